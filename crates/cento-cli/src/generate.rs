@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use cento::Error;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 use super::terminal::tell;
-use super::{Cento, Outcome, Result};
+use super::{Outcome, Result, command};
 
 /// Print the completion script for a shell.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub struct Completions {
 impl Completions {
     pub(super) fn run(self) -> Result {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cento::command(), "cento", &mut script);
+        clap_complete::generate(self.shell, &mut command(), "cento", &mut script);
         io::stdout().lock().write_all(&script)?;
         Ok(Outcome::Found)
     }
@@ -42,7 +42,7 @@ impl Man {
             write_pages(out)?;
             return Ok(Outcome::Found);
         }
-        let mut command = Cento::command();
+        let mut command = command();
         command.build();
         let page = match &self.verb {
             None => command,
@@ -64,6 +64,6 @@ impl Man {
 /// Writes the page of cento and that of each verb.
 fn write_pages(out: &Path) -> cento::Result<()> {
     let written =
-        std::fs::create_dir_all(out).and_then(|()| clap_mangen::generate_to(Cento::command(), out));
+        std::fs::create_dir_all(out).and_then(|()| clap_mangen::generate_to(command(), out));
     written.map_err(|e| Error::io("write manual pages into", out, e))
 }

@@ -12,6 +12,8 @@ mod check;
 mod cluster;
 mod compact;
 mod compare;
+#[cfg(feature = "serve")]
+mod config;
 mod create;
 mod dedup;
 mod demo;
@@ -49,12 +51,16 @@ mod send;
 #[cfg(feature = "serve")]
 mod serve;
 mod side_by_side;
+#[cfg(feature = "serve")]
+mod signals;
 mod stats;
 #[cfg(feature = "remote")]
 mod stored;
 mod submission;
 mod target;
 mod terminal;
+#[cfg(feature = "serve")]
+mod tokens;
 mod train;
 mod values;
 mod web;
@@ -63,7 +69,7 @@ mod whole;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use advice::Explained;
 use cento::Error;
@@ -164,9 +170,49 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// The command with all its options.
+fn command() -> clap::Command {
+    let command = Cento::command();
+    #[cfg(feature = "serve")]
+    let command = config::with_variables(command);
+    command
+}
+
+/// Parses the command line of this process; returns the exit status if that is all there is to do.
+fn parse() -> std::result::Result<Cento, ExitCode> {
+    let command = command();
+    let given: Vec<_> = std::env::args_os().collect();
+    #[cfg(feature = "serve")]
+    let matches = {
+        let failed = |error: &Error| {
+            tell!("cento: {}", Explained(error));
+            ExitCode::from(2)
+        };
+        let given = config::Expanded::new(&command, given).map_err(|error| failed(&error))?;
+        let matches = command.clone().try_get_matches_from(&given.arguments);
+        let matches = matches.map_err(|error| match given.explain(&command, &error) {
+            Some(explained) => failed(&explained),
+            None => error.exit(),
+        })?;
+        if let Some(text) = given.printed(&command, &matches) {
+            use std::io::Write;
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+            return Err(ExitCode::SUCCESS);
+        }
+        matches
+    };
+    #[cfg(not(feature = "serve"))]
+    let matches = command.get_matches_from(given);
+    Ok(Cento::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
+}
+
 /// Runs the command line of this process.
 fn main() -> ExitCode {
-    let outcome = match Cento::parse().verb {
+    let verb = match parse() {
+        Ok(Cento { verb }) => verb,
+        Err(status) => return status,
+    };
+    let outcome = match verb {
         Verb::Create(verb) => verb.run(),
         Verb::Add(verb) => verb.run(),
         Verb::Search(verb) => verb.run(),

@@ -13,12 +13,12 @@ use tracing_subscriber::EnvFilter;
 
 use super::extract::{ReaderArgs, source_options};
 use super::memory;
-use super::progress::stop_flag_and;
 #[cfg(feature = "remote")]
 use super::stored;
 use super::terminal::{printable, tell};
 use super::values::{parse_bytes, parse_duration};
 use super::{Failure, Outcome, Result};
+use super::{signals, tokens};
 use cento::Error;
 use cento::scheme::frequency::FrequencyTable;
 #[cfg(feature = "remote")]
@@ -51,7 +51,7 @@ pub struct Serve {
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)))]
     listen: SocketAddr,
     /// File of access tokens, one `read TOKEN` or `write TOKEN` per line. Clients send a header
-    /// `Authorization: Bearer TOKEN`.
+    /// `Authorization: Bearer TOKEN`. The file is read again when it changes, and after SIGHUP.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
     /// Disable authentication: every client that can reach the address can read and write.
@@ -88,7 +88,7 @@ pub struct Serve {
     idle_timeout: Duration,
     /// Let the web pages of this origin, such as https://example.org, use the service with a token. Can be
     /// repeated. Default: no pages but its own.
-    #[arg(long = "cors-origin", value_name = "ORIGIN", value_delimiter = ',', requires = "tokens")]
+    #[arg(long = "cors-origin", value_name = "ORIGIN", value_delimiter = ',')]
     cors_origins: Vec<String>,
     /// Address or network of a proxy, such as 10.0.0.0/8, whose header X-Forwarded-For names the client in
     /// the log. Can be repeated.
@@ -117,6 +117,21 @@ pub struct Serve {
     /// Format of the log, which goes to standard error.
     #[arg(long, value_enum, default_value = "human")]
     log: LogFormat,
+    /// Read options from this TOML file, by their names: `timeout = "10s"`; and `index`, a path or several. An
+    /// option of the command line counts first, then a variable, then the file.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print the options in effect, as such a file, and end.
+    #[arg(long)]
+    print_config: bool,
+}
+
+/// Tokens that are read again.
+struct Reading {
+    path: PathBuf,
+    tokens: Tokens,
+    /// The bytes of the file when they were read.
+    known: Vec<u8>,
 }
 
 /// What to follow.
@@ -179,23 +194,23 @@ impl Serve {
         if self.follow.url.is_some() {
             return self.serve_copy();
         }
+        let (settings, reading) = self.settings()?;
         if !self.others.is_empty() {
-            let stop = self.stop_flag("stopping");
+            let stop = self.stop_flag("stopping", reading);
             let paths: Vec<PathBuf> =
                 [&self.index].into_iter().chain(&self.others).cloned().collect();
-            return self.run_until(Service::over(&paths, self.settings()?)?, stop);
+            return self.run_until(Service::over(&paths, settings)?, stop);
         }
         let message = "stopping; acknowledged documents are being committed";
-        let stop = self.stop_flag(message);
-        let settings = self.settings()?;
+        let stop = self.stop_flag(message, reading);
         self.run_until(Service::bind(&self.index, settings)?, stop)
     }
 
     /// Serves a copy of an index that is written elsewhere.
     #[cfg(feature = "remote")]
     fn serve_copy(&self) -> Result {
-        let stop = self.stop_flag("stopping");
-        let settings = self.settings()?;
+        let (settings, reading) = self.settings()?;
+        let stop = self.stop_flag("stopping", reading);
         let FollowArgs { url, follow_interval, cache_size, max_lag } = &self.follow;
         let remote = stored::open(url.as_deref().expect("it is given"))?;
         let bytes_max = cache_size.map_or(u64::MAX, |size| size as u64);
@@ -209,11 +224,21 @@ impl Serve {
         self.run_until(Service::follow(follow, settings)?, stop)
     }
 
-    /// Returns a flag that is set when the process is asked to stop, which is then reported.
-    fn stop_flag(&self, message: &'static str) -> Arc<AtomicBool> {
+    /// Returns a flag that is set when the process is asked to stop, which is then reported. New tokens are read
+    /// when it is asked for that.
+    fn stop_flag(&self, message: &'static str, reading: Option<Reading>) -> Arc<AtomicBool> {
+        let (ask, asked) = crossbeam::channel::bounded(1);
+        let reload: Option<Box<dyn Fn() + Send>> =
+            reading.map(|Reading { path, tokens, known }| {
+                tokens::follow(path, tokens, known, asked);
+                // Of several that come at once one is enough.
+                Box::new(move || {
+                    let _ = ask.try_send(());
+                }) as Box<dyn Fn() + Send>
+            });
         match self.log {
-            LogFormat::Human => stop_flag_and(move || tell!("cento: {message}")),
-            LogFormat::Json => stop_flag_and(move || tracing::info!("{message}")),
+            LogFormat::Human => signals::stop_flag(move || tell!("cento: {message}"), reload),
+            LogFormat::Json => signals::stop_flag(move || tracing::info!("{message}"), reload),
         }
     }
 
@@ -231,15 +256,12 @@ impl Serve {
         paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     }
 
-    fn settings(&self) -> cento::Result<Settings> {
-        let tokens = match &self.tokens {
-            None => Tokens::default(),
-            Some(path) => {
-                let text = std::fs::read_to_string(path);
-                let text = text.map_err(|e| Error::io("read", path, e))?;
-                Tokens::parse(&text, &path.display().to_string())?
-            }
-        };
+    /// How the service works, and which tokens are read again.
+    fn settings(&self) -> cento::Result<(Settings, Option<Reading>)> {
+        let read = self.tokens.as_deref().map(tokens::read).transpose()?;
+        let (tokens, known) = read.unwrap_or_default();
+        let reading = self.tokens.clone();
+        let reading = reading.map(|path| Reading { path, tokens: tokens.clone(), known });
         if !self.listen.ip().is_loopback() && tokens.is_empty() && !self.no_tokens {
             let what = format!(
                 "without tokens, everybody who can reach {} could read and write; give \
@@ -250,9 +272,13 @@ impl Serve {
         }
         let origins = Origins::new(self.cors_origins.iter().map(String::as_str));
         let origins = origins.map_err(|what| Error::input("--cors-origin", what))?;
+        if !origins.is_empty() && tokens.is_empty() {
+            let what = "without tokens, pages of other sites could do everything; --cors-origin needs --tokens FILE";
+            return Err(Error::Query { what: what.into() });
+        }
         let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
         let defaults = Settings::default();
-        Ok(Settings {
+        let settings = Settings {
             listen: self.listen,
             tokens,
             body_bytes_max: self.max_body,
@@ -273,7 +299,8 @@ impl Serve {
             log_requests: self.log_requests,
             source: SourceOptions { readers: self.readers.readers(), ..source_options() },
             faults: defaults.faults,
-        })
+        };
+        Ok((settings, reading))
     }
 }
 

@@ -3,6 +3,8 @@
 //! Bearer tokens (RFC 6750), each with a role. Without tokens every client that reaches the service may do
 //! everything, which is why it then listens on the loopback address only.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
 use axum::http::{HeaderMap, header};
 use subtle::ConstantTimeEq;
 
@@ -17,13 +19,16 @@ pub enum Role {
     Write,
 }
 
+/// A token, and what it allows.
+type Token = (Role, Vec<u8>);
+
 /// A shorter token could be guessed.
 const TOKEN_BYTES_MIN: usize = 16;
 
-/// The tokens of a service; if there are none, every client may do everything.
+/// The tokens of a service; if there are none, every client may do everything. All clones are replaced at once.
 #[derive(Default, Clone)]
 pub struct Tokens {
-    tokens: Vec<(Role, Vec<u8>)>,
+    tokens: Arc<RwLock<Vec<Token>>>,
 }
 
 impl std::fmt::Debug for Tokens {
@@ -40,6 +45,8 @@ impl Tokens {
     /// When a line is none of these, or a token is short; `place` names the file.
     pub fn parse(text: &str, place: &str) -> Result<Tokens> {
         let mut tokens = Vec::new();
+        // Editors of Windows write one.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1..).zip(text.lines().map(str::trim)) {
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -63,12 +70,23 @@ impl Tokens {
         if tokens.is_empty() {
             return Err(Error::input(place, "the file contains no token"));
         }
-        Ok(Tokens { tokens })
+        Ok(Tokens { tokens: Arc::new(RwLock::new(tokens)) })
+    }
+
+    /// Allows what `new` allows, and nothing else, from now on.
+    ///
+    /// # Panics
+    /// When there were tokens and there are none: everybody could do everything then.
+    pub fn replace(&self, new: Tokens) {
+        let new = new.tokens.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
+        assert!(tokens.is_empty() || !new.is_empty(), "tokens are replaced by tokens");
+        *tokens = new;
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
+        self.tokens.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// What a request with these headers may do; `None` without a token that is known.
@@ -87,7 +105,8 @@ impl Tokens {
             return None;
         }
         // Every token is looked at, in constant time, so that an answer tells nothing of them.
-        let known = (0..).zip(&self.tokens).filter(|(_, (_, token))| token.ct_eq(given).into());
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        let known = (0..).zip(tokens.iter()).filter(|(_, (_, token))| token.ct_eq(given).into());
         known.fold(None, |most, (number, (role, _))| most.max(Some((*role, number))))
     }
 }
@@ -117,6 +136,21 @@ mod tests {
     #[test]
     fn without_tokens_everything_is_allowed() {
         assert_eq!(Tokens::default().role(&HeaderMap::new()), Some(Role::Write));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_role() {
+        let tokens = Tokens::parse("\u{feff}read 0123456789abcdef\r\n", "tokens").unwrap();
+        assert_eq!(role(&tokens, "Bearer 0123456789abcdef"), Some(Role::Read));
+    }
+
+    #[test]
+    fn new_tokens_take_the_place_of_old_ones() {
+        let tokens = Tokens::parse("read 0123456789abcdef", "tokens").unwrap();
+        let clone = tokens.clone();
+        tokens.replace(Tokens::parse("write fedcba9876543210", "tokens").unwrap());
+        assert_eq!(role(&clone, "Bearer 0123456789abcdef"), None);
+        assert_eq!(role(&clone, "Bearer fedcba9876543210"), Some(Role::Write));
     }
 
     #[test]

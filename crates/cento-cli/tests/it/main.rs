@@ -43,6 +43,7 @@ mod readers;
 mod reports;
 mod serve;
 mod service;
+mod service_config;
 mod service_defects;
 mod service_files;
 mod service_hardened;

@@ -53,6 +53,18 @@ impl Service {
         Service::wait_for(command, &dir.path("idx"))
     }
 
+    /// Serves the index `idx` of `dir` with a command of the caller's, which listens at a free port.
+    pub fn run(dir: &Dir, mut command: Command) -> Service {
+        command.stderr(Stdio::null());
+        Service::wait_for(command, &dir.path("idx"))
+    }
+
+    /// Sends it a signal, such as `HUP`.
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+    }
+
     /// Serves these indexes of `dir` as one. They are other processes' to write, and none of them says where
     /// the service is; its log does.
     pub fn over(dir: &Dir, indexes: &[&str]) -> Service {

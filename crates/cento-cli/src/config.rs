@@ -1,0 +1,304 @@
+//! Where do the options of `cento serve` come from, beside the command line?
+//!
+//! From variables of the environment and from a file. Every option has a variable and a key, which are made of
+//! its name, so that none can be forgotten. What the file says is put on the command line, unless the option
+//! is there already or has a variable; then one parser checks all of it, conflicts included.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use clap::builder::BoolishValueParser;
+use clap::error::{ContextKind, ContextValue};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::memory;
+use cento::{Error, Result};
+
+/// The verb that is configured.
+const VERB: &str = "serve";
+
+/// Options that are about the configuration itself.
+const OWN: [&str; 3] = ["config", "print-config", "help"];
+
+/// The key, and the variable's name, of the directories to serve, which are no option.
+const INDEX: &str = "index";
+
+/// Gives every option of `cento serve` a variable: `CENTO_COMMIT_INTERVAL` for `--commit-interval`.
+pub fn with_variables(command: Command) -> Command {
+    command.mut_subcommand(VERB, |serve| {
+        serve.mut_args(|arg| match variable(&arg) {
+            // 1 and 0 too, as is usual of variables.
+            Some(name) if is_flag(&arg) => arg.env(name).value_parser(BoolishValueParser::new()),
+            Some(name) => arg.env(name),
+            None => arg,
+        })
+    })
+}
+
+fn is_flag(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::SetTrue)
+}
+
+/// The variable of an argument, if it has one.
+fn variable(arg: &Arg) -> Option<String> {
+    let key = key(arg).filter(|key| *key == "config" || !OWN.contains(key))?;
+    // CENTO_LOG says what is logged, of every verb.
+    let key = if key == "log" { "log-format" } else { key };
+    Some(format!("CENTO_{}", key.to_ascii_uppercase().replace('-', "_")))
+}
+
+/// The name of an argument in a file.
+fn key(arg: &Arg) -> Option<&str> {
+    arg.get_long().or_else(|| (arg.get_id() == INDEX).then_some(INDEX))
+}
+
+/// A command line, with what a file says.
+#[derive(Debug)]
+pub struct Expanded {
+    /// What is to be parsed.
+    pub arguments: Vec<OsString>,
+    /// The file, as it was named, with the line of each key that was taken from it.
+    file: Option<(String, BTreeMap<String, usize>)>,
+}
+
+impl Expanded {
+    /// Reads the file that the command line or a variable names, if one does.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no TOML, or has a key or a kind of value that is unknown; with its line.
+    pub fn new(command: &Command, given: Vec<OsString>) -> Result<Expanded> {
+        let plain = |arguments| Ok(Expanded { arguments, file: None });
+        if given.get(1).is_none_or(|verb| verb != VERB) {
+            return plain(given);
+        }
+        // What is wrong is said when all of it is parsed.
+        let lenient = command.clone().ignore_errors(true).try_get_matches_from(&given);
+        let Ok(lenient) = lenient else { return plain(given) };
+        let Some((_, matches)) = lenient.subcommand() else { return plain(given) };
+        let Some(path) = matches.get_one::<PathBuf>("config") else { return plain(given) };
+        let text = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, e))?;
+        let place = path.display().to_string();
+        let serve = command.find_subcommand(VERB).expect("it is a verb");
+        let (added, lines) = Reader { text: &text, place: &place, serve, matches }.read()?;
+        let mut arguments = given;
+        // After the verb, where no `--` is before them.
+        arguments.splice(2..2, added);
+        Ok(Expanded { arguments, file: Some((place, lines)) })
+    }
+
+    /// The error of the parser with the line of the file that it is about, or the variable, if it is about one.
+    pub fn explain(&self, command: &Command, error: &clap::Error) -> Option<Error> {
+        let named = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| error.get(kind));
+        let names = named.into_iter().flatten().flat_map(|value| match value {
+            ContextValue::String(name) => vec![name.as_str()],
+            ContextValue::Strings(names) => names.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        });
+        let mut places = names.filter_map(|name| {
+            let name = name.split([' ', '=']).next()?;
+            let key = name.trim_start_matches('-');
+            if let Some((place, line)) = self.line(key) {
+                return Some(format!("{place}:{line}"));
+            }
+            let is_given = |given: &OsString| given.to_string_lossy().starts_with(name);
+            let serve = command.find_subcommand(VERB)?;
+            let arg = serve.get_arguments().find(|arg| arg.get_long() == Some(key))?;
+            let variable = variable(arg).filter(|name| std::env::var_os(name).is_some());
+            variable.filter(|_| !self.arguments.iter().any(is_given))
+        });
+        let place = places.next()?;
+        let said = error.to_string();
+        let said = said.strip_prefix("error: ").unwrap_or(&said);
+        let said = said.split("\n\n").next().unwrap_or(said).replace('\n', " ");
+        Some(Error::input(place, said))
+    }
+
+    /// The file and the line in it that has this key.
+    fn line(&self, key: &str) -> Option<(&str, usize)> {
+        let (place, lines) = self.file.as_ref()?;
+        Some((place, *lines.get(key)?))
+    }
+
+    /// The options in effect, as a file that says the same, if they were asked for. Of tokens it has the file that
+    /// they are in.
+    pub fn printed(&self, command: &Command, matches: &ArgMatches) -> Option<String> {
+        let (VERB, matches) = matches.subcommand()? else { return None };
+        if !matches.get_flag("print_config") {
+            return None;
+        }
+        let serve = command.find_subcommand(VERB).expect("it is a verb");
+        let mut text =
+            String::from("# The options of `cento serve` in effect, and where they come from.\n");
+        for arg in serve.get_arguments() {
+            let Some(key) = key(arg).filter(|key| !OWN.contains(key)) else { continue };
+            let source = self.source(arg, key, matches);
+            match value(arg, key, matches) {
+                Some(value) => text.push_str(&format!("{key} = {value}  # {source}\n")),
+                None => text.push_str(&format!("# {key} is not set\n")),
+            }
+        }
+        Some(text)
+    }
+
+    fn source(&self, arg: &Arg, key: &str, matches: &ArgMatches) -> String {
+        match (self.line(key), matches.value_source(arg.get_id().as_str())) {
+            (Some((place, line)), _) => format!("{place}:{line}"),
+            (None, Some(ValueSource::CommandLine)) => "command line".into(),
+            (None, Some(ValueSource::EnvVariable)) => variable(arg).unwrap_or_default(),
+            _ => "default".into(),
+        }
+    }
+}
+
+/// The value of an argument in TOML; `None` if it has none.
+fn value(arg: &Arg, key: &str, matches: &ArgMatches) -> Option<String> {
+    let id = arg.get_id().as_str();
+    if is_flag(arg) {
+        return Some(matches.get_flag(id).to_string());
+    }
+    let strings = |id: &str| -> Vec<toml::Value> {
+        let values = matches.get_raw(id).into_iter().flatten();
+        values.map(|value| value.to_string_lossy().into_owned().into()).collect()
+    };
+    let mut values = strings(id);
+    if key == INDEX {
+        values.extend(strings("others"));
+    }
+    let is_list = matches!(arg.get_action(), ArgAction::Append) || values.len() > 1;
+    match (values.pop(), key) {
+        (Some(last), _) if is_list => {
+            values.push(last);
+            Some(toml::Value::Array(values).to_string())
+        }
+        (Some(last), _) => {
+            let number = last.as_str().and_then(|text| text.parse::<i64>().ok());
+            Some(number.map_or_else(|| last.to_string(), |number| number.to_string()))
+        }
+        (None, "memory") => Some(memory::default_bytes().to_string()),
+        (None, "threads") => Some(cento::available_threads().to_string()),
+        (None, _) => None,
+    }
+}
+
+/// Reads a file.
+struct Reader<'a> {
+    text: &'a str,
+    place: &'a str,
+    serve: &'a Command,
+    /// What the command line and variables say.
+    matches: &'a ArgMatches,
+}
+
+impl Reader<'_> {
+    /// The arguments that the file stands for, and the line of each key.
+    fn read(&self) -> Result<(Vec<OsString>, BTreeMap<String, usize>)> {
+        let table = DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.refused(at, error.message().to_owned())
+        })?;
+        let (mut arguments, mut lines) = (Vec::new(), BTreeMap::new());
+        for (name, value) in table.get_ref() {
+            let at = name.span();
+            let name = name.get_ref().as_ref();
+            let arg = self.argument(name, &at)?;
+            let values = self.values(arg, name, value)?;
+            let source = self.matches.value_source(arg.get_id().as_str());
+            if matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable)) {
+                continue;
+            }
+            lines.insert(name.to_owned(), self.line(at.start));
+            for value in values {
+                arguments.push(OsString::from(match name {
+                    INDEX => value,
+                    _ if is_flag(arg) => format!("--{name}"),
+                    _ => format!("--{name}={value}"),
+                }));
+            }
+        }
+        Ok((arguments, lines))
+    }
+
+    fn argument(&self, name: &str, at: &Range<usize>) -> Result<&Arg> {
+        let known = || {
+            let keys = self.serve.get_arguments().filter_map(key);
+            keys.filter(|key| !OWN.contains(key))
+        };
+        let arg = self.serve.get_arguments().find(|arg| key(arg) == Some(name));
+        arg.filter(|_| !OWN.contains(&name)).ok_or_else(|| {
+            let known: Vec<&str> = known().collect();
+            let what = format!("unknown key `{name}`; known are {}", known.join(", "));
+            self.refused(at.start, what)
+        })
+    }
+
+    /// The values of a key, as they would stand on the command line: of a flag that is set, one.
+    fn values(&self, arg: &Arg, name: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>> {
+        let at = value.span().start;
+        if is_flag(arg) {
+            return match value.get_ref() {
+                DeValue::Boolean(true) => Ok(vec![String::new()]),
+                DeValue::Boolean(false) => Ok(Vec::new()),
+                _ => Err(self.refused(at, format!("`{name}` is true or false"))),
+            };
+        }
+        let is_list = name == INDEX || matches!(arg.get_action(), ArgAction::Append);
+        match value.get_ref() {
+            DeValue::Array(values) if is_list => {
+                values.iter().map(|value| self.single(name, value)).collect()
+            }
+            _ => Ok(vec![self.single(name, value)?]),
+        }
+    }
+
+    fn single(&self, name: &str, value: &Spanned<DeValue<'_>>) -> Result<String> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text.as_ref().to_owned()),
+            DeValue::Integer(number) if number.radix() == 10 => {
+                Ok(number.as_str().replace('_', ""))
+            }
+            other => {
+                let what = format!("`{name}` takes a string or a number, not {}", other.type_str());
+                Err(self.refused(value.span().start, what))
+            }
+        }
+    }
+
+    fn line(&self, at: usize) -> usize {
+        let before = self.text.as_bytes().get(..at).unwrap_or_default();
+        1 + before.iter().filter(|&&byte| byte == b'\n').count()
+    }
+
+    fn refused(&self, at: usize, what: String) -> Error {
+        Error::input(format!("{}:{}", self.place, self.line(at)), what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_has_a_variable_and_a_key_of_its_own() {
+        let command = crate::command();
+        let serve = command.find_subcommand(VERB).unwrap();
+        let mut names = Vec::new();
+        for arg in serve.get_arguments() {
+            let is_own = ["print_config", "others", "help"].contains(&arg.get_id().as_str());
+            let name = arg.get_env().map(|name| name.to_string_lossy().into_owned());
+            assert_eq!(name.is_none(), is_own, "{}", arg.get_id());
+            assert!(is_own || key(arg).is_some(), "{}", arg.get_id());
+            names.extend(name);
+        }
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert!(names.len() == count && count > 20, "{names:?}");
+        // They have another meaning.
+        assert!(!names.iter().any(|name| ["CENTO_LOG", "CENTO_TOKEN"].contains(&name.as_str())));
+    }
+}
