@@ -44,6 +44,10 @@ pub struct Serve {
     /// them, and sees what others commit.
     #[arg(value_name = "INDEX")]
     others: Vec<PathBuf>,
+    /// Write nothing: serve an index that another process writes to, or that this one may only read, and see
+    /// what is committed to it. Additions and removals get 403.
+    #[arg(long, conflicts_with_all = ["compact_at", "join_dir"])]
+    read_only: bool,
     #[cfg(feature = "remote")]
     #[command(flatten)]
     follow: FollowArgs,
@@ -140,7 +144,7 @@ struct Reading {
 struct FollowArgs {
     /// Serve what was pushed to this object store: s3://BUCKET/PATH, file:///PATH and so on, as for
     /// `cento pull`.
-    #[arg(long = "follow", value_name = "URL", conflicts_with_all = ["compact_at", "others", "join_dir"])]
+    #[arg(long = "follow", value_name = "URL", conflicts_with_all = ["compact_at", "others", "join_dir", "read_only"])]
     url: Option<String>,
     /// With --follow, the time between two looks for a new push.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration, requires = "url")]
@@ -195,7 +199,7 @@ impl Serve {
             return self.serve_copy();
         }
         let (settings, reading) = self.settings()?;
-        if !self.others.is_empty() {
+        if self.read_only || !self.others.is_empty() {
             let stop = self.stop_flag("stopping", reading);
             let paths: Vec<PathBuf> =
                 [&self.index].into_iter().chain(&self.others).cloned().collect();
@@ -203,7 +207,11 @@ impl Serve {
         }
         let message = "stopping; acknowledged documents are being committed";
         let stop = self.stop_flag(message, reading);
-        self.run_until(Service::bind(&self.index, settings)?, stop)
+        let service = Service::bind(&self.index, settings).map_err(|error| {
+            let what = format!("{error}; --read-only serves the index without writing to it");
+            if needs_no_writer(&error) { Error::Query { what } } else { error }
+        });
+        self.run_until(service?, stop)
     }
 
     /// Serves a copy of an index that is written elsewhere.
@@ -301,6 +309,19 @@ impl Serve {
             faults: defaults.faults,
         };
         Ok((settings, reading))
+    }
+}
+
+/// Whether this says that the index cannot be written to by this process, which could read it.
+fn needs_no_writer(error: &Error) -> bool {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    match error {
+        Error::Locked { .. } => true,
+        // Ports below 1024 are denied too.
+        Error::Io { action, source, .. } if *action != "listen on" => {
+            matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem)
+        }
+        _ => false,
     }
 }
 

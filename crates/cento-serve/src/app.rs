@@ -72,6 +72,8 @@ pub enum Source {
     Own,
     /// From an index that is written elsewhere.
     Followed(Arc<Following>),
+    /// From other processes that write to the index.
+    ReadOnly,
     /// From other processes that write to one of several indexes.
     Others,
 }
@@ -143,7 +145,7 @@ impl App {
     pub fn following(&self) -> Option<&Following> {
         match &self.source {
             Source::Followed(following) => Some(following),
-            Source::Own | Source::Others => None,
+            Source::Own | Source::ReadOnly | Source::Others => None,
         }
     }
 

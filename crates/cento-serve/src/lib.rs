@@ -241,8 +241,8 @@ impl Service {
     }
 
     /// Serves the indexes at `paths` as if they were one: each answer is that of an index with all their
-    /// documents, and names the index of each. What other processes commit is seen within about a second.
-    /// Nobody can write through this service.
+    /// documents, and names the index of each, if there are several. What other processes commit is seen within
+    /// about a second. Nobody can write through this service, and nothing is written to the directories.
     ///
     /// # Errors
     /// When an index cannot be opened, they do not fit each other ([`Snapshot::union`]), or the address is
@@ -255,7 +255,8 @@ impl Service {
         let published = Arc::new(Published::open_all(paths, &metrics)?);
         let status = Arc::new(Status::new());
         let watcher = Watcher::start(published.clone(), metrics.clone(), status.clone())?;
-        let app = App::read_only(settings, metrics, status, (published, Source::Others));
+        let source = if paths.len() == 1 { Source::ReadOnly } else { Source::Others };
+        let app = App::read_only(settings, metrics, status, (published, source));
         let changes = Changes::Watched(watcher);
         Ok(Service { dir: None, listener, app: Arc::new(app), changes })
     }

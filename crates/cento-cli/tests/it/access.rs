@@ -4,8 +4,10 @@ use std::fs;
 #[cfg(unix)]
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::common::run::{Dir, Run};
+use crate::common::service::{JSON, Service};
 use crate::common::{add, assert_holds, config, words};
 use cento::Error;
 use cento::index::{Config, Index, WriterOptions};
@@ -17,6 +19,12 @@ const NOBODY: u32 = 65534;
 /// Runs cento in `dir` as somebody who may read everything there and write nothing.
 #[cfg(unix)]
 fn run_as_reader(dir: &Dir, args: &[&str]) -> Run {
+    as_reader(dir, args, |mut command| command.output().unwrap().into())
+}
+
+/// Does `run` with cento in `dir`, to be run as somebody who may read everything there and write nothing.
+#[cfg(unix)]
+fn as_reader<T>(dir: &Dir, args: &[&str], run: impl FnOnce(Command) -> T) -> T {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
     for name in [".", "rfc.idx"] {
@@ -37,11 +45,11 @@ fn run_as_reader(dir: &Dir, args: &[&str]) -> Run {
         command = Command::new(program);
         command.args(args).current_dir(dir.path(".")).uid(NOBODY).gid(NOBODY);
     }
-    let output = command.output().unwrap();
+    let ran = run(command);
     for name in [".", "rfc.idx"] {
         fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
-    output.into()
+    ran
 }
 
 #[cfg(unix)]
@@ -81,6 +89,70 @@ fn who_may_not_write_is_told_so() {
             assert!(!run.err.contains("another process"), "{verb:?}: {}", run.err);
         }
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn who_may_not_write_can_serve_and_sees_what_others_commit() {
+    // The service took the lock of a writer, and could not begin.
+    let dir = Dir::new();
+    dir.write("a.txt", words(1, 60));
+    assert_eq!(dir.run(&["add", "rfc.idx", "a.txt"]).status, 0);
+    let serve = ["serve", "rfc.idx", "--listen", "127.0.0.1:0"];
+    let refused = run_as_reader(&dir, &serve);
+    assert!(refused.status == 2 && refused.err.contains("; --read-only serves"), "{}", refused.err);
+    let files = || {
+        let files = fs::read_dir(dir.path("rfc.idx")).unwrap().map(|file| file.unwrap());
+        let mut files: Vec<_> = files
+            .map(|file| (file.file_name(), file.metadata().unwrap().modified().unwrap()))
+            .collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let read_only = [&serve[..], &["--read-only", "--log", "json"]].concat();
+    let service = as_reader(&dir, &read_only, Service::saying);
+    assert_eq!(service.ask("GET", "/readyz", "", "").status, 200);
+    for (method, path, body) in [
+        ("POST", "/v1/documents", "{\"id\": \"x\", \"text\": \"y\"}"),
+        ("DELETE", "/v1/documents/a.txt", ""),
+        ("POST", "/v1/commit", "{}"),
+        ("POST", "/v1/compact", "{}"),
+    ] {
+        let reply = service.ask(method, path, JSON, body);
+        assert_eq!((reply.status, reply.code().as_str()), (403, "read_only"), "{path}");
+    }
+    let found = service.post("/v1/search", &format!("{{\"text\": \"{}\"}}", words(1, 60)));
+    assert!(found.status == 200 && found.body.contains("\"a.txt\""), "{found:?}");
+    // As of one index, whose path is nobody's business.
+    assert!(!found.body.contains("rfc.idx"), "{found:?}");
+    assert_eq!(files(), before);
+    // It holds no lock: another process writes.
+    dir.write("b.txt", words(2, 60));
+    assert_eq!(dir.run(&["add", "rfc.idx", "b.txt"]).status, 0);
+    let until = Instant::now() + Duration::from_secs(60);
+    while service.client().stats().unwrap().index.documents != 2 {
+        assert!(Instant::now() < until, "the commit was not seen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(service.stop());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_service_beside_a_writer_says_how() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    let index = Index::open(dir.path("idx")).unwrap();
+    let _writer = index.writer(WriterOptions::default()).unwrap();
+    let refused = dir.run(&["serve", "idx", "--listen", "127.0.0.1:0"]);
+    assert!(refused.status == 2 && refused.err.contains("; --read-only serves"), "{}", refused.err);
+    let together = dir.run(&["serve", "idx", "--read-only", "--compact-at", "03:00"]);
+    assert!(
+        together.status == 2 && together.err.contains("cannot be used with"),
+        "{}",
+        together.err
+    );
 }
 
 /// A configuration whose scheme reads a table of `text`.

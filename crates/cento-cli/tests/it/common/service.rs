@@ -70,7 +70,11 @@ impl Service {
     pub fn over(dir: &Dir, indexes: &[&str]) -> Service {
         let arguments =
             [&["serve"], indexes, &["--listen", "127.0.0.1:0", "--log", "json"]].concat();
-        let mut command = dir.command(&arguments);
+        Service::saying(dir.command(&arguments))
+    }
+
+    /// Runs a command that serves, and says in a log for programs where.
+    pub fn saying(mut command: Command) -> Service {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
