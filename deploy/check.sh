@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Are the files here what Kubernetes, docker compose and the command take? kubernetes.yaml is compared with the
-# schemas of the API, compose.yaml with that of compose, and the arguments of every container with the command
-# that is given, or built. Python's packages go below target/.
+# Are the files here what Kubernetes, docker compose, Prometheus, nginx and the command take? kubernetes.yaml is
+# compared with the schemas of the API, compose.yaml with that of compose, and the arguments of every container
+# with the command that is given, or built; alerts.yaml is tested, and the queries of grafana.json are parsed.
+# Python's packages go below target/.
 #
 #     deploy/check.sh [CENTO]
 set -euo pipefail
@@ -37,6 +38,41 @@ elif command -v docker-compose >/dev/null; then
     docker-compose -f deploy/compose.yaml config --quiet && echo "compose.yaml: valid"
 else
     echo "compose.yaml: not checked, because docker compose is missing"
+fi
+
+if command -v promtool >/dev/null; then
+    promtool check rules deploy/alerts.yaml >/dev/null
+    promtool test rules deploy/alerts_test.yaml >/dev/null
+    echo "alerts.yaml: valid, and tested"
+    # A query of the board is one of a rule, but for what Grafana puts in.
+    queries=$(mktemp --suffix=.yaml)
+    trap 'rm -f "$wrong" "$queries"' EXIT
+    "$python" - >"$queries" <<'PYTHON'
+import json
+
+import yaml
+
+with open("deploy/grafana.json", encoding="utf-8") as file:
+    panels = json.load(file)["panels"]
+queries = [target["expr"] for panel in panels for target in panel.get("targets", [])]
+queries = [query.replace("$__rate_interval", "5m") for query in queries]
+rules = [{"record": f"query:{number}", "expr": query} for number, query in enumerate(queries)]
+print(yaml.safe_dump({"groups": [{"name": "board", "rules": rules}]}))
+PYTHON
+    echo "grafana.json: $(promtool check rules "$queries" | grep -o '[0-9]* rules found' | grep -o '[0-9]*') queries are valid"
+else
+    echo "alerts.yaml and grafana.json: not checked, because promtool is missing (Debian: prometheus)"
+fi
+
+nginx=$(PATH=$PATH:/usr/sbin command -v nginx || true)
+if [[ -n $nginx ]]; then
+    place=$(mktemp -d)
+    trap 'rm -rf "$wrong" "${queries:-}" "$place"' EXIT
+    printf 'pid nginx.pid;\nevents {}\nhttp {\n    access_log off;\n    include %s;\n}\n' \
+        "$PWD/deploy/nginx.conf" >"$place/nginx.conf"
+    "$nginx" -t -q -e stderr -p "$place" -c nginx.conf && echo "nginx.conf: valid"
+else
+    echo "nginx.conf: not checked, because nginx is missing"
 fi
 
 "$python" - "$cento" <<'PYTHON'

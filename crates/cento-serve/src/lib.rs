@@ -24,6 +24,7 @@ mod ingest;
 mod memory;
 mod metrics;
 mod priority;
+mod process;
 mod published;
 mod routes;
 mod schedule;

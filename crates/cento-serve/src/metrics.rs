@@ -3,10 +3,10 @@
 //! As OpenMetrics, of which `exposition` makes the other format. Names do not change.
 
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -14,7 +14,10 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
 use super::follow::Following;
+use super::process::Process;
+use cento::index::Stats;
 use cento::search::Answer;
+use cento::segment::FORMAT_VERSION;
 
 /// What tells requests apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -30,11 +33,26 @@ struct Arrived {
     outcome: &'static str,
 }
 
+/// What tells builds apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Build {
+    version: &'static str,
+    format: u32,
+}
+
+/// What tells bytes of an index apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Part {
+    of: &'static str,
+}
+
 type Seconds = Histogram;
 
 /// All that is counted.
 pub struct Metrics {
     registry: Registry,
+    /// Without the prefix.
+    process: Registry,
     requests: Family<Request, Seconds, fn() -> Seconds>,
     postings: Counter,
     stopped: Counter,
@@ -67,6 +85,10 @@ pub struct Metrics {
     pub deleted: Gauge<u64, AtomicU64>,
     /// Segments.
     pub segments: Gauge<u64, AtomicU64>,
+    bytes: Family<Part, Gauge<u64, AtomicU64>>,
+    last_commit: Gauge<f64, AtomicU64>,
+    /// 1 if `/readyz` answers 200.
+    pub ready: Gauge,
     /// 1 while a compaction goes on.
     pub compacting: Gauge,
     /// Of a follower: failures to follow.
@@ -97,6 +119,7 @@ impl Metrics {
     pub fn new() -> Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("cento"),
+            process: Registry::default(),
             requests: Family::new_with_constructor(seconds),
             postings: Counter::default(),
             stopped: Counter::default(),
@@ -116,6 +139,9 @@ impl Metrics {
             documents: Gauge::default(),
             deleted: Gauge::default(),
             segments: Gauge::default(),
+            bytes: Family::default(),
+            last_commit: Gauge::default(),
+            ready: Gauge::default(),
             compacting: Gauge::default(),
             follow_failures: Counter::default(),
             manifest: Gauge::default(),
@@ -156,7 +182,12 @@ impl Metrics {
     }
 
     fn register(&mut self) {
+        self.process.register_collector(Box::new(Process::new()));
         let of = &mut self.registry;
+        let build = Family::<Build, Gauge>::default();
+        let own = Build { version: env!("CARGO_PKG_VERSION"), format: FORMAT_VERSION.into() };
+        build.get_or_create(&own).set(1);
+        of.register("build_info", "The version that runs, always 1", build);
         let help = "Time from the head of a request to the head of its answer";
         of.register_with_unit("request_duration", help, Unit::Seconds, self.requests.clone());
         of.register("postings", "Postings read by searches", self.postings.clone());
@@ -188,6 +219,16 @@ impl Metrics {
         let help = "Documents removed or replaced that still use space";
         of.register("documents_deleted", help, self.deleted.clone());
         of.register("segments", "Segments in the index", self.segments.clone());
+        let help = "Bytes of the index on disk";
+        of.register_with_unit("index", help, Unit::Bytes, self.bytes.clone());
+        let help = "Time since 1970 at which what is searched was committed or merged";
+        of.register_with_unit(
+            "last_commit_timestamp",
+            help,
+            Unit::Seconds,
+            self.last_commit.clone(),
+        );
+        of.register("ready", "1 if /readyz answers 200, else 0", self.ready.clone());
         of.register("compacting", "1 while a compaction runs, else 0", self.compacting.clone());
     }
 
@@ -226,10 +267,30 @@ impl Metrics {
         self.merges.inc_by(segments.saturating_sub(self.merges.get()));
     }
 
+    /// Records the size of the index that is searched, and when it was committed.
+    pub fn publishes(&self, stats: &Stats, committed: Option<SystemTime>) {
+        self.documents.set(stats.documents);
+        self.deleted.set(stats.deleted);
+        self.segments.set(stats.segments as u64);
+        let bytes = &stats.bytes;
+        for (of, bytes) in
+            [("signatures", bytes.signatures), ("text", bytes.text), ("other", bytes.other)]
+        {
+            self.bytes.get_or_create(&Part { of }).set(bytes);
+        }
+        let since = committed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        if let Some(since) = since {
+            self.last_commit.set(since.as_secs_f64());
+        }
+    }
+
     /// All of it, as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        encode(&mut text, &self.registry).expect("a string takes every text");
+        let written = encode_registry(&mut text, &self.registry)
+            .and_then(|()| encode_registry(&mut text, &self.process))
+            .and_then(|()| encode_eof(&mut text));
+        written.expect("a string takes every text");
         text
     }
 }

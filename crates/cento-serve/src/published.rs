@@ -8,6 +8,9 @@ use cento::Result;
 use cento::index::{Index, Snapshot};
 use cento::search::Searcher;
 
+/// The list of segments of an index, which every commit writes anew.
+const LIST: &str = "meta.json";
+
 /// The searcher over the last commit. A request takes it once, so it sees one commit only.
 pub struct Published {
     /// Opened for searching; the writer has another one. Several are searched as one.
@@ -31,7 +34,7 @@ impl Published {
     pub fn open_all(paths: &[PathBuf], metrics: &Metrics) -> Result<Published> {
         let indexes = paths.iter().map(Index::open_for_search).collect::<Result<Vec<_>>>()?;
         let searcher = searcher(&indexes)?;
-        tell(&searcher, metrics);
+        tell(&indexes, &searcher, metrics);
         Ok(Published { indexes: RwLock::new(indexes), current: RwLock::new(searcher) })
     }
 
@@ -62,7 +65,7 @@ impl Published {
 
     fn replace_all(&self, indexes: Vec<Index>, metrics: &Metrics) -> Result<()> {
         let searcher = searcher(&indexes)?;
-        tell(&searcher, metrics);
+        tell(&indexes, &searcher, metrics);
         *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = indexes;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = searcher;
         Ok(())
@@ -78,10 +81,11 @@ fn searcher(indexes: &[Index]) -> Result<Arc<Searcher>> {
     Ok(Arc::new(Searcher::new(Snapshot::union(named)?)))
 }
 
-fn tell(searcher: &Searcher, metrics: &Metrics) {
-    let segments = searcher.snapshot().segments();
-    let deleted = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
-    metrics.documents.set(searcher.snapshot().documents());
-    metrics.deleted.set(deleted);
-    metrics.segments.set(segments.len() as u64);
+fn tell(indexes: &[Index], searcher: &Searcher, metrics: &Metrics) {
+    let written = |index: &Index| std::fs::metadata(index.path().join(LIST)).ok()?.modified().ok();
+    let committed = indexes.iter().filter_map(written).max();
+    match searcher.snapshot().stats() {
+        Ok(stats) => metrics.publishes(&stats, committed),
+        Err(error) => tracing::warn!(%error, "the metrics of the index are those of before"),
+    }
 }

@@ -38,6 +38,8 @@ mod intake;
 mod limits;
 mod lists;
 mod nginx;
+#[cfg(all(feature = "remote", target_os = "linux"))]
+mod observed;
 mod outputs;
 mod readers;
 mod reports;

@@ -101,3 +101,37 @@ fn metrics_come_in_the_format_that_is_accepted() {
     assert!(known.contains(&"cento_documents_lost_total"), "{known:?}");
     assert!(known.contains(&"cento_request_duration_seconds"), "{known:?}");
 }
+
+#[test]
+fn the_process_and_the_index_are_measured() {
+    let dir = Dir::new();
+    dir.run(&["create", "idx"]);
+    let service = Service::start(&dir, &[]);
+    let before = service.metric("cento_last_commit_timestamp_seconds");
+    service.client().add(&body("a", &words(1, 5000)), Commit::Wait).unwrap();
+    let after = service.metric("cento_last_commit_timestamp_seconds");
+    let started = service.metric("process_start_time_seconds");
+    assert!(before > 0.0 && after >= started && after >= before, "{before}, {started}, {after}");
+    let text = service.ask("GET", "/metrics", "", "").body;
+    let build =
+        concat!("cento_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\",format=\"1\"} 1");
+    assert!(text.lines().any(|line| line == build), "{text}");
+    let stats = service.client().stats().unwrap().index.bytes;
+    for (of, bytes) in [("signatures", stats.signatures), ("text", stats.text)] {
+        let line = format!("cento_index_bytes{{of=\"{of}\"}} {bytes}");
+        assert!(
+            bytes > 0 && text.lines().any(|other| other == line),
+            "{line} is not among\n{text}"
+        );
+    }
+    if cfg!(target_os = "linux") {
+        let resident = service.metric("process_resident_memory_bytes");
+        let anonymous = service.metric("process_resident_anonymous_memory_bytes");
+        // The program itself is a mapped file.
+        assert!(0.0 < anonymous && anonymous < resident, "{anonymous}, {resident}");
+        assert!(service.metric("process_cpu_seconds_total") > 0.0);
+        // Standard streams, the listener, this connection.
+        assert!(service.metric("process_open_fds") >= 5.0);
+        assert!(service.metric("process_max_fds") >= service.metric("process_open_fds"));
+    }
+}

@@ -45,6 +45,11 @@ pub async fn healthz(State(app): State<Arc<App>>) -> Json<Health> {
     responses((status = 200, description = "It does", body = Health), super::errors::Errors)
 ))]
 pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure> {
+    check_ready(&app)?;
+    Ok(ok(&app))
+}
+
+fn check_ready(app: &App) -> Result<(), Failure> {
     if app.status.failed.load(Ordering::Relaxed) {
         return Err(Failure::unavailable("the last write failed; searches continue"));
     }
@@ -56,7 +61,7 @@ pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure
         let message = "the index that is served is older than allowed; searches continue";
         return Err(Failure::unavailable(message));
     }
-    Ok(ok(&app))
+    Ok(())
 }
 
 /// The document of this API.
@@ -86,6 +91,7 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Respons
     if let Some(following) = app.following() {
         app.metrics.follows(following);
     }
+    app.metrics.ready.set(check_ready(&app).is_ok().into());
     let format = Format::accepted(&headers);
     let text = format.write(app.metrics.text());
     let headers = [(header::CONTENT_TYPE, format.content_type()), (header::VARY, "accept")];

@@ -1,0 +1,140 @@
+//! What does the process take of the machine?
+//!
+//! Under the names that other programs use for it, without a prefix. Resident memory counts pages of files that
+//! are mapped, which the system takes back when it needs them; what it cannot take back is anonymous.
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Unit;
+
+/// Asks the system when the metrics are asked for.
+#[derive(Debug)]
+pub struct Process {
+    started: SystemTime,
+}
+
+impl Process {
+    /// This process, which has just begun.
+    pub fn new() -> Process {
+        Process { started: SystemTime::now() }
+    }
+}
+
+/// What the system says; nothing where it does not.
+#[derive(Debug, Default)]
+struct Usage {
+    cpu: Option<Duration>,
+    resident_bytes: Option<u64>,
+    anonymous_bytes: Option<u64>,
+    virtual_bytes: Option<u64>,
+    threads: Option<u64>,
+    files: Option<u64>,
+    files_max: Option<u64>,
+}
+
+#[cfg(target_os = "linux")]
+fn usage() -> Usage {
+    use rustix::process::{Resource, getrlimit};
+    use rustix::time::{ClockId, clock_gettime};
+
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kib = |name| number(&status, name).and_then(|kib| kib.checked_mul(1 << 10));
+    // One of them is that of the directory itself.
+    let files = std::fs::read_dir("/proc/self/fd").ok();
+    Usage {
+        cpu: clock_gettime(ClockId::ProcessCPUTime).try_into().ok(),
+        resident_bytes: kib("VmRSS:"),
+        anonymous_bytes: kib("RssAnon:"),
+        virtual_bytes: kib("VmSize:"),
+        threads: number(&status, "Threads:"),
+        files: files.map(|files| files.count().saturating_sub(1) as u64),
+        files_max: getrlimit(Resource::Nofile).current,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn usage() -> Usage {
+    Usage::default()
+}
+
+/// The number of a line `NAME NUMBER`, perhaps with a unit.
+#[cfg(target_os = "linux")]
+fn number(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+impl Collector for Process {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let usage = usage();
+        let started = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let mut write = |name: &str, help: &str, unit: Option<&Unit>, value: &dyn Value| {
+            value.encode(&mut encoder, name, help, unit)
+        };
+        if let Some(cpu) = usage.cpu {
+            let value = ConstCounter::new(cpu.as_secs_f64());
+            write("process_cpu", "Processor time used", Some(&Unit::Seconds), &value)?;
+        }
+        let help = "Time at which the process began, since 1970";
+        let value = ConstGauge::new(started.as_secs_f64());
+        write("process_start_time", help, Some(&Unit::Seconds), &value)?;
+        let anonymous = "Memory that only ending the process gives back: without mapped files";
+        for (name, help, unit, value) in [
+            (
+                "process_resident_memory",
+                "Memory in use, with pages of mapped files",
+                Some(&Unit::Bytes),
+                usage.resident_bytes,
+            ),
+            (
+                "process_resident_anonymous_memory",
+                anonymous,
+                Some(&Unit::Bytes),
+                usage.anonymous_bytes,
+            ),
+            (
+                "process_virtual_memory",
+                "Addresses in use, with all of mapped files",
+                Some(&Unit::Bytes),
+                usage.virtual_bytes,
+            ),
+            ("process_threads", "Threads", None, usage.threads),
+            ("process_open_fds", "Open files and connections", None, usage.files),
+            ("process_max_fds", "Limit of open files and connections", None, usage.files_max),
+        ] {
+            if let Some(value) = value {
+                write(name, help, unit, &ConstGauge::new(value))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value of a metric.
+trait Value {
+    fn encode(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        name: &str,
+        help: &str,
+        unit: Option<&Unit>,
+    ) -> Result<(), fmt::Error>;
+}
+
+impl<T: EncodeMetric> Value for T {
+    fn encode(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        name: &str,
+        help: &str,
+        unit: Option<&Unit>,
+    ) -> Result<(), fmt::Error> {
+        let kind = self.metric_type();
+        EncodeMetric::encode(self, encoder.encode_descriptor(name, help, unit, kind)?)
+    }
+}
