@@ -76,7 +76,8 @@ pub fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     // As any file that the user creates: what the mask leaves.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(parent(path))
+    // Its message has the path of the new file, which nobody knows.
+    builder.tempfile_in(parent(path)).map_err(|error| error.kind().into())
 }
 
 /// Makes durable which file, if any, is at `path`.

@@ -529,8 +529,7 @@ fn take(
     let file = shard.directory().open_unchecked(Path::new(name));
     let file = file.map_err(|e| shard.error("read", e.into()))?;
     let directory = index.tantivy().directory();
-    if let (true, Some(root), Some(_)) = (link, shard.directory().root(), index.directory().root())
-    {
+    if let (true, Some(root), Some(_)) = (link, shard.directory().own(), index.directory().own()) {
         verify_whole(name, file.clone(), component).map_err(failed)?;
         index.directory().link_next(new, root.join(name));
         match directory.open_write(new) {

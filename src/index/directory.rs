@@ -117,7 +117,7 @@ impl IndexDirectory {
     /// which a repetition has again: the file would always be in its way. Only for the holder of the
     /// lock of the writer, after it has read the list of segments: there is no other writer.
     pub fn remove_unfinished(&self) {
-        let Some(root) = self.root() else { return };
+        let (Some(root), Some(held)) = (self.root(), &self.state.held) else { return };
         if let Err(error) = self.check_writer() {
             return log::warn!("what was cut off in {} stays: {error}", root.display());
         }
@@ -131,7 +131,7 @@ impl IndexDirectory {
                 );
             }
         };
-        let entries = match std::fs::read_dir(root) {
+        let entries = match std::fs::read_dir(held.own()) {
             Ok(entries) => entries,
             Err(error) => return log::warn!("cannot read {}: {error}", root.display()),
         };
@@ -199,6 +199,12 @@ impl IndexDirectory {
     /// The directory of the file system, if it is one.
     pub fn root(&self) -> Option<&Path> {
         self.state.held.as_deref().map(Held::root)
+    }
+
+    /// The path by which the files of the directory are changed, if it is one of the file system's; as long as
+    /// this lives.
+    pub fn own(&self) -> Option<&Path> {
+        self.state.held.as_deref().map(Held::own)
     }
 
     /// Puts the names of files that are about to come into the list of files that may be collected, durably
@@ -286,7 +292,8 @@ impl IndexDirectory {
         let others: Vec<PathBuf> = locked(&self.state.others).iter().cloned().collect();
         self.replace_if(Path::new(META), list, &|| held.check_list(components, &others))?;
         held.wrote_list(list);
-        Ok(())
+        // If it was exchanged meanwhile the commit is made where nobody looks for it.
+        held.check_directory()
     }
 
     /// Writes such a file if `check` succeeds, once before it begins and once before the new file takes its
@@ -298,9 +305,9 @@ impl IndexDirectory {
         check: &dyn Fn() -> io::Result<()>,
     ) -> io::Result<()> {
         check()?;
-        if let Some(root) = self.root() {
+        if let Some(held) = &self.state.held {
             // Not tantivy's, whose files nobody but their owner may read.
-            return replace::file_if(&root.join(path), data, check);
+            return replace::file_if(&held.own().join(path), data, check);
         }
         self.inner.atomic_write(path, data)?;
         // tantivy syncs the directory before the rename only; without this a commit that was
@@ -429,11 +436,13 @@ impl Directory for IndexDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        self.check_writer().map_err(|e| DeleteError::IoError {
-            io_error: Arc::new(e),
-            filepath: path.to_owned(),
-        })?;
-        self.inner.delete(path)
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => DeleteError::FileDoesNotExist(path.to_owned()),
+            _ => DeleteError::IoError { io_error: Arc::new(error), filepath: path.to_owned() },
+        };
+        self.check_writer().map_err(failed)?;
+        let Some(held) = &self.state.held else { return self.inner.delete(path) };
+        std::fs::remove_file(held.own().join(path)).map_err(failed)
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
@@ -444,10 +453,10 @@ impl Directory for IndexDirectory {
         let failed = |e| OpenWriteError::wrap_io_error(e, path.to_owned());
         self.check_writer().map_err(failed)?;
         let source = locked(&self.state.links).remove(path);
-        let (Some(source), Some(root)) = (source, self.root()) else {
+        let (Some(source), Some(held)) = (source, &self.state.held) else {
             return self.inner.open_write(path);
         };
-        let linked = std::fs::hard_link(source, root.join(path));
+        let linked = std::fs::hard_link(source, held.own().join(path));
         linked.map_err(failed)?;
         Ok(io::BufWriter::new(Box::new(Linked)))
     }

@@ -6,8 +6,10 @@
 //! open, and what their paths lead to is compared with them before anything there is changed; before the
 //! list is replaced, so are its bytes and the files that it will name.
 //!
-//! Between the comparison and the rename that follows it something may still be exchanged; nothing that a
-//! file system offers closes that window.
+//! Where the system has a path for an open directory (Linux), files are created, renamed and removed through
+//! that: an exchange after the comparison changes nothing there either, and the comparison is made again before a
+//! commit is reported. Elsewhere something may be exchanged in the moment between comparison and rename; so may,
+//! everywhere, a list that is put into the directory itself.
 
 use std::fs::{OpenOptions, TryLockError};
 use std::io;
@@ -30,8 +32,10 @@ const LOCK_TRIES: usize = 10;
 pub struct Held {
     /// The path as it was given, absolute: whoever looks for the index looks there.
     given: PathBuf,
-    /// The path without links, by which files are read and written.
+    /// The path without links, by which files are read.
     root: PathBuf,
+    /// A path that leads to the directory that is held, as long as it is held; where there is none, `root`.
+    own: PathBuf,
     directory: Handle,
     /// What the only writer holds, if this process has it.
     writer: Mutex<Option<Holding>>,
@@ -69,7 +73,8 @@ impl Held {
         let held = || {
             let (given, root) = (std::path::absolute(path)?, path.canonicalize()?);
             let directory = Handle::from_path(&root)?;
-            Ok(Held { given, root, directory, writer: Mutex::default() })
+            let own = own_path(&directory).unwrap_or_else(|| root.clone());
+            Ok(Held { given, root, own, directory, writer: Mutex::default() })
         };
         held().map_err(|e| Error::io("open", path, e))
     }
@@ -77,6 +82,11 @@ impl Held {
     /// The path of the directory without links.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The path by which files of the directory are changed; only as long as this lives.
+    pub fn own(&self) -> &Path {
+        &self.own
     }
 
     fn writer(&self) -> MutexGuard<'_, Option<Holding>> {
@@ -90,7 +100,7 @@ impl Held {
     pub fn lock_writer(self: &Arc<Held>) -> std::result::Result<WriterLock, LockError> {
         let failed = LockError::wrap_io_error;
         self.check_directory().map_err(failed)?;
-        let path = self.root.join(&INDEX_WRITER_LOCK.filepath);
+        let path = self.own.join(&INDEX_WRITER_LOCK.filepath);
         for _ in 0..LOCK_TRIES {
             let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
             let file = file.map_err(failed)?;
@@ -138,7 +148,7 @@ impl Held {
     }
 
     fn check_lock(&self, holding: &Holding) -> io::Result<()> {
-        let path = self.root.join(&INDEX_WRITER_LOCK.filepath);
+        let path = self.own.join(&INDEX_WRITER_LOCK.filepath);
         if is_at(&holding.lock, &path)? {
             return Ok(());
         }
@@ -194,7 +204,7 @@ impl Held {
 
     /// The digest of the list of segments, if there is one.
     fn list(&self) -> io::Result<Option<Digest>> {
-        match std::fs::read(self.root.join(META)) {
+        match std::fs::read(self.own.join(META)) {
             Ok(list) => Ok(Some(Digest::of(&list))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -203,7 +213,7 @@ impl Held {
 
     /// The length of a file, if it is there.
     fn len(&self, name: &Path) -> io::Result<Option<u64>> {
-        match std::fs::metadata(self.root.join(name)) {
+        match std::fs::metadata(self.own.join(name)) {
             Ok(found) => Ok(Some(found.len())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -213,6 +223,20 @@ impl Held {
     fn refused(&self, what: &str) -> io::Result<()> {
         Err(io::Error::other(Error::index(&self.given, what)))
     }
+}
+
+/// A path that leads to an open directory, whatever its names lead to.
+#[cfg(target_os = "linux")]
+fn own_path(directory: &Handle) -> Option<PathBuf> {
+    use std::os::fd::AsRawFd;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", directory.as_file().as_raw_fd()));
+    // Not where /proc is not mounted.
+    is_at(directory, &path).unwrap_or(false).then_some(path)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn own_path(_: &Handle) -> Option<PathBuf> {
+    None
 }
 
 /// Whether `path` leads to what is held.

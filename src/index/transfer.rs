@@ -362,7 +362,8 @@ impl Receiver {
                 return log::warn!("cannot lock the list of {}: {error}", self.path.display());
             }
         };
-        let Ok(entries) = std::fs::read_dir(&self.path) else { return };
+        let own = self.directory.own().unwrap_or(&self.path);
+        let Ok(entries) = std::fs::read_dir(own) else { return };
         for entry in entries.flatten() {
             let name = entry.file_name();
             let Some(name) = OsStr::to_str(&name) else { continue };

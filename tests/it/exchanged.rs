@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::{fmt, fs, io};
 
 use tantivy::Directory;
@@ -360,7 +360,7 @@ fn live(index: &Index, model: &mut Model, acknowledged: &mut Model) -> cento::Re
 #[test]
 fn whichever_operation_an_exchange_precedes_nothing_is_overwritten_and_nothing_lost() {
     // `idx` is written; it goes aside, and something else comes, before the operation of each number. With
-    // CENTO_FAULT_SEEDS in the environment every operation is tried, otherwise one in 29.
+    // CENTO_FAULT_SEEDS in the environment every operation is tried, otherwise one in 61.
     let is_thorough = std::env::var_os("CENTO_FAULT_SEEDS").is_some();
     let kinds: [Exchange; 3] = [
         ("another comes", |dir| {
@@ -383,10 +383,15 @@ fn whichever_operation_an_exchange_precedes_nothing_is_overwritten_and_nothing_l
             made(&path("other"), 10, 5);
             let left = Arc::new(AtomicUsize::new(n));
             let at = dir.path().to_owned();
+            let has_ended = Arc::new(AtomicBool::new(false));
+            let end = has_ended.clone();
             let watched = Watched {
                 inner: Box::new(MmapDirectory::open(path("idx")).unwrap()),
                 left: left.clone(),
-                happens: Arc::new(move || exchange(&at)),
+                happens: Arc::new(move || {
+                    exchange(&at);
+                    end.store(true, Ordering::SeqCst);
+                }),
             };
             let before = match name {
                 "another comes" => Some(files(&path("other"))),
@@ -400,6 +405,10 @@ fn whichever_operation_an_exchange_precedes_nothing_is_overwritten_and_nothing_l
             if !has_happened {
                 done.unwrap();
                 break;
+            }
+            // It happens on any thread, and what fails meanwhile may have ended before it.
+            while !has_ended.load(Ordering::SeqCst) {
+                std::thread::yield_now();
             }
             match before {
                 Some(before) => {
@@ -417,7 +426,7 @@ fn whichever_operation_an_exchange_precedes_nothing_is_overwritten_and_nothing_l
             // A commit under way may have come to its end.
             let is_right = held == acknowledged || held == model;
             assert!(is_right, "{name}, operation {n}: {done:?}");
-            n += if is_thorough { 1 } else { 29 };
+            n += if is_thorough { 1 } else { 61 };
         }
         assert!(n > 60, "{name}: only {n} operations");
     }

@@ -213,12 +213,13 @@ impl Work {
             tracing::debug!(%error, "writing still fails");
             return self.tell();
         }
-        self.status.failed.store(false, Ordering::Relaxed);
         tracing::info!(
             changes = count,
             "writing succeeds again; what was accepted before is committed"
         );
         self.committed(started, count > 0);
+        // After that, so that whoever sees that writing succeeds sees what was accepted committed.
+        self.status.failed.store(false, Ordering::Release);
     }
 
     /// Opens the writer, if the index is the one that was opened and the disk takes as much as `owed`.
