@@ -19,6 +19,8 @@ use cento_client::api::ErrorBody;
                        borrow from, and exactly which passages?",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
+    // Relative to the document: without it the API would be at the root of the host, behind a proxy too.
+    servers((url = ".", description = "Where this document is")),
     paths(
         search::search,
         compare::compare,
@@ -244,6 +246,11 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count, "{names:?}");
+    }
+
+    #[test]
+    fn the_api_is_where_the_document_is() {
+        assert_eq!(document()["servers"][0]["url"], ".");
     }
 
     #[test]
