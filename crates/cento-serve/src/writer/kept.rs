@@ -12,8 +12,9 @@ use cento::index::Signed;
 use cento::index::canonical::canonical_json;
 use cento::index::{Outcome, Writer};
 
-/// What each change takes besides its texts.
-const CHANGE_BYTES: usize = 256;
+/// What each change takes besides its texts: its place in a list that grows by doubling, and what the allocator adds to
+/// its id, its text and its signature.
+const CHANGE_BYTES: usize = 512;
 
 /// The number of documents that triggered a defect which are remembered.
 const POISONS_MAX: usize = 1024;
@@ -199,6 +200,14 @@ fn identity(signed: &Signed) -> Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_change_takes_is_not_underestimated() {
+        // 256 bytes were counted, and a small document took twice as much.
+        assert!(2 * size_of::<Kept>() + 64 <= CHANGE_BYTES, "{}", size_of::<Kept>());
+        let kept = Kept::new(Change::Remove("a".repeat(10)), 1);
+        assert_eq!(kept.bytes(), CHANGE_BYTES + 10);
+    }
 
     #[test]
     fn a_command_is_answered_wherever_its_changes_stand() {
