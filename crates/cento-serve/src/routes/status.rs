@@ -50,7 +50,7 @@ pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure
 }
 
 fn check_ready(app: &App) -> Result<(), Failure> {
-    if app.status.failed.load(Ordering::Relaxed) {
+    if app.status.failed.load(Ordering::Acquire) {
         return Err(Failure::unavailable("the last write failed; searches continue"));
     }
     if app.status.stale.load(Ordering::Relaxed) {
