@@ -6,6 +6,7 @@
 //! them. Everything that waits or takes memory is bounded; what is too much is turned away with a
 //! status that says so. The bodies are those of [`api`](cento_client::api).
 
+mod allocator;
 mod answer;
 mod app;
 mod batch;
@@ -274,12 +275,13 @@ impl Service {
     }
 
     /// Answers until `stop`; then finishes what has been begun, commits what has been acknowledged,
-    /// and returns.
+    /// and returns. Limits what the allocator of the process keeps of freed memory.
     ///
     /// # Errors
     /// When the threads that answer cannot be started, or the last commit fails.
     pub fn run(self, stop: Arc<AtomicBool>) -> Result<()> {
         let Service { dir, listener, app, changes } = self;
+        allocator::give_back();
         let grace = app.settings.grace;
         let failed = |e| Error::io("start", "the threads of the service", e);
         let runtime = tokio::runtime::Builder::new_multi_thread()
