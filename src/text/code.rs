@@ -3,6 +3,10 @@
 #[cfg(feature = "code")]
 mod grammar;
 #[cfg(feature = "code")]
+mod meter;
+#[cfg(feature = "code")]
+mod parse;
+#[cfg(feature = "code")]
 mod tree;
 
 use super::family::Family;

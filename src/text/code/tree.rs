@@ -7,19 +7,17 @@
 //! scheme `syntax` cuts. The grammars are those of tree-sitter, which read broken programs as well.
 
 use super::grammar::{Grammar, breaks_ruby, grammar};
+use super::parse::{STACK_BYTES_A_BYTE, STACK_RESERVE, parsed};
 use super::{LANGUAGES, NAMES};
+use crate::Result;
 use crate::hash::hash_bytes;
 use crate::spec::Spec;
 use crate::stop::Stop;
 use crate::text::family::{SAMPLE, Tokenize};
 use crate::text::unicode::{is_letter, is_mark, is_number, is_white_space};
 use crate::text::{Span, Take, paragraph_break};
-use crate::{Error, Result};
 use std::borrow::Cow;
-use std::cell::Cell;
-use std::ops::ControlFlow;
-use std::thread;
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::Node;
 
 /// What a tree takes for each byte of a text.
 const TREE_BYTES_A_BYTE: usize = 100;
@@ -150,94 +148,6 @@ impl<T: Take> Found<'_, T> {
         self.ends_with_break = hash == paragraph_break();
     }
 }
-
-/// The tree of a program; none if parsing it takes too many steps.
-///
-/// The parser releases and merges its stack by recursion where a program can be read in two ways: a
-/// type assertion of TypeScript before another, `<a><a><a>x`, takes three levels. There are no more
-/// levels than bytes, so a stack in proportion to the text suffices; the pages that are not needed are
-/// never touched.
-fn parsed(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<Tree>> {
-    if text.len() <= PARSED_IN_PLACE_BYTES_MAX {
-        return parsed_here(text, grammar, stop);
-    }
-    let parser =
-        thread::Builder::new().stack_size(STACK_BYTES_MIN + STACK_BYTES_A_BYTE * text.len());
-    thread::scope(|scope| {
-        let parsing = parser
-            .spawn_scoped(scope, || parsed_here(text, grammar, stop))
-            .map_err(|source| no_stack(text.len(), &source))?;
-        parsing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
-}
-
-/// There is no room for the stack that parsing a text of this many bytes may take.
-fn no_stack(text_bytes: usize, source: &std::io::Error) -> Error {
-    let stack = (STACK_BYTES_MIN + STACK_BYTES_A_BYTE * text_bytes) >> 20;
-    let what = format!(
-        "no thread with a stack of {stack} MiB can be started to parse a program of {text_bytes} bytes: {source}"
-    );
-    Error::Memory { what, is_for_now: true }
-}
-
-/// Texts of up to this many bytes are parsed in the thread of the caller, whose stack has room for them.
-const PARSED_IN_PLACE_BYTES_MAX: usize = 512;
-
-/// What the parser takes of a stack for any text.
-const STACK_BYTES_MIN: usize = 256 << 10;
-
-/// The space for it for each byte of a text: 128 bytes a level without optimisation, and as much again.
-const STACK_BYTES_A_BYTE: usize = 256;
-
-/// How many times more space than a stack can fill.
-const STACK_RESERVE: usize = 2;
-
-/// The same, in this thread.
-fn parsed_here(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<Tree>> {
-    let mut parser = Parser::new();
-    parser
-        .set_language(&grammar.language.into())
-        .expect("grammar and parser are of matching versions");
-    let (mut looks, mut stopped) = (0, Ok(()));
-    let looks_max = PARSER_LOOKS_MIN + text.len() / BYTES_A_PARSER_LOOK;
-    let reads = Cell::new(0);
-    let reads_max = READS_MIN + READS_A_PART * text.len() / PART_BYTES;
-    let mut progress = |_: &ParseState| {
-        looks += 1;
-        stopped = stop.check();
-        let goes_on = stopped.is_ok() && looks <= looks_max && reads.get() <= reads_max;
-        if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    let options = ParseOptions::new().progress_callback(&mut progress);
-    let mut read = |at: usize, _| {
-        reads.set(reads.get() + 1);
-        match text.as_bytes().get(at..) {
-            Some(rest) if !rest.is_empty() => &rest[..rest.len().min(PART_BYTES)],
-            _ => grammar.tail.get(at - text.len()..).unwrap_or_default(),
-        }
-    };
-    let tree = parser.parse_with_options(&mut read, None, Some(options));
-    stopped.map(|()| tree)
-}
-
-/// The parser asks after every hundred of its steps whether it is to go on; a text for which it asks
-/// more often than once for this many bytes is not parsed, so that what becomes of it does not depend on
-/// the machine. Of 270 MB of programs in five languages none took more than one for 34 bytes, and all
-/// together one for 150.
-const BYTES_A_PARSER_LOOK: usize = 8;
-
-/// See [`BYTES_A_PARSER_LOOK`].
-const PARSER_LOOKS_MIN: usize = 1 << 12;
-
-/// The parser reads a text in parts of this many bytes. Some scanners look ahead to the end of the text,
-/// and do it again at the next place: Kotlin's within strings.
-const PART_BYTES: usize = 1 << 10;
-
-/// A text of which parts are read more often than this, each in the mean, is not parsed.
-const READS_A_PART: usize = 64;
-
-/// See [`READS_A_PART`].
-const READS_MIN: usize = 1 << 12;
 
 /// How many brackets are open at once, at most. An angle bracket ends with its statement if not
 /// before: mostly it says "less than".
@@ -532,6 +442,24 @@ mod tests {
             |text: &str| parsed(text, &grammar("kotlin"), Stop::NEVER).unwrap().is_some();
         assert!(!is_parsed(&format!("x\n{}", "<a>".repeat(33_000))));
         assert!(is_parsed(&"val a: List<Int> = f(1)\n".repeat(4_000)));
+    }
+
+    /// 10 KB of it took 1.2 GB at its end, and 40 KB ended the process.
+    #[test]
+    fn a_text_of_errors_is_not_parsed_and_its_words_and_signs_are_tokens() {
+        for language in ["c", "java"] {
+            let is_parsed =
+                |text: &str| parsed(text, &grammar(language), Stop::NEVER).unwrap().is_some();
+            assert!(is_parsed(&"x => ".repeat(20)), "{language}");
+            for count in [1_000, 8_000, 400_000] {
+                assert!(!is_parsed(&"x => ".repeat(count)), "{language}: {count}");
+            }
+            check(language, false, &"x => ".repeat(1_000), "i = > ".repeat(1_000).trim_end());
+        }
+        // What grows with the square of the text is found by what it takes altogether.
+        assert!(parsed(&"x::".repeat(8_000), &grammar("c"), Stop::NEVER).unwrap().is_none());
+        let broken = "int f() { return x => 1; }\n".repeat(2_000);
+        assert!(parsed(&broken, &grammar("c"), Stop::NEVER).unwrap().is_some());
     }
 
     #[test]
