@@ -25,6 +25,7 @@ mod lazy;
 mod max_df;
 mod moved;
 mod policy;
+mod recover;
 mod repeated;
 mod retrain;
 mod schema;
@@ -63,6 +64,7 @@ pub use distribution::{DfBucket, DfDistribution, PASSAGE_TOKENS};
 pub use document::{Document, ID_BYTES_MAX, IdSource, META_BYTES_MAX, META_DEPTH_MAX};
 pub use document::{META_WRITTEN_BYTES_MAX, id_of_json, id_problem, meta_of_json, meta_problem};
 pub use max_df::MaxDf;
+pub use recover::FoundSegment;
 pub use repeated::RepeatedPassage;
 pub use signed::Signed;
 pub use signing::{FINGERPRINT_BYTES, Signature};
@@ -136,12 +138,12 @@ impl Index {
         let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let count = path.ancestors().take_while(is_new).count().max(1);
         std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
+        if Index::exists(path) {
+            return Err(Error::index(path, "an index exists here already"));
+        }
         let entries = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for entry in entries {
             let name = entry.map_err(|e| Error::io("read", path, e))?.file_name();
-            if name == "meta.json" {
-                return Err(Error::index(path, "an index exists here already"));
-            }
             // A creation that was cut off leaves hidden files, which do no harm, and its table.
             if name == config::FREQUENCIES_FILE {
                 check_resumable(&path.join(name), &config)?;

@@ -40,6 +40,7 @@ mod progress;
 mod pull;
 #[cfg(feature = "remote")]
 mod push;
+mod recover;
 mod registry;
 mod remove;
 mod report;
@@ -115,6 +116,7 @@ enum Verb {
     Restore(restore::Restore),
     Stats(stats::Stats),
     Check(check::Check),
+    Recover(recover::Recover),
     Fingerprint(fingerprint::Fingerprint),
     Train(train::Train),
     Web(web::Web),
@@ -235,6 +237,7 @@ fn main() -> ExitCode {
         Verb::Restore(verb) => verb.run(),
         Verb::Stats(verb) => verb.run(),
         Verb::Check(verb) => verb.run(),
+        Verb::Recover(verb) => verb.run(),
         Verb::Fingerprint(verb) => verb.run(),
         Verb::Train(verb) => verb.run(),
         Verb::Web(verb) => verb.run(),

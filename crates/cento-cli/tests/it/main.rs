@@ -42,6 +42,7 @@ mod nginx;
 mod observed;
 mod outputs;
 mod readers;
+mod recovered;
 mod reports;
 mod serve;
 mod service;

@@ -1,0 +1,90 @@
+//! `cento recover`
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{self, Format, bytes, count};
+use super::terminal::line;
+use super::{Outcome, Result};
+use cento::index::{FoundSegment, Index};
+
+/// List the segments in a directory whose list of segments is lost, damaged or too old, and make an
+/// index of them.
+///
+/// Every file is read and compared with its checksum. Nothing in the directory is changed: `--to` links or
+/// copies the whole segments into a new one.
+#[derive(Debug, Args)]
+pub struct Recover {
+    /// Directory of the index.
+    index: PathBuf,
+    /// Make an index of the whole segments in this directory, which must not exist, or be empty.
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+    /// Only this segment; may be repeated. All whole segments otherwise.
+    #[arg(long, value_name = "NAME", requires = "to")]
+    segment: Vec<String>,
+    /// An index that was created with the same options, for a directory whose list cannot be read. An
+    /// empty one will do.
+    #[arg(long, value_name = "INDEX", requires = "to")]
+    like: Option<PathBuf>,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    segments: Vec<FoundSegment>,
+    /// The live documents of the new index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    documents: Option<u64>,
+}
+
+impl Recover {
+    pub(super) fn run(self) -> Result {
+        let segments = Index::segments_in(&self.index)?;
+        let documents = match &self.to {
+            Some(to) => {
+                let like = self.like.as_ref().map(Index::open).transpose()?;
+                let made = Index::recover(&self.index, to, like.as_ref(), &self.segment)?;
+                Some(made.snapshot()?.documents())
+            }
+            None => None,
+        };
+        match self.format {
+            Format::Json => output::print_json(&Report { segments, documents })?,
+            Format::Human => self.print(&segments, documents)?,
+        }
+        Ok(Outcome::Found)
+    }
+
+    fn print(&self, segments: &[FoundSegment], documents: Option<u64>) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        line!(
+            out,
+            "{:<32} {:>12} {:>10} {:>12}  state",
+            "segment",
+            "documents",
+            "deleted",
+            "size"
+        )?;
+        for segment in segments {
+            let FoundSegment { segment: name, documents, deleted, bytes: size, .. } = segment;
+            let state = match (&segment.problem, segment.listed) {
+                (Some(problem), _) => format!("damaged: {problem}"),
+                (None, true) => "whole, listed".into(),
+                (None, false) => "whole, not listed".into(),
+            };
+            let [documents, deleted] = [documents, deleted].map(|number| count(u64::from(*number)));
+            let size = bytes(*size);
+            line!(out, "{name:<32} {documents:>12} {deleted:>10} {size:>12}  {state}")?;
+        }
+        if let (Some(documents), Some(to)) = (documents, &self.to) {
+            line!(out, "{}: {}", to.display(), output::counted(documents, "document"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! Segments that no list names become an index again.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::common::run::{Dir, line};
+use crate::common::words;
+use serde_json::{Value, json};
+
+/// An index of two commits: forty documents in a segment, of which one was replaced and one removed, and two in
+/// another; with the list of the first commit in `first.json`.
+fn two_commits() -> Dir {
+    let dir = Dir::new();
+    let lines = |from: u64, to: u64| -> String {
+        (from..to).map(|i| line(&format!("d{i}"), &words(i, 80), json!({"n": i})) + "\n").collect()
+    };
+    dir.write("one.jsonl", lines(0, 40));
+    dir.json(&["add", "idx", "one.jsonl"]);
+    fs::copy(dir.path("idx/meta.json"), dir.path("first.json")).unwrap();
+    let replaced = line("d0", &words(50, 80), json!({"n": 0}));
+    dir.write("two.jsonl", replaced + "\n" + &lines(40, 41));
+    dir.json(&["add", "idx", "two.jsonl"]);
+    dir.json(&["remove", "idx", "d1"]);
+    dir
+}
+
+fn segments(dir: &Dir) -> Vec<Value> {
+    dir.json(&["recover", "idx"])["segments"].as_array().unwrap().clone()
+}
+
+/// That the index `new` has the forty documents that are live.
+fn assert_is_whole(dir: &Dir) {
+    assert_eq!(dir.json(&["check", "new"])["ok"], true);
+    assert_eq!(dir.json(&["stats", "new"])["documents"], 40);
+    for (seed, id) in [(50, "d0"), (2, "d2"), (40, "d40")] {
+        let found = dir.json(&["search", "new", "--text", &words(seed, 80), "--limit", "1"]);
+        assert_eq!(found["hits"][0]["id"], id);
+    }
+    // It is an index like any other.
+    dir.write("more.txt", words(99, 80));
+    assert_eq!(dir.json(&["add", "new", "more.txt"])["added"], 1);
+    assert_eq!(dir.run(&["compact", "new"]).status, 0);
+    assert_eq!(dir.json(&["check", "new"])["ok"], true);
+}
+
+#[test]
+fn without_its_list_an_index_is_made_of_its_segments() {
+    for damage in ["gone", "damaged"] {
+        let dir = two_commits();
+        let before = segments(&dir);
+        assert!(before.len() == 2 && before.iter().all(|one| one["listed"] == true), "{before:?}");
+        match damage {
+            "gone" => fs::remove_file(dir.path("idx/meta.json")).unwrap(),
+            _ => fs::write(dir.path("idx/meta.json"), "{\"segments\": [").unwrap(),
+        }
+        let after = segments(&dir);
+        assert!(after.iter().all(|one| one["listed"] == false && one["problem"].is_null()));
+        // How it was created must be said.
+        let refused = dir.run(&["recover", "idx", "--to", "new"]);
+        assert!(
+            refused.status == 2 && refused.err.contains("an empty one will do"),
+            "{}",
+            refused.err
+        );
+        dir.run(&["create", "other", "--scheme", "kgram(k=3)"]);
+        let refused = dir.run(&["recover", "idx", "--to", "new", "--like", "other"]);
+        assert!(refused.status == 2 && !dir.path("new").exists(), "{}", refused.err);
+        dir.run(&["create", "like"]);
+        let made = dir.json(&["recover", "idx", "--to", "new", "--like", "like"]);
+        assert_eq!(made["documents"], 40);
+        assert_is_whole(&dir);
+        let left: Vec<PathBuf> =
+            fs::read_dir(dir.path("idx")).unwrap().map(|e| e.unwrap().path()).collect();
+        assert!(left.len() > 14, "nothing is taken away: {left:?}");
+    }
+}
+
+#[test]
+fn an_older_list_that_was_put_back_hides_no_segment() {
+    let dir = two_commits();
+    fs::copy(dir.path("first.json"), dir.path("idx/meta.json")).unwrap();
+    let found = segments(&dir);
+    let unlisted = found.iter().filter(|one| one["listed"] == false).count();
+    assert_eq!((found.len(), unlisted), (2, 1), "{found:?}");
+    let shown = dir.run(&["recover", "idx", "--format", "human"]);
+    assert!(
+        shown.out.contains("whole, not listed") && shown.out.contains("whole, listed"),
+        "{}",
+        shown.out
+    );
+    assert_eq!(dir.json(&["recover", "idx", "--to", "new"])["documents"], 40);
+    assert_is_whole(&dir);
+    // Not over an index that is there.
+    let refused = dir.run(&["recover", "idx", "--to", "new"]);
+    assert!(refused.status == 2 && refused.err.contains("exists"), "{}", refused.err);
+}
+
+#[test]
+fn a_segment_that_is_not_whole_is_named_and_left_out() {
+    let dir = two_commits();
+    let name = segments(&dir)[0]["segment"].as_str().unwrap().to_owned();
+    let file = dir.path(&format!("idx/{name}.store"));
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[20] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let damaged = segments(&dir);
+    let problem = damaged[0]["problem"].as_str().unwrap();
+    assert!(problem.contains(".store") && damaged[1]["problem"].is_null(), "{damaged:?}");
+    let documents =
+        damaged[1]["documents"].as_u64().unwrap() - damaged[1]["deleted"].as_u64().unwrap();
+    assert_eq!(dir.json(&["recover", "idx", "--to", "new"])["documents"], documents);
+    assert_eq!(dir.json(&["check", "new"])["ok"], true);
+    let refused = dir.run(&["recover", "idx", "--to", "third", "--segment", &name]);
+    assert!(refused.status == 2 && refused.err.contains("is not whole"), "{}", refused.err);
+    assert!(!dir.path("third").exists());
+    let refused = dir.run(&["recover", "idx", "--to", "third", "--segment", "0123"]);
+    assert!(refused.status == 2 && refused.err.contains("`0123`"), "{}", refused.err);
+}
+
+#[test]
+fn an_id_that_is_live_in_two_segments_is_named() {
+    // The lists of deleted documents are gone too: both versions are live.
+    let dir = two_commits();
+    fs::remove_file(dir.path("idx/meta.json")).unwrap();
+    for entry in fs::read_dir(dir.path("idx")).unwrap().flatten() {
+        if entry.path().extension().is_some_and(|extension| extension == "del") {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    dir.run(&["create", "like"]);
+    let refused = dir.run(&["recover", "idx", "--to", "new", "--like", "like"]);
+    assert_eq!(refused.status, 2);
+    for told in ["`d0`", "both have a document with the id", "choose the segments"] {
+        assert!(refused.err.contains(told), "{}", refused.err);
+    }
+    assert!(!dir.path("new").exists());
+    let name = segments(&dir)[0]["segment"].as_str().unwrap().to_owned();
+    dir.json(&["recover", "idx", "--to", "new", "--like", "like", "--segment", &name]);
+    assert_eq!(dir.json(&["check", "new"])["ok"], true);
+}

@@ -1,0 +1,295 @@
+//! Which whole segments are in a directory, whether or not its list names them, and how do they become an
+//! index again?
+//!
+//! A list of segments that is lost, damaged, or was replaced by an older one leaves the files of the segments
+//! as they were. They are linked, or copied, into a new directory, with a list of their own; nothing is changed
+//! where they were. How documents are turned into signatures is known from the list that is there, or from
+//! another index that was created in the same way; every `.sig` file says whether that is so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tantivy::Directory;
+use tantivy::directory::FileSlice;
+use tantivy::fastfield::AliveBitSet;
+
+use super::component::{footer, verify_body};
+use super::directory::IndexDirectory;
+use super::seal::{COMPONENTS, META};
+use super::{Index, conflict, mmap_directory};
+use crate::error::{Error, Result};
+use crate::segment::SegmentReader;
+
+/// The files of a segment in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct FoundSegment {
+    /// What the names of its files begin with.
+    pub segment: String,
+    /// The documents in it, deleted ones included; 0 if that cannot be read.
+    pub documents: u32,
+    /// Those that are deleted.
+    pub deleted: u32,
+    /// The bytes of its files.
+    pub bytes: u64,
+    /// Whether the list of segments names it.
+    pub listed: bool,
+    /// What is wrong with it, as a clause; a segment without a problem is whole.
+    pub problem: Option<String>,
+}
+
+/// A segment, with what a list says of it.
+struct Candidate {
+    found: FoundSegment,
+    files: Vec<String>,
+    /// The number of the commit of its newest list of deleted documents.
+    deletes: Option<u64>,
+}
+
+impl Index {
+    /// Returns the segments whose files are in the directory `path`, in the order of their names. Reads all
+    /// of the files, and compares them with the checksums in them.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn segments_in(path: impl AsRef<Path>) -> Result<Vec<FoundSegment>> {
+        let candidates = candidates(path.as_ref())?;
+        Ok(candidates.into_iter().map(|candidate| candidate.found).collect())
+    }
+
+    /// Makes an index in the directory `to`, which does not exist or is empty, of the whole segments in the
+    /// directory `path`: all of them, or those that are named. It is created in the same way as `like`, which is
+    /// needed where the list of `path` is lost or damaged, or else as the index at `path`.
+    ///
+    /// # Errors
+    /// When there is no whole segment, or one that is named is not whole; when it is not known how the index was
+    /// created, or the segments were made in another way; when an id is live in two segments. There is nothing at `to` then.
+    pub fn recover(
+        path: impl AsRef<Path>,
+        to: impl AsRef<Path>,
+        like: Option<&Index>,
+        segments: &[String],
+    ) -> Result<Index> {
+        let (path, to) = (path.as_ref(), to.as_ref());
+        let config = match like {
+            Some(like) => like.config().with_text(like.config().store_text)?,
+            None => {
+                let index = Index::open(path).map_err(|error| {
+                    let what = format!(
+                        "its list of segments cannot be read ({error}); name an index that was created in \
+                         the same way, an empty one will do"
+                    );
+                    Error::index(path, what)
+                })?;
+                index.config().with_text(index.config().store_text)?
+            }
+        };
+        let candidates = chosen(path, candidates(path)?, segments)?;
+        drop(Index::create(to, config)?);
+        let made = make(path, to, &candidates);
+        if made.is_err()
+            && let Err(error) = std::fs::remove_dir_all(to)
+        {
+            log::warn!("cannot remove {}: {error}", to.display());
+        }
+        made
+    }
+}
+
+/// The whole segments that are wanted.
+fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<Candidate>> {
+    let names: BTreeSet<&str> = found.iter().map(|one| one.found.segment.as_str()).collect();
+    if let Some(unknown) = wanted.iter().find(|name| !names.contains(name.as_str())) {
+        return Err(Error::index(path, format!("no files of a segment `{unknown}` are here")));
+    }
+    let is_wanted = |one: &Candidate| wanted.is_empty() || wanted.contains(&one.found.segment);
+    let (whole, damaged): (Vec<_>, Vec<_>) =
+        found.into_iter().filter(is_wanted).partition(|one| one.found.problem.is_none());
+    if let (false, Some(one)) = (wanted.is_empty(), damaged.first()) {
+        let FoundSegment { segment, problem, .. } = &one.found;
+        let what =
+            format!("the segment `{segment}` is not whole: {}", problem.as_deref().unwrap_or(""));
+        return Err(Error::index(path, what));
+    }
+    if whole.is_empty() {
+        return Err(Error::index(path, "no whole segment is here"));
+    }
+    Ok(whole)
+}
+
+/// Puts the files of segments into the new index at `to`, and a list that names them.
+fn make(path: &Path, to: &Path, segments: &[Candidate]) -> Result<Index> {
+    for name in segments.iter().flat_map(|segment| &segment.files) {
+        let (from, new) = (path.join(name), to.join(name));
+        if std::fs::hard_link(&from, &new).is_err() {
+            // On another file system, or one that has no links.
+            std::fs::copy(&from, &new).map_err(|e| Error::io("copy", &from, e))?;
+            let synced = std::fs::File::open(&new).and_then(|file| file.sync_all());
+            synced.map_err(|e| Error::io("sync", &new, e))?;
+        }
+    }
+    let index = Index::open(to)?;
+    {
+        let failed = |e: tantivy::TantivyError| index.error("write to", e);
+        let directory = index.directory();
+        let _lock = directory
+            .acquire_lock(&tantivy::directory::INDEX_WRITER_LOCK)
+            .map_err(|e| failed(e.into()))?;
+        let files = segments.iter().flat_map(|segment| segment.files.iter().cloned());
+        directory.announce(files).map_err(|e| failed(e.into()))?;
+        directory.end_announcement();
+        let list = directory.atomic_read(Path::new(META)).map_err(|e| failed(e.into()))?;
+        let mut list: Value = serde_json::from_slice(&list).expect("it was read before");
+        let commit = segments.iter().filter_map(|segment| segment.deletes).max().unwrap_or(0);
+        list["opstamp"] = json!(commit + 1);
+        list["segments"] = segments.iter().map(Candidate::listed).collect();
+        let list = serde_json::to_vec_pretty(&list).expect("it is JSON");
+        directory.atomic_write(Path::new(META), &list).map_err(|e| failed(e.into()))?;
+    }
+    let index = Index::open(to)?;
+    check_ids(&index, segments)?;
+    match index.check()?.problems.into_iter().next() {
+        Some(problem) => Err(problem.into()),
+        None => Ok(index),
+    }
+}
+
+/// Refuses segments of which two have a live document with the same id.
+fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
+    let snapshot = index.snapshot()?;
+    let sources: Vec<conflict::Source<'_>> = (0..snapshot.segments().len())
+        .flat_map(|at| conflict::sources(at, &snapshot, [at]))
+        .collect();
+    let Some(conflict::Clash { id, holders: (a, b) }) =
+        conflict::find(&sources, index, false)?.clash
+    else {
+        return Ok(());
+    };
+    let readers = snapshot.tantivy().segment_readers();
+    let [a, b] = [a, b].map(|at| readers[at].segment_id().uuid_string());
+    let is_listed = |name: &str| segments.iter().any(|s| s.found.segment == name && s.found.listed);
+    let listed = |name: &str| if is_listed(name) { ", which the list names" } else { "" };
+    let what = format!(
+        "the segments `{a}`{} and `{b}`{} both have a document with the id `{id}`: one was merged from the \
+         other, or is older; choose the segments",
+        listed(&a),
+        listed(&b)
+    );
+    Err(Error::index(index.path(), what))
+}
+
+impl Candidate {
+    /// What a list says of it.
+    fn listed(&self) -> Value {
+        let FoundSegment { segment, documents, deleted, .. } = &self.found;
+        let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &segment[part]);
+        let deletes =
+            self.deletes.map(|opstamp| json!({"num_deleted_docs": deleted, "opstamp": opstamp}));
+        json!({"segment_id": parts.join("-"), "max_doc": documents, "deletes": deletes})
+    }
+}
+
+/// The segments of which there are files.
+fn candidates(path: &Path) -> Result<Vec<Candidate>> {
+    let failed = |e| Error::io("read", path, e);
+    let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let Some((segment, _)) = name.split_once('.') else { continue };
+        let is_name = segment.len() == 32
+            && segment.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if is_name {
+            names.entry(segment.to_owned()).or_default().push(name.to_owned());
+        }
+    }
+    let directory = IndexDirectory::new(Box::new(mmap_directory(path)?), None);
+    // Of a list that is damaged nothing is believed.
+    let _ = directory.atomic_read(Path::new(META));
+    let listed = directory.listed();
+    let candidate = |(segment, mut files): (String, Vec<String>)| {
+        files.sort_unstable();
+        let (deletes, files) = newest(&segment, files);
+        let bytes = files
+            .iter()
+            .filter_map(|name| std::fs::metadata(path.join(name)).ok())
+            .map(|found| found.len())
+            .sum();
+        let is_listed = listed.contains_key(&format!("{segment}.sig"));
+        let mut found = FoundSegment {
+            segment,
+            documents: 0,
+            deleted: 0,
+            bytes,
+            listed: is_listed,
+            problem: None,
+        };
+        if let Err(what) = examine(&directory, &mut found, deletes) {
+            found.problem = Some(what);
+        }
+        Candidate { found, files, deletes }
+    };
+    Ok(names.into_iter().map(candidate).collect())
+}
+
+/// The newest list of deleted documents among the files of a segment, and the files without the older ones.
+fn newest(segment: &str, files: Vec<String>) -> (Option<u64>, Vec<String>) {
+    let number = |name: &str| -> Option<u64> {
+        let rest = name.strip_prefix(segment)?.strip_prefix('.')?.strip_suffix(".del")?;
+        rest.parse().ok()
+    };
+    let newest = files.iter().filter_map(|name| number(name)).max();
+    let is_part = |name: &String| {
+        let extension = Path::new(name).extension().and_then(OsStr::to_str).unwrap_or_default();
+        match number(name) {
+            Some(number) => Some(number) == newest,
+            None => {
+                COMPONENTS.contains(&extension) && name.len() == segment.len() + 1 + extension.len()
+            }
+        }
+    };
+    (newest, files.into_iter().filter(is_part).collect())
+}
+
+/// Reads the files of a segment; what is wrong with them, as a clause.
+fn examine(
+    directory: &IndexDirectory,
+    found: &mut FoundSegment,
+    deletes: Option<u64>,
+) -> std::result::Result<(), String> {
+    let segment = found.segment.clone();
+    let open = |extension: &str| -> std::result::Result<(String, FileSlice), String> {
+        let name = format!("{segment}.{extension}");
+        let file = directory.open_unchecked(Path::new(&name));
+        let file = file.map_err(|_| format!("{name} is missing"))?;
+        verify_body(&name, file.clone()).map_err(|e| e.to_string())?;
+        Ok((name, file))
+    };
+    let body = |(name, file): (String, FileSlice)| {
+        let body = footer(&name, file).and_then(|(_, body)| body.read_bytes());
+        body.map_err(|e| format!("{name}: {e}"))
+    };
+    for extension in COMPONENTS {
+        let file = open(extension)?;
+        if extension == "sig" {
+            let name = file.0.clone();
+            let signatures = SegmentReader::open(name, body(file)?).map_err(|e| e.to_string())?;
+            found.documents = signatures.header().documents;
+        }
+    }
+    if let Some(number) = deletes {
+        let alive = body(open(&format!("{number}.del"))?)?;
+        if alive.len() < 4 + (found.documents as usize).div_ceil(64) * 8 {
+            return Err(format!(
+                "the list of its deleted documents has only {} bytes",
+                alive.len()
+            ));
+        }
+        let alive = AliveBitSet::open(alive).num_alive_docs() as u32;
+        found.deleted = found.documents.saturating_sub(alive);
+    }
+    Ok(())
+}
