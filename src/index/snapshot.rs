@@ -417,6 +417,22 @@ impl Snapshot {
         Ok(StoredDocument { id, text, meta: self.meta(address)? })
     }
 
+    /// When a document was added, in seconds since 1970.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn added(&self, address: DocAddress) -> Result<i64> {
+        Ok(self.segment(address).added(address.doc)?.into_timestamp_secs())
+    }
+
+    /// The number of the place that the id of a document was made of, if it was; 0 if that is not known.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn id_place(&self, address: DocAddress) -> Result<Option<u64>> {
+        self.segment(address).place(address.doc)
+    }
+
     /// Reads the text of a document, and checks it against its digest; none if texts are not stored.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ mod estimates;
 mod evidence;
 mod extent;
 mod filter;
+mod listing;
 mod looks;
 pub mod memory;
 mod neighbours;

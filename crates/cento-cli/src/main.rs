@@ -17,6 +17,7 @@ mod config;
 mod create;
 mod dedup;
 mod demo;
+mod documents;
 mod extract;
 mod fingerprint;
 mod generate;
@@ -103,6 +104,9 @@ enum Verb {
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
     Report(report::Report),
+    List(documents::List),
+    Show(documents::Show),
+    Export(documents::Export),
     Remove(remove::Remove),
     Compact(compact::Compact),
     Join(adopt::Join),
@@ -224,6 +228,9 @@ fn main() -> ExitCode {
         Verb::Cluster(verb) => verb.run(),
         Verb::Dedup(verb) => verb.run(),
         Verb::Report(verb) => verb.run(),
+        Verb::List(verb) => verb.run(),
+        Verb::Show(verb) => verb.run(),
+        Verb::Export(verb) => verb.run(),
         Verb::Remove(verb) => verb.run(),
         Verb::Compact(verb) => verb.run(),
         Verb::Join(verb) => verb.run(),

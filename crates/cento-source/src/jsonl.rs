@@ -239,7 +239,7 @@ struct Record<'de> {
     id_place: Option<u64>,
 }
 
-/// The field in which a client of a service says of which place it made an id.
+/// The field in which a client of a service, or an export, says of which place an id was made.
 const ID_PLACE: &str = "id_place";
 
 /// A string; nothing is kept of a value that is none.
@@ -326,6 +326,9 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 record.meta = Some(map.next_value()?);
             } else if self.0.requires_id && key == ID_PLACE {
                 record.id_place = map.next_value()?;
+            } else if key == ID_PLACE {
+                // As `export` writes it; in a record of somebody else it may be anything.
+                record.id_place = map.next_value::<&RawValue>()?.get().parse().ok();
             } else {
                 map.next_value::<IgnoredAny>()?;
             }

@@ -27,6 +27,7 @@ mod dedup;
 mod deep;
 #[cfg(feature = "office")]
 mod documents;
+mod documents_of;
 mod exchanged;
 #[cfg(all(feature = "remote", feature = "serve"))]
 mod follow;

@@ -1,0 +1,233 @@
+//! `cento list`, `show` and `export`
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::output::{self, Format, bytes, count};
+use super::progress::stop_flag;
+use super::terminal::{self, line};
+use super::{Failure, Outcome, Result};
+use cento::Error;
+use cento::index::{DocAddress, Index, Snapshot};
+use cento::search::Searcher;
+use cento::stop::Stop;
+
+/// List the documents of an index.
+///
+/// The columns are tokens, bytes of the text, the time when it was added, and the id; with --format json also
+/// `meta`. Documents come in the order in which they are stored: by segment, and in it as they were added. That
+/// order changes when segments are merged. One commit is listed, whole, whoever writes meanwhile.
+#[derive(Debug, Args)]
+pub struct List {
+    /// Directory of the index.
+    index: PathBuf,
+    /// List only documents that match this query, as in `cento search`, such as 'meta.lang:de'.
+    #[arg(long, value_name = "QUERY")]
+    filter: Option<String>,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// Show a stored document: its text, its meta object, and its fingerprints with their places.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// Directory of the index.
+    index: PathBuf,
+    /// Id of the document.
+    id: String,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// Write the documents of an index as JSON lines that `cento add` reads.
+///
+/// A line has `id`, `text`, `meta`, when it was `added`, and `id_place` if the id was made of a path. `cento add
+/// NEW.idx FILE` makes an index that holds the same. The index must store texts.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Directory of the index.
+    index: PathBuf,
+    /// Export only documents that match this query, as in `cento search`, such as 'meta.lang:de'.
+    #[arg(long, value_name = "QUERY")]
+    filter: Option<String>,
+}
+
+/// A document in a list.
+#[derive(Debug, Serialize)]
+struct Listed {
+    id: String,
+    tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    added: Option<String>,
+    meta: Map<String, Value>,
+}
+
+/// A document as it is exported.
+#[derive(Debug, Serialize)]
+struct Exported {
+    id: String,
+    text: String,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    meta: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id_place: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    added: Option<String>,
+}
+
+/// A fingerprint, and where in the text what it stands for begins, counted in tokens.
+#[derive(Debug, Serialize)]
+struct Placed {
+    fingerprint: u64,
+    position: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    listed: Listed,
+    text: Option<String>,
+    fingerprints: Vec<Placed>,
+}
+
+/// The time when a document was added, as RFC 3339.
+fn added(snapshot: &Snapshot, address: DocAddress) -> cento::Result<Option<String>> {
+    Ok(Timestamp::from_second(snapshot.added(address)?).ok().map(|time| time.to_string()))
+}
+
+fn listed(snapshot: &Snapshot, address: DocAddress) -> cento::Result<(Listed, Option<String>)> {
+    let document = snapshot.document(address)?;
+    let listed = Listed {
+        id: document.id,
+        tokens: snapshot.segment(address).signatures.document(address.doc)?.tokens,
+        bytes: document.text.as_ref().map(String::len),
+        added: added(snapshot, address)?,
+        meta: document.meta,
+    };
+    Ok((listed, document.text))
+}
+
+/// Calls `each` with the documents of an index that pass a filter, until the output fails or Ctrl-C comes; returns
+/// whether there were any.
+fn for_each(
+    index: &PathBuf,
+    filter: Option<&str>,
+    mut each: impl FnMut(&Snapshot, DocAddress) -> Result<()>,
+) -> Result<bool> {
+    let searcher = Searcher::new(Index::open(index)?.snapshot()?);
+    let stop = stop_flag();
+    let (mut failure, mut is_any) = (None, false);
+    let listed = searcher.for_each_document(filter, Stop::on(&*stop), &mut |address| {
+        is_any = true;
+        match each(searcher.snapshot(), address) {
+            Ok(()) => Ok(()),
+            Err(Failure::Cento(error)) => Err(error),
+            Err(error) => {
+                failure = Some(error);
+                Err(Error::Cancelled)
+            }
+        }
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(listed.map(|()| is_any)?),
+    }
+}
+
+fn outcome(is_any: bool) -> Outcome {
+    if is_any { Outcome::Found } else { Outcome::Nothing }
+}
+
+impl List {
+    pub(super) fn run(self) -> Result {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let is_any = for_each(&self.index, self.filter.as_deref(), |snapshot, address| {
+            let (listed, _) = listed(snapshot, address)?;
+            match self.format {
+                Format::Json => output::print_json_to(&mut out, &listed)?,
+                Format::Human => {
+                    let size = listed.bytes.map_or("-".into(), |len| bytes(len as u64));
+                    let added = listed.added.unwrap_or_default();
+                    let tokens = count(listed.tokens.into());
+                    line!(out, "{tokens:>10} {size:>12} {added:>20}  {}", listed.id)?;
+                }
+            }
+            Ok(())
+        })?;
+        out.flush()?;
+        Ok(outcome(is_any))
+    }
+}
+
+impl Show {
+    pub(super) fn run(self) -> Result {
+        let snapshot = Index::open(&self.index)?.snapshot()?;
+        let Some(address) = snapshot.find(&self.id)? else {
+            return Err(Error::UnknownId { id: self.id }.into());
+        };
+        let (listed, text) = listed(&snapshot, address)?;
+        let signature = snapshot.signature(address, Stop::NEVER)?;
+        let placed = |found: &cento::scheme::Fingerprint| Placed {
+            fingerprint: found.key,
+            position: found.position,
+        };
+        let fingerprints: Vec<Placed> = signature.iter().map(placed).collect();
+        let mut out = BufWriter::new(io::stdout().lock());
+        match self.format {
+            Format::Json => output::print_json_to(&mut out, &Shown { listed, text, fingerprints })?,
+            Format::Human => {
+                let added = listed.added.unwrap_or_default();
+                line!(out, "{}: {} tokens, added {added}", listed.id, count(listed.tokens.into()))?;
+                if !listed.meta.is_empty() {
+                    writeln!(out, "{}", terminal::json(&listed.meta)?)?;
+                }
+                match &text {
+                    Some(text) => {
+                        line!(out)?;
+                        text.lines().try_for_each(|text| line!(out, "{text}"))?;
+                    }
+                    None => line!(out, "the index stores no texts")?,
+                }
+                line!(out)?;
+                line!(out, "{:>13} {:>8}", "fingerprint", "token")?;
+                for Placed { fingerprint, position } in &fingerprints {
+                    line!(out, "{fingerprint:>13} {position:>8}")?;
+                }
+            }
+        }
+        out.flush()?;
+        Ok(Outcome::Found)
+    }
+}
+
+impl Export {
+    pub(super) fn run(self) -> Result {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let is_any = for_each(&self.index, self.filter.as_deref(), |snapshot, address| {
+            let document = snapshot.document(address)?;
+            let Some(text) = document.text else {
+                let what = "the index stores no texts, so its documents cannot be exported";
+                return Err(Error::index(&self.index, what).into());
+            };
+            let exported = Exported {
+                id: document.id,
+                text,
+                meta: document.meta,
+                id_place: snapshot.id_place(address)?,
+                added: added(snapshot, address)?,
+            };
+            Ok(output::print_json_to(&mut out, &exported)?)
+        })?;
+        out.flush()?;
+        Ok(outcome(is_any))
+    }
+}

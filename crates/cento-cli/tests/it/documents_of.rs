@@ -1,0 +1,88 @@
+//! The real binary: `cento list`, `show` and `export`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::common::run::{Dir, Run, line};
+use crate::common::words;
+
+/// The lines of an output, as JSON.
+fn lines(run: &Run) -> Vec<Value> {
+    run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Documents in several segments, of which one is removed and one replaced.
+fn index() -> Dir {
+    let dir = Dir::new();
+    for (id, seed) in [("a", 1), ("b", 2), ("c", 3), ("b", 4)] {
+        let lang = if seed % 2 == 0 { "de" } else { "en" };
+        dir.write("one.jsonl", line(id, &words(seed, 60), json!({"lang": lang})));
+        dir.json(&["add", "idx", "one.jsonl"]);
+    }
+    dir.json(&["remove", "idx", "c"]);
+    dir.write("in/d.txt", words(5, 60));
+    dir.json(&["add", "idx", "in"]);
+    dir
+}
+
+/// The documents of an index by their ids, without the time when they were added.
+fn exported(dir: &Dir, index: &str) -> BTreeMap<String, Value> {
+    let documents = lines(&dir.run(&["export", index])).into_iter().map(|mut document| {
+        assert!(document["added"].as_str().unwrap().ends_with('Z'), "{document}");
+        document.as_object_mut().unwrap().remove("added");
+        (document["id"].as_str().unwrap().to_owned(), document)
+    });
+    documents.collect()
+}
+
+#[test]
+fn what_is_exported_is_added_to_an_equal_index() {
+    let dir = index();
+    let before = exported(&dir, "idx");
+    assert_eq!(before.keys().collect::<Vec<_>>(), ["a", "b", "in/d.txt"]);
+    assert_eq!(before["b"]["text"], words(4, 60));
+    assert!(before["in/d.txt"]["id_place"].is_u64());
+    dir.write("all.jsonl", dir.run(&["export", "idx"]).out);
+    assert_eq!(dir.json(&["add", "new", "all.jsonl"])["added"], 3);
+    assert_eq!(exported(&dir, "new"), before);
+    // The file that it was made of is known again.
+    assert_eq!(dir.json(&["add", "new", "in"])["unchanged"], 1);
+    let some = lines(&dir.run(&["export", "idx", "--filter", "meta.lang:de"]));
+    assert_eq!((some.len(), &some[0]["id"]), (1, &json!("b")));
+    let run = dir.run(&["export", "idx", "--filter", "meta.lang:fr"]);
+    assert_eq!((run.status, run.out.as_str()), (1, ""));
+    dir.json(&["add", "--no-text", "bare", "all.jsonl"]);
+    let run = dir.run(&["export", "bare"]);
+    assert!(run.status == 2 && run.err.contains("stores no texts"), "{}", run.err);
+}
+
+#[test]
+fn documents_are_listed_and_shown() {
+    let dir = index();
+    let listed = lines(&dir.run(&["list", "idx", "--format", "json"]));
+    assert_eq!(listed.len(), 3);
+    let a = listed.iter().find(|listed| listed["id"] == "a").unwrap();
+    assert_eq!((&a["tokens"], &a["meta"]), (&json!(60), &json!({"lang": "en"})));
+    assert_eq!(a["bytes"], words(1, 60).len());
+    let run = dir.run(&["list", "idx"]);
+    assert_eq!((run.status, run.out.lines().count()), (0, 3), "{}", run.err);
+    assert!(run.out.lines().any(|line| line.ends_with("Z  a")), "{}", run.out);
+    assert_eq!(dir.run(&["list", "idx", "--filter", "id:a OR id:b"]).out.lines().count(), 2);
+    let run = dir.run(&["list", "idx", "--filter", "(("]);
+    assert!(run.status == 2 && run.err.contains("(("), "{}", run.err);
+
+    let shown = dir.json(&["show", "idx", "b"]);
+    assert_eq!(shown["text"], words(4, 60));
+    dir.write("b.txt", words(4, 60));
+    let made = dir.json(&["fingerprint", "b.txt"]);
+    let keys = |list: &Value, key: &str| -> Vec<u64> {
+        list.as_array().unwrap().iter().map(|found| found[key].as_u64().unwrap()).collect()
+    };
+    let shown = keys(&shown["fingerprints"], "fingerprint");
+    assert!(!shown.is_empty() && made.to_string().contains(&shown[0].to_string()), "{made}");
+    let run = dir.run(&["show", "idx", "b"]);
+    assert!(run.out.contains(&words(4, 60)), "{}", run.out);
+    let run = dir.run(&["show", "idx", "c"]);
+    assert!(run.status == 2 && run.err.contains("`c`"), "{}", run.err);
+}
