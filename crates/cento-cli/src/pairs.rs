@@ -13,7 +13,7 @@ use super::handout::{self, HandoutArgs};
 use super::join::{JoinArgs, ThresholdArgs};
 use super::outfile::{OutFile, check_lines, is_taken, listed, path_name, promises_json};
 use super::output::{self, Format, ListEnd, NotCompared, counted, named, similarity};
-use super::pairs_report::{joined_across, with_thresholds};
+use super::pairs_report::{joined_across, report_bytes_max, tell_cut, with_thresholds};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
@@ -338,6 +338,7 @@ impl Pairs {
         ] {
             run = value.into_iter().fold(run, |run, value| run.with(name, value));
         }
+        let all = pairs.len();
         let pairs = pairs.into_iter().map(|pair| {
             let resemblance = pair.similarity.resemblance;
             (pair, resemblance)
@@ -345,10 +346,11 @@ impl Pairs {
         let joined = match (against, &self.against) {
             (Some(other), Some(path)) => {
                 let place = path.display().to_string();
-                joined_across(pairs.collect(), searcher, (other, &place))?
+                joined_across(pairs.collect(), searcher, (other, &place), report_bytes_max())?
             }
-            _ => Joined::read(pairs.collect(), searcher, None)?,
+            _ => Joined::read(pairs.collect(), searcher, None, report_bytes_max())?,
         };
+        tell_cut(joined.pairs.len(), all);
         let of_other = against.map_or(0, |other| other.snapshot().documents());
         let joined = Joined {
             compared: snapshot.documents() + of_other - found.not_compared.len() as u64,

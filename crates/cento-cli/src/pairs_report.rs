@@ -6,9 +6,12 @@ use cento::index::Snapshot;
 use cento::join::Thresholds;
 use cento::join::pairs::PairReport;
 use cento::search::Searcher;
-use cento_report::{Joined, Run};
+use cento_report::{Joined, Room, Run};
 
 use super::handout::unless;
+use super::memory;
+use super::output;
+use super::terminal::tell;
 
 fn read(from: &Snapshot, id: &str, texts: &mut HashMap<String, String>) -> cento::Result<()> {
     if !texts.contains_key(id)
@@ -28,21 +31,53 @@ pub fn joined_across(
     pairs: Vec<(PairReport, f64)>,
     one: &Searcher,
     (other, place): (&Searcher, &str),
+    bytes_max: usize,
 ) -> cento::Result<Joined> {
+    let mut room = Room::of(bytes_max);
     let firsts: HashSet<String> = pairs.iter().map(|(pair, _)| pair.a.clone()).collect();
     let mut texts = HashMap::new();
     let mut renamed = Vec::with_capacity(pairs.len());
     for (mut pair, similarity) in pairs {
+        let known = texts.len();
         read(one.snapshot(), &pair.a, &mut texts)?;
         let mut found = HashMap::new();
         read(other.snapshot(), &pair.b, &mut found)?;
         if firsts.contains(&pair.b) {
             pair.b = format!("{} (in {place})", pair.b);
         }
+        if texts.len() > known {
+            room.take_text(&texts[&pair.a]);
+        }
+        found
+            .values()
+            .filter(|_| !texts.contains_key(&pair.b))
+            .for_each(|text| room.take_text(text));
+        room.take_passages(&pair);
+        if !room.suffices() {
+            break;
+        }
         texts.extend(found.into_values().map(|text| (pair.b.clone(), text)));
         renamed.push((pair, similarity));
     }
     Ok(Joined { pairs: renamed, texts, ..Joined::default() })
+}
+
+/// The memory, in bytes, for what becomes a report of pairs.
+pub fn report_bytes_max() -> usize {
+    memory::default_bytes() / 2
+}
+
+/// Says that pairs are left out of a report for want of memory.
+pub fn tell_cut(shown: usize, all: usize) {
+    if shown < all {
+        tell!(
+            "cento: the report lacks the last {} of {}, because {} of memory do not suffice for it; lower \
+             --limit",
+            output::counted((all - shown) as u64, "pair"),
+            output::count(all as u64),
+            output::bytes(report_bytes_max() as u64)
+        );
+    }
 }
 
 /// Names the thresholds of pairs in the foot of a report.

@@ -16,6 +16,7 @@ use super::memory;
 use super::messages::Messages;
 use super::output::{self, Format, ListEnd, NotCompared, counted, similarity};
 use super::pairs::write_passages;
+use super::pairs_report::{report_bytes_max, tell_cut};
 use super::progress::{AddProgress, stop_flag};
 use super::submission::{FilePair, Submissions};
 use super::terminal::{self, line, tell};
@@ -236,6 +237,7 @@ impl Pairwise {
         if !self.boilerplate.is_empty() {
             run = run.with("template", handout::listed(&self.boilerplate));
         }
+        let all = found.pairs.len();
         let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));
         let joined = Joined {
             compared: found.compared,
@@ -245,8 +247,9 @@ impl Pairwise {
             limit_option: "--limit",
             not_compared,
             warnings,
-            ..Joined::read(pairs.collect(), searcher, None)?
+            ..Joined::read(pairs.collect(), searcher, None, report_bytes_max())?
         };
+        tell_cut(joined.pairs.len(), all);
         self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 

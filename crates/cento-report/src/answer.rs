@@ -46,7 +46,8 @@ impl Searched {
 
 impl Joined {
     /// Takes pairs of an index with their similarities, and reads what is shown of them: the texts, and the
-    /// passages if they are not there yet.
+    /// passages if they are not there yet. The last pairs are left out if all that would take more than `bytes_max`
+    /// bytes of memory, about.
     ///
     /// # Errors
     /// When a text cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -54,10 +55,12 @@ impl Joined {
         mut pairs: Vec<(PairReport, f64)>,
         searcher: &Searcher,
         stop: Option<&Arc<AtomicBool>>,
+        bytes_max: usize,
     ) -> Result<Joined> {
         let snapshot = searcher.snapshot();
         let (mut texts, mut boilerplate) = (HashMap::new(), HashMap::new());
         let wanted = stop.map_or(Stop::NEVER, |flag| Stop::on(&**flag));
+        let (mut shown, mut room) = (0, Room::of(bytes_max));
         for (pair, _) in &mut pairs {
             if pair.passages.is_none() {
                 let subject = Subject::Id(pair.a.clone());
@@ -72,13 +75,60 @@ impl Joined {
                     if let Some(named) = searcher.boilerplate() {
                         boilerplate.insert(id.clone(), named.ranges_in(&text, wanted)?);
                     }
+                    room.take_text(&text);
                     texts.insert(id.clone(), text);
                 }
             }
+            room.take_passages(pair);
+            if !room.suffices() {
+                break;
+            }
+            shown += 1;
         }
+        pairs.truncate(shown);
         Ok(Joined { pairs, texts, boilerplate, ..Joined::default() })
     }
 }
+
+/// What of the memory for a report of pairs is left.
+#[derive(Debug)]
+pub struct Room {
+    left: Option<usize>,
+}
+
+impl Room {
+    /// All of so many bytes.
+    #[must_use]
+    pub fn of(bytes_max: usize) -> Room {
+        Room { left: Some(bytes_max) }
+    }
+
+    /// Takes what the text of a document takes: it itself, and the parts that are shown.
+    pub fn take_text(&mut self, text: &str) {
+        self.take(text.len().saturating_mul(TEXT_TIMES));
+    }
+
+    /// Takes what the passages of a pair take, in the report and as markup.
+    pub fn take_passages(&mut self, pair: &PairReport) {
+        self.take(pair.passages.as_ref().map_or(0, Vec::len).saturating_mul(PASSAGE_BYTES));
+    }
+
+    /// Whether there was enough for all.
+    #[must_use]
+    pub fn suffices(&self) -> bool {
+        self.left.is_some()
+    }
+
+    fn take(&mut self, bytes: usize) {
+        self.left = self.left.and_then(|left| left.checked_sub(bytes));
+    }
+}
+
+/// The times that the text of a document is in memory while a report shows passages of it.
+pub const TEXT_TIMES: usize = 2;
+
+/// What a passage takes beside its text, in the report and as markup.
+pub const PASSAGE_BYTES: usize = 1024;
 
 fn found(hit: &Hit, passages: &[Passage], text: Option<String>, tokens: &Tokens) -> Found {
     Found {
@@ -87,5 +137,34 @@ fn found(hit: &Hit, passages: &[Passage], text: Option<String>, tokens: &Tokens)
         passages: passages.iter().map(|passage| Place::new(passage, tokens)).collect(),
         text,
         complete: hit.passages_complete != Some(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento::index::{Config, Document, Index, WriterOptions};
+    use cento::join::pairwise::{PairwiseOptions, most_similar};
+
+    #[test]
+    fn pairs_for_which_memory_does_not_suffice_are_left_out_of_a_report() {
+        // The texts and passages of all were held, however many there were.
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let text: String = (0..200).map(|word| format!("word{word} ")).collect();
+        for id in ["a", "b", "c"] {
+            writer.add(Document::new(id, format!("{text} {id}"))).unwrap();
+        }
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let never = AtomicBool::new(false);
+        let found = most_similar(&searcher, &PairwiseOptions::default(), &never).unwrap();
+        let shown = |bytes_max: usize| {
+            let pairs = found.pairs.iter().map(|found| (found.pair.clone(), found.symmetric));
+            Joined::read(pairs.collect(), &searcher, None, bytes_max).unwrap().pairs.len()
+        };
+        let pair = 2 * TEXT_TIMES * (text.len() + 2) + PASSAGE_BYTES;
+        assert_eq!([0, pair - 1, pair, usize::MAX].map(shown), [0, 0, 1, 3]);
     }
 }

@@ -19,6 +19,7 @@ mod run;
 mod shares;
 mod table;
 
+pub use answer::Room;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
 pub use graph::{Cluster, clusters, dot};
 pub use link::link;

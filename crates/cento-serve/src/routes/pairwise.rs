@@ -115,7 +115,7 @@ fn made(
     let left = compared.nothing_left();
     let Compared { searcher, found, memory } = compared;
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
-    let mut joined = Joined::read(shown, &searcher, Some(stop))?;
+    let mut joined = Joined::read(shown, &searcher, Some(stop), usize::MAX)?;
     joined.compared = found.compared;
     joined.measure = PAIRWISE_MEASURE.into();
     joined.histogram = Some(found.histogram);
