@@ -5,6 +5,7 @@
 //! commits, locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
 mod adopt;
+mod by_id;
 #[doc(hidden)]
 pub mod canonical;
 mod check;

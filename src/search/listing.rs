@@ -1,5 +1,7 @@
 //! Which documents are there?
 
+use std::collections::{BTreeMap, HashSet};
+
 use super::Searcher;
 use super::filter::Filter;
 use crate::error::Result;
@@ -38,6 +40,67 @@ impl Searcher {
                 for doc in docs {
                     each(DocAddress { segment, doc })?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the live documents that pass `filter`, or all, whose ids come after `after`, in the order of the
+    /// bytes of ids: at least `count`, if there are as many, and of the last id all. That order is the
+    /// same for every commit: whoever asks for what comes after the last id that he has misses no document
+    /// that stays, and gets none twice.
+    ///
+    /// # Errors
+    /// When the filter is none, or the index cannot be read;
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn documents_after(
+        &self,
+        after: Option<&str>,
+        count: usize,
+        filter: Option<&str>,
+        stop: Stop<'_>,
+    ) -> Result<Vec<DocAddress>> {
+        let snapshot = self.snapshot();
+        let filter = filter.map(|text| Filter::new(snapshot, text)).transpose()?;
+        let (mut found, mut waiting) = (Vec::new(), Vec::new());
+        let batch = if filter.is_some() { BATCH_DOCUMENTS } else { 1 };
+        snapshot.for_each_id(after, &mut |documents| {
+            stop.check()?;
+            waiting.push(documents.to_vec());
+            if waiting.len() >= batch {
+                self.take_passing(&mut waiting, count, filter.as_ref(), stop, &mut found)?;
+            }
+            Ok(found.len() < count)
+        })?;
+        self.take_passing(&mut waiting, count, filter.as_ref(), stop, &mut found)?;
+        Ok(found)
+    }
+
+    /// Appends those documents of each id that pass, until there are as many as wanted.
+    fn take_passing(
+        &self,
+        waiting: &mut Vec<Vec<DocAddress>>,
+        count: usize,
+        filter: Option<&Filter<'_>>,
+        stop: Stop<'_>,
+        found: &mut Vec<DocAddress>,
+    ) -> Result<()> {
+        let mut passing = HashSet::new();
+        if let Some(filter) = filter {
+            let mut by_segment: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+            for address in waiting.iter().flatten() {
+                by_segment.entry(address.segment).or_default().push(address.doc);
+            }
+            for (segment, mut docs) in by_segment {
+                docs.sort_unstable();
+                filter.retain(segment as usize, &mut docs, stop)?;
+                passing.extend(docs.into_iter().map(|doc| DocAddress { segment, doc }));
+            }
+        }
+        for documents in waiting.drain(..) {
+            if found.len() < count {
+                let passes = |address: &DocAddress| filter.is_none() || passing.contains(address);
+                found.extend(documents.into_iter().filter(passes));
             }
         }
         Ok(())

@@ -31,9 +31,9 @@ use ureq::{Agent, Body};
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
     CompareResponse, DocumentBody, DocumentResponse, ErrorBody, FileBody, Health, JoinRequest,
-    PairwiseReportRequest, PairwiseRequest, PairwiseResponse, PassagesRequest, PassagesResponse,
-    RemoveRequest, RemoveResponse, ReportRequest, SearchFilesResponse, SearchRequest,
-    StatsResponse, TextsResponse,
+    ListRequest, ListResponse, PairwiseReportRequest, PairwiseRequest, PairwiseResponse,
+    PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse, ReportRequest,
+    SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
 };
 use crate::multipart::Multipart;
 use cento::search::Answer;
@@ -295,6 +295,21 @@ impl Client {
     /// As [`search`](Self::search).
     pub fn document(&self, id: &str) -> Result<DocumentResponse> {
         let path = format!("/v1/documents/{}", percent_encoded(id));
+        self.parse(&self.ask("GET", &path, &Load::Nothing)?)
+    }
+
+    /// Lists a page of the stored documents, in the order of their ids.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn list(&self, request: &ListRequest) -> Result<ListResponse> {
+        let ListRequest { cursor, limit, filter } = request;
+        let limit = limit.map(|limit| limit.to_string());
+        let given = [("cursor", cursor), ("limit", &limit), ("filter", filter)];
+        let given = given.into_iter().filter_map(|(name, value)| {
+            value.as_ref().map(|value| format!("{name}={}", percent_encoded(value)))
+        });
+        let path = format!("/v1/documents?{}", given.collect::<Vec<_>>().join("&"));
         self.parse(&self.ask("GET", &path, &Load::Nothing)?)
     }
 

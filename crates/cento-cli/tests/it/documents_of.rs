@@ -86,3 +86,61 @@ fn documents_are_listed_and_shown() {
     let run = dir.run(&["show", "idx", "c"]);
     assert!(run.status == 2 && run.err.contains("`c`"), "{}", run.err);
 }
+
+#[cfg(feature = "serve")]
+#[test]
+fn pages_of_a_list_have_every_document_that_stays_once() {
+    use crate::common::service::Service;
+    use cento_client::api::{Commit, CompactRequest, ListRequest};
+    let dir = Dir::new();
+    let lang = |i: u64| if i % 3 == 0 { "de" } else { "en" };
+    let line_of = |i: u64| line(&format!("d{i:03}"), &words(i, 30), json!({"lang": lang(i)}));
+    let lines: Vec<String> = (0..60).map(line_of).collect();
+    dir.write("a.jsonl", lines.join("\n"));
+    assert_eq!(dir.run(&["add", "idx", "a.jsonl", "--commit-every", "7"]).status, 0);
+    let service = Service::start(&dir, &[]);
+    let client = service.client();
+    let mut request = ListRequest { limit: Some(7), ..ListRequest::default() };
+    let mut seen: Vec<String> = Vec::new();
+    for page in 0.. {
+        let listed = client.list(&request).unwrap();
+        assert!(listed.documents.len() <= 7);
+        for document in listed.documents {
+            assert!(document.added.is_some() && document.bytes.is_some() && document.tokens > 0);
+            seen.push(document.id);
+        }
+        // What changes meanwhile moves nothing that stays.
+        match page {
+            1 => drop(client.remove(vec!["d002".into(), "d050".into()], Commit::Wait).unwrap()),
+            2 => drop(client.compact(&CompactRequest::default()).unwrap()),
+            3 => drop(
+                client
+                    .add_lines((line_of(5) + "\n" + &line_of(77)).as_bytes(), Commit::Wait)
+                    .unwrap(),
+            ),
+            _ => {}
+        }
+        let Some(cursor) = listed.cursor else { break };
+        request.cursor = Some(cursor);
+    }
+    let expected: Vec<String> =
+        (0..60).chain([77]).filter(|i| *i != 50).map(|i| format!("d{i:03}")).collect();
+    assert_eq!(seen, expected);
+    // With a filter, page by page.
+    let mut request =
+        ListRequest { limit: Some(6), filter: Some("meta.lang:de".into()), cursor: None };
+    let mut german = Vec::new();
+    loop {
+        let listed = client.list(&request).unwrap();
+        german.extend(listed.documents.into_iter().map(|document| document.id));
+        let Some(cursor) = listed.cursor else { break };
+        request.cursor = Some(cursor);
+    }
+    let expected: Vec<String> =
+        (0..60).filter(|i| i % 3 == 0).map(|i| format!("d{i:03}")).collect();
+    assert_eq!(german, expected);
+    let refused =
+        |query: &str| service.ask("GET", &format!("/v1/documents?{query}"), "", "").status;
+    assert_eq!([refused("limit=0"), refused("limit=1001"), refused("limits=1")], [400, 400, 400]);
+    assert_eq!((refused("filter=%28"), refused("cursor=zzz")), (400, 200));
+}

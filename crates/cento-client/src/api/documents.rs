@@ -148,6 +148,56 @@ pub struct RemoveResponse {
     pub committed: bool,
 }
 
+/// Which stored documents to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
+pub struct ListRequest {
+    /// `cursor` of the page before; the first page without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// The number of documents in a page, 1 to 1,000; 100 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// List only documents that match this query, such as `meta.lang:de`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+}
+
+/// A page of stored documents, in the order of the bytes of their ids.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListResponse {
+    /// The documents.
+    pub documents: Vec<ListedDocument>,
+    /// Where the next page begins; none after the last one. A page sees the last commit: a document that
+    /// stays is on one page, whatever is added, removed or merged meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// A document in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListedDocument {
+    /// Its id.
+    pub id: String,
+    /// The index that it is in, if several are searched as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
+    /// Its tokens.
+    pub tokens: u32,
+    /// The bytes of its text, if the index stores texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// When it was added, as RFC 3339 has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<String>,
+    /// What the caller knows of it.
+    pub meta: Map<String, Value>,
+}
+
 /// A stored document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

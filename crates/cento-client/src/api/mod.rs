@@ -17,8 +17,8 @@ mod whole;
 
 pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
 pub use documents::{
-    AddReport, AddResponse, Commit, DocumentBody, DocumentResponse, RecordError, RemoveRequest,
-    RemoveResponse, When,
+    AddReport, AddResponse, Commit, DocumentBody, DocumentResponse, ListRequest, ListResponse,
+    ListedDocument, RecordError, RemoveRequest, RemoveResponse, When,
 };
 pub use files::{
     CompareFilesRequest, FileAnswer, FileBody, FileReason, FileText, FilesRequest, NotRead,

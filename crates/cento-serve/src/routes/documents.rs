@@ -13,12 +13,23 @@ use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use cento::Error;
 use cento::index::Document;
+use cento::stop::Stop;
 use cento_client::api::{
-    AddResponse, Commit, DocumentBody, DocumentResponse, RemoveRequest, RemoveResponse, When,
+    AddResponse, Commit, DocumentBody, DocumentResponse, ListRequest, ListResponse, ListedDocument,
+    RemoveRequest, RemoveResponse, When,
 };
 
 /// The maximum number of documents that one request removes.
 const IDS_MAX: usize = 100_000;
+
+/// The number of documents in a page of a list.
+const PAGE_DEFAULT: usize = 100;
+
+/// The maximum number of documents in a page.
+const PAGE_MAX: usize = 1000;
+
+/// When the meta objects of a page have more bytes it ends.
+const PAGE_METAS_BYTES: usize = 4 << 20;
 
 fn status(committed: bool) -> StatusCode {
     if committed { StatusCode::OK } else { StatusCode::ACCEPTED }
@@ -107,6 +118,58 @@ pub async fn stored(
             tokens: segment.document(address.doc)?.tokens,
             fingerprints: searcher.size_of(address)?,
         })
+    });
+    Ok(Json(response.await?))
+}
+
+/// List the stored documents, page by page, in the order of their ids.
+#[cfg_attr(feature = "openapi", utoipa::path(
+    get,
+    path = "/v1/documents",
+    tag = "documents",
+    security(("token" = [])),
+    params(ListRequest),
+    responses((status = 200, description = "A page", body = ListResponse), super::errors::Errors)
+))]
+pub async fn list(
+    State(app): State<Arc<App>>,
+    Query(request): Query<ListRequest>,
+) -> Result<Json<ListResponse>, Failure> {
+    let limit = request.limit.unwrap_or(PAGE_DEFAULT);
+    if !(1..=PAGE_MAX).contains(&limit) {
+        return Err(Failure::bad_request(format!("`limit` must be 1 to {PAGE_MAX}")));
+    }
+    let searcher = app.searcher();
+    let response = app.run(move |stop| {
+        let snapshot = searcher.snapshot();
+        let ListRequest { cursor, filter, .. } = &request;
+        // One more shows whether there is another page.
+        let after = cursor.as_deref();
+        let found =
+            searcher.documents_after(after, limit + 1, filter.as_deref(), Stop::on(&*stop))?;
+        let (mut documents, mut metas_bytes) = (Vec::<ListedDocument>::new(), 0);
+        let mut cursor = None;
+        for address in found {
+            let document = snapshot.document(address)?;
+            let last = documents.last().map(|last| &last.id);
+            let is_full = documents.len() >= limit || metas_bytes > PAGE_METAS_BYTES;
+            // Of one id that several indexes have all are on one page.
+            if is_full && last.is_some_and(|last| *last != document.id) {
+                cursor = last.cloned();
+                break;
+            }
+            metas_bytes += serde_json::to_vec(&document.meta).map_or(0, |meta| meta.len());
+            let added = jiff::Timestamp::from_second(snapshot.added(address)?).ok();
+            documents.push(ListedDocument {
+                id: document.id,
+                index: snapshot.name_of(address).map(str::to_owned),
+                tokens: snapshot.segment(address).signatures.document(address.doc)?.tokens,
+                bytes: document.text.map(|text| text.len() as u64),
+                added: added.map(|time| time.to_string()),
+                meta: document.meta,
+            });
+        }
+        Ok(ListResponse { documents, cursor })
     });
     Ok(Json(response.await?))
 }

@@ -68,6 +68,7 @@ fn readers() -> Vec<Route> {
         post("/v1/pairwise/report", pairwise::report),
         post("/v1/report", report::report),
         post("/v1/texts", texts::texts),
+        get("/v1/documents", documents::list),
         get("/v1/documents/{id}", documents::stored),
         get("/v1/stats", status::stats),
         get("/metrics", status::metrics),

@@ -29,6 +29,7 @@ use cento_client::api::ErrorBody;
         pairwise::report,
         report::report,
         texts::texts,
+        documents::list,
         documents::stored,
         documents::add,
         documents::remove_one,
