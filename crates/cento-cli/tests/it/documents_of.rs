@@ -93,7 +93,7 @@ fn pages_of_a_list_have_every_document_that_stays_once() {
     use crate::common::service::Service;
     use cento_client::api::{Commit, CompactRequest, ListRequest};
     let dir = Dir::new();
-    let lang = |i: u64| if i % 3 == 0 { "de" } else { "en" };
+    let lang = |i: u64| if i.is_multiple_of(3) { "de" } else { "en" };
     let line_of = |i: u64| line(&format!("d{i:03}"), &words(i, 30), json!({"lang": lang(i)}));
     let lines: Vec<String> = (0..60).map(line_of).collect();
     dir.write("a.jsonl", lines.join("\n"));
@@ -137,7 +137,7 @@ fn pages_of_a_list_have_every_document_that_stays_once() {
         request.cursor = Some(cursor);
     }
     let expected: Vec<String> =
-        (0..60).filter(|i| i % 3 == 0).map(|i| format!("d{i:03}")).collect();
+        (0..60).filter(|i: &u64| i.is_multiple_of(3)).map(|i| format!("d{i:03}")).collect();
     assert_eq!(german, expected);
     let refused =
         |query: &str| service.ask("GET", &format!("/v1/documents?{query}"), "", "").status;

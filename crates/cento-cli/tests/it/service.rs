@@ -115,6 +115,7 @@ fn every_route_is_in_the_document_of_the_api() {
         "get /metrics",
         "get /openapi.json",
         "get /readyz",
+        "get /v1/documents",
         "get /v1/documents/{id}",
         "get /v1/stats",
         "post /v1/commit",
