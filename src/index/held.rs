@@ -1,15 +1,16 @@
-//! Is the index that is being written still the one that was opened?
+//! The directory and the lock of an index, held open while it is written.
 //!
-//! A path is a name, and people move what it names: they switch a link, put a backup back, rename a
-//! directory or mount another over it, or delete a lock that looks stale. A writer that went on would
-//! replace the list of segments of whatever index lies there now. So the directory and the lock are held
-//! open, and what their paths lead to is compared with them before anything there is changed; before the
-//! list is replaced, so are its bytes and the files that it will name.
+//! A path can lead to another index later: operators switch a link, restore a backup, rename a directory,
+//! mount a file system over it, or delete a lock that looks stale. A writer that relied on the path would
+//! then replace the list of segments of the other index. This module keeps the directory and the lock file
+//! open. Before each change it compares them with the files that their paths lead to. Before the list of
+//! segments is replaced, it also compares the bytes of the old list and the lengths of the files that the
+//! new list names.
 //!
-//! Where the system has a path for an open directory (Linux), files are created, renamed and removed through
-//! that: an exchange after the comparison changes nothing there either, and the comparison is made again before a
-//! commit is reported. Elsewhere something may be exchanged in the moment between comparison and rename; so may,
-//! everywhere, a list that is put into the directory itself.
+//! On Linux an open directory has a path of its own (`/proc/self/fd`). Files are created, renamed and removed
+//! by that path, so an exchange after the comparison does not redirect them, and the comparison is repeated
+//! before a commit is reported. On other systems a directory that is exchanged between the comparison and the
+//! rename is not noticed; on all systems the same holds for a list that is copied into the directory.
 
 use std::fs::{OpenOptions, TryLockError};
 use std::io;
@@ -30,11 +31,11 @@ const LOCK_TRIES: usize = 10;
 
 /// The directory of an index, held open.
 pub struct Held {
-    /// The path as it was given, absolute: whoever looks for the index looks there.
+    /// The given path, made absolute. Readers find the index by it.
     given: PathBuf,
-    /// The path without links, by which files are read.
+    /// The path without links; files are read by it.
     root: PathBuf,
-    /// A path that leads to the directory that is held, as long as it is held; where there is none, `root`.
+    /// The path of the open directory itself, valid while it is open; `root` on systems without one.
     own: PathBuf,
     directory: Handle,
     /// What the only writer holds, if this process has it.
@@ -84,7 +85,7 @@ impl Held {
         &self.root
     }
 
-    /// The path by which files of the directory are changed; only as long as this lives.
+    /// The path for changing files of the directory; valid while this value lives.
     pub fn own(&self) -> &Path {
         &self.own
     }
@@ -110,7 +111,7 @@ impl Held {
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
             let lock = Handle::from_file(file).map_err(failed)?;
-            // Removed between opening and locking, it keeps nobody out.
+            // A file that was removed between opening and locking excludes no other process.
             if is_at(&lock, &path).map_err(failed)? {
                 let list = self.list().map_err(failed)?;
                 *self.writer() = Some(Holding { lock, list });
@@ -167,7 +168,7 @@ impl Held {
     /// its length.
     pub fn check_list(&self, components: &Components, others: &[PathBuf]) -> io::Result<()> {
         self.check_directory()?;
-        // Whoever has no lock creates an index, of which there is no list yet.
+        // An index that is being created has neither a lock nor a list.
         if let Some(holding) = &*self.writer() {
             self.check_lock(holding)?;
             if self.list()? != holding.list {
@@ -239,7 +240,7 @@ fn own_path(_: &Handle) -> Option<PathBuf> {
     None
 }
 
-/// Whether `path` leads to what is held.
+/// Whether `path` leads to the file or directory that is held open.
 fn is_at(held: &Handle, path: &Path) -> io::Result<bool> {
     match Handle::from_path(path) {
         Ok(found) => Ok(found == *held),

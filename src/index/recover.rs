@@ -1,10 +1,9 @@
-//! Which whole segments are in a directory, whether or not its list names them, and how do they become an
-//! index again?
+//! Recovery of an index whose list of segments is lost, damaged or too old.
 //!
-//! A list of segments that is lost, damaged, or was replaced by an older one leaves the files of the segments
-//! as they were. They are linked, or copied, into a new directory, with a list of their own; nothing is changed
-//! where they were. How documents are turned into signatures is known from the list that is there, or from
-//! another index that was created in the same way; every `.sig` file says whether that is so.
+//! The files of the segments are still in the directory. They are linked or copied into a new directory, which
+//! gets a list of its own; the old directory is not changed. The configuration comes from the old list or, if
+//! that cannot be read, from another index that was created with the same options. Each `.sig` file has a
+//! digest of the configuration, so a wrong one is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -37,11 +36,11 @@ pub struct FoundSegment {
     pub bytes: u64,
     /// Whether the list of segments names it.
     pub listed: bool,
-    /// What is wrong with it, as a clause; a segment without a problem is whole.
+    /// The damage, as a clause; `None` for a whole segment.
     pub problem: Option<String>,
 }
 
-/// A segment, with what a list says of it.
+/// A segment and the entries for it in a list.
 struct Candidate {
     found: FoundSegment,
     files: Vec<String>,
@@ -157,7 +156,7 @@ fn make(path: &Path, to: &Path, segments: &[Candidate]) -> Result<Index> {
     }
 }
 
-/// Refuses segments of which two have a live document with the same id.
+/// Returns an error if two segments have a live document with the same id.
 fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
     let snapshot = index.snapshot()?;
     let sources: Vec<conflict::Source<'_>> = (0..snapshot.segments().len())
@@ -192,7 +191,7 @@ impl Candidate {
     }
 }
 
-/// The segments of which there are files.
+/// Finds the segments by the names of the files in the directory.
 fn candidates(path: &Path) -> Result<Vec<Candidate>> {
     let failed = |e| Error::io("read", path, e);
     let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -254,7 +253,7 @@ fn newest(segment: &str, files: Vec<String>) -> (Option<u64>, Vec<String>) {
     (newest, files.into_iter().filter(is_part).collect())
 }
 
-/// Reads the files of a segment; what is wrong with them, as a clause.
+/// Reads and verifies the files of a segment; the error is a clause.
 fn examine(
     directory: &IndexDirectory,
     found: &mut FoundSegment,
