@@ -6,7 +6,6 @@
 //! digest of the configuration, so a wrong one is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::path::Path;
 
 use serde::Serialize;
@@ -18,6 +17,7 @@ use tantivy::fastfield::AliveBitSet;
 use super::component::{footer, verify_body};
 use super::directory::IndexDirectory;
 use super::seal::{COMPONENTS, META};
+use super::transfer::is_component;
 use super::{Index, conflict, mmap_directory};
 use crate::error::{Error, Result};
 use crate::segment::SegmentReader;
@@ -198,10 +198,7 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         let Some(name) = name.to_str() else { continue };
-        let Some((segment, _)) = name.split_once('.') else { continue };
-        let is_name = segment.len() == 32
-            && segment.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if is_name {
+        if let (true, Some((segment, _))) = (is_component(name), name.split_once('.')) {
             names.entry(segment.to_owned()).or_default().push(name.to_owned());
         }
     }
@@ -241,14 +238,9 @@ fn newest(segment: &str, files: Vec<String>) -> (Option<u64>, Vec<String>) {
         rest.parse().ok()
     };
     let newest = files.iter().filter_map(|name| number(name)).max();
-    let is_part = |name: &String| {
-        let extension = Path::new(name).extension().and_then(OsStr::to_str).unwrap_or_default();
-        match number(name) {
-            Some(number) => Some(number) == newest,
-            None => {
-                COMPONENTS.contains(&extension) && name.len() == segment.len() + 1 + extension.len()
-            }
-        }
+    let is_part = |name: &String| match number(name) {
+        Some(number) => Some(number) == newest,
+        None => !name.ends_with(".del"),
     };
     (newest, files.into_iter().filter(is_part).collect())
 }

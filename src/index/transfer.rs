@@ -153,7 +153,7 @@ impl FileList {
 }
 
 /// Whether a file of a segment can have this name: 32 hexadecimal digits, and an extension.
-fn is_component(name: &str) -> bool {
+pub(super) fn is_component(name: &str) -> bool {
     let Some((segment, extension)) = name.split_once('.') else { return false };
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let is_number = |text: &str| {
