@@ -29,7 +29,7 @@ pub enum Error {
     },
     /// A file of the index does not contain what its writer must have written.
     Corrupt(Corruption),
-    /// A scheme or analyser specification that cannot be used.
+    /// A scheme or analyzer specification that cannot be used.
     Spec {
         /// The specification as given.
         spec: String,
@@ -37,7 +37,7 @@ pub enum Error {
         what: String,
     },
     /// An index that cannot be opened or created as asked: absent, already there, or built by
-    /// another version of the scheme, the analyser or the format.
+    /// another version of the scheme, the analyzer or the format.
     Index {
         /// The directory of the index.
         path: PathBuf,

@@ -102,8 +102,8 @@ pub use estimate::Estimator;
 pub use hash::Digest;
 pub use index::{
     Bytes, CheckReport, Compacting, Compaction, Config, DfBucket, DfDistribution, DocAddress,
-    Document, Index, JoinOptions, Joined, MaxDf, OnConflict, Outcome, RepeatedPassage, Signed,
-    Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
+    Document, Index, JoinOptions, Joined, MaxDf, OnConflict, Outcome, RepeatedPassage,
+    SignedDocument, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
 };
 pub use overlap::{Category, Overlap};
 pub use search::{

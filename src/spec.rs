@@ -1,4 +1,4 @@
-//! How are a scheme and an analyser written down?
+//! How are a scheme and an analyzer written down?
 //!
 //! As `name(key=value,key=value)`: a name and whole numbers. Spaces are tolerated, parameters come
 //! in any order, and one left out takes its default; what is printed is canonical: every parameter,
@@ -22,7 +22,7 @@ pub struct Grammar<F: 'static> {
 
 /// A name with its parameters, and what there is to know about it.
 ///
-/// Schemes, analysers and measures have a type each, with what they do; this is what they share.
+/// Schemes, analyzers and measures have a type each, with what they do; this is what they share.
 pub trait Family: Sync + 'static {
     /// Describes the family.
     fn describe(&self) -> Description;

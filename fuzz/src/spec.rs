@@ -15,7 +15,7 @@ use super::choice;
 /// The longest message about an input of so many bytes, with the list of what is allowed.
 const MESSAGE_BYTES_MAX: usize = 8 << 10;
 
-/// A scheme, an analyser, a measure, or a limit of document frequency; or scheme and analyser of an
+/// A scheme, an analyzer, a measure, or a limit of document frequency; or scheme and analyzer of an
 /// index, with a `;` between them.
 pub fn spec(data: &[u8]) {
     let (kind, rest) = choice(data);

@@ -1,4 +1,4 @@
-//! Texts: tokens stand where they say, in order, whatever the text and the analyser; signatures
+//! Texts: tokens stand where they say, in order, whatever the text and the analyzer; signatures
 //! are of these tokens; bytes in any encoding become a text.
 
 use std::sync::OnceLock;
@@ -76,13 +76,13 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The tokens that an analyser makes of a text, which must be the same whenever it is asked, and
+/// The tokens that an analyzer makes of a text, which must be the same whenever it is asked, and
 /// stand in the text, on characters, in order.
 pub fn analyzed(analyzer: &Analyzer, text: &str) -> Tokens {
     let (mut tokens, mut again) = (Tokens::default(), Tokens::default());
     again.hashes.push(1);
-    analyzer.analyze(text, &mut tokens).expect("a short text can be analysed");
-    analyzer.analyze(text, &mut again).expect("a short text can be analysed");
+    analyzer.analyze(text, &mut tokens).expect("a short text can be analyzed");
+    analyzer.analyze(text, &mut again).expect("a short text can be analyzed");
     assert_eq!(tokens, again, "{analyzer}");
     assert_eq!(tokens.hashes.len(), tokens.spans.len(), "{analyzer}");
     let (mut start, mut end) = (0, 0);
@@ -109,7 +109,7 @@ pub fn assert_signed(scheme: &Scheme, tokens: u32, signature: &[Fingerprint]) {
     }
 }
 
-/// A text, by an analyser and a scheme that its first two bytes choose.
+/// A text, by an analyzer and a scheme that its first two bytes choose.
 pub fn tokens(data: &[u8]) {
     let (analyzer, rest) = choice(data);
     let (scheme, rest) = choice(rest);

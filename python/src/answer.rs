@@ -15,7 +15,7 @@ use crate::html;
 use crate::pipeline::Refusal;
 
 /// What one search found.
-pub struct Found {
+pub struct SearchAnswer {
     /// As the library gives it, with passages in bytes.
     pub answer: cento::Answer,
     /// The same with passages in code points, if it has any and they are asked for.
@@ -25,7 +25,7 @@ pub struct Found {
     pub asked: Option<Box<(Searcher, Subject)>>,
 }
 
-impl Found {
+impl SearchAnswer {
     /// With offsets in the unit that was asked for.
     fn in_units(&self) -> &cento::Answer {
         self.shown.as_deref().unwrap_or(&self.answer)
@@ -35,14 +35,14 @@ impl Found {
 /// What searches found, in their order.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Answers {
-    found: Vec<Arc<Found>>,
+    found: Vec<Arc<SearchAnswer>>,
     as_bytes: bool,
     refused: Vec<Refusal>,
 }
 
 impl Answers {
     /// These, with passages in bytes or not, and what could not be searched for.
-    pub fn new(found: Vec<Arc<Found>>, as_bytes: bool, refused: Vec<Refusal>) -> Answers {
+    pub fn new(found: Vec<Arc<SearchAnswer>>, as_bytes: bool, refused: Vec<Refusal>) -> Answers {
         Answers { found, as_bytes, refused }
     }
 }
@@ -72,13 +72,13 @@ impl Answers {
 /// What one of them found.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Answer {
-    found: Arc<Found>,
+    found: Arc<SearchAnswer>,
     as_bytes: bool,
 }
 
 impl Answer {
     /// This one, with passages in bytes or not.
-    pub fn new(found: Arc<Found>, as_bytes: bool) -> Answer {
+    pub fn new(found: Arc<SearchAnswer>, as_bytes: bool) -> Answer {
         Answer { found, as_bytes }
     }
 }

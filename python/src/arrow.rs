@@ -25,7 +25,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::error::{Failure, refused};
 use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
-use crate::strings::{Strings, ids_of};
+use crate::strings::{StringColumn, ids_of};
 
 /// What the columns of a table are.
 pub struct Columns {
@@ -158,7 +158,7 @@ impl Tables {
         let all = batch.num_rows();
         let text = column(batch, &self.columns.text).map_err(Failure)?;
         let text = text.slice(0, all.min(BATCH_DOCUMENTS));
-        let text = Strings::new(&text, &self.columns.text).map_err(Failure)?;
+        let text = StringColumn::new(&text, &self.columns.text).map_err(Failure)?;
         // By the rows themselves: views and dictionaries do not say what their rows take.
         let (mut count, mut bytes) = (0, 0);
         while count < text.len() && bytes < BATCH_BYTES {
@@ -223,7 +223,7 @@ impl Rows {
     /// When a column is missing, or of a type that it cannot be.
     pub fn documents(&self, skips: bool) -> Result<Vec<Entry>> {
         let Columns { id, id_prefix, numbered, text, meta } = &*self.columns;
-        let texts = Strings::new(column(&self.batch, text)?, text)?;
+        let texts = StringColumn::new(column(&self.batch, text)?, text)?;
         let are_numbered =
             id_prefix.is_none() && id.is_none() && self.batch.column_by_name("id").is_none();
         let id = id.as_deref().unwrap_or("id");
@@ -233,7 +233,7 @@ impl Rows {
             None => {
                 let ids = ids_of(column(&self.batch, id)?, self.has_uuids(id))
                     .map_err(|e| Error::input(format!("the column `{id}`"), e.to_string()))?;
-                Some(Strings::new(&ids, id)?)
+                Some(StringColumn::new(&ids, id)?)
             }
         };
         let mut documents = Vec::with_capacity(self.batch.num_rows());
@@ -271,7 +271,7 @@ impl Rows {
     fn document(
         &self,
         id: String,
-        texts: &Strings,
+        texts: &StringColumn,
         text: &str,
         (meta, row, number): (&Meta, usize, u64),
     ) -> Result<Document> {
@@ -390,7 +390,7 @@ fn json_of(array: &ArrayRef, row: usize, place: &dyn Fn() -> String) -> Result<V
         }
         DataType::Map(_, _) => {
             let entries = array.as_map().value(row);
-            let keys = Strings::new(entries.column(0), "key")?;
+            let keys = StringColumn::new(entries.column(0), "key")?;
             let mut map = Map::new();
             for at in 0..entries.len() {
                 let value = json_of(entries.column(1), at, place)?;

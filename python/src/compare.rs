@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::convert::{text_of, to_json};
 use crate::error::Failure;
 use crate::offsets::convert;
-use crate::search::Signed;
+use crate::search::ForeignSignature;
 use crate::{index, run};
 
 /// The comparison of two texts as JSON, with offsets in the unit that is asked for, and as the library gives it.
@@ -50,13 +50,17 @@ pub fn sign(
     scheme: &str,
     analyzer: &str,
     frequencies: Option<std::path::PathBuf>,
-) -> PyResult<Signed> {
+) -> PyResult<ForeignSignature> {
     let config = index::config(scheme, analyzer, false, None, frequencies).map_err(Failure)?;
     sign_with(py, &config, text)
 }
 
 /// The signature of a text as `config` says.
-pub fn sign_with(py: Python<'_>, config: &Config, text: &Bound<'_, PyAny>) -> PyResult<Signed> {
+pub fn sign_with(
+    py: Python<'_>,
+    config: &Config,
+    text: &Bound<'_, PyAny>,
+) -> PyResult<ForeignSignature> {
     let text = text_of(text, "the text", "text")?;
     let (tokens, signature) = run::long(py, |stop| {
         let mut tokens = cento::Tokens::default();
@@ -68,7 +72,7 @@ pub fn sign_with(py: Python<'_>, config: &Config, text: &Bound<'_, PyAny>) -> Py
     Ok((scheme, analyzer, config.frequencies_digest(), tokens, fingerprints))
 }
 
-/// What is known of each scheme, analyser or measure.
+/// What is known of each scheme, analyzer or measure.
 #[pyfunction]
 pub fn families<'py>(py: Python<'py>, kind: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let described: Vec<_> = match kind {

@@ -24,7 +24,7 @@ use crate::convert::{Fields, Numbering, to_json};
 use crate::error::{Failure, refused};
 use crate::index::check_settings;
 use crate::offsets::CodePoints;
-use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Made, Pipeline, Refusal};
+use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Pipeline, Refusal, SignOutcome};
 use crate::query::Options;
 use crate::run;
 use crate::writer::{ends_at_once, entry_of};
@@ -42,7 +42,7 @@ pub struct Decided {
 }
 
 /// A verdict, the same with offsets in the unit that was asked for, and the text that is kept if passages were cut out.
-type Said = (String, String, Option<String>);
+type DecisionRow = (String, String, Option<String>);
 
 impl Decided {
     fn new(id: &str, text: &str, verdict: &Verdict, as_bytes: bool) -> Decided {
@@ -78,7 +78,7 @@ impl Decided {
         Decided { id, verdict: Err(refusal), shown: None, text: None }
     }
 
-    fn said(self) -> PyResult<Said> {
+    fn said(self) -> PyResult<DecisionRow> {
         let id = &self.id;
         let line = match &self.verdict {
             Ok(verdict) => to_json(&Line { id, verdict })?,
@@ -107,12 +107,12 @@ enum Input {
 }
 
 /// A batch of Arrow data, on which verdicts are awaited.
-struct Waiting {
+struct PendingBatch {
     batch: RecordBatch,
     decided: Vec<Decided>,
 }
 
-impl Waiting {
+impl PendingBatch {
     fn is_complete(&self) -> bool {
         self.decided.len() == self.batch.num_rows()
     }
@@ -126,7 +126,7 @@ struct Run {
     /// Items of Python without a verdict, in order.
     waiting: VecDeque<Py<PyAny>>,
     /// Batches without all of their verdicts, in order.
-    batches: VecDeque<Waiting>,
+    batches: VecDeque<PendingBatch>,
     /// What the iterator raised, which comes after the verdicts of the items before.
     raised: Option<PyErr>,
     is_fed: bool,
@@ -283,16 +283,16 @@ impl Dedup {
             )?;
             for made in results {
                 match made? {
-                    Made::Signed(signed) | Made::Numbered(_, signed) => {
+                    SignOutcome::Signed(signed) | SignOutcome::Numbered(_, signed) => {
                         run.push(Record::Document(signed))?;
                     }
-                    Made::Refused(refusal) => {
+                    SignOutcome::Refused(refusal) => {
                         let place = format!("item {}", refusal.number);
                         let error = Error::input(place, refusal.reason.clone());
                         refused.borrow_mut().push_back(refusal);
                         run.push(Record::Failed(error))?;
                     }
-                    Made::Known(_) => {
+                    SignOutcome::Known(_) => {
                         return Err(Error::internal("dedup", "a document was not signed"));
                     }
                 }
@@ -312,7 +312,7 @@ impl Dedup {
     }
 
     /// The next item with its verdict; none at the end.
-    fn read(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Said)>> {
+    fn read(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, DecisionRow)>> {
         let mut run = self.alone()?;
         let Some(decided) = run.next(py)? else { return Ok(None) };
         let missing = || Failure(Error::internal("dedup", "a verdict of no item came"));
@@ -362,7 +362,7 @@ impl Dedup {
     pub fn batch(&self, py: Python<'_>) -> PyResult<Option<(RecordBatch, Vec<Decided>)>> {
         let mut run = self.alone()?;
         loop {
-            if run.batches.front().is_some_and(Waiting::is_complete) {
+            if run.batches.front().is_some_and(PendingBatch::is_complete) {
                 return Ok(run.batches.pop_front().map(|front| (front.batch, front.decided)));
             }
             let Some(decided) = run.next(py)? else { return Ok(None) };
@@ -439,7 +439,7 @@ impl Run {
                 }
                 Some(mut rows) => {
                     let whole = rows.take_whole();
-                    let waiting = whole.map(|batch| Waiting { batch, decided: Vec::new() });
+                    let waiting = whole.map(|batch| PendingBatch { batch, decided: Vec::new() });
                     self.batches.extend(waiting);
                     (Some(Batch::Rows(rows)), None)
                 }

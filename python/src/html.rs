@@ -1,7 +1,7 @@
 //! How do answers and comparisons show themselves? As the reports of `cento search` and `cento compare`.
 
 use cento::{Analyzer, Answer, Error, Passage, Searcher, Subject, Tokens};
-use cento_report::{Counting, Exclusions, Found, Place, ReuseReport, Run, Searched};
+use cento_report::{Counting, Exclusions, Place, ReuseReport, ReuseSource, Run, Searched};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
@@ -57,7 +57,7 @@ pub fn comparison_page(
             .map_err(|e| Error::internal("a comparison", e.to_string()))?;
         let passages = passages.iter().map(|each| Place::new(each, &Tokens::default())).collect();
         let (id, text) = ("b".into(), Some(b.to_owned()));
-        let source = Found { id, text, meta: Map::new(), passages, complete };
+        let source = ReuseSource { id, text, meta: Map::new(), passages, complete };
         let (name, text) = ("a".into(), a.to_owned());
         let tokens = analyzer.parse::<Analyzer>()?.program_tokens(a)?;
         let counting = Counting { tokens, ..Counting::default() };

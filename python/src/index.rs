@@ -225,7 +225,7 @@ impl Index {
         py: Python<'_>,
         text: Option<&Bound<'_, PyAny>>,
         id: Option<&Bound<'_, PyAny>>,
-        signature: Option<search::Signed>,
+        signature: Option<search::ForeignSignature>,
         as_bytes: bool,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Answer> {
@@ -263,7 +263,7 @@ impl Index {
         pairs::clusters(py, self, options)
     }
 
-    fn sign(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<search::Signed> {
+    fn sign(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<search::ForeignSignature> {
         let index = self.index().map_err(Failure)?;
         crate::compare::sign_with(py, index.config(), text)
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use cento::{Document, Error, Index, Result, Signed, Snapshot, Stop};
+use cento::{Document, Error, Index, Result, SignedDocument, Snapshot, Stop};
 use crossbeam::channel::{Receiver, Sender, bounded};
 use pyo3::prelude::*;
 
@@ -67,18 +67,18 @@ pub enum Batch {
 }
 
 /// What has been made of a document.
-pub enum Made {
+pub enum SignOutcome {
     /// Its signature.
-    Signed(Signed),
+    Signed(SignedDocument),
     /// The same, of a document whose id is its number, which is here: it must not replace another.
-    Numbered(u64, Signed),
+    Numbered(u64, SignedDocument),
     /// Nothing: the last commit holds the same.
     Known(Document),
     /// Nothing: it is no document, or could not be signed, and others are to follow.
     Refused(Refusal),
 }
 
-type Signatures = Vec<Result<Made>>;
+type Signatures = Vec<Result<SignOutcome>>;
 
 struct Job {
     batch: Batch,
@@ -96,14 +96,14 @@ pub struct Pipeline {
 /// The results, in the order of the input; an error is the last.
 pub struct Results {
     turns: Receiver<Receiver<Signatures>>,
-    current: std::vec::IntoIter<Result<Made>>,
+    current: std::vec::IntoIter<Result<SignOutcome>>,
     stop: Flag,
 }
 
 impl Iterator for Results {
-    type Item = Result<Made>;
+    type Item = Result<SignOutcome>;
 
-    fn next(&mut self) -> Option<Result<Made>> {
+    fn next(&mut self) -> Option<Result<SignOutcome>> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Some(Err(Error::Cancelled));
@@ -218,12 +218,14 @@ fn sign(
         let result = match document {
             // What ends the input has been raised where it was found, or is the last here.
             Err(refusal) => match skips {
-                true => Ok(Made::Refused(refusal)),
+                true => Ok(SignOutcome::Refused(refusal)),
                 false => Err(Error::input(format!("row {number}"), refusal.reason)),
             },
             Ok(document) => match sign_one(number, document, index, known, stop) {
-                Ok(Made::Signed(signed)) if is_numbered => Ok(Made::Numbered(number, signed)),
-                Err(error) if skips => Refusal::of(number, error).map(Made::Refused),
+                Ok(SignOutcome::Signed(signed)) if is_numbered => {
+                    Ok(SignOutcome::Numbered(number, signed))
+                }
+                Err(error) if skips => Refusal::of(number, error).map(SignOutcome::Refused),
                 result => result,
             },
         };
@@ -243,13 +245,13 @@ fn sign_one(
     index: &Index,
     known: Option<&Snapshot>,
     stop: &AtomicBool,
-) -> Result<Made> {
+) -> Result<SignOutcome> {
     let digest = cento::Digest::of(document.text.as_bytes());
     // What cannot be read now cannot be read by the writer, which says so.
     if known.is_some_and(|known| known.holds(&document, digest).unwrap_or(false)) {
-        return Ok(Made::Known(document));
+        return Ok(SignOutcome::Known(document));
     }
-    Error::catch(&format!("document {number}, which was being analysed"), || {
-        Signed::until(document, index.config(), Stop::on(stop)).map(Made::Signed)
+    Error::catch(&format!("document {number}, which was being analyzed"), || {
+        SignedDocument::until(document, index.config(), Stop::on(stop)).map(SignOutcome::Signed)
     })
 }

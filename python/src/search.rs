@@ -9,7 +9,7 @@ use cento::{Config, Error, Query, Searcher, Subject};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::answer::{Answer, Answers, Found};
+use crate::answer::{Answer, Answers, SearchAnswer};
 use crate::convert::{id_of, refusal_of, text_of};
 use crate::error::{Failure, refused};
 use crate::index::Index;
@@ -18,8 +18,8 @@ use crate::pipeline::Refusal;
 use crate::query::Options;
 use crate::run::{self, Flag};
 
-/// Scheme, analyser, digest of the frequency table, tokens, and fingerprints with their positions.
-pub type Signed = (String, String, Option<String>, u32, Vec<(u64, u32)>);
+/// Scheme, analyzer, digest of the frequency table, tokens, and fingerprints with their positions.
+pub type ForeignSignature = (String, String, Option<String>, u32, Vec<(u64, u32)>);
 
 /// A text of so many bytes is searched for in less time than it takes to notice.
 const SHORT_BYTES: usize = 16 << 10;
@@ -28,7 +28,11 @@ const SHORT_BYTES: usize = 16 << 10;
 pub fn one(
     py: Python<'_>,
     index: &Index,
-    (text, id, signature): (Option<&Bound<'_, PyAny>>, Option<&Bound<'_, PyAny>>, Option<Signed>),
+    (text, id, signature): (
+        Option<&Bound<'_, PyAny>>,
+        Option<&Bound<'_, PyAny>>,
+        Option<ForeignSignature>,
+    ),
     as_bytes: bool,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Answer> {
@@ -66,7 +70,7 @@ pub fn one(
 }
 
 /// Searches, and takes what was searched for out of the query.
-fn find(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result<Found> {
+fn find(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result<SearchAnswer> {
     let answer = searcher.search(query)?;
     let shown = match as_bytes {
         true => None,
@@ -77,7 +81,7 @@ fn find(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result
         let subject = std::mem::replace(&mut query.subject, Subject::Text(String::new()));
         Box::new((searcher.clone(), subject))
     });
-    Ok(Found { answer, shown, asked })
+    Ok(SearchAnswer { answer, shown, asked })
 }
 
 /// Refuses what is no text, of which nothing could be found.
@@ -131,7 +135,8 @@ pub fn many(
     run::long(py, |stop| {
         let searcher = index.searcher()?;
         let next = AtomicUsize::new(0);
-        let found: Vec<OnceLock<Arc<Found>>> = asked.iter().map(|_| OnceLock::new()).collect();
+        let found: Vec<OnceLock<Arc<SearchAnswer>>> =
+            asked.iter().map(|_| OnceLock::new()).collect();
         let failed = Mutex::new(refused);
         let work = || -> cento::Result<()> {
             let mut query = Query { stop: Some(stop.clone()), ..query.clone() };
@@ -172,7 +177,7 @@ pub fn many(
 }
 
 /// What is searched for with a signature that was made as `config` says.
-fn subject(signature: Signed, config: &Config) -> PyResult<Subject> {
+fn subject(signature: ForeignSignature, config: &Config) -> PyResult<Subject> {
     let (scheme, analyzer, frequencies, tokens, fingerprints) = signature;
     let own = (config.scheme.to_string(), config.analyzer.to_string());
     if (&scheme, &analyzer) != (&own.0, &own.1) {

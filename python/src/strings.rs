@@ -12,15 +12,15 @@ use cento::{Error, Result};
 use serde_json::value::RawValue;
 
 /// A column of strings, or of bytes that are strings.
-pub struct Strings {
+pub struct StringColumn {
     values: ArrayRef,
     /// The rows whose bytes are no string.
     not_utf8: Vec<bool>,
 }
 
-impl Strings {
+impl StringColumn {
     /// Of a column, whose name is `place`.
-    pub fn new(array: &ArrayRef, place: &str) -> Result<Strings> {
+    pub fn new(array: &ArrayRef, place: &str) -> Result<StringColumn> {
         let plain = match array.data_type() {
             DataType::Dictionary(_, values) => cast(array, values)
                 .map_err(|e| Error::input(format!("the column `{place}`"), e.to_string()))?,
@@ -28,7 +28,7 @@ impl Strings {
         };
         match plain.data_type() {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
-                Ok(Strings { values: plain, not_utf8: Vec::new() })
+                Ok(StringColumn { values: plain, not_utf8: Vec::new() })
             }
             DataType::Binary
             | DataType::LargeBinary
@@ -40,7 +40,7 @@ impl Strings {
                     .map_err(|e| Error::input(format!("the column `{place}`"), e.to_string()))?;
                 let is_bad = |row| plain.is_valid(row) && values.is_null(row);
                 let not_utf8 = (0..plain.len()).map(is_bad).collect();
-                Ok(Strings { values, not_utf8 })
+                Ok(StringColumn { values, not_utf8 })
             }
             other => {
                 let what = format!("it is of {other}, not of strings");

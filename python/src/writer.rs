@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cento::index::{Outcome, WriterOptions};
-use cento::{Document, Error, Signed};
+use cento::{Document, Error, SignedDocument};
 use crossbeam::channel::bounded;
 use pyo3::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::convert::{
 };
 use crate::error::{Failure, refused};
 use crate::index::{Index, forked};
-use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Entry, Made, Pipeline, Refusal};
+use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Entry, Pipeline, Refusal, SignOutcome};
 use crate::run;
 
 /// A writer, between the beginning and the end of a `with` block.
@@ -42,7 +42,7 @@ struct Counts {
 pub const REFUSALS_MAX: usize = 10_000;
 
 /// The counts for Python: added, replaced, unchanged and failed, and numbers and reasons of the first that failed.
-type Report = ([u64; 4], Vec<(u64, String)>);
+type AddCounts = ([u64; 4], Vec<(u64, String)>);
 
 impl Counts {
     fn refuse(&mut self, refusal: Refusal) {
@@ -52,7 +52,7 @@ impl Counts {
         }
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> AddCounts {
         let [added, replaced, unchanged] = self.documents;
         let refusals = self.refusals.iter().map(|each| (each.number, each.reason.clone()));
         ([added, replaced, unchanged, self.failed], refusals.collect())
@@ -73,7 +73,7 @@ fn closed() -> Error {
 }
 
 /// Refuses a document without an id if the number that it gets for one is that of another document.
-fn check_new(writer: &cento::Writer, signed: &Signed) -> cento::Result<()> {
+fn check_new(writer: &cento::Writer, signed: &SignedDocument) -> cento::Result<()> {
     let Document { id, .. } = &signed.document;
     if !writer.has(id)? || writer.holds(&signed.document, signed.digest)? {
         return Ok(());
@@ -117,7 +117,7 @@ impl Writer {
         threads: Option<usize>,
         skips: bool,
         mut feed: impl FnMut() -> PyResult<Option<Batch>>,
-    ) -> PyResult<Report> {
+    ) -> PyResult<AddCounts> {
         self.check_process()?;
         let open = self.open.clone();
         let index = self.index.get().index().map_err(Failure)?;
@@ -130,8 +130,8 @@ impl Writer {
             for made in results {
                 let made = made?;
                 let outcome = with(&open, |writer| match made {
-                    Made::Signed(signed) => writer.add_signed(signed).map(Ok),
-                    Made::Numbered(number, signed) => match check_new(writer, &signed) {
+                    SignOutcome::Signed(signed) => writer.add_signed(signed).map(Ok),
+                    SignOutcome::Numbered(number, signed) => match check_new(writer, &signed) {
                         Err(error @ Error::Input { .. }) if skips => {
                             Refusal::of(number, error).map(Err)
                         }
@@ -139,8 +139,8 @@ impl Writer {
                         Ok(()) => writer.add_signed(signed).map(Ok),
                     },
                     // Signed here if this writer has changed it since the commit.
-                    Made::Known(document) => writer.add(document).map(Ok),
-                    Made::Refused(refusal) => Ok(Err(refusal)),
+                    SignOutcome::Known(document) => writer.add(document).map(Ok),
+                    SignOutcome::Refused(refusal) => Ok(Err(refusal)),
                 })?;
                 let mut counts = counted.lock().unwrap_or_else(PoisonError::into_inner);
                 match outcome {
@@ -299,7 +299,7 @@ impl Writer {
         fields: (String, String, String),
         threads: Option<usize>,
         skips: bool,
-    ) -> PyResult<Report> {
+    ) -> PyResult<AddCounts> {
         let (id, text, meta) = fields;
         let fields = Fields { id, text, meta };
         let items = items.try_iter()?.into_any();
@@ -317,7 +317,7 @@ impl Writer {
         meta: Vec<String>,
         threads: Option<usize>,
         skips: bool,
-    ) -> PyResult<Report> {
+    ) -> PyResult<AddCounts> {
         let (id, id_prefix, text) = columns;
         let meta = meta_object.map_or(Meta::Columns(meta), Meta::Object);
         let columns = Columns { id, id_prefix, numbered: "row/", text, meta };

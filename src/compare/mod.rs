@@ -63,10 +63,10 @@ impl Comparison {
     }
 }
 
-/// Compares two texts as the documents of an index with this scheme and analyser would be.
+/// Compares two texts as the documents of an index with this scheme and analyzer would be.
 ///
 /// # Errors
-/// When a text is too large to be analysed.
+/// When a text is too large to be analyzed.
 pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
     compare_by(scheme, analyzer, a, b, &[], Stop::NEVER)
 }
@@ -83,7 +83,7 @@ fn is_none(of_both: &[Unseen; 2]) -> bool {
 /// As [`compare`], with other measures.
 ///
 /// # Errors
-/// When a text is too large to be analysed, or for a measure that is bounded;
+/// When a text is too large to be analyzed, or for a measure that is bounded;
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn compare_by(
     scheme: &Scheme,
@@ -93,12 +93,12 @@ pub fn compare_by(
     measures: &[Measure],
     stop: Stop<'_>,
 ) -> Result<Comparison> {
-    let signed = |text| Signed::new(scheme, analyzer, text, stop);
+    let signed = |text| SignedText::new(scheme, analyzer, text, stop);
     let (a_signed, b_signed) = (signed(a)?, signed(b)?);
     let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
     let similarity = match scheme.run_tokens() {
         Some(k) => {
-            let runs = |signed: &Signed| RunSet::new(&signed.tokens.hashes, k);
+            let runs = |signed: &SignedText| RunSet::new(&signed.tokens.hashes, k);
             Similarity::exact(runs(&a_signed).overlap(&runs(&b_signed)))
         }
         None => Similarity::of_sketches(overlap),
@@ -138,19 +138,19 @@ fn tokens_of(by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<Tokens> {
     Ok(tokens)
 }
 
-/// A text, analysed and signed.
-struct Signed {
+/// A text, analyzed and signed.
+struct SignedText {
     /// Its tokens.
     tokens: Tokens,
     /// Its distinct keys, ascending.
     keys: Vec<u64>,
 }
 
-impl Signed {
-    fn new(scheme: &Scheme, by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<Signed> {
+impl SignedText {
+    fn new(scheme: &Scheme, by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<SignedText> {
         let (tokens, mut fingerprints) = (tokens_of(by, text, stop)?, Vec::new());
         scheme.sign_until(&tokens.hashes, &mut fingerprints, stop)?;
         let keys = distinct_keys(&fingerprints);
-        Ok(Signed { tokens, keys })
+        Ok(SignedText { tokens, keys })
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tantivy::columnar::BytesColumn;
 
-use super::kept::{InMemory, Kept, Owner};
+use super::byte_lru::{ByteLru, InMemory, Owner};
 
 /// The number of strings that are read together. A block of the dictionary, which has to be
 /// decompressed for one of them, has ten times as many short ones; but where few are asked for again, those
@@ -17,9 +17,9 @@ use super::kept::{InMemory, Kept, Owner};
 const GROUP_STRINGS: u64 = 32;
 
 /// A column of strings, one a document at most.
-pub struct Strings {
+pub struct StringColumn {
     column: BytesColumn,
-    kept: Arc<Kept<Group>>,
+    kept: Arc<ByteLru<Group>>,
     owner: Owner,
 }
 
@@ -30,10 +30,10 @@ pub struct Group {
     ends: Box<[usize]>,
 }
 
-impl Strings {
+impl StringColumn {
     /// The strings of `column`, of which those asked for last are in `kept`.
-    pub fn new(column: BytesColumn, kept: &Arc<Kept<Group>>) -> Strings {
-        Strings { column, kept: kept.clone(), owner: kept.owner() }
+    pub fn new(column: BytesColumn, kept: &Arc<ByteLru<Group>>) -> StringColumn {
+        StringColumn { column, kept: kept.clone(), owner: kept.owner() }
     }
 
     /// Returns the string of document `doc`, if it has one.
@@ -109,8 +109,8 @@ mod tests {
     fn strings_are_those_of_their_documents_and_no_more_are_kept_than_fit() {
         let documents = 5000;
         for bytes_max in [0, 50_000, 200_000, 1 << 30] {
-            let kept = Arc::new(Kept::new(bytes_max));
-            let columns = [(); 2].map(|()| Strings::new(column(documents), &kept));
+            let kept = Arc::new(ByteLru::new(bytes_max));
+            let columns = [(); 2].map(|()| StringColumn::new(column(documents), &kept));
             for i in 0..4 * documents {
                 let doc = mix64(u64::from(i)) as u32 % documents;
                 let found = columns[i as usize % 2].get(doc).unwrap();

@@ -1,6 +1,6 @@
 //! How are the documents of this index turned into signatures?
 //!
-//! The scheme, the analyser and the hash, as the index itself records them in its schema. An
+//! The scheme, the analyzer and the hash, as the index itself records them in its schema. An
 //! index that was built with another version of any of them is refused: its fingerprints would
 //! not be found.
 
@@ -23,7 +23,7 @@ use crate::text::{Analyzer, Tokens};
 /// The file of an index with its frequency table, if it has one.
 pub(super) const FREQUENCIES_FILE: &str = "frequencies.cento";
 
-/// The name that stands for the scheme `winnow(k=2,w=4)` over the analyser `avtor`: see
+/// The name that stands for the scheme `winnow(k=2,w=4)` over the analyzer `avtor`: see
 /// [`Config::with_frequencies`].
 pub const REUSE: &str = "reuse";
 
@@ -35,7 +35,7 @@ pub const REUSE: &str = "reuse";
 /// weight, with 1.14 times the fingerprints of the default scheme.
 pub const REUSE_SPEC: &str = "winnow(k=2,w=4)";
 
-/// The analyser for reused text that was rewritten.
+/// The analyzer for reused text that was rewritten.
 const REUSE_ANALYZER: &str = "avtor";
 
 /// The configuration of an index, fixed when it is created.
@@ -66,7 +66,7 @@ impl Config {
 
     /// Makes a configuration for a scheme that may need a frequency table.
     ///
-    /// `reuse` for the scheme is `winnow(k=2,w=4)` over `avtor`, or over the analyser that is named if it
+    /// `reuse` for the scheme is `winnow(k=2,w=4)` over `avtor`, or over the analyzer that is named if it
     /// is not the default one.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ impl Config {
     /// Signs a text; returns the number of its tokens and the signature.
     ///
     /// # Errors
-    /// When the text is too large to be analysed.
+    /// When the text is too large to be analyzed.
     pub fn sign(&self, text: &str) -> Result<(u32, Vec<Fingerprint>)> {
         let signed = self.sign_within(text, usize::MAX, &mut Vec::new(), Stop::NEVER)?;
         Ok((signed.tokens, signed.fingerprints.expect("nothing is too large")))
@@ -156,7 +156,7 @@ impl Config {
     /// Signs a text; replaces the contents of `tokens` by its tokens.
     ///
     /// # Errors
-    /// When the text is too large to be analysed.
+    /// When the text is too large to be analyzed.
     pub fn sign_into(&self, text: &str, tokens: &mut Tokens) -> Result<Vec<Fingerprint>> {
         self.sign_until(text, tokens, Stop::NEVER)
     }

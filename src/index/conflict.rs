@@ -46,7 +46,7 @@ pub struct Clash {
 
 /// The documents whose ids occur again in a later index.
 #[derive(Default)]
-pub struct Found {
+pub struct RepeatedIds {
     /// The first id that occurs twice, if that is not allowed; nothing else is found then.
     pub clash: Option<Clash>,
     /// The ids of those of the index that is joined to.
@@ -62,8 +62,9 @@ pub struct Found {
 ///
 /// # Errors
 /// When a dictionary cannot be read.
-pub fn find(sources: &[Source<'_>], index: &Index, allowed: bool) -> Result<Found> {
-    let mut found = Found { deleted: vec![Vec::new(); sources.len()], ..Found::default() };
+pub fn find(sources: &[Source<'_>], index: &Index, allowed: bool) -> Result<RepeatedIds> {
+    let mut found =
+        RepeatedIds { deleted: vec![Vec::new(); sources.len()], ..RepeatedIds::default() };
     let field = index.fields().id;
     let mut read = || -> tantivy::Result<()> {
         let dictionaries = sources.iter().map(|source| source.reader.inverted_index(field));

@@ -27,7 +27,7 @@ use tantivy::directory::{
 };
 
 use super::component::{damage, footer, verify_end};
-use super::held::Held;
+use super::held_directory::HeldDirectory;
 use super::lazy::{self, LazyFile, Verified};
 use super::seal::{self, Adopted, Adoption, Component, Components, META, Sealed};
 use super::store_file::Stores;
@@ -49,7 +49,7 @@ pub struct IndexDirectory {
 #[derive(Default)]
 struct State {
     /// The directory, if it is one of the file system's.
-    held: Option<Arc<Held>>,
+    held: Option<Arc<HeldDirectory>>,
     /// The files besides components and lists without which the index cannot be opened.
     others: Mutex<BTreeSet<PathBuf>>,
     /// What the last list of segments says of its files; their names are never used again.
@@ -78,7 +78,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl IndexDirectory {
     /// A layer over `inner`, which is the directory `held` of the file system if it is one.
-    pub fn new(inner: Box<dyn Directory>, held: Option<Held>) -> IndexDirectory {
+    pub fn new(inner: Box<dyn Directory>, held: Option<HeldDirectory>) -> IndexDirectory {
         let held = held.map(Arc::new);
         IndexDirectory { inner, state: Arc::new(State { held, ..State::default() }) }
     }
@@ -198,13 +198,13 @@ impl IndexDirectory {
 
     /// The directory of the file system, if it is one.
     pub fn root(&self) -> Option<&Path> {
-        self.state.held.as_deref().map(Held::root)
+        self.state.held.as_deref().map(HeldDirectory::root)
     }
 
     /// The path by which the files of the directory are changed, if it is one of the file system's; as long as
     /// this lives.
     pub fn own(&self) -> Option<&Path> {
-        self.state.held.as_deref().map(Held::own)
+        self.state.held.as_deref().map(HeldDirectory::own)
     }
 
     /// Puts the names of files that are about to come into the list of files that may be collected, durably

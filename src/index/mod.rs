@@ -6,6 +6,7 @@
 
 mod adopt;
 mod by_id;
+mod byte_lru;
 #[doc(hidden)]
 pub mod canonical;
 mod check;
@@ -20,24 +21,23 @@ mod distribution;
 mod document;
 mod failure;
 mod freed;
-mod held;
-mod kept;
+mod held_directory;
 mod lazy;
 mod max_df;
 mod moved;
 mod policy;
+mod record;
 mod recover;
 mod repeated;
 mod retrain;
 mod schema;
 mod seal;
-mod signed;
+mod signed_document;
 mod signing;
 mod snapshot;
 mod stats;
 mod store;
 mod store_file;
-mod stored;
 mod train;
 mod transfer;
 mod view;
@@ -55,11 +55,11 @@ use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
 pub use adopt::{JoinOptions, Joined, OnConflict};
+pub(crate) use byte_lru::{ByteLru, InMemory, Owner};
 pub use check::CheckReport;
 pub use compact::{Compacting, Compaction};
 pub use config::{Config, REUSE};
 pub(crate) use failure::{query_words, words};
-pub(crate) use kept::{InMemory, Kept, Owner};
 
 pub use distribution::{DfBucket, DfDistribution, PASSAGE_TOKENS};
 pub use document::{Document, ID_BYTES_MAX, IdSource, META_BYTES_MAX, META_DEPTH_MAX};
@@ -67,7 +67,7 @@ pub use document::{META_WRITTEN_BYTES_MAX, id_of_json, id_problem, meta_of_json,
 pub use max_df::MaxDf;
 pub use recover::FoundSegment;
 pub use repeated::RepeatedPassage;
-pub use signed::Signed;
+pub use signed_document::SignedDocument;
 pub use signing::{FINGERPRINT_BYTES, Signature};
 pub use snapshot::{DocAddress, Snapshot, StoredDocument};
 pub use stats::{Bytes, Stats};
@@ -82,7 +82,7 @@ use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
 use directory::IndexDirectory;
 use failure::{StoreFailure, io_cause};
-use held::Held;
+use held_directory::HeldDirectory;
 use seal::TAIL_BYTES;
 
 /// The level at which texts are compressed: on RFCs 1 gives 0.290 of the text, and documents are
@@ -119,9 +119,9 @@ struct Inner {
     plugin: Arc<SignaturePlugin>,
     open_segments: view::OpenSegments,
     /// The meta objects that were asked for last.
-    metas: Arc<Kept<column::Group>>,
+    metas: Arc<ByteLru<column::Group>>,
     /// The blocks of texts that were read last.
-    blocks: Arc<Kept<store::Block>>,
+    blocks: Arc<ByteLru<store::Block>>,
 }
 
 impl Index {
@@ -259,8 +259,8 @@ impl Index {
                 tantivy,
                 plugin,
                 open_segments: view::OpenSegments::default(),
-                metas: Arc::new(Kept::new(METAS_KEPT_BYTES)),
-                blocks: Arc::new(Kept::new(BLOCKS_KEPT_BYTES)),
+                metas: Arc::new(ByteLru::new(METAS_KEPT_BYTES)),
+                blocks: Arc::new(ByteLru::new(BLOCKS_KEPT_BYTES)),
             }),
         })
     }
@@ -303,8 +303,8 @@ impl Index {
                 tantivy,
                 plugin,
                 open_segments: view::OpenSegments::default(),
-                metas: Arc::new(Kept::new(METAS_KEPT_BYTES)),
-                blocks: Arc::new(Kept::new(BLOCKS_KEPT_BYTES)),
+                metas: Arc::new(ByteLru::new(METAS_KEPT_BYTES)),
+                blocks: Arc::new(ByteLru::new(BLOCKS_KEPT_BYTES)),
             }),
         })
     }
@@ -410,8 +410,8 @@ fn root(path: &Path) -> Option<PathBuf> {
 }
 
 /// The directory at `path`, held open; `None` as with [`root`].
-fn held(path: &Path) -> Result<Option<Held>> {
-    root(path).map(|root| Held::open(&root)).transpose()
+fn held(path: &Path) -> Result<Option<HeldDirectory>> {
+    root(path).map(|root| HeldDirectory::open(&root)).transpose()
 }
 
 fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tantivy::Directory;
 use tantivy::directory::INDEX_WRITER_LOCK;
 
-use super::Signed;
+use super::SignedDocument;
 use super::config::FREQUENCIES_FILE;
 use super::{Config, Document, IdSource, Index, Training, WriterOptions};
 use crate::error::{Error, Result};
@@ -94,7 +94,7 @@ impl Index {
             let segment = snapshot.segment(address);
             let id_source = IdSource::at(segment.place(address.doc)?);
             let document = Document::new(stored.id, text).with_meta(stored.meta);
-            let signed = Signed::new(document.with_id_source(id_source), index.config())?;
+            let signed = SignedDocument::new(document.with_id_source(id_source), index.config())?;
             writer.add_as_of(signed, segment.added(address.doc)?)?;
         }
         writer.finish()?;

@@ -24,7 +24,7 @@ const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
 
 /// What a component holds, as of the commit that first named it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Listed", into = "Listed")]
+#[serde(from = "ListedComponent", into = "ListedComponent")]
 pub struct Component {
     /// The length of the file in bytes, tantivy's footer included.
     pub len: u64,
@@ -42,25 +42,25 @@ pub const TAIL_BYTES: usize = 4096;
 /// A component as it stands in the list.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Listed {
+enum ListedComponent {
     WithTail(u64, u32, u32),
     Whole(u64, u32),
 }
 
-impl From<Listed> for Component {
-    fn from(listed: Listed) -> Component {
+impl From<ListedComponent> for Component {
+    fn from(listed: ListedComponent) -> Component {
         match listed {
-            Listed::WithTail(len, crc, tail) => Component { len, crc, tail: Some(tail) },
-            Listed::Whole(len, crc) => Component { len, crc, tail: None },
+            ListedComponent::WithTail(len, crc, tail) => Component { len, crc, tail: Some(tail) },
+            ListedComponent::Whole(len, crc) => Component { len, crc, tail: None },
         }
     }
 }
 
-impl From<Component> for Listed {
-    fn from(Component { len, crc, tail }: Component) -> Listed {
+impl From<Component> for ListedComponent {
+    fn from(Component { len, crc, tail }: Component) -> ListedComponent {
         match tail {
-            Some(tail) => Listed::WithTail(len, crc, tail),
-            None => Listed::Whole(len, crc),
+            Some(tail) => ListedComponent::WithTail(len, crc, tail),
+            None => ListedComponent::Whole(len, crc),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How is a text signed within a known amount of memory?
 //!
-//! Most schemes sign a text while it is analysed, so that its tokens are not held. What is left is
+//! Most schemes sign a text while it is analyzed, so that its tokens are not held. What is left is
 //! the signature, which is a tenth of the text or, of a text that was made to be large, ten times
 //! the text. Callers therefore set a limit. Beyond it nothing is held but the count, and with the
 //! exact number the text can be signed again or refused.
@@ -42,7 +42,7 @@ impl Config {
     /// `part` is memory that one text leaves to the next.
     ///
     /// # Errors
-    /// When the text is too large to be analysed; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn sign_within(
         &self,
         text: &str,
@@ -92,9 +92,9 @@ enum State<'a> {
     /// There has been no whole part.
     Begun,
     /// What has come is signed.
-    Signed { signer: Box<dyn Signer + 'a>, fingerprints: Vec<Fingerprint>, counted: usize },
+    SignedDocument { signer: Box<dyn Signer + 'a>, fingerprints: Vec<Fingerprint>, counted: usize },
     /// What has come is held, because the scheme has to see all of it.
-    Held(Vec<u64>),
+    HeldDirectory(Vec<u64>),
     /// There are too many tokens to hold.
     TooMany,
 }
@@ -103,13 +103,15 @@ impl Signing<'_> {
     fn push(&mut self, part: &[u64]) {
         if let State::Begun = self.state {
             self.state = match self.config.scheme.signer() {
-                Some(signer) => State::Signed { signer, fingerprints: Vec::new(), counted: 0 },
-                None => State::Held(Vec::new()),
+                Some(signer) => {
+                    State::SignedDocument { signer, fingerprints: Vec::new(), counted: 0 }
+                }
+                None => State::HeldDirectory(Vec::new()),
             };
         }
         match &mut self.state {
             State::Begun | State::TooMany => {}
-            State::Signed { signer, fingerprints, counted } => {
+            State::SignedDocument { signer, fingerprints, counted } => {
                 // Not twice as much as there is, which is what a vector would take.
                 if fingerprints.capacity() - fingerprints.len() < part.len() {
                     fingerprints.reserve_exact(part.len().max(fingerprints.len() / 8));
@@ -121,7 +123,7 @@ impl Signing<'_> {
                     fingerprints.shrink_to(PART_TOKENS);
                 }
             }
-            State::Held(hashes) => {
+            State::HeldDirectory(hashes) => {
                 if (hashes.len() + part.len()) * TOKEN_BYTES > self.bytes_max {
                     self.state = State::TooMany;
                     return;
@@ -147,8 +149,8 @@ impl Signing<'_> {
         };
         let (fingerprints, counted) = match self.state {
             State::Begun => (sign(rest)?, 0),
-            State::Held(hashes) => (sign(&hashes)?, 0),
-            State::Signed { signer, mut fingerprints, counted } => {
+            State::HeldDirectory(hashes) => (sign(&hashes)?, 0),
+            State::SignedDocument { signer, mut fingerprints, counted } => {
                 signer.finish(&mut fingerprints);
                 (fingerprints, counted)
             }

@@ -15,9 +15,9 @@ use tantivy::{
 };
 
 use super::canonical::canonical_json;
+use super::record;
 use super::seal::META;
 use super::store::{Damage, Store};
-use super::stored;
 use super::view::{SegmentFiles, SegmentView};
 use super::{Config, Index, adopt};
 use crate::error::{Corruption, Error, Result};
@@ -448,7 +448,7 @@ impl Snapshot {
         let store = &self.segment(address).store;
         let bytes = store.document(address.doc);
         let bytes = bytes.map_err(|(at, what)| damaged(&format!("{what}, at byte {at}")))?;
-        let texts = stored::texts(&bytes);
+        let texts = record::texts(&bytes);
         let texts = texts.ok_or_else(|| damaged("the document cannot be decoded"))?;
         let text_of = |field| {
             let found = texts.iter().find(|(other, _)| *other == field);
@@ -503,7 +503,7 @@ impl Snapshot {
         self.analyzed_by(&self.config().analyzer, address, stop)
     }
 
-    /// The same, by the analyser by whose tokens passages are found.
+    /// The same, by the analyzer by whose tokens passages are found.
     ///
     /// # Errors
     /// The errors of [`analyzed`](Self::analyzed).

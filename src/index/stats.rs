@@ -30,7 +30,7 @@ pub struct Stats {
     pub tokens: u64,
     /// The specification of the scheme.
     pub scheme: String,
-    /// The specification of the analyser.
+    /// The specification of the analyzer.
     pub analyzer: String,
     /// Bytes on disk.
     pub bytes: Bytes,

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tantivy::directory::OwnedBytes;
 use zstd::bulk::Decompressor;
 
-use super::kept::{InMemory, Kept, Owner};
+use super::byte_lru::{ByteLru, InMemory, Owner};
 
 /// The bytes behind the index.
 const TAIL_BYTES: usize = 28;
@@ -222,7 +222,7 @@ pub struct Store {
     parts: Parts,
     documents: u32,
     /// The blocks that were read last.
-    kept: Arc<Kept<Block>>,
+    kept: Arc<ByteLru<Block>>,
     owner: Owner,
 }
 
@@ -258,7 +258,7 @@ impl Store {
     ///
     /// # Errors
     /// When the parts of the file cannot be distinguished.
-    pub fn open(file: OwnedBytes, kept: &Arc<Kept<Block>>) -> Result<Store, Damage> {
+    pub fn open(file: OwnedBytes, kept: &Arc<ByteLru<Block>>) -> Result<Store, Damage> {
         let parts = Parts::find(&file)?;
         let documents = parts.documents(&file)?;
         Ok(Store { file, parts, documents, kept: kept.clone(), owner: kept.owner() })
@@ -377,7 +377,7 @@ mod tests {
     }
 
     fn opened(file: impl Into<Vec<u8>>) -> Result<Store, Damage> {
-        Store::open(OwnedBytes::new(file.into()), &Arc::new(Kept::new(KEPT_BYTES)))
+        Store::open(OwnedBytes::new(file.into()), &Arc::new(ByteLru::new(KEPT_BYTES)))
     }
 
     /// The size of some blocks.

@@ -36,7 +36,7 @@ impl Training {
     /// [`passes`](Self::passes).
     ///
     /// # Errors
-    /// The first error of `texts`; when a text cannot be analysed or `out` cannot be written: it is
+    /// The first error of `texts`; when a text cannot be analyzed or `out` cannot be written: it is
     /// then as it was.
     pub fn write(&self, texts: &mut Texts<'_>, out: &Path) -> Result<FrequencyTable> {
         let Training { analyzer, q, spex } = self;

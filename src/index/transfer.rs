@@ -21,7 +21,7 @@ use tantivy::{Directory, HasLen, TantivyError};
 use super::component::verify_whole;
 use super::config::FREQUENCIES_FILE;
 use super::directory::{IndexDirectory, MANAGED};
-use super::held::Held;
+use super::held_directory::HeldDirectory;
 use super::seal::{self, COMPONENTS, Component, Components, META};
 use super::{Index, mmap_directory, plugin, retrain, store_error};
 use crate::error::{Corruption, Error, Result};
@@ -285,7 +285,7 @@ impl Receiver {
         std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
         retrain::check_all_own(path)?;
         let directory =
-            IndexDirectory::new(Box::new(mmap_directory(path)?), Some(Held::open(path)?));
+            IndexDirectory::new(Box::new(mmap_directory(path)?), Some(HeldDirectory::open(path)?));
         let lock = directory.acquire_lock(&INDEX_WRITER_LOCK);
         let lock = lock.map_err(|e| store_error("write to", path, e.into()))?;
         let current = match directory.sealed_list() {

@@ -14,8 +14,8 @@ use tantivy::columnar::Column;
 use tantivy::fastfield::{AliveBitSet, FastFieldReaders};
 use tantivy::index::SegmentId;
 
-use super::column::{Group, Strings};
-use super::kept::Kept;
+use super::byte_lru::ByteLru;
+use super::column::{Group, StringColumn};
 use super::schema::{META_JSON, PLACE};
 use super::store::Store;
 use super::{Index, store_error};
@@ -45,13 +45,13 @@ pub struct SegmentFiles {
     pub(super) store: Store,
     /// The meta objects as JSON, if any document has one. Like the next, opened when it is asked for: all of the
     /// file is compared with its checksum then.
-    metas: OnceLock<Option<Strings>>,
+    metas: OnceLock<Option<StringColumn>>,
     /// When each document was added.
     added: OnceLock<Column<DateTime>>,
     /// The places of which ids were made.
     places: OnceLock<Column<u64>>,
     /// The meta objects that were asked for last.
-    kept: Arc<Kept<Group>>,
+    kept: Arc<ByteLru<Group>>,
     segment: tantivy::SegmentReader,
     index_path: PathBuf,
 }
@@ -87,7 +87,7 @@ impl SegmentFiles {
     pub(super) fn meta_json(&self, doc: u32) -> Result<Option<Vec<u8>>> {
         let column = self.column(&self.metas, |fast| {
             let column = fast.bytes(META_JSON)?;
-            Ok(column.map(|column| Strings::new(column, &self.kept)))
+            Ok(column.map(|column| StringColumn::new(column, &self.kept)))
         })?;
         let Some(column) = column else { return Ok(None) };
         column.get(doc).map_err(|_| {

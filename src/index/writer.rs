@@ -14,7 +14,7 @@ use tantivy::Directory;
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::{DateTime, IndexWriter, TantivyError};
 
-use super::Signed;
+use super::SignedDocument;
 use super::canonical::canonical_json;
 use super::deletion::Deletions;
 use super::failure::words;
@@ -212,7 +212,7 @@ impl Writer {
     /// Adds a document, or replaces the one with the same id; one that has not changed stays. If the id was made
     /// ([`super::IdSource`]), only one of the same place is replaced.
     ///
-    /// It is signed here, on the caller's thread. To sign on several, make each a [`Signed`] and
+    /// It is signed here, on the caller's thread. To sign on several, make each a [`SignedDocument`] and
     /// [add that](Self::add_signed).
     ///
     /// # Errors
@@ -226,7 +226,8 @@ impl Writer {
         if compared.is_unchanged() {
             return Ok(Outcome::Unchanged);
         }
-        let signed = Signed::with_digest(document, digest, self.index.config(), Stop::NEVER)?;
+        let signed =
+            SignedDocument::with_digest(document, digest, self.index.config(), Stop::NEVER)?;
         self.put(signed, &compared, date(SystemTime::now()))
     }
 
@@ -234,14 +235,14 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Input`] when the index has another document of a made id; when the document cannot be written.
-    pub fn add_signed(&mut self, signed: impl Borrow<Signed>) -> Result<Outcome> {
+    pub fn add_signed(&mut self, signed: impl Borrow<SignedDocument>) -> Result<Outcome> {
         self.add_as_of(signed, date(SystemTime::now()))
     }
 
     /// Adds a signed document that was first added at another time.
     pub(super) fn add_as_of(
         &mut self,
-        signed: impl Borrow<Signed>,
+        signed: impl Borrow<SignedDocument>,
         added: DateTime,
     ) -> Result<Outcome> {
         self.check_usable()?;
@@ -256,11 +257,11 @@ impl Writer {
     /// Writes a document that differs from the stored one.
     fn put(
         &mut self,
-        signed: impl Borrow<Signed>,
+        signed: impl Borrow<SignedDocument>,
         compared: &Compared,
         added: DateTime,
     ) -> Result<Outcome> {
-        let own: &Signed = signed.borrow();
+        let own: &SignedDocument = signed.borrow();
         compared.check_replacement(&own.document)?;
         self.make_room()?;
         let stored = self.index.fields().text.map_or(0, |_| own.document.text.len());

@@ -7,12 +7,17 @@ use serde_json::{Map, Value};
 use tantivy::schema::OwnedValue;
 use tantivy::{DateTime, TantivyDocument};
 
-use super::Signed;
+use super::SignedDocument;
 use super::canonical;
 use super::schema::Fields;
 
 /// Returns tantivy's document, without its signature; `meta` is its meta object as canonical JSON.
-pub fn written(fields: &Fields, signed: &Signed, meta: &str, added: DateTime) -> TantivyDocument {
+pub fn written(
+    fields: &Fields,
+    signed: &SignedDocument,
+    meta: &str,
+    added: DateTime,
+) -> TantivyDocument {
     let mut document = TantivyDocument::new();
     document.add_text(fields.id, &signed.document.id);
     if let Some(text) = fields.text {

@@ -43,7 +43,7 @@ impl Standing {
 }
 
 /// The standings of the documents of one index among those of another, or of its own.
-struct Side<'a> {
+struct Standings<'a> {
     own: &'a Searcher,
     numbering: Numbering,
     among: &'a Searcher,
@@ -51,11 +51,11 @@ struct Side<'a> {
     standings: Vec<OnceLock<Standing>>,
 }
 
-impl<'a> Side<'a> {
-    fn new(own: &'a Searcher, among: &'a Searcher, is_own: bool) -> Side<'a> {
+impl<'a> Standings<'a> {
+    fn new(own: &'a Searcher, among: &'a Searcher, is_own: bool) -> Standings<'a> {
         let numbering = Numbering::new(own.snapshot());
         let standings = (0..numbering.end()).map(|_| OnceLock::new()).collect();
-        Side { own, numbering, among, is_own, standings }
+        Standings { own, numbering, among, is_own, standings }
     }
 
     fn standing(
@@ -88,9 +88,9 @@ fn standing_of(mut resemblances: Vec<f64>) -> Standing {
 
 /// The margins of pairs of one index, or of two.
 pub(super) struct Margins<'a> {
-    a: Side<'a>,
+    a: Standings<'a>,
     /// The documents of the other index; none if there is one.
-    b: Option<Side<'a>>,
+    b: Option<Standings<'a>>,
     max_df: Option<MaxDf>,
 }
 
@@ -109,8 +109,8 @@ impl<'a> Margins<'a> {
             Some(against) => count(searcher).min(count(against)) + 1 >= MARGIN_DOCUMENTS_MIN,
         };
         is_enough.then(|| Margins {
-            a: Side::new(searcher, against.unwrap_or(searcher), against.is_none()),
-            b: against.map(|against| Side::new(against, searcher, false)),
+            a: Standings::new(searcher, against.unwrap_or(searcher), against.is_none()),
+            b: against.map(|against| Standings::new(against, searcher, false)),
             max_df,
         })
     }

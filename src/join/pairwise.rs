@@ -212,7 +212,7 @@ fn order(by_margin: bool, one: &Pair, other: &Pair) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{Config, Document, Index, Signed, WriterOptions};
+    use crate::index::{Config, Document, Index, SignedDocument, WriterOptions};
     use crate::search::Boilerplate;
 
     fn searcher(texts: &[(&str, String)]) -> Searcher {
@@ -220,7 +220,7 @@ mod tests {
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         for (id, text) in texts {
             let document = Document::new(*id, text.clone());
-            writer.add_signed(Signed::new(document, index.config()).unwrap()).unwrap();
+            writer.add_signed(SignedDocument::new(document, index.config()).unwrap()).unwrap();
         }
         writer.finish().unwrap();
         Searcher::new(index.snapshot().unwrap())

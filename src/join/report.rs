@@ -23,7 +23,7 @@ use crate::overlap::Category;
 use crate::search::Searcher;
 use crate::stop::Stop;
 
-/// How a collection is analysed.
+/// How a collection is analyzed.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportOptions {
     /// The number of pairs of each category that are examined closely.
@@ -107,7 +107,7 @@ impl Counts {
 pub const CATEGORIES: [Category; 6] =
     [Category::C1, Category::C2, Category::C3, Category::C4, Category::C5, Category::C6];
 
-/// Analyses the collection of `searcher`. `progress` receives the number of documents that have been
+/// Analyzes the collection of `searcher`. `progress` receives the number of documents that have been
 /// processed, and that of all.
 ///
 /// # Errors

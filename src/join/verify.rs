@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::compare::runs::RunSet;
 use crate::error::Result;
 use crate::estimate::Estimator;
-use crate::index::{DocAddress, Signed};
+use crate::index::{DocAddress, SignedDocument};
 use crate::overlap::Overlap;
 use crate::sampling::{Sampling, Size};
 use crate::search::{Estimates, Neighbour, RunMaker, Searcher, StoredRuns};
@@ -29,7 +29,7 @@ pub(super) struct Own<'a> {
 /// Where the text and the signature of a document come from.
 enum Source<'a> {
     Stored { searcher: &'a Searcher, address: DocAddress, runs: Option<&'a StoredRuns<'a>> },
-    Signed { signed: &'a Signed, maker: Option<&'a RunMaker> },
+    Signed { signed: &'a SignedDocument, maker: Option<&'a RunMaker> },
 }
 
 impl<'a> Own<'a> {
@@ -50,7 +50,7 @@ impl<'a> Own<'a> {
 
     /// A document at hand with these keys.
     pub fn signed(
-        signed: &'a Signed,
+        signed: &'a SignedDocument,
         keys: &'a [u64],
         sampling: Sampling,
         maker: Option<&'a RunMaker>,

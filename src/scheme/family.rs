@@ -189,7 +189,7 @@ pub(super) struct Laws {
     /// Specifications of which a short document has several fingerprints; the default one, and
     /// these, are tested.
     pub(super) small: &'static [&'static str],
-    /// Specifications and analysers, with the digest of the signature of a text, which never
+    /// Specifications and analyzers, with the digest of the signature of a text, which never
     /// changes.
     pub(super) pins: &'static [(&'static str, &'static str, u64)],
     /// Documents without a common token may have a common key by chance: of few bits, or of few

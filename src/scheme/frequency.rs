@@ -29,7 +29,7 @@ pub struct Header {
     cento_frequencies: u32,
     /// The tokens of a gram.
     pub q: usize,
-    /// The analyser that made the tokens.
+    /// The analyzer that made the tokens.
     pub analyzer: String,
     /// Documents that were read.
     pub documents: u64,
@@ -129,7 +129,7 @@ impl FrequencyTable {
 }
 
 impl FrequencyTable {
-    /// Returns how often the collection has all grams of these tokens together, which the analyser of the table
+    /// Returns how often the collection has all grams of these tokens together, which the analyzer of the table
     /// made.
     #[doc(hidden)]
     #[must_use]
@@ -161,7 +161,7 @@ impl fmt::Debug for FrequencyCounter {
 const HELD_MAX: usize = 16 << 20;
 
 impl FrequencyCounter {
-    /// Counts grams of `q` tokens that the analyser of this specification makes.
+    /// Counts grams of `q` tokens that the analyzer of this specification makes.
     #[must_use]
     pub fn new(q: usize, analyzer: &str) -> FrequencyCounter {
         let header =
@@ -294,7 +294,7 @@ pub(crate) mod testing {
     use crate::text::Analyzer;
     use std::sync::Arc;
 
-    /// The tokens of a text by the analyser of this specification.
+    /// The tokens of a text by the analyzer of this specification.
     pub fn tokens(analyzer: &str, text: &str) -> Tokens {
         let mut tokens = Tokens::default();
         let analyzer: Analyzer = analyzer.parse().expect("the specification is one");

@@ -1,7 +1,7 @@
 //! Which kinds of word does a document have more often than others do?
 //!
 //! Fuzzy-fingerprinting (Stein 2005; Potthast and Stein 2008, section 2.2): the words are put into
-//! few classes, by their first letters (the analyser `prefixes`), and each class has an expected
+//! few classes, by their first letters (the analyzer `prefixes`), and each class has an expected
 //! share, that of the frequency table. What counts is how far the document's share *deviates* from
 //! it, and that only roughly ("fuzzification"): in one of r intervals. The intervals of all classes
 //! together are a fingerprint (the papers sum them up as digits of a number; here they are hashed). Several ways to lay

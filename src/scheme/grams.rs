@@ -13,7 +13,7 @@ const EXACT_Q_MAX: usize = 7;
 /// The bits of the key of a gram that is hashed.
 const HASHED_BITS: u8 = ngram::KEY_BITS;
 
-/// Gives q-grams their keys: of an analyser with an alphabet the number that the signs write in the
+/// Gives q-grams their keys: of an analyzer with an alphabet the number that the signs write in the
 /// base of its size, so that keys are in the order of the alphabet; of other tokens, such as letters
 /// of other scripts, a hash.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ pub struct Grams {
 }
 
 impl Grams {
-    /// The grams of `q` tokens that the analyser of this specification makes.
+    /// The grams of `q` tokens that the analyzer of this specification makes.
     pub fn new(q: usize, analyzer: &str) -> Grams {
-        // A table may name an analyser that this build has not; then nothing is signed with it.
+        // A table may name an analyzer that this build has not; then nothing is signed with it.
         let analyzer = analyzer.parse::<Analyzer>();
         let alphabet = analyzer.ok().and_then(|analyzer| analyzer.alphabet());
         let exact = alphabet.filter(|_| q <= EXACT_Q_MAX).unwrap_or_default();

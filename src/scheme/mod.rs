@@ -18,7 +18,7 @@
 //! | `breaking(p=6,revised=1)` | segments between words whose hash is divisible by `p` | 1 / p |
 //! | `dct(p=6)` | quantised cosine transforms of the segments of `breaking`, of `p` tokens and more | less than 1 / p |
 //! | `se(c=10,variance=1)` | segments as of `breaking`, of nearly median length, `c` tokens in the mean | varies |
-//! | `syntax(min=10)` | the subroutines of programs, over the analyser `code` | varies |
+//! | `syntax(min=10)` | the subroutines of programs, over the analyzer `code` | varies |
 //! | `spotsigs(c=2,d=1)` | what follows small words | 0.15 in English |
 //! | `minhash(k=5,b=16,r=8)` | least hashes, in bands | b a document |
 //! | `supershingle(k=5)` | least hashes, joined by 14 | 6 a document |

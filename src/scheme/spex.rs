@@ -20,7 +20,7 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// Counts chunks of `q` tokens that the analyser of this specification makes.
+    /// Counts chunks of `q` tokens that the analyzer of this specification makes.
     #[must_use]
     pub fn new(q: usize, analyzer: &str) -> Repeated {
         Repeated { grams: Grams::new(q, analyzer), counters: vec![0; COUNTERS] }

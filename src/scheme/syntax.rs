@@ -1,7 +1,7 @@
 //! Which subroutines does a program have?
 //!
 //! Syntax-based chunking (Finkel et al. 2002, section 2.1): each paragraph of a program, as the
-//! analyser `code` marks them, is one fingerprint of all its tokens. Paragraphs of less than `min`
+//! analyzer `code` marks them, is one fingerprint of all its tokens. Paragraphs of less than `min`
 //! tokens, which any program may have, are left out.
 
 #[cfg(test)]
@@ -24,7 +24,7 @@ pub(super) const FAMILY: Family = Family {
         L_MAX,
         "subroutines of fewer tokens are left out",
     )],
-    summary: "the subroutines of programs, over the analyser `code`",
+    summary: "the subroutines of programs, over the analyzer `code`",
     density: "varies",
     source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2.1",
     example: "syntax(min=10)",

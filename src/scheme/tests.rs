@@ -459,7 +459,7 @@ fn impossible_specifications_are_errors() {
 #[test]
 fn keys_of_a_text_never_change() {
     // An index written yesterday must be found by the cento of tomorrow. If this fails, the hash,
-    // the analyser or the scheme has changed: undo it, or raise HASH_VERSION.
+    // the analyzer or the scheme has changed: undo it, or raise HASH_VERSION.
     let text = "It is a truth universally acknowledged, that a single man in possession of a good \
                 fortune, must be in want of a wife.";
     let mut tokens = Tokens::default();

@@ -147,19 +147,19 @@ impl Boilerplate {
         Digest::of(keys.as_flattened())
     }
 
-    /// The tokens of a text that are boilerplate, by the analyser of passages.
+    /// The tokens of a text that are boilerplate, by the analyzer of passages.
     pub(crate) fn mask(&self, tokens: &[u64]) -> Vec<Range<usize>> {
         let runs = self.of_passages.as_ref().map_or(&self.runs, |(_, runs)| runs);
         runs.mask(tokens)
     }
 
-    /// Hides boilerplate in tokens of the analyser of the index: they match nothing.
+    /// Hides boilerplate in tokens of the analyzer of the index: they match nothing.
     pub(crate) fn hide_as_signed(&self, tokens: &mut Tokens, text: Place) {
         let mask = self.runs.mask(&tokens.hashes);
         hide(&mut tokens.hashes, &mask, text);
     }
 
-    /// Hides boilerplate in tokens of the analyser of passages: they match nothing.
+    /// Hides boilerplate in tokens of the analyzer of passages: they match nothing.
     pub(crate) fn hide(&self, tokens: &mut Tokens, text: Place) {
         let mask = self.mask(&tokens.hashes);
         hide(&mut tokens.hashes, &mask, text);

@@ -51,9 +51,9 @@ pub struct Request<'a> {
 
 /// The documents that share fingerprints with a query.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct CandidateSet {
     /// The documents, segment by segment.
-    pub documents: Vec<Counted>,
+    pub documents: Vec<Candidate>,
     /// The number of fingerprints that occur in a live document that is not left out.
     pub known: u32,
     /// The stop-fingerprints, as places among the keys, ascending, with the document frequency.
@@ -75,7 +75,7 @@ pub struct Found {
 
 /// A document, with the number of fingerprints that it shares with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
+pub struct Candidate {
     /// The document.
     pub address: DocAddress,
     /// Distinct fingerprints in common.
@@ -99,7 +99,11 @@ pub struct Counters {
 ///
 /// # Errors
 /// When a file is damaged.
-pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters) -> Result<Found> {
+pub fn find(
+    snapshot: &Snapshot,
+    request: &Request<'_>,
+    counters: &mut Counters,
+) -> Result<CandidateSet> {
     let segments = snapshot.segments();
     // All dictionaries first: whether a fingerprint is stopped depends on its df in the whole
     // index. A limit for each segment would lose most hits of an index with several.
@@ -115,7 +119,7 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
     };
     let mut plan = Plan::new(request, &dfs, &weights);
     let (unread, postings) = (plan.unread(), plan.postings);
-    let mut found = Found { known, unread, postings, weights, ..Found::default() };
+    let mut found = CandidateSet { known, unread, postings, weights, ..CandidateSet::default() };
     for (i, &df) in (0u32..).zip(&dfs) {
         if df > request.max_df {
             found.stopped.push((i, df));
@@ -467,7 +471,7 @@ impl<'a> Plan<'a> {
         at: usize,
         segment: &SegmentView,
         counters: &mut Counters,
-        documents: &mut Vec<Counted>,
+        documents: &mut Vec<Candidate>,
     ) -> Result<()> {
         let Counters { counts, weights, touched, docs } = counters;
         self.request.stop.check()?;
@@ -487,7 +491,7 @@ impl<'a> Plan<'a> {
             docs.sort_unstable();
             passed = filter.retain(at, docs, self.request.stop);
         }
-        documents.extend(docs.iter().map(|&doc| Counted {
+        documents.extend(docs.iter().map(|&doc| Candidate {
             address: address(doc),
             overlap: counts[doc as usize],
             weight: weight(doc),

@@ -10,7 +10,7 @@ use super::memory::{self, QueryMemory};
 use super::run_sets::RunMaker;
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
-use super::{Boilerplate, Query, Resolved, Scratch, Searcher, Subject};
+use super::{Boilerplate, Query, QuerySignature, Scratch, Searcher, Subject};
 use crate::budget::Permit;
 use crate::compare::measure::Measure;
 use crate::compare::passages::{self, Genre, Passage, Passages, Prepared};
@@ -26,11 +26,11 @@ pub struct Evidence<'a> {
     snapshot: &'a Snapshot,
     /// What is no part of a passage.
     boilerplate: Option<&'a Boilerplate>,
-    subject: &'a Resolved,
+    subject: &'a QuerySignature,
     /// The text of the query, if it is known and the index has texts to compare it with.
     text: Option<String>,
     tokens: Tokens,
-    /// If passages are found by other tokens, of another analyser or without boilerplate: that analyser, and its
+    /// If passages are found by other tokens, of another analyzer or without boilerplate: that analyzer, and its
     /// tokens of the query.
     whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<&'a Measure>,
@@ -86,7 +86,7 @@ impl<'a> Evidence<'a> {
     /// When verification is asked for without texts.
     pub fn new(
         searcher: &'a Searcher,
-        subject: &'a Resolved,
+        subject: &'a QuerySignature,
         query: &'a Query,
         text: Option<String>,
     ) -> Result<Evidence<'a>> {
@@ -187,7 +187,7 @@ impl<'a> Evidence<'a> {
     }
 
     fn document(&mut self, address: DocAddress, purpose: Purpose) -> Result<Arc<Analyzed>> {
-        // The same tokens serve both purposes, unless the analyser leaves words out or some do not count.
+        // The same tokens serve both purposes, unless the analyzer leaves words out or some do not count.
         let purpose = if self.whole_words.is_some() { purpose } else { Purpose::Measures };
         let is_last = |last: &&LastRead| (last.address, last.purpose) == (address, purpose);
         if let Some(last) = self.last.as_ref().filter(is_last) {
@@ -335,7 +335,7 @@ impl<'a> Evidence<'a> {
     }
 
     fn of_fingerprints(&mut self, address: DocAddress) -> Result<Passages> {
-        let Resolved { signature, keys, tokens, .. } = self.subject;
+        let QuerySignature { signature, keys, tokens, .. } = self.subject;
         self.shared.read(self.snapshot, (keys, &[]), address, self.stop)?;
         let segment = &self.snapshot.segment(address).signatures;
         let shared = passages::Shared {

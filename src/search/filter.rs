@@ -43,7 +43,7 @@ impl Filter<'_> {
         let schema = searcher.schema();
         let meta = schema.get_field(META).map_err(|e| refused(text, &words(&e)))?;
         let mut ast = parse_query(text).map_err(|_| refused(text, "it is no query"))?;
-        let mut seen = Seen::default();
+        let mut seen = FilterCost::default();
         qualify(
             &mut ast,
             &|field| {
@@ -99,7 +99,7 @@ impl Filter<'_> {
 
 /// What is in a filter that is bounded, or refused.
 #[derive(Default)]
-struct Seen {
+struct FilterCost {
     /// The parts that may look at every document.
     scans: usize,
     /// Whether there is a regular expression.
@@ -161,7 +161,7 @@ fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
 }
 
 /// Puts `meta.` before the fields of a query that the index does not have, and takes note of what is bounded.
-fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut Seen) {
+fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut FilterCost) {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
             clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown, seen));

@@ -14,16 +14,16 @@ mod estimates;
 mod evidence;
 mod extent;
 mod filter;
+mod hit_details;
 mod listing;
-mod looks;
 pub mod memory;
 mod neighbours;
+mod patience;
 mod query;
-mod resolved;
+mod query_signature;
 mod run_sets;
 mod score;
 mod shared;
-mod shown;
 mod similar;
 mod similar_to;
 mod stopped;
@@ -57,15 +57,15 @@ use crate::text::unseen::Unseen;
 use best::{Grams, Windows};
 pub use boilerplate::Boilerplate;
 use boilerplate::Ignored;
-use candidates::{Counted, Counters, Found, Request};
+use candidates::{Candidate, CandidateSet, Counters, Request};
 use evidence::Evidence;
 use extent::Extent;
 use filter::Filter;
-use looks::Looks;
-use resolved::Resolved;
+use hit_details::HitDetails;
+use patience::Patience;
+use query_signature::QuerySignature;
 use score::Scored;
 use shared::SharedFingerprints;
-use shown::Shown;
 use similar::Similarities;
 
 /// Answers queries over one snapshot of an index. It may be used by many threads at once.
@@ -188,20 +188,20 @@ impl Searcher {
     /// many there are.
     fn hits(
         &self,
-        subject: &Resolved,
+        subject: &QuerySignature,
         query: &Query,
         scored: Vec<Scored>,
-        found: &Found,
+        found: &CandidateSet,
     ) -> Result<(Vec<Hit>, Extent)> {
         let mut evidence = self.evidence(subject, query)?;
         let met = scored.len();
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
-        let (mut looks, mut shown) = (Looks::of(query), shown::List::of(query));
+        let (mut patience, mut shown) = (Patience::of(query), hit_details::List::of(query));
         // Whether documents that may be hits are left out.
         let mut is_cut = query.goal == Goal::Hits && chosen.len() < met;
         for (scored, adds) in chosen {
-            let is_enough = looks.is_enough(shown.len());
-            if is_enough && !looks.goes_on() {
+            let is_enough = patience.is_enough(shown.len());
+            if is_enough && !patience.goes_on() {
                 is_cut = true;
                 break;
             }
@@ -214,7 +214,7 @@ impl Searcher {
                 }
                 passages = evidence.passages(scored.address)?;
                 let is_none = passages.as_ref().is_some_and(|passages| passages.found.is_empty());
-                looks.look(!is_none);
+                patience.look(!is_none);
                 if query.min_passage.is_some() && is_none {
                     continue;
                 }
@@ -227,11 +227,11 @@ impl Searcher {
                 }
                 scored.similarity = evidence.similarity(scored.address)?.or(scored.similarity);
             }
-            shown.push(Shown::new((scored, adds), verified, passages));
+            shown.push(HitDetails::new((scored, adds), verified, passages));
         }
         let passed = shown.len();
         let mut shown = shown.finish();
-        shown.truncate(query.shown(shown.iter().map(Shown::has_passage)));
+        shown.truncate(query.shown(shown.iter().map(HitDetails::has_passage)));
         let extent = match query.goal == Goal::Cover || query.is_demanding() {
             true => Extent::of_those_looked_at(shown.len(), passed, is_cut),
             false => Extent::of_all(shown.len(), met, found.is_pruned),
@@ -259,10 +259,10 @@ impl Searcher {
     /// What was found, and of the documents those that meet the thresholds.
     fn scored(
         &self,
-        subject: &Resolved,
+        subject: &QuerySignature,
         query: &Query,
         scratch: &mut Scratch,
-    ) -> Result<(Found, Vec<Scored>)> {
+    ) -> Result<(CandidateSet, Vec<Scored>)> {
         let mut found = self.find(subject, query, scratch)?;
         let mut documents = std::mem::take(&mut found.documents);
         if found.unread > 0 {
@@ -296,7 +296,7 @@ impl Searcher {
     ) -> Result<Vec<(Scored, Option<u32>)>> {
         if query.goal != Goal::Cover {
             // Candidates for passages are the same number, whatever becomes of them.
-            let may_miss_passage = query.min_passage.is_some() && !Looks::of(query).counts_all();
+            let may_miss_passage = query.min_passage.is_some() && !Patience::of(query).counts_all();
             let limit = match query.verify.is_some() || may_miss_passage {
                 true => usize::MAX,
                 false => query.looked_at(),
@@ -331,10 +331,10 @@ impl Searcher {
     /// The document with the passage most like the query, and how many texts came into question.
     fn best(
         &self,
-        subject: &Resolved,
+        subject: &QuerySignature,
         query: &Query,
         mut documents: Vec<Scored>,
-        counted: &Found,
+        counted: &CandidateSet,
     ) -> Result<(Vec<Hit>, CandidateTexts)> {
         let config = self.snapshot.config();
         let refused = |what: &str| Error::Query { what: what.into() };
@@ -398,13 +398,13 @@ impl Searcher {
         let place = 0..tokens.hashes.len() as u32;
         let passages = Passages::new(vec![(passage, place)], true);
         let passages = Some(passages.placed(&text, &other.text));
-        let best = Shown::new((best, None), None, passages);
+        let best = HitDetails::new((best, None), None, passages);
         let hit = self.hit(best, &mut self.similarities(subject, counted, query)?, query)?;
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
     }
 
     /// The text of the query, if it is known.
-    fn text_of(&self, subject: &Resolved, query: &Query) -> Result<Option<String>> {
+    fn text_of(&self, subject: &QuerySignature, query: &Query) -> Result<Option<String>> {
         match (&query.subject, subject.address) {
             (Subject::Text(text), _) => Ok(Some(text.clone())),
             (Subject::Id(_), Some(address)) => Ok(self.snapshot.document(address)?.text),
@@ -414,7 +414,7 @@ impl Searcher {
 
     fn evidence<'a>(
         &'a self,
-        subject: &'a Resolved,
+        subject: &'a QuerySignature,
         query: &'a Query,
     ) -> Result<Option<Evidence<'a>>> {
         if !query.needs_passages() && query.verify.is_none() {
@@ -425,7 +425,7 @@ impl Searcher {
     }
 
     /// Where the text of the query is boilerplate, if passages are looked for.
-    fn boilerplate_of(&self, subject: &Resolved, query: &Query) -> Result<Vec<(u32, u32)>> {
+    fn boilerplate_of(&self, subject: &QuerySignature, query: &Query) -> Result<Vec<(u32, u32)>> {
         let Some(boilerplate) = self.boilerplate().filter(|_| query.needs_passages()) else {
             return Ok(Vec::new());
         };
@@ -438,7 +438,12 @@ impl Searcher {
         boilerplate.ranges_in(&text, query.stop())
     }
 
-    fn find(&self, subject: &Resolved, query: &Query, scratch: &mut Scratch) -> Result<Found> {
+    fn find(
+        &self,
+        subject: &QuerySignature,
+        query: &Query,
+        scratch: &mut Scratch,
+    ) -> Result<CandidateSet> {
         let max_df = query.max_df.unwrap_or(self.snapshot.config().max_df);
         let filter = query.filter.as_deref();
         let filter = filter.map(|text| Filter::new(&self.snapshot, text)).transpose()?;
@@ -482,9 +487,9 @@ impl Searcher {
         &self,
         keys: &[u64],
         weights: &[u64],
-        mut found: Vec<Counted>,
+        mut found: Vec<Candidate>,
         query: &Query,
-    ) -> Result<Vec<Counted>> {
+    ) -> Result<Vec<Candidate>> {
         // By what was counted, then by place, so that the same ones are taken every time.
         found.sort_unstable_by_key(|counted| {
             (Reverse(counted.weight), Reverse(counted.overlap), counted.address)
@@ -503,7 +508,7 @@ impl Searcher {
         Ok(found)
     }
 
-    fn resolve(&self, query: &Query, scratch: &mut Scratch) -> Result<Resolved> {
+    fn resolve(&self, query: &Query, scratch: &mut Scratch) -> Result<QuerySignature> {
         let mut resolved = self.resolve_whole(query, scratch)?;
         if let Some(ignored) = &self.ignored {
             resolved.leave_out(ignored);
@@ -511,17 +516,17 @@ impl Searcher {
         Ok(resolved)
     }
 
-    fn resolve_whole(&self, query: &Query, scratch: &mut Scratch) -> Result<Resolved> {
+    fn resolve_whole(&self, query: &Query, scratch: &mut Scratch) -> Result<QuerySignature> {
         let (config, stop) = (self.snapshot.config(), query.stop());
         match &query.subject {
             Subject::Text(text) => {
                 let signed = config.sign_within(text, usize::MAX, &mut scratch.part, stop)?;
                 let signature = signed.fingerprints.expect("nothing is too large");
-                let resolved = Resolved::new(signed.tokens, signature);
-                Ok(Resolved { unseen: Unseen::of(text), ..resolved })
+                let resolved = QuerySignature::new(signed.tokens, signature);
+                Ok(QuerySignature { unseen: Unseen::of(text), ..resolved })
             }
             Subject::Signature { tokens, fingerprints } => {
-                Ok(Resolved::new(*tokens, fingerprints.clone()))
+                Ok(QuerySignature::new(*tokens, fingerprints.clone()))
             }
             Subject::Id(id) => {
                 let Some(address) = self.snapshot.find(id)? else {
@@ -531,16 +536,21 @@ impl Searcher {
                 let tokens = segment.document(address.doc)?.tokens;
                 let memory = query.memory.as_ref();
                 let signature = memory::signature(&self.snapshot, address, memory, stop)?;
-                let resolved = Resolved::new(tokens, signature);
-                Ok(Resolved { id: Some(id.clone()), address: Some(address), ..resolved })
+                let resolved = QuerySignature::new(tokens, signature);
+                Ok(QuerySignature { id: Some(id.clone()), address: Some(address), ..resolved })
             }
         }
     }
 
-    fn hit(&self, shown: Shown, similarities: &mut Similarities<'_>, query: &Query) -> Result<Hit> {
+    fn hit(
+        &self,
+        shown: HitDetails,
+        similarities: &mut Similarities<'_>,
+        query: &Query,
+    ) -> Result<Hit> {
         let by_passages = query.rank == Rank::Passages;
         let passage_tokens = by_passages.then_some(shown.passage_tokens);
-        let Shown { mut scored, adds, verified, passages, is_without_passages, .. } = shown;
+        let HitDetails { mut scored, adds, verified, passages, is_without_passages, .. } = shown;
         score::weigh_document(self, &mut scored, query)?;
         let passages = passages.filter(|_| query.shows_passages() || query.goal == Goal::Passage);
         let passages_complete = passages.as_ref().map(|passages| passages.complete);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::candidates::{self, Counted, Found, Request};
+use super::candidates::{self, Candidate, CandidateSet, Request};
 use super::memory::{self, QueryMemory};
 use super::{Boilerplate, MaxDf, Searcher, Weigh};
 use crate::compare::passages::{self, Genre, Passages, Prepared};
@@ -79,7 +79,7 @@ impl Searcher {
     /// When it is damaged.
     pub fn size_of(&self, address: DocAddress) -> Result<u32> {
         let mut sizes = 0;
-        let counted = Counted { address, overlap: 0, weight: 0 };
+        let counted = Candidate { address, overlap: 0, weight: 0 };
         self.for_each_size(&[counted], |_, size| sizes = size)?;
         Ok(sizes)
     }
@@ -88,8 +88,8 @@ impl Searcher {
     /// its distinct fingerprints.
     pub(super) fn for_each_size(
         &self,
-        documents: &[Counted],
-        mut each: impl FnMut(&Counted, u32),
+        documents: &[Candidate],
+        mut each: impl FnMut(&Candidate, u32),
     ) -> Result<()> {
         let (mut docs, mut sizes) = (Vec::new(), Vec::new());
         for same in documents.chunk_by(|a, b| a.address.segment == b.address.segment) {
@@ -122,7 +122,7 @@ impl Searcher {
     ) -> Result<Vec<Neighbour>> {
         let found = self.sharing(keys, (overlap_min, None), max_df, except, stop)?.documents;
         let mut neighbours = Vec::with_capacity(found.len());
-        self.for_each_size(&found, |&Counted { address, overlap, .. }, fingerprints| {
+        self.for_each_size(&found, |&Candidate { address, overlap, .. }, fingerprints| {
             neighbours.push(Neighbour { address, overlap, fingerprints });
         })?;
         Ok(neighbours)
@@ -143,7 +143,7 @@ impl Searcher {
         let mut neighbours = Vec::with_capacity(found.documents.len());
         self.for_each_size(
             &found.documents,
-            |&Counted { address, overlap, weight }, fingerprints| {
+            |&Candidate { address, overlap, weight }, fingerprints| {
                 neighbours.push((Neighbour { address, overlap, fingerprints }, weight));
             },
         )?;
@@ -159,7 +159,7 @@ impl Searcher {
         max_df: Option<MaxDf>,
         except: Option<DocAddress>,
         stop: Stop<'_>,
-    ) -> Result<Found> {
+    ) -> Result<CandidateSet> {
         let max_df = max_df.unwrap_or(self.snapshot.config().max_df);
         let request = Request {
             keys,

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use super::looks::Looks;
 use super::memory::QueryMemory;
+use super::patience::Patience;
 use crate::compare::measure::Measure;
 use crate::error::{Error, Result};
 use crate::index::MaxDf;
@@ -115,9 +115,9 @@ pub enum Goal {
 /// What is searched for.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// A text, to be analysed and signed as the index's documents were.
+    /// A text, to be analyzed and signed as the index's documents were.
     Text(String),
-    /// A signature that was made elsewhere with the index's scheme and analyser.
+    /// A signature that was made elsewhere with the index's scheme and analyzer.
     Signature {
         /// The tokens of the document.
         tokens: u32,
@@ -172,7 +172,7 @@ impl Query {
 
     /// The number of documents that are looked at closely, if all of these are hits.
     pub(super) fn looked_at(&self) -> usize {
-        Looks::of(self).most()
+        Patience::of(self).most()
     }
 
     /// Refuses what contradicts itself.

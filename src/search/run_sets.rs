@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Boilerplate, Searcher};
 use crate::compare::runs::RunSet;
 use crate::error::Result;
-use crate::index::{DocAddress, InMemory, Kept, Owner, Snapshot};
+use crate::index::{ByteLru, DocAddress, InMemory, Owner, Snapshot};
 use crate::stop::Stop;
 use crate::text::Analyzer;
 
@@ -60,7 +60,7 @@ type ReadText<'a> = Box<dyn Fn(DocAddress) -> Result<String> + Send + Sync + 'a>
 pub(crate) struct StoredRuns<'a> {
     read: ReadText<'a>,
     maker: RunMaker,
-    kept: Arc<Kept<RunSet>>,
+    kept: Arc<ByteLru<RunSet>>,
     /// Of each segment.
     owners: Vec<Owner>,
 }
@@ -91,7 +91,7 @@ impl Searcher {
 
     /// Returns what reads the sets of runs of stored texts; none if they cannot be had. Sets are kept in
     /// `kept`.
-    pub(crate) fn stored_runs(&self, kept: &Arc<Kept<RunSet>>) -> Option<StoredRuns<'_>> {
+    pub(crate) fn stored_runs(&self, kept: &Arc<ByteLru<RunSet>>) -> Option<StoredRuns<'_>> {
         let maker = self.run_maker().filter(|_| self.can_read_runs())?;
         let snapshot = self.snapshot();
         let read = |address| Ok(snapshot.text(address)?.unwrap_or_default());
@@ -100,8 +100,8 @@ impl Searcher {
 }
 
 /// Makes room for sets that are kept.
-pub(crate) fn kept_runs() -> Arc<Kept<RunSet>> {
-    Arc::new(Kept::new(KEPT_BYTES))
+pub(crate) fn kept_runs() -> Arc<ByteLru<RunSet>> {
+    Arc::new(ByteLru::new(KEPT_BYTES))
 }
 
 impl<'a> StoredRuns<'a> {
@@ -110,7 +110,7 @@ impl<'a> StoredRuns<'a> {
         snapshot: &Snapshot,
         maker: RunMaker,
         read: ReadText<'a>,
-        kept: &Arc<Kept<RunSet>>,
+        kept: &Arc<ByteLru<RunSet>>,
     ) -> StoredRuns<'a> {
         let owners = snapshot.segments().iter().map(|_| kept.owner()).collect();
         StoredRuns { read, maker, kept: kept.clone(), owners }

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::candidates::{Counted, Found};
-use super::resolved::Resolved;
+use super::candidates::{Candidate, CandidateSet};
+use super::query_signature::QuerySignature;
 use super::weigh::{Weigh, WeightedOverlap};
 use super::{Query, Rank, Searcher};
 use crate::error::{Error, Result};
@@ -31,8 +31,8 @@ pub struct Scored {
 }
 
 impl Scored {
-    fn new(counted: Counted, in_query: u32, in_document: u32) -> Scored {
-        let Counted { address, overlap, .. } = counted;
+    fn new(counted: Candidate, in_query: u32, in_document: u32) -> Scored {
+        let Candidate { address, overlap, .. } = counted;
         let overlap = Overlap::new(overlap, in_query, in_document);
         let (id, weighted, similarity) = (String::new(), None, None);
         Scored { address, id, overlap, weighted, similarity, score: 0.0 }
@@ -78,9 +78,9 @@ pub fn overlap_min(query: &Query, sampling: Sampling, own: Size) -> u32 {
 /// `subject` is the query, `found` what was found of it.
 pub fn scored(
     searcher: &Searcher,
-    candidates: &[Counted],
-    (subject, sampling): (&Resolved, Sampling),
-    found: &Found,
+    candidates: &[Candidate],
+    (subject, sampling): (&QuerySignature, Sampling),
+    found: &CandidateSet,
     query: &Query,
 ) -> Result<Vec<Scored>> {
     let in_query = subject.keys.len() as u32;

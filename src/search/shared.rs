@@ -38,7 +38,7 @@ pub fn terms_of<'a>(
 }
 
 /// The terms of a segment that a query has.
-struct Wanted {
+struct QueryTerms {
     /// Their ordinals, ascending, and their places among the query's keys.
     terms: Vec<(u32, u32)>,
     /// Where the terms of each group of ordinals begin, and where the last ones end. Most of a document's
@@ -51,9 +51,9 @@ struct Wanted {
 /// As many groups for each term.
 const GROUPS_A_TERM: usize = 4;
 
-impl Wanted {
+impl QueryTerms {
     /// `terms` are ascending by ordinal.
-    fn new(terms: Vec<(u32, u32)>) -> Wanted {
+    fn new(terms: Vec<(u32, u32)>) -> QueryTerms {
         let bits = terms.last().map_or(0, |&(last, _)| u32::BITS - last.leading_zeros());
         let groups = (terms.len() * GROUPS_A_TERM).next_power_of_two();
         let shift = bits.saturating_sub(groups.trailing_zeros());
@@ -62,7 +62,7 @@ impl Wanted {
             starts.resize((ordinal >> shift) as usize + 1, at as u32);
         }
         starts.push(terms.len() as u32);
-        Wanted { terms, starts, shift }
+        QueryTerms { terms, starts, shift }
     }
 
     /// The place among the query's keys of the term with this ordinal, if the query has it.
@@ -79,7 +79,7 @@ impl Wanted {
 #[derive(Default)]
 pub struct SharedFingerprints {
     /// For each segment, once it was looked at, the query's terms.
-    wanted: Vec<Option<Wanted>>,
+    wanted: Vec<Option<QueryTerms>>,
     ordinals: Vec<u32>,
     positions: Vec<u32>,
     /// Each occurrence in the document: the key's place among the query's, and the position.
@@ -228,12 +228,12 @@ type Keyed<'a> = (&'a [u64], &'a [Vec<(u32, u32)>]);
 /// The terms of the segment of `address` that are among the keys, which are looked up once, unless
 /// they are known.
 fn wanted<'a>(
-    wanted: &'a mut Vec<Option<Wanted>>,
+    wanted: &'a mut Vec<Option<QueryTerms>>,
     snapshot: &Snapshot,
     (keys, known): Keyed<'_>,
     address: DocAddress,
     stop: Stop<'_>,
-) -> Result<&'a Wanted> {
+) -> Result<&'a QueryTerms> {
     wanted.resize_with(snapshot.segments().len(), || None);
     let segment = address.segment as usize;
     let wanted = &mut wanted[segment];
@@ -247,7 +247,7 @@ fn wanted<'a>(
             found.into_iter().flatten().map(|(place, term)| (term.ordinal, place)).collect()
         }
     };
-    Ok(wanted.insert(Wanted::new(terms)))
+    Ok(wanted.insert(QueryTerms::new(terms)))
 }
 
 #[cfg(test)]
@@ -262,7 +262,7 @@ mod tests {
             others in prop::collection::vec(prop_oneof![0u32..50, any::<u32>()], 0..40),
         ) {
             let terms: Vec<(u32, u32)> = ordinals.iter().copied().zip(7..).collect();
-            let wanted = Wanted::new(terms.clone());
+            let wanted = QueryTerms::new(terms.clone());
             for ordinal in others.into_iter().chain(ordinals) {
                 let expected = terms.iter().find(|term| term.0 == ordinal).map(|term| term.1);
                 prop_assert_eq!(wanted.find(ordinal), expected);

@@ -3,10 +3,10 @@
 //! What fingerprints say is enough where it is certain. Where it is not, and a threshold has to be decided, the
 //! texts are compared, if both are at hand.
 
-use super::candidates::Found;
+use super::candidates::CandidateSet;
 use super::estimates::Estimates;
 use super::memory;
-use super::resolved::Resolved;
+use super::query_signature::QuerySignature;
 use super::run_sets::RunMaker;
 use super::score::Scored;
 use super::{Query, Searcher};
@@ -21,7 +21,7 @@ const RUN_BYTES: usize = 40;
 /// Compares a query with its hits.
 pub struct Similarities<'a> {
     searcher: &'a Searcher,
-    subject: &'a Resolved,
+    subject: &'a QuerySignature,
     query: &'a Query,
     /// What estimates by positions, if the scheme can.
     estimates: Option<Estimates<'a>>,
@@ -35,8 +35,8 @@ impl Searcher {
     /// What compares the query with its hits.
     pub(super) fn similarities<'a>(
         &'a self,
-        subject: &'a Resolved,
-        found: &'a Found,
+        subject: &'a QuerySignature,
+        found: &'a CandidateSet,
         query: &'a Query,
     ) -> Result<Similarities<'a>> {
         let estimates = self.estimates_of(subject, found, query);
@@ -49,8 +49,8 @@ impl Searcher {
 
     fn estimates_of<'a>(
         &'a self,
-        subject: &'a Resolved,
-        found: &'a Found,
+        subject: &'a QuerySignature,
+        found: &'a CandidateSet,
         query: &'a Query,
     ) -> Option<Estimates<'a>> {
         if !query.shows_estimates() {
@@ -97,7 +97,7 @@ impl<'a> Similarities<'a> {
     /// stored texts.
     pub fn new(
         searcher: &'a Searcher,
-        (subject, query): (&'a Resolved, &'a Query),
+        (subject, query): (&'a QuerySignature, &'a Query),
         estimates: Option<Estimates<'a>>,
         text: Option<String>,
     ) -> Similarities<'a> {

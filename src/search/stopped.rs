@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::candidates::{self, Counted};
+use super::candidates::{self, Candidate};
 use super::shared::terms_of;
 use super::{MaxDf, Searcher};
 use crate::error::Result;
@@ -76,7 +76,7 @@ impl Searcher {
     }
 
     /// The live documents of a segment that have any of the ascending keys, and how many of them.
-    fn counted_in(&self, segment: u32, keys: &[u64], stop: Stop<'_>) -> Result<Vec<Counted>> {
+    fn counted_in(&self, segment: u32, keys: &[u64], stop: Stop<'_>) -> Result<Vec<Candidate>> {
         let view = &self.snapshot.segments()[segment as usize];
         let mut counts = vec![0u32; view.signatures.header().documents as usize];
         let mut docs = Vec::new();
@@ -86,7 +86,7 @@ impl Searcher {
             view.signatures.documents_of(term, &mut docs)?;
             docs.iter().for_each(|&doc| counts[doc as usize] += 1);
         }
-        let counted = |(doc, overlap): (u32, u32)| Counted {
+        let counted = |(doc, overlap): (u32, u32)| Candidate {
             address: DocAddress { segment, doc },
             overlap,
             weight: 0,

@@ -49,13 +49,13 @@ struct Checker<'a> {
 
 /// What the dictionary or the signatures say, added up so that both can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Story {
+struct PostingsChecksum {
     postings: u64,
     /// The sum of a hash of every (term, document) pair.
     pairs: u64,
 }
 
-impl Story {
+impl PostingsChecksum {
     fn add(&mut self, ordinal: u32, doc: u32) {
         self.postings += 1;
         self.pairs = self.pairs.wrapping_add(mix64(u64::from(ordinal) << 32 | u64::from(doc)));
@@ -91,9 +91,9 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn terms(&mut self) -> Result<Story, Corruption> {
+    fn terms(&mut self) -> Result<PostingsChecksum, Corruption> {
         let (file, index) = (self.reader.file(), self.reader.index());
-        let mut story = Story::default();
+        let mut checksum = PostingsChecksum::default();
         let key_max = u64::MAX >> (64 - file.header.key_bits);
         let (mut keys, mut postings, mut docs) = (Vec::new(), Vec::new(), Vec::new());
         let mut last_key = None;
@@ -141,7 +141,7 @@ impl Checker<'_> {
                     self.problem(section, format!("the list of key {key} cannot be read"));
                 }
                 for &doc in &docs {
-                    story.add(ordinal, doc);
+                    checksum.add(ordinal, doc);
                     if let Some(terms) = self.terms_of.get_mut(doc as usize) {
                         *terms += 1;
                     }
@@ -159,13 +159,13 @@ impl Checker<'_> {
             self.problem(Section::Postings, "bytes after the last list".into());
         }
         let Counts { terms, postings, .. } = *self.reader.counts();
-        if (u64::from(ordinal), story.postings) != (terms, postings) {
+        if (u64::from(ordinal), checksum.postings) != (terms, postings) {
             self.problem(
                 Section::Terms,
                 "the numbers of terms and postings differ from those of the header".into(),
             );
         }
-        Ok(story)
+        Ok(checksum)
     }
 
     /// Whether the term index leads from `key` to the block `block_at`.
@@ -250,8 +250,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn documents(&mut self) -> Result<Story, Corruption> {
-        let mut story = Story::default();
+    fn documents(&mut self) -> Result<PostingsChecksum, Corruption> {
+        let mut checksum = PostingsChecksum::default();
         let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
         let (mut occurrences, mut tokens, mut end) = (0, 0, 0);
         let file = self.reader.file();
@@ -274,7 +274,7 @@ impl Checker<'_> {
             }
             ordinals.sort_unstable();
             ordinals.dedup();
-            ordinals.iter().for_each(|&ordinal| story.add(ordinal, doc));
+            ordinals.iter().for_each(|&ordinal| checksum.add(ordinal, doc));
             if ordinals.len() as u64 != u64::from(row.distinct) {
                 let what = format!("document {doc} has {} fingerprints", ordinals.len());
                 self.problem(Section::Documents, what);
@@ -284,7 +284,7 @@ impl Checker<'_> {
             self.problem(Section::Forward, "bytes after the last signature".into());
         }
         self.totals(occurrences, tokens);
-        Ok(story)
+        Ok(checksum)
     }
 
     /// The same where no signature says what a document has.

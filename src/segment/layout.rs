@@ -97,7 +97,7 @@ pub struct Header {
     pub key_bits: u8,
     /// The number of documents; ordinals are 0 to `documents` - 1.
     pub documents: u32,
-    /// Identifies scheme, analyser and hash; segments of one index have the same.
+    /// Identifies scheme, analyzer and hash; segments of one index have the same.
     pub config: u64,
     /// Whether the signature of each document is stored; if not, it can be made of its text again.
     pub signatures: bool,

@@ -21,7 +21,7 @@ pub type Terms<'a> = Vec<(u32, Term<'a>)>;
 
 /// A key that may be in a segment.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct Probe {
     key: u64,
     /// Its place among the keys.
     i: u32,
@@ -31,13 +31,13 @@ struct Wanted {
 }
 
 /// A key and the block of terms that may have it.
-type InBlock = (Wanted, Located);
+type BlockProbe = (Probe, Located);
 
 /// A key, the number of the block that may have it, the block, and where a search in it begins.
-type Sought<'a> = (Wanted, usize, Block<'a>, usize);
+type BlockSearch<'a> = (Probe, usize, Block<'a>, usize);
 
 /// A key that is there: its place and that of the segment, the ordinal of its term, and its postings.
-type Present = (u32, u32, u32, Postings);
+type LocatedTerm = (u32, u32, u32, Postings);
 
 impl SegmentReader {
     /// The terms of those of the ascending `keys` that occur in the segment, each with its place
@@ -79,12 +79,12 @@ struct LookUp<'s, 'a> {
 }
 
 impl<'a> LookUp<'_, 'a> {
-    fn of(&self, wanted: &Wanted) -> &'a SegmentReader {
+    fn of(&self, wanted: &Probe) -> &'a SegmentReader {
         self.segments[wanted.segment as usize]
     }
 
     /// The keys that pass the filters of the segments; requests entries of the term index.
-    fn filter(&self, keys: &[u64]) -> Result<Vec<Wanted>, Corruption> {
+    fn filter(&self, keys: &[u64]) -> Result<Vec<Probe>, Corruption> {
         let mut sieve = Sieve::new(keys);
         let (mut wanted, mut unread) = (Vec::new(), Vec::new());
         for (segment, reader) in (0..).zip(self.segments) {
@@ -114,8 +114,8 @@ impl<'a> LookUp<'_, 'a> {
     }
 
     /// The blocks that may have the keys; requests their high parts.
-    fn locate(&self, wanted: &[Wanted]) -> Result<Vec<InBlock>, Corruption> {
-        let mut in_blocks: Vec<InBlock> = Vec::with_capacity(wanted.len());
+    fn locate(&self, wanted: &[Probe]) -> Result<Vec<BlockProbe>, Corruption> {
+        let mut in_blocks: Vec<BlockProbe> = Vec::with_capacity(wanted.len());
         for key in wanted {
             let (file, index) = (self.of(key).file(), self.of(key).index());
             if let Some(located) = index.locate_key(file, key.group as usize, key.key)? {
@@ -135,8 +135,8 @@ impl<'a> LookUp<'_, 'a> {
     }
 
     /// Where in its block each key is, if it is there; requests entries of terms.
-    fn seek(&self, in_blocks: &[InBlock]) -> Result<Vec<Sought<'a>>, Corruption> {
-        let mut sought: Vec<Sought<'a>> = Vec::with_capacity(in_blocks.len());
+    fn seek(&self, in_blocks: &[BlockProbe]) -> Result<Vec<BlockSearch<'a>>, Corruption> {
+        let mut sought: Vec<BlockSearch<'a>> = Vec::with_capacity(in_blocks.len());
         for (key, located) in in_blocks {
             let reader = self.of(key);
             let block = reader.index().open_block(reader.file(), located)?;
@@ -149,7 +149,7 @@ impl<'a> LookUp<'_, 'a> {
     }
 
     /// The keys that are there; requests their lists.
-    fn find(&self, sought: &[Sought<'a>]) -> Vec<Present> {
+    fn find(&self, sought: &[BlockSearch<'a>]) -> Vec<LocatedTerm> {
         let mut found = Vec::with_capacity(sought.len());
         for (key, at, block, bit) in sought {
             if let Some(place) = block.find_from(key.key, *bit) {
@@ -169,7 +169,7 @@ impl<'a> LookUp<'_, 'a> {
     }
 
     /// Their terms, by segment.
-    fn terms(&self, found: Vec<Present>) -> Result<Vec<Terms<'a>>, Corruption> {
+    fn terms(&self, found: Vec<LocatedTerm>) -> Result<Vec<Terms<'a>>, Corruption> {
         let mut terms: Vec<Terms<'a>> = self.segments.iter().map(|_| Vec::new()).collect();
         for own in found.chunk_by(|a, b| a.1 == b.1) {
             terms[own[0].1 as usize].reserve_exact(own.len());
@@ -183,12 +183,12 @@ impl<'a> LookUp<'_, 'a> {
 }
 
 /// The keys that pass the filters of `segment`, whose lines the sieve has taken.
-fn passing(sieve: &Sieve<'_, '_>, segment: u32) -> impl Iterator<Item = Wanted> {
-    sieve.passing().map(move |(i, key, group)| Wanted { key, i, group, segment })
+fn passing(sieve: &Sieve<'_, '_>, segment: u32) -> impl Iterator<Item = Probe> {
+    sieve.passing().map(move |(i, key, group)| Probe { key, i, group, segment })
 }
 
 /// Where the list of a term begins, if it has one.
-fn list_of((_, _, _, postings): &Present) -> Option<usize> {
+fn list_of((_, _, _, postings): &LocatedTerm) -> Option<usize> {
     match postings {
         Postings::List(at) => Some(*at as usize),
         _ => None,

@@ -71,7 +71,7 @@ pub struct Backlog {
     budget: Arc<ByteBudget>,
     /// What may wait while the signatures of a segment are written, in bytes.
     bytes_max: AtomicUsize,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PendingPayloads>,
 }
 
 impl std::fmt::Debug for Backlog {
@@ -81,7 +81,7 @@ impl std::fmt::Debug for Backlog {
 }
 
 #[derive(Default)]
-struct Waiting {
+struct PendingPayloads {
     next: u64,
     documents: HashMap<u64, (Payload, Option<Permit>)>,
     /// How many have arrived.
@@ -112,7 +112,7 @@ impl Default for Backlog {
 }
 
 impl Backlog {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, PendingPayloads> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -186,7 +186,7 @@ impl Backlog {
 pub struct Description {
     /// Keys are smaller than 2^`key_bits`.
     pub key_bits: u8,
-    /// The digest of scheme, analyser and hash.
+    /// The digest of scheme, analyzer and hash.
     pub config: u64,
     /// Whether signatures are stored.
     pub signatures: bool,

@@ -37,11 +37,11 @@ impl std::fmt::Debug for SegmentReader {
 pub struct Term<'a> {
     /// Its place among the segment's terms in key order.
     pub ordinal: u32,
-    postings: Found<'a>,
+    postings: PostingsPlace<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Found<'a> {
+enum PostingsPlace<'a> {
     Inline(Postings),
     List(List<'a>),
 }
@@ -159,8 +159,8 @@ impl SegmentReader {
                 let what = format!("term {ordinal} in document {doc} of {documents}");
                 return Err(self.file.corruption(Section::Terms, 0, what));
             }
-            Postings::List(at) => Found::List(List::open(&self.file, at)?),
-            inline => Found::Inline(inline),
+            Postings::List(at) => PostingsPlace::List(List::open(&self.file, at)?),
+            inline => PostingsPlace::Inline(inline),
         };
         Ok(Term { ordinal, postings })
     }
@@ -171,8 +171,8 @@ impl SegmentReader {
     /// When its posting list is damaged.
     pub fn documents_of(&self, term: &Term<'_>, docs: &mut Vec<u32>) -> Result<(), Corruption> {
         match term.postings {
-            Found::Inline(postings) => docs.extend(inline_docs(&postings)),
-            Found::List(list) => list.decode(&self.file, docs)?,
+            PostingsPlace::Inline(postings) => docs.extend(inline_docs(&postings)),
+            PostingsPlace::List(list) => list.decode(&self.file, docs)?,
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl SegmentReader {
     #[inline]
     #[must_use]
     pub fn is_probed(term: &Term<'_>, candidates: usize) -> bool {
-        matches!(term.postings, Found::List(list) if list.is_probed(candidates))
+        matches!(term.postings, PostingsPlace::List(list) if list.is_probed(candidates))
     }
 
     /// Calls `each` with the documents of a term that are among `candidates`, in ascending order,
@@ -198,10 +198,10 @@ impl SegmentReader {
         each: impl FnMut(u32),
     ) -> Result<(), Corruption> {
         match term.postings {
-            Found::Inline(postings) => {
+            PostingsPlace::Inline(postings) => {
                 inline_docs(&postings).filter(|&doc| candidates.contains(doc)).for_each(each);
             }
-            Found::List(list) => list.among(&self.file, candidates)?.for_each(each),
+            PostingsPlace::List(list) => list.among(&self.file, candidates)?.for_each(each),
         }
         Ok(())
     }
@@ -360,8 +360,8 @@ impl Term<'_> {
     #[must_use]
     pub fn inline(&self) -> Option<impl Iterator<Item = u32> + use<>> {
         match &self.postings {
-            Found::Inline(postings) => Some(inline_docs(postings)),
-            Found::List(_) => None,
+            PostingsPlace::Inline(postings) => Some(inline_docs(postings)),
+            PostingsPlace::List(_) => None,
         }
     }
 
@@ -370,9 +370,9 @@ impl Term<'_> {
     #[must_use]
     pub fn df(&self) -> u32 {
         match &self.postings {
-            Found::Inline(Postings::One(_)) => 1,
-            Found::Inline(_) => 2,
-            Found::List(list) => list.df,
+            PostingsPlace::Inline(Postings::One(_)) => 1,
+            PostingsPlace::Inline(_) => 2,
+            PostingsPlace::List(list) => list.df,
         }
     }
 }

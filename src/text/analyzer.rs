@@ -1,8 +1,8 @@
-//! How is a text analysed, and would another build of cento analyse it the same way?
+//! How is a text analyzed, and would another build of cento analyze it the same way?
 //!
 //! An [`Analyzer`] is known by its specification, which an index stores. The specification cannot
 //! say which version of the Unicode tables it runs on, so the index also stores
-//! [`Analyzer::digest`], a hash of what the analyser makes of a fixed text in many scripts.
+//! [`Analyzer::digest`], a hash of what the analyzer makes of a fixed text in many scripts.
 //!
 //! Except for `avtor`, it does not guess languages: the same rules hold for every text, so that a
 //! quotation is found in a text of another language.
@@ -63,10 +63,10 @@ impl PartialEq for Analyzer {
 
 impl Eq for Analyzer {}
 
-/// The specification of the analyser used when none is named.
+/// The specification of the analyzer used when none is named.
 pub const DEFAULT_SPEC: &str = "words(nfkc=1,fold=1,cjk=2)";
 
-/// All analysers, in the order in which they are shown.
+/// All analyzers, in the order in which they are shown.
 static FAMILIES: [&Family; 7] = [
     &tokenize::FAMILY,
     &prepared::FAMILY,
@@ -77,9 +77,9 @@ static FAMILIES: [&Family; 7] = [
     &chars::BYTES,
 ];
 
-static GRAMMAR: Grammar<Family> = Grammar { noun: "analyser", families: &FAMILIES };
+static GRAMMAR: Grammar<Family> = Grammar { noun: "analyzer", families: &FAMILIES };
 
-/// All families of analysers, also those that this build leaves out.
+/// All families of analyzers, also those that this build leaves out.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
@@ -101,7 +101,7 @@ impl Analyzer {
         &self.spec
     }
 
-    /// The analyser by whose tokens passages are found in texts that this one signs.
+    /// The analyzer by whose tokens passages are found in texts that this one signs.
     ///
     /// It is this one, unless it leaves words out or takes stems: what remains serves to find
     /// documents, but where a passage begins and ends, and how much of it was changed, is seen better
@@ -186,16 +186,16 @@ impl Analyzer {
         check_length(parts.taken(), "tokens")
     }
 
-    /// The memory, in bytes, that is taken for a while to analyse a text of this many bytes, its tokens not
+    /// The memory, in bytes, that is taken for a while to analyze a text of this many bytes, its tokens not
     /// counted.
     #[must_use]
     pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
         self.method.scratch_bytes(text_bytes)
     }
 
-    /// The hash of the analyser's output on a fixed multilingual text.
+    /// The hash of the analyzer's output on a fixed multilingual text.
     ///
-    /// Two builds with equal digests can be expected to analyse every text in the same way.
+    /// Two builds with equal digests can be expected to analyze every text in the same way.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let mut tokens = Tokens::default();
@@ -230,7 +230,7 @@ fn check_length(length: u64, unit: &str) -> Result<u32> {
 }
 
 impl Default for Analyzer {
-    /// The analyser of [`DEFAULT_SPEC`].
+    /// The analyzer of [`DEFAULT_SPEC`].
     fn default() -> Analyzer {
         DEFAULT_SPEC.parse().expect("the default specification is one of the grammar")
     }

@@ -5,7 +5,7 @@
 //! - [`Kind::Chars`]: letters and digits, and `_` for every other character. Over ASCII this is the
 //!   alphabet of 37 signs of Sun et al. (2013), section 7.1: lower case, digits and `_`. The paper
 //!   leaves other texts out. Here a letter or digit of any script is a token, with the marks that
-//!   belong to it, normalised and folded as the analyser `words` does (see [`super::normalize`]):
+//!   belong to it, normalised and folded as the analyzer `words` does (see [`super::normalize`]):
 //!   one composed character and the same letter with a combining accent are one token, a vowel sign
 //!   of Devanagari belongs to its consonant, and a ligature is its letters.
 //! - [`Kind::Consonants`]: the consonants; vowels and all else are left out (Koala, Heintze 1996:

@@ -179,13 +179,13 @@ pub fn languages_of(name: &str) -> Vec<&'static str> {
     LANGUAGES.iter().filter(has_name).map(|language| language.name).collect()
 }
 
-/// Whether a specification is of the analyser `code` and names no language.
+/// Whether a specification is of the analyzer `code` and names no language.
 #[must_use]
 pub fn lacks_language(spec: &str) -> bool {
     split(spec).0 == "code" && language_in(spec).is_none()
 }
 
-/// The language that a specification of the analyser `code` names.
+/// The language that a specification of the analyzer `code` names.
 ///
 /// ```
 /// use cento::text::code::language_in;

@@ -1,7 +1,7 @@
-//! What does a family of analysers say of itself, and do?
+//! What does a family of analyzers say of itself, and do?
 //!
-//! Each file of an analyser has a [`Family`] for each name that it gives; the list of them in
-//! `analyzer` is the only other place where an analyser is named.
+//! Each file of an analyzer has a [`Family`] for each name that it gives; the list of them in
+//! `analyzer` is the only other place where an analyzer is named.
 
 use super::{Parts, Take, Tokens};
 use crate::Result;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// A family of analysers: a name, its parameters, and how one is made.
+/// A family of analyzers: a name, its parameters, and how one is made.
 #[derive(Debug)]
 pub struct Family {
     /// The name before the parenthesis.
@@ -26,11 +26,11 @@ pub struct Family {
     pub example: &'static str,
     /// The feature of the crate that has it; none if every build has it.
     pub feature: Option<&'static str>,
-    /// How an analyser is made of a specification; none if this build leaves it out.
+    /// How an analyzer is made of a specification; none if this build leaves it out.
     pub(super) build: Option<Build>,
 }
 
-/// Makes an analyser of a specification.
+/// Makes an analyzer of a specification.
 pub(super) type Build = fn(&Spec) -> Arc<dyn Method>;
 
 impl spec::Family for Family {
@@ -41,7 +41,7 @@ impl spec::Family for Family {
     }
 }
 
-/// What an analyser does.
+/// What an analyzer does.
 ///
 /// Its loops are compiled for each way to take tokens, so it is no trait object; [`Method`] is.
 pub(super) trait Tokenize: fmt::Debug + Send + Sync {
@@ -49,7 +49,7 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
     /// stopped.
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()>;
 
-    /// The memory, in bytes, that it takes for a while to analyse a text of this many bytes.
+    /// The memory, in bytes, that it takes for a while to analyze a text of this many bytes.
     fn scratch_bytes(&self, _text_bytes: usize) -> usize {
         0
     }
@@ -60,7 +60,7 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The specification of the analyser by whose tokens passages of such texts are found, if it is
+    /// The specification of the analyzer by whose tokens passages of such texts are found, if it is
     /// another: one that leaves out no words.
     fn of_passages(&self) -> Option<String> {
         None
@@ -80,7 +80,7 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
 /// A text in many scripts, and of the characters whose treatment Unicode has changed or may.
 pub(super) const SAMPLE: &str = include_str!("sample.txt");
 
-/// What an analyser does, whichever it is: the methods of [`Tokenize`], for each way to take tokens.
+/// What an analyzer does, whichever it is: the methods of [`Tokenize`], for each way to take tokens.
 pub(super) trait Method: fmt::Debug + Send + Sync {
     fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()>;
     fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()>;

@@ -23,7 +23,7 @@ pub use family::Family;
 pub use unicode::is_white_space;
 
 /// The token between the paragraphs of a program, that is, where a subroutine begins or ends: the
-/// analyser `code` makes it, and the scheme `syntax` cuts there.
+/// analyzer `code` makes it, and the scheme `syntax` cuts there.
 #[must_use]
 pub fn paragraph_break() -> u64 {
     crate::hash::hash_bytes(b"\n\n")

@@ -1,6 +1,6 @@
 //! What if words are changed, or left out, before they are compared?
 //!
-//! Analysers that prepare words cut a text as [`super::tokenize`] does, take each word in its normal
+//! Analyzers that prepare words cut a text as [`super::tokenize`] does, take each word in its normal
 //! form, and keep what they make of it. `prefixes(n)` keeps its first n letters, for
 //! fuzzy-fingerprinting, whose classes of words are those that begin alike; [`super::avtor`] is the
 //! other.
@@ -38,7 +38,7 @@ impl Tokenize for Prefixes {
     }
 }
 
-/// Words are taken as the analyser `words` does by default.
+/// Words are taken as the analyzer `words` does by default.
 pub(super) const FORM: Form = Form { nfkc: true, fold: true };
 pub(super) const UNITS: usize = 2;
 

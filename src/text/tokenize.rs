@@ -367,7 +367,7 @@ struct Unit {
 
 impl Words {
     fn new(units_wanted: usize) -> Words {
-        assert!(units_wanted <= UNITS_MAX, "the analyser bounds n-grams");
+        assert!(units_wanted <= UNITS_MAX, "the analyzer bounds n-grams");
         let span = Span { start: 0, end: 0 };
         Words {
             units_wanted,

@@ -7,11 +7,11 @@
 //! for; `lib.rs` refuses them.
 //!
 //! What is not here: the look of letters (unicode-security), languages and stems. The digest of an
-//! analyser covers them.
+//! analyzer covers them.
 
 #![cfg_attr(
     not(all(feature = "avtor", feature = "code")),
-    allow(dead_code, reason = "some analysers alone ask some questions")
+    allow(dead_code, reason = "some analyzers alone ask some questions")
 )]
 
 pub(super) mod normal;

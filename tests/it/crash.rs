@@ -18,7 +18,7 @@ use crate::common::sim::{Fault, SimDirectory};
 use crate::common::{Model, config, document, holds, words};
 use cento::Result;
 use cento::hash::mix64;
-use cento::index::Signed;
+use cento::index::SignedDocument;
 use cento::index::{Config, Index, Training, Writer, WriterOptions};
 use cento::scheme::frequency::FrequencyTable;
 
@@ -47,7 +47,7 @@ impl Story {
 }
 
 fn add(writer: &mut Writer, id: &str, text: &str) -> Result<()> {
-    let signed = Signed::new(document(id, text), writer.index().config())?;
+    let signed = SignedDocument::new(document(id, text), writer.index().config())?;
     writer.add_signed(signed).map(|_| ())
 }
 

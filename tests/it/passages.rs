@@ -17,7 +17,7 @@ pub fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
     for (id, text) in documents {
         let meta = serde_json::Map::new();
         let document = Document::new(*id, *text).with_meta(meta);
-        let signed = cento::index::Signed::new(document, index.config()).unwrap();
+        let signed = cento::index::SignedDocument::new(document, index.config()).unwrap();
         writer.add_signed(signed).unwrap();
     }
     writer.finish().unwrap();

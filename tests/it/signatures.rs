@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use cento::hash::{Digest, mix64};
 use cento::index::{
-    Config, Document, Index, MaxDf, Signed, Snapshot, Training, Writer, WriterOptions,
+    Config, Document, Index, MaxDf, SignedDocument, Snapshot, Training, Writer, WriterOptions,
 };
 use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
@@ -290,7 +290,7 @@ fn fingerprints_that_no_text_has_are_noticed() {
     let of = |id: &str, tokens, signature| {
         let text = words(1, 50);
         let digest = Digest::of(text.as_bytes());
-        Signed::of(Document::new(id, text), digest, tokens, signature)
+        SignedDocument::of(Document::new(id, text), digest, tokens, signature)
     };
     writer.add_signed(of("own", tokens, signature.clone())).unwrap();
     writer.add_signed(of("of another", tokens, other)).unwrap();

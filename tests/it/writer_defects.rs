@@ -18,7 +18,8 @@ fn a_writer_whose_commit_cannot_be_opened_goes_on_where_it_is() {
         index.set_faults(faults);
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         let add = |writer: &mut Writer, id: &str, seed| {
-            let signed = cento::index::Signed::new(document(id, &words(seed, 30)), &config());
+            let signed =
+                cento::index::SignedDocument::new(document(id, &words(seed, 30)), &config());
             writer.add_signed(signed.unwrap()).unwrap()
         };
         assert_eq!(add(&mut writer, "a", 1), Outcome::Added);

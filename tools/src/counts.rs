@@ -75,7 +75,7 @@ const OPERATIONS: [Operation; 15] = [
         prepare: || tokenize("words", accents_apart(1000)),
     },
     Operation {
-        name: "analyse by avtor, Cyrillic, 1,000 words",
+        name: "analyze by avtor, Cyrillic, 1,000 words",
         rounds: 4,
         prepare: || tokenize("avtor", cyrillic(1000)),
     },

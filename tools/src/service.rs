@@ -15,7 +15,7 @@ use cento::index::Index;
 use cento::search::{Answer, Hit, Query, Searcher};
 use cento_client::Client;
 use cento_client::api::{Commit, CompactRequest, DocumentBody, SearchRequest};
-use cento_serve::Whereabouts;
+use cento_serve::ServiceFile;
 use clap::Args;
 
 use crate::Result;
@@ -81,7 +81,7 @@ impl Running {
         command.arg("serve").arg(index).args(["--listen", "127.0.0.1:0"]).args(args);
         let mut child = command.stdin(Stdio::null()).spawn()?;
         loop {
-            if let Some(found) = Whereabouts::of(index) {
+            if let Some(found) = ServiceFile::of(index) {
                 return Ok(Running { child, url: found.url });
             }
             if let Some(status) = child.try_wait()? {

@@ -3,7 +3,7 @@
 //! The library keeps them in its source, so that programs that need other versions of the crates of
 //! Unicode can use it, and no version of any crate changes keys. This writes them, from the crates
 //! that `tools/Cargo.toml` pins. A new version of those is a new version of the tables: indexes are
-//! then refused by the digest of their analyser, so the change needs a word in CHANGELOG.
+//! then refused by the digest of their analyzer, so the change needs a word in CHANGELOG.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

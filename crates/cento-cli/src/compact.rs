@@ -16,7 +16,7 @@ use super::{Outcome, Result};
 use cento::Error;
 use cento::index::{Compaction, Index};
 use cento_client::api::CompactRequest;
-use cento_client::{Client, Whereabouts};
+use cento_client::{Client, ServiceFile};
 
 /// Merge segments and reclaim the space of removed documents.
 ///
@@ -70,7 +70,7 @@ impl Compact {
     /// Asks the service that runs on the index, if one does.
     fn ask_service_of(&self, path: &Path) -> cento::Result<Compaction> {
         let locked = || Error::Locked { path: path.to_owned() };
-        let service = Whereabouts::of(path).ok_or_else(locked)?;
+        let service = ServiceFile::of(path).ok_or_else(locked)?;
         // Another service may have the address by now, which must not get the token.
         let health = Client::new(&service.url, None)?.health();
         if !health.is_ok_and(|health| health.started == service.started) {

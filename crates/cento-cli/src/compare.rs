@@ -24,7 +24,7 @@ use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
 use cento::{Analyzer, Comparison, Config, Error, Measure, Tokens};
 use cento_client::api::{CompareRequest, TextOrId};
-use cento_report::{Counting, Found, NotCompared, Place, ReuseReport, Run, Searched};
+use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Run, Searched};
 use cento_source::{InFile, SourceOptions, read_text_in_file};
 
 /// Show the passages that two files have in common, side by side.
@@ -146,7 +146,7 @@ impl Compare {
             .into_iter()
             .fold(run, |run: Run, least| run.with("min-passage", least));
         let places = comparison.passages.iter();
-        let source = Found {
+        let source = ReuseSource {
             id: self.b.display().to_string(),
             meta: Map::new(),
             text: Some(b.to_owned()),

@@ -69,7 +69,7 @@ impl HandoutArgs {
         !self.handouts.is_empty()
     }
 
-    /// Begins the foot of a report of documents that were analysed so.
+    /// Begins the foot of a report of documents that were analyzed so.
     ///
     /// # Errors
     /// When the environment names a time that is none.

@@ -8,7 +8,7 @@ use super::output::{self, Format, bytes, count};
 use super::stored::StoreArgs;
 use super::terminal::printable;
 use super::{Outcome, Result};
-use cento_remote::{Content, Listed};
+use cento_remote::{Content, ManifestInfo};
 
 /// List what has been pushed to an object store.
 ///
@@ -44,7 +44,7 @@ impl Ls {
 }
 
 /// A manifest, as one line.
-fn row(listed: &Listed) -> String {
+fn row(listed: &ManifestInfo) -> String {
     let current = if listed.is_current { "  current" } else { "" };
     match &listed.content {
         Content::Commit(commit) => {

@@ -6,7 +6,7 @@ use cento::index::Snapshot;
 use cento::join::Thresholds;
 use cento::join::pairs::PairReport;
 use cento::search::Searcher;
-use cento_report::{Joined, Room, Run};
+use cento_report::{Joined, ReportMemory, Run};
 
 use super::handout::unless;
 use super::memory;
@@ -33,7 +33,7 @@ pub fn joined_across(
     (other, place): (&Searcher, &str),
     bytes_max: usize,
 ) -> cento::Result<Joined> {
-    let mut room = Room::of(bytes_max);
+    let mut room = ReportMemory::of(bytes_max);
     let firsts: HashSet<String> = pairs.iter().map(|(pair, _)| pair.a.clone()).collect();
     let mut texts = HashMap::new();
     let mut renamed = Vec::with_capacity(pairs.len());

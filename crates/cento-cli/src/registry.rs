@@ -157,7 +157,7 @@ struct MeasureEntry {
     collection: bool,
 }
 
-/// Analysers have nothing more.
+/// Analyzers have nothing more.
 #[derive(Serialize)]
 struct Nothing {}
 
@@ -187,7 +187,7 @@ impl Schemes {
 impl Analyzers {
     pub(super) fn run(self) -> Result {
         let more = |_: &'static _| (Nothing {}, Vec::new());
-        self.list.run("analyser", analyzer::families(), &more)
+        self.list.run("analyzer", analyzer::families(), &more)
     }
 }
 

@@ -11,7 +11,7 @@ use super::progress::{Progress, stop_flag};
 use super::{Outcome, Result};
 use cento::join::report::{CategoryReport, Pattern, Report as Analysis, ReportOptions, report};
 
-/// Analyse how much of a collection is reused text, and of what kind.
+/// Analyze how much of a collection is reused text, and of what kind.
 ///
 /// Counts the documents that share text by the six categories of Seo and Croft (2008), and
 /// determines from a sample of each category what they share: reused text, templates, frames,

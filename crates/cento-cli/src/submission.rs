@@ -11,7 +11,7 @@ use super::messages::Messages;
 use super::output;
 use cento::Error;
 use cento::Overlap;
-use cento::index::{Config, Document, Index, Signed, WriterOptions};
+use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
 use cento::stop::Stop;
 use cento::text::unseen::Unseen;
 use cento_report::NotCompared;
@@ -216,7 +216,7 @@ impl Submissions {
                 text.push('\n');
             }
             let document = Document::new(submission.name.clone(), text).checked()?;
-            let signed = Signed::until(document, config, stop)?;
+            let signed = SignedDocument::until(document, config, stop)?;
             writer.add_signed(signed)?;
         }
         writer.finish()

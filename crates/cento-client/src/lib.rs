@@ -8,11 +8,11 @@ pub mod api;
 pub mod client;
 #[cfg(feature = "client")]
 mod multipart;
-mod whereabouts;
+mod service_file;
 
 #[cfg(feature = "client")]
 pub use client::Client;
-pub use whereabouts::Whereabouts;
+pub use service_file::ServiceFile;
 
 /// The port at which a service listens unless it is given another.
 pub const DEFAULT_PORT: u16 = 7227;

@@ -120,7 +120,7 @@ pub struct Pulled {
 /// A manifest of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Listed {
+pub struct ManifestInfo {
     /// Its number.
     pub manifest: u64,
     /// Whether it is the one that a pull takes.
@@ -130,7 +130,7 @@ pub struct Listed {
     pub content: Content,
 }
 
-impl Listed {
+impl ManifestInfo {
     /// The commit; `None` if the manifest cannot be read.
     #[must_use]
     pub fn commit(&self) -> Option<&ListedCommit> {
@@ -250,7 +250,7 @@ impl Remote {
     ///
     /// # Errors
     /// When there is no index, or the store cannot be read.
-    pub fn list(&self) -> Result<Vec<Listed>> {
+    pub fn list(&self) -> Result<Vec<ManifestInfo>> {
         self.store.block(async {
             self.store.check_layout().await?;
             let numbers = self.store.manifests().await?;
@@ -278,7 +278,7 @@ impl Remote {
                     Err(error) => return Err(error),
                 };
                 let is_current = Some(number) == current;
-                listed.push(Listed { manifest: number, is_current, content });
+                listed.push(ManifestInfo { manifest: number, is_current, content });
             }
             Ok(listed)
         })

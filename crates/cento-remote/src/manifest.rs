@@ -159,7 +159,7 @@ pub struct Manifest {
 
 /// The same as it is written.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct ManifestJson {
     cento_manifest: u32,
     number: u64,
     id: PartDigest,
@@ -219,7 +219,7 @@ impl Manifest {
 
     /// The manifest as it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let written = Written {
+        let written = ManifestJson {
             cento_manifest: FORMAT,
             number: self.number,
             id: self.id,
@@ -265,7 +265,8 @@ impl Manifest {
             );
             return Err(Error::index(name, what));
         }
-        let written: Written = serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
+        let written: ManifestJson =
+            serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
         if written.number != number {
             return Err(damage(format!("it is the manifest {}", written.number)));
         }

@@ -22,13 +22,13 @@ pub struct Mirror {
     remote: Remote,
     dir: PathBuf,
     bytes_max: u64,
-    known: Mutex<Known>,
+    known: Mutex<StoreState>,
     _lock: File,
 }
 
 /// What the last look at the store has found out about the copy that is served.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Known {
+struct StoreState {
     /// The number of the manifest and when that was put, by the clock of the store.
     manifest: Option<(u64, i64)>,
     /// Whether the store has another manifest of this number, or has never had it.
@@ -105,7 +105,7 @@ impl Mirror {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let dated = manifests.into_iter().find(|&(number, _)| number == served);
         if newest < served {
-            *known = Known { manifest: None, is_foreign: true };
+            *known = StoreState { manifest: None, is_foreign: true };
         } else if dated.is_some() && known.manifest != dated {
             let manifest = match store.block(store.manifest_if_there(served)) {
                 // It says nothing any more of the history, and a later one may be whole.
@@ -117,7 +117,7 @@ impl Mirror {
                 (Some(manifest), Some(origin)) => !origin.is(store.url(), manifest),
                 _ => known.is_foreign,
             };
-            *known = Known { manifest: dated, is_foreign };
+            *known = StoreState { manifest: dated, is_foreign };
         }
         Ok((newest, known.is_foreign))
     }

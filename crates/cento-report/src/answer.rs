@@ -9,14 +9,14 @@ use cento::search::{Answer, Hit, Searcher, Subject};
 use cento::{Analyzer, Passage, Result, Stop, Tokens, Unit};
 
 use crate::pairs::Joined;
-use crate::reuse::{Counting, Found, Place, Searched};
+use crate::reuse::{Counting, Place, ReuseSource, Searched};
 
 impl Searched {
     /// Takes the answer to a search for `text`, with passages. `text_of` reads the text of a source by its
     /// id, none if it is not stored; `analyzer` is that of the index.
     ///
     /// # Errors
-    /// When a text cannot be read or analysed.
+    /// When a text cannot be read or analyzed.
     pub fn new(
         name: String,
         text: String,
@@ -60,7 +60,7 @@ impl Joined {
         let snapshot = searcher.snapshot();
         let (mut texts, mut boilerplate) = (HashMap::new(), HashMap::new());
         let wanted = stop.map_or(Stop::NEVER, |flag| Stop::on(&**flag));
-        let (mut shown, mut room) = (0, Room::of(bytes_max));
+        let (mut shown, mut room) = (0, ReportMemory::of(bytes_max));
         for (pair, _) in &mut pairs {
             if pair.passages.is_none() {
                 let subject = Subject::Id(pair.a.clone());
@@ -92,15 +92,15 @@ impl Joined {
 
 /// What of the memory for a report of pairs is left.
 #[derive(Debug)]
-pub struct Room {
+pub struct ReportMemory {
     left: Option<usize>,
 }
 
-impl Room {
+impl ReportMemory {
     /// All of so many bytes.
     #[must_use]
-    pub fn of(bytes_max: usize) -> Room {
-        Room { left: Some(bytes_max) }
+    pub fn of(bytes_max: usize) -> ReportMemory {
+        ReportMemory { left: Some(bytes_max) }
     }
 
     /// Takes what the text of a document takes: it itself, and the parts that are shown.
@@ -130,8 +130,8 @@ pub const TEXT_TIMES: usize = 2;
 /// What a passage takes beside its text, in the report and as markup.
 pub const PASSAGE_BYTES: usize = 1024;
 
-fn found(hit: &Hit, passages: &[Passage], text: Option<String>, tokens: &Tokens) -> Found {
-    Found {
+fn found(hit: &Hit, passages: &[Passage], text: Option<String>, tokens: &Tokens) -> ReuseSource {
+    ReuseSource {
         id: hit.id.clone(),
         meta: hit.meta.clone(),
         passages: passages.iter().map(|passage| Place::new(passage, tokens)).collect(),

@@ -19,7 +19,7 @@ mod run;
 mod shares;
 mod table;
 
-pub use answer::Room;
+pub use answer::ReportMemory;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
 pub use graph::{Cluster, clusters, dot};
 pub use link::link;
@@ -28,7 +28,8 @@ pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
 pub use pairs::{Joined, Member, PAIRWISE_MEASURE, PairEntry, PairsReport};
 pub use reuse::{
-    CountUnit, Counting, DocumentReport, Excluded, Found, Place, ReuseReport, Searched, Source,
+    CountUnit, Counting, DocumentReport, Excluded, Place, ReuseReport, ReuseSource, Searched,
+    Source,
 };
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};

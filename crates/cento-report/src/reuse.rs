@@ -10,7 +10,7 @@ use crate::excluded::{self, Exclusions};
 use crate::link::link;
 use crate::omission::NotCompared;
 use crate::run::Run;
-use crate::shares::{Counted, Ranges, Share, cover};
+use crate::shares::{CountedBytes, Ranges, Share, cover};
 
 /// A report of documents that were searched for.
 #[derive(Debug, Clone, Serialize)]
@@ -35,7 +35,7 @@ pub struct Searched {
     /// Its text.
     pub text: String,
     /// The documents that it shares text with, best first.
-    pub sources: Vec<Found>,
+    pub sources: Vec<ReuseSource>,
     /// How the text is counted.
     pub counting: Counting,
     /// Whether the search found further documents and left them out.
@@ -67,7 +67,7 @@ pub enum CountUnit {
 
 /// A document that shares text with the one that was searched for.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct ReuseSource {
     /// Its id.
     pub id: String,
     /// What the caller knows of it.
@@ -267,8 +267,8 @@ impl DocumentReport {
             check(&name, &text, found)?;
         }
         let count = |excluded: &[Range<u32>]| match &counting.tokens {
-            Some(starts) => Counted::of_tokens(starts, excluded),
-            None => Counted::new(&text, excluded),
+            Some(starts) => CountedBytes::of_tokens(starts, excluded),
+            None => CountedBytes::new(&text, excluded),
         };
         let boilerplate = ranges(&counting.boilerplate);
         let (excluded, cut) = exclude(&text, &count(&[]), &boilerplate, exclusions);
@@ -276,7 +276,7 @@ impl DocumentReport {
         let unit = if counting.tokens.is_some() { CountUnit::Tokens } else { CountUnit::Bytes };
         let of = u64::from(counted.total());
         let found_count = sources.len();
-        let (sources, ranges): (Vec<Found>, Vec<Ranges>) = sources
+        let (sources, ranges): (Vec<ReuseSource>, Vec<Ranges>) = sources
             .into_iter()
             .map(|found| with_counted(found, &counted))
             .filter(|(_, ranges)| !ranges.is_empty())
@@ -321,7 +321,7 @@ impl DocumentReport {
 }
 
 /// Checks that passages are in their texts: they may come from a service.
-fn check(name: &str, text: &str, found: &Found) -> Result<()> {
+fn check(name: &str, text: &str, found: &ReuseSource) -> Result<()> {
     let is_in = |text: &str, (start, end): (u32, u32)| {
         start <= end && text.get(start as usize..end as usize).is_some()
     };
@@ -346,7 +346,7 @@ fn check(name: &str, text: &str, found: &Found) -> Result<()> {
 /// Finds the parts that do not count, and counts their bytes or tokens.
 fn exclude(
     text: &str,
-    all: &Counted,
+    all: &CountedBytes,
     boilerplate: &Ranges,
     exclusions: Exclusions,
 ) -> (Excluded, Ranges) {
@@ -373,7 +373,7 @@ fn ranges(pairs: &[(u32, u32)]) -> Ranges {
 }
 
 /// The passages that count, and their matched parts in bytes that count.
-fn with_counted(mut found: Found, counted: &Counted) -> (Found, Ranges) {
+fn with_counted(mut found: ReuseSource, counted: &CountedBytes) -> (ReuseSource, Ranges) {
     let matched = |passage: &Place| -> Vec<Range<u32>> {
         let place = |&(start, end): &(u32, u32)| counted.before(start)..counted.before(end);
         let ranges = passage.matched_in_document().iter().map(place);

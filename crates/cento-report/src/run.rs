@@ -47,7 +47,7 @@ impl Run {
         Run { action: action.into(), version: env!("CARGO_PKG_VERSION"), ..Run::default() }
     }
 
-    /// Notes how documents were analysed, which decides how they are shown.
+    /// Notes how documents were analyzed, which decides how they are shown.
     #[must_use]
     pub fn analyzed_by(self, analyzer: &Analyzer) -> Run {
         Run { is_code: analyzer.spec().name() == "code", ..self }

@@ -51,7 +51,7 @@ impl Serialize for Share {
 
 /// The bytes of a text that count.
 #[derive(Debug, Clone, Default)]
-pub struct Counted {
+pub struct CountedBytes {
     /// Ranges that do not count, ascending and disjoint, each with the bytes that count before it.
     gaps: Vec<(Range<u32>, u32)>,
     /// Bytes that count.
@@ -61,12 +61,12 @@ pub struct Counted {
     tokens: Option<Vec<u32>>,
 }
 
-impl Counted {
+impl CountedBytes {
     /// Finds what counts in `text` outside of `excluded`, which is ascending and disjoint.
     #[must_use]
-    pub fn new(text: &str, excluded: &[Range<u32>]) -> Counted {
+    pub fn new(text: &str, excluded: &[Range<u32>]) -> CountedBytes {
         let len = text.len() as u32;
-        let mut counted = Counted { gaps: Vec::new(), total: 0, len, tokens: None };
+        let mut counted = CountedBytes { gaps: Vec::new(), total: 0, len, tokens: None };
         let mut excluded = excluded.iter().peekable();
         let mut at = 0;
         for (place, c) in text.char_indices() {
@@ -91,13 +91,13 @@ impl Counted {
 
     /// Counts the tokens that begin at these ascending places, outside of `excluded`, which is ascending and disjoint.
     #[must_use]
-    pub fn of_tokens(starts: &[u32], excluded: &[Range<u32>]) -> Counted {
+    pub fn of_tokens(starts: &[u32], excluded: &[Range<u32>]) -> CountedBytes {
         let is_excluded = |start: u32| {
             let at = excluded.partition_point(|range| range.end <= start);
             excluded.get(at).is_some_and(|range| range.start <= start)
         };
         let tokens: Vec<u32> = starts.iter().copied().filter(|&at| !is_excluded(at)).collect();
-        Counted { total: tokens.len() as u32, tokens: Some(tokens), ..Counted::default() }
+        CountedBytes { total: tokens.len() as u32, tokens: Some(tokens), ..CountedBytes::default() }
     }
 
     /// Returns the number of bytes or tokens that count.
@@ -224,18 +224,18 @@ mod tests {
 
     #[test]
     fn white_space_and_what_is_excluded_do_not_count() {
-        let counted = Counted::new(" ab  cd \u{e9}\u{a0}", &[]);
+        let counted = CountedBytes::new(" ab  cd \u{e9}\u{a0}", &[]);
         assert_eq!(counted.total(), 6);
         let before: Vec<u32> =
             [0, 1, 2, 3, 5, 6, 8, 10, 12, 99].map(|at| counted.before(at)).into();
         assert_eq!(before, [0, 0, 1, 2, 2, 3, 4, 6, 6, 6]);
-        let counted = Counted::new("abcdefgh", &[2..4, 6..7]);
+        let counted = CountedBytes::new("abcdefgh", &[2..4, 6..7]);
         assert_eq!((counted.total(), counted.before(3), counted.before(5)), (5, 2, 3));
     }
 
     #[test]
     fn tokens_of_a_program_count_alike() {
-        let counted = Counted::of_tokens(&[0, 4, 9, 30], &[4..6, 20..30]);
+        let counted = CountedBytes::of_tokens(&[0, 4, 9, 30], &[4..6, 20..30]);
         assert_eq!(counted.total(), 3);
         let before: Vec<u32> = [0, 1, 5, 9, 10, 30, 31, 99].map(|at| counted.before(at)).into();
         assert_eq!(before, [0, 1, 1, 1, 2, 2, 3, 3]);
@@ -302,7 +302,7 @@ mod tests {
                 let is_in = excluded.as_slice().iter().any(|range| range.contains(&(at as u32)));
                 (!is_in && !c.is_whitespace()).then_some(c.len_utf8() as u32)
             };
-            let counted = Counted::new(&text, excluded.as_slice());
+            let counted = CountedBytes::new(&text, excluded.as_slice());
             for (at, _) in text.char_indices() {
                 let expected: u32 = text[..at].char_indices().filter_map(counts).sum();
                 prop_assert_eq!(counted.before(at as u32), expected);

@@ -15,12 +15,12 @@ use cento::budget::Permit;
 const PART_BYTES: usize = 64 << 10;
 
 /// An answer that takes room until it has been given to the connection.
-struct Held {
+struct ReservedAnswer {
     rest: Bytes,
     _room: Permit,
 }
 
-impl HttpBody for Held {
+impl HttpBody for ReservedAnswer {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -55,7 +55,7 @@ pub async fn hold(response: Response, gate: &Gate) -> Response {
         return super::failure::Failure::internal().into_response();
     };
     match gate.enter(rest.len()) {
-        Ok(room) => Response::from_parts(head, Body::new(Held { rest, _room: room })),
+        Ok(room) => Response::from_parts(head, Body::new(ReservedAnswer { rest, _room: room })),
         Err(failure) => failure.into_response(),
     }
 }

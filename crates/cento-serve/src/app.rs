@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
 
 use super::Settings;
 use super::body::{self, Body, Gate, declared_length};
-use super::command::{Command, Reply, Room, Unsigned};
+use super::command::{Command, QueueReservation, Reply, Unsigned};
 use super::failure::Failure;
 use super::follow::Following;
 use super::metrics::Metrics;
@@ -79,7 +79,7 @@ pub enum Source {
 }
 
 /// The queues of the threads that write.
-pub struct Ways {
+pub struct WriterChannels {
     pub unsigned: Sender<Unsigned>,
     pub commands: Sender<Command>,
 }
@@ -100,7 +100,7 @@ impl App {
         metrics: Arc<Metrics>,
         status: Arc<Status>,
         (published, source): (Arc<Published>, Source),
-        ways: Ways,
+        ways: WriterChannels,
         (shards, memory): (Option<Shards>, Arc<ByteBudget>),
     ) -> App {
         let shards = shards.map(Arc::new);
@@ -136,7 +136,7 @@ impl App {
         current: (Arc<Published>, Source),
     ) -> App {
         // Requests that write are refused before they could use these.
-        let ways = Ways { unsigned: bounded(0).0, commands: bounded(0).0 };
+        let ways = WriterChannels { unsigned: bounded(0).0, commands: bounded(0).0 };
         let memory = ByteBudget::new(settings.memory_bytes);
         App::new(settings, metrics, status, current, ways, (None, memory))
     }
@@ -281,7 +281,7 @@ impl App {
         let (reply, answer) = Reply::new();
         let is_lines = body.is_lines();
         let (body, permit) = body.into_parts();
-        let room = Room::new(permit, body.len(), self.metrics.clone());
+        let room = QueueReservation::new(permit, body.len(), self.metrics.clone());
         let sent = self.unsigned.try_send(Unsigned { body, is_lines, commit, room, reply });
         sent.map_err(turned_away)?;
         answer.await.map_err(|_| self.unanswered())?
@@ -297,14 +297,14 @@ impl App {
     }
 
     /// The room that a body takes until the writer has what it says.
-    pub fn room(&self, body: Body) -> Room {
+    pub fn room(&self, body: Body) -> QueueReservation {
         let (bytes, permit) = body.into_parts();
-        Room::new(permit, bytes.len(), self.metrics.clone())
+        QueueReservation::new(permit, bytes.len(), self.metrics.clone())
     }
 
     /// That of a request without a body.
-    pub fn no_room(&self) -> std::result::Result<Room, Failure> {
-        Ok(Room::new(self.writes.enter(0)?, 0, self.metrics.clone()))
+    pub fn no_room(&self) -> std::result::Result<QueueReservation, Failure> {
+        Ok(QueueReservation::new(self.writes.enter(0)?, 0, self.metrics.clone()))
     }
 
     /// Asks the writer for what `command` is about, and waits for the answer.

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use crate::failure::Failure;
 use crate::metrics::Metrics;
 use cento::budget::Permit;
-use cento::index::{Compaction, Signed};
+use cento::index::{Compaction, SignedDocument};
 use cento::{JoinOptions, Joined, Result};
 use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 
@@ -51,7 +51,7 @@ pub struct Unsigned {
     /// When they are to be seen.
     pub commit: Commit,
     /// Their place in the queue.
-    pub room: Room,
+    pub room: QueueReservation,
     /// Where to send the answer.
     pub reply: Reply<AddResponse>,
 }
@@ -61,7 +61,7 @@ pub struct Received {
     /// Its line, counted from 1, if it was one of several.
     pub line: Option<u64>,
     /// The document.
-    pub signed: Signed,
+    pub signed: SignedDocument,
 }
 
 /// What the writer is asked to do.
@@ -77,7 +77,7 @@ pub enum Command {
         /// When they were taken in hand.
         started: Instant,
         /// Their place in the queue.
-        room: Room,
+        room: QueueReservation,
         /// Where to send the answer.
         reply: Reply<AddResponse>,
     },
@@ -88,7 +88,7 @@ pub enum Command {
         /// When they are to be gone.
         commit: Commit,
         /// Their place in the queue.
-        room: Room,
+        room: QueueReservation,
         /// Where to send the answer.
         reply: Reply<RemoveResponse>,
     },
@@ -120,7 +120,7 @@ pub enum Command {
 
 /// The room that documents take on their way, until the writer has them; also when nobody waits for
 /// the answer any more.
-pub struct Room {
+pub struct QueueReservation {
     bytes: i64,
     /// Where it is counted.
     pub metrics: Arc<Metrics>,
@@ -129,17 +129,17 @@ pub struct Room {
     pub signatures: Option<Permit>,
 }
 
-impl Room {
+impl QueueReservation {
     /// For a body of this size in bytes, which `permit` let in.
-    pub fn new(permit: Permit, bytes: usize, metrics: Arc<Metrics>) -> Room {
+    pub fn new(permit: Permit, bytes: usize, metrics: Arc<Metrics>) -> QueueReservation {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         metrics.queue_requests.inc();
         metrics.queue_bytes.inc_by(bytes);
-        Room { bytes, metrics, _permit: permit, signatures: None }
+        QueueReservation { bytes, metrics, _permit: permit, signatures: None }
     }
 }
 
-impl Drop for Room {
+impl Drop for QueueReservation {
     fn drop(&mut self) {
         self.metrics.queue_requests.dec();
         self.metrics.queue_bytes.dec_by(self.bytes);

@@ -86,13 +86,13 @@ impl Files {
         let (source, bytes_max) = (app.settings.source.clone(), app.settings.body_bytes_max);
         app.read_files(client, move |stop, job| {
             let empty = (Vec::new(), NotRead::default());
-            let mut reading = Reading { documents: empty.0, not_read: empty.1, bytes: 0, room };
+            let mut reading = FilesRead { documents: empty.0, not_read: empty.1, bytes: 0, room };
             let options =
                 SourceOptions { record_bytes_max: bytes_max, stop: Some(stop.clone()), ..source };
             for part in files {
                 reading.file(part, (&options, bytes_max), &stop, job)?;
             }
-            let Reading { documents, not_read, room, .. } = reading;
+            let FilesRead { documents, not_read, room, .. } = reading;
             Ok(Files { request, documents, not_read, room })
         })
         .await
@@ -120,14 +120,14 @@ impl Files {
     }
 }
 
-struct Reading {
+struct FilesRead {
     documents: Vec<FileDocument>,
     not_read: NotRead,
     bytes: usize,
     room: Permit,
 }
 
-impl Reading {
+impl FilesRead {
     fn file(
         &mut self,
         part: Part,

@@ -18,7 +18,7 @@ use cento::budget::{ByteBudget, Permit};
 use cento::fault::Point;
 use cento::hash::Digest;
 use cento::index::Index;
-use cento::index::{Document, Signed};
+use cento::index::{Document, SignedDocument};
 use cento::search::memory::RESERVED_BYTES_MIN;
 use cento::stop::{Flag, Stop};
 use cento_client::api::{AddResponse, RecordError};
@@ -188,7 +188,7 @@ fn sign(
         match signed.fingerprints {
             Some(signature) if bytes <= bytes_max => {
                 let digest = Digest::of(document.text.as_bytes());
-                let signed = Signed::of(document, digest, signed.tokens, signature);
+                let signed = SignedDocument::of(document, digest, signed.tokens, signature);
                 documents.push(Received { line, signed });
             }
             _ => documents = Vec::new(),

@@ -29,11 +29,11 @@ mod process;
 mod published;
 mod routes;
 mod schedule;
+mod service_file;
 mod shards;
 mod tokens;
 mod turns;
 mod watch;
-mod whereabouts;
 mod writer;
 
 use std::net::{SocketAddr, TcpListener};
@@ -45,13 +45,13 @@ use std::time::{Duration, SystemTime};
 use crossbeam::channel::Sender;
 use jiff::civil::Time;
 
-pub use cento_client::{DEFAULT_PORT, Whereabouts};
+pub use cento_client::{DEFAULT_PORT, ServiceFile};
 pub use cors::Origins;
 pub use follow::{Follow, Newest, Upstream};
 pub use ipnet::IpNet;
 pub use tokens::{Role, Tokens};
 
-use app::{App, Source, Ways};
+use app::{App, Source, WriterChannels};
 use cento::budget::ByteBudget;
 use cento::fault::Faults;
 use cento::index::Index;
@@ -66,7 +66,7 @@ use published::Published;
 use schedule::Daily;
 use shards::Shards;
 use watch::Watcher;
-use writer::{Outgoing, Status, WriterSettings, WriterThread};
+use writer::{Status, WriterSenders, WriterSettings, WriterThread};
 
 /// A measure that would take more steps, about ten seconds, is not begun: on a busy machine it would
 /// not end within the time limit that is the default.
@@ -215,11 +215,11 @@ impl Service {
             metrics.clone(),
             status.clone(),
         )?;
-        let Outgoing { documents, others: commands } = outgoing;
+        let WriterSenders { documents, others: commands } = outgoing;
         // A half is the writer's.
         let memory = ByteBudget::new(settings.memory_bytes / 2);
         let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
-        let ways = Ways { unsigned, commands: commands.clone() };
+        let ways = WriterChannels { unsigned, commands: commands.clone() };
         let source = Source::Own;
         let app = App::new(settings, metrics, status, (published, source), ways, (shards, memory));
         let dir = Some(index.path().to_owned());
@@ -291,7 +291,7 @@ impl Service {
             .build()
             .map_err(failed)?;
         let here =
-            dir.map(|dir| whereabouts::announce(&dir, app.settings.listen, app.status.started));
+            dir.map(|dir| service_file::announce(&dir, app.settings.listen, app.status.started));
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
             let router = routes::router(app.clone());

@@ -161,13 +161,13 @@ pub fn room(budget: &Arc<ByteBudget>, own: Option<&Permit>) -> Option<QueryMemor
     Some(QueryMemory { budget: budget.clone(), own_bytes })
 }
 
-/// What it takes to sign a text, and, for a while, to analyse it.
+/// What it takes to sign a text, and, for a while, to analyze it.
 struct Cost {
     signature: Signature,
     scratch: usize,
 }
 
-/// What it takes to sign each of these texts, and to analyse it; to find that out they are analysed, one
+/// What it takes to sign each of these texts, and to analyze it; to find that out they are analyzed, one
 /// after the other, within the budget.
 fn costs_of(
     budget: &Arc<ByteBudget>,
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_it_takes_to_analyse_a_text_is_reserved_before_it_is_analysed() {
-        // To find out what it takes, the text was analysed with nothing reserved.
+        // To find out what it takes, the text was analyzed with nothing reserved.
         let config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
         let text = "a few words ".repeat(20_000);
         let scratch = config.analyzer.scratch_bytes(text.len());

@@ -1,10 +1,10 @@
 //! Who writes?
 //!
 //! One thread has the index's only writer; this is the way to it, and what others may know of it. What the
-//! thread does is in [`work`].
+//! thread does is in [`writer_loop`].
 
-mod kept;
-mod work;
+mod pending;
+mod writer_loop;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use cento::fault::Faults;
 use cento::index::Index;
 use cento::{Error, Result};
 use cento_client::api::Run;
-use work::Work;
+use writer_loop::WriterLoop;
 
 /// The maximum number of requests with signed documents that wait for the writer.
 const DOCUMENTS_MAX: usize = 64;
@@ -88,13 +88,13 @@ pub struct WriterThread {
 }
 
 /// The ways to the writer: one for documents, which wait for each other, and one for all else.
-pub struct Outgoing {
+pub struct WriterSenders {
     pub documents: Sender<Command>,
     pub others: Sender<Command>,
 }
 
 /// The other ends.
-struct Incoming {
+struct WriterInbox {
     documents: Receiver<Command>,
     others: Receiver<Command>,
 }
@@ -110,12 +110,12 @@ impl WriterThread {
         published: Arc<Published>,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
-    ) -> Result<(WriterThread, Index, Outgoing)> {
+    ) -> Result<(WriterThread, Index, WriterSenders)> {
         let index = Index::open(path)?;
         index.set_faults(settings.faults.clone());
         let (documents, from_signers) = bounded(DOCUMENTS_MAX);
         let (others, from_others) = bounded(COMMANDS_MAX);
-        let incoming = Incoming { documents: from_signers, others: from_others };
+        let incoming = WriterInbox { documents: from_signers, others: from_others };
         let (committed_tx, committed) = bounded(1);
         let (opened_tx, opened_rx) = bounded(1);
         let (own_index, commands) = (index.clone(), others.clone());
@@ -123,7 +123,7 @@ impl WriterThread {
             // Before tantivy starts its threads, which then give way too.
             priority::give_way();
             let shared = (published, metrics, status);
-            let work = match Work::begin(own_index, settings, shared, commands) {
+            let work = match WriterLoop::begin(own_index, settings, shared, commands) {
                 Ok(work) => work,
                 Err(error) => {
                     let _ = opened_tx.send(Err(error));
@@ -136,7 +136,7 @@ impl WriterThread {
         let thread = thread.map_err(|e| Error::io("start", "the thread of the writer", e))?;
         let ended = |_| Err(Error::internal("the thread of the writer", "it panicked"));
         opened_rx.recv().unwrap_or_else(ended)?;
-        Ok((WriterThread { thread, committed }, index, Outgoing { documents, others }))
+        Ok((WriterThread { thread, committed }, index, WriterSenders { documents, others }))
     }
 
     /// Waits for the last commit, however long it takes, and then for merges, up to a limit. Merges may

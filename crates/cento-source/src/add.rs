@@ -17,7 +17,7 @@ use crate::pipeline::{self, Output, PipelineOptions};
 /// How documents are added.
 #[derive(Debug, Clone)]
 pub struct AddOptions {
-    /// Threads that parse, analyse and sign; at least one.
+    /// Threads that parse, analyze and sign; at least one.
     pub threads: usize,
     /// The memory for everything on its way, in bytes.
     pub memory_bytes: usize,

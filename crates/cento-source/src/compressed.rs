@@ -76,12 +76,12 @@ impl Unpacking {
 
     /// Counts what is read of `inner`, which is packed.
     fn packed<'a>(&self, inner: impl Read + 'a) -> impl Read + 'a {
-        Counted { inner, unpacking: self.clone(), is_packed: true }
+        CountedReader { inner, unpacking: self.clone(), is_packed: true }
     }
 
     /// Counts what is read of `inner`, which is unpacked, and ends it with an error where it is too much.
     pub fn unpacked<'a>(&self, inner: impl Read + 'a) -> impl Read + 'a {
-        Counted { inner, unpacking: self.clone(), is_packed: false }
+        CountedReader { inner, unpacking: self.clone(), is_packed: false }
     }
 
     /// Says whether what has been unpacked is within bounds.
@@ -101,15 +101,15 @@ impl Unpacking {
     }
 }
 
-struct Counted<R> {
+struct CountedReader<R> {
     inner: R,
     unpacking: Unpacking,
     is_packed: bool,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Counted { inner, unpacking, is_packed } = self;
+        let CountedReader { inner, unpacking, is_packed } = self;
         if *is_packed {
             let read = inner.read(buffer)?;
             unpacking.packed.set(unpacking.packed.get().saturating_add(read as u64));

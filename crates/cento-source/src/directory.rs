@@ -16,7 +16,7 @@ const NO_FILE: &str = "it is not a regular file";
 
 /// What is below a directory.
 #[derive(Debug)]
-pub enum Found {
+pub enum DirectoryEntry {
     /// A file.
     File {
         /// Its path, which begins with that of the directory as it was named.
@@ -46,18 +46,19 @@ pub fn place_of(path: &Path) -> Arc<str> {
 pub fn files_below(
     dir: &Path,
     options: &SourceOptions,
-    each: &mut dyn FnMut(Found) -> ControlFlow<()>,
+    each: &mut dyn FnMut(DirectoryEntry) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     // A link that is named is followed; what is in its directory keeps the name of the link.
     let real = match dir.is_symlink().then(|| dir.canonicalize()).transpose() {
         Ok(real) => real.unwrap_or_else(|| dir.to_owned()),
-        Err(error) => return each(Found::Failed(Error::io("read", dir, error))),
+        Err(error) => return each(DirectoryEntry::Failed(Error::io("read", dir, error))),
     };
     let named = |found: &Path| match found.strip_prefix(&real) {
         Ok(below) => dir.join(below),
         Err(_) => found.to_owned(),
     };
-    let left_out = |path: &Path, why| Found::LeftOut { place: place_of(&named(path)), why };
+    let left_out =
+        |path: &Path, why| DirectoryEntry::LeftOut { place: place_of(&named(path)), why };
     let gate = Gate::new(options);
     let mut walk = WalkBuilder::new(&real);
     walk.standard_filters(false).sort_by_file_path(Path::cmp);
@@ -69,14 +70,14 @@ pub fn files_below(
     if options.obeys_ignore_files
         && let Err(error) = ignored::check_with_parents(&real)
     {
-        return each(Found::Failed(error));
+        return each(DirectoryEntry::Failed(error));
     }
     let filter = gate.clone();
     walk.filter_entry(move |entry| filter.passes(entry));
-    let name_stopped = |each: &mut dyn FnMut(Found) -> ControlFlow<()>| {
+    let name_stopped = |each: &mut dyn FnMut(DirectoryEntry) -> ControlFlow<()>| {
         gate.stopped().into_iter().try_for_each(|stopped| match stopped {
             Stopped::Hidden(path) => each(left_out(&path, HIDDEN)),
-            Stopped::Refused(error) => each(Found::Failed(error)),
+            Stopped::Refused(error) => each(DirectoryEntry::Failed(error)),
         })
     };
     for entry in walk.build() {
@@ -84,7 +85,7 @@ pub fn files_below(
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                each(Found::Failed(unread(&place_of(dir), error)))?;
+                each(DirectoryEntry::Failed(unread(&place_of(dir), error)))?;
                 continue;
             }
         };
@@ -94,7 +95,7 @@ pub fn files_below(
             Some(why) => left_out(entry.path(), why),
             None if kind.is_symlink() => left_out(entry.path(), LINK),
             None if !kind.is_file() => left_out(entry.path(), NO_FILE),
-            None => Found::File { path: named(entry.path()), below: below.to_owned() },
+            None => DirectoryEntry::File { path: named(entry.path()), below: below.to_owned() },
         })?;
     }
     name_stopped(each)

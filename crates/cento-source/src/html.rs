@@ -28,7 +28,7 @@ use aligned::{Part, parts};
 #[cfg(feature = "office")]
 pub(crate) use body::body_of;
 pub(crate) use encoding::declared;
-use hidden::{Seen, Sight, hidden_in};
+use hidden::{Sight, Visibility, hidden_in};
 use note::Marks;
 
 use crate::charset;
@@ -42,7 +42,7 @@ pub enum Html {
     Content,
     /// All their text.
     All,
-    /// All of the file, as it is, for analysers that know markup.
+    /// All of the file, as it is, for analyzers that know markup.
     Source,
 }
 
@@ -176,13 +176,13 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
                 let text = String::from_utf8_lossy(&found.value).into_owned();
                 let words = words(&text);
                 match sight.seen() {
-                    Seen::Hidden if !sees_all => {
+                    Visibility::Hidden if !sees_all => {
                         has_hidden |= words > 0;
                         let letters = text.chars().filter(|c| !c.is_whitespace()).count();
                         pieces.push(Piece::Hidden(letters));
                     }
-                    Seen::NoText => {}
-                    Seen::Yes | Seen::Hidden => {
+                    Visibility::NoText => {}
+                    Visibility::Yes | Visibility::Hidden => {
                         has_text |= words > 0;
                         let Span { start, end } = found.span;
                         pieces.push(Piece::Text { text, span: start..end, words });

@@ -67,7 +67,7 @@ pub use columnar::{
     Copying, Selection, TABLE_MEMORY_BYTES_MAX, TABLE_WORKER_VERB, Tables, is_parquet,
 };
 pub use dedup::dedup;
-pub use directory::{Found, files_below, place_of};
+pub use directory::{DirectoryEntry, files_below, place_of};
 #[cfg(feature = "office")]
 pub use extract::serve as serve_extraction;
 pub use extract::{Extracted, Extraction, WORKER_VERB};

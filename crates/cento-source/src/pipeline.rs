@@ -1,6 +1,6 @@
 //! How do many threads turn what is read into signatures, in order and in bounded memory?
 //!
-//! One thread reads, several parse, analyse and sign, the caller's thread takes the results in
+//! One thread reads, several parse, analyze and sign, the caller's thread takes the results in
 //! the order of the input, whatever the number of threads. The bytes on their way are bounded,
 //! not the items: what reading, parsing and signing a chunk takes is reserved before it is handed on, and
 //! one larger than the bound passes alone.
@@ -29,7 +29,7 @@ use crate::{Chunk, ChunkKind, Item, SourceOptions};
 use cento::budget::{ByteBudget, Permit};
 use cento::fault::Faults;
 use cento::hash::Digest;
-use cento::index::{Config, Document, Signature, Signed};
+use cento::index::{Config, Document, Signature, SignedDocument};
 use cento::text::PART_TOKENS;
 use cento::text::unseen::Unseen;
 use cento::{Error, Result};
@@ -40,7 +40,7 @@ pub enum Output {
     /// A document and its signature.
     Signed {
         /// Both; without the text if nothing keeps it.
-        signed: Signed,
+        signed: SignedDocument,
         /// The length of the text.
         text_bytes: usize,
     },
@@ -67,7 +67,7 @@ pub enum Output {
 /// How the pipeline works.
 #[derive(Debug, Clone)]
 pub struct PipelineOptions {
-    /// Threads that parse, analyse and sign; at least one.
+    /// Threads that parse, analyze and sign; at least one.
     pub threads: usize,
     /// The memory for what has been read and not yet taken, at most, but for a document that takes
     /// more.
@@ -161,7 +161,7 @@ struct Numbered<T> {
 }
 
 /// What a worker has made of a document.
-enum Made {
+enum Prepared {
     Output(Output),
     /// It is left to the caller's thread: signing it takes so much.
     Large(Document, Digest, Signature),
@@ -265,7 +265,7 @@ impl Worker<'_> {
         &self,
         input: &Receiver<Numbered<Batch>>,
         work: &Receiver<()>,
-        out: &Sender<Numbered<Result<Vec<Made>>>>,
+        out: &Sender<Numbered<Result<Vec<Prepared>>>>,
     ) {
         let mut part = Vec::new();
         loop {
@@ -282,9 +282,9 @@ impl Worker<'_> {
                         Ok(self.chunk(&chunk, &mut part))
                     })?),
                     Item::Skipped { place, why } => {
-                        made.push(Made::Output(Output::Skipped { place, why }));
+                        made.push(Prepared::Output(Output::Skipped { place, why }));
                     }
-                    Item::Failed(error) => made.push(Made::Output(Output::Failed(error))),
+                    Item::Failed(error) => made.push(Prepared::Output(Output::Failed(error))),
                 }
                 Ok(())
             });
@@ -295,39 +295,44 @@ impl Worker<'_> {
         }
     }
 
-    fn chunk(&self, chunk: &Chunk, part: &mut Vec<u64>) -> Vec<Made> {
+    fn chunk(&self, chunk: &Chunk, part: &mut Vec<u64>) -> Vec<Prepared> {
         let mut made = Vec::new();
         // What is reserved for signing, and for one document of any kind.
         let mut bytes_left = self.share.signing * chunk.bytes.len() + PART_TOKENS;
         chunk.documents_in_file(&self.options.source, |document| {
             let (document, in_file) = match document {
                 Ok(read) => read,
-                Err(error) => return made.push(Made::Output(Output::Failed(error))),
+                Err(error) => return made.push(Prepared::Output(Output::Failed(error))),
             };
             if self.options.source.tells_unseen {
                 let unseen = in_file.unseen(&document.text);
                 let id = document.id.clone();
                 let is_all = unseen.is_none();
-                made.extend((!is_all).then_some(Made::Output(Output::Unseen { id, unseen })));
+                made.extend((!is_all).then_some(Prepared::Output(Output::Unseen { id, unseen })));
             }
             made.push(self.document(document, &mut bytes_left, part));
         });
         made
     }
 
-    fn document(&self, document: Document, bytes_left: &mut usize, part: &mut Vec<u64>) -> Made {
+    fn document(
+        &self,
+        document: Document,
+        bytes_left: &mut usize,
+        part: &mut Vec<u64>,
+    ) -> Prepared {
         let digest = Digest::of(document.text.as_bytes());
         if (self.is_known)(&document, digest) {
-            return Made::Output(Output::Known(document, digest));
+            return Prepared::Output(Output::Known(document, digest));
         }
         match sign((self.config, &self.options.faults), &document, *bytes_left, part) {
             Ok(Signature { tokens, bytes, fingerprints: Some(signature), .. }) => {
                 *bytes_left = bytes_left.saturating_sub(bytes);
                 let signed = (tokens, signature);
-                Made::Output(Output::of(document, digest, signed, self.options.keeps_texts))
+                Prepared::Output(Output::of(document, digest, signed, self.options.keeps_texts))
             }
-            Ok(cost) => Made::Large(document, digest, cost),
-            Err(error) => Made::Output(Output::Failed(error)),
+            Ok(cost) => Prepared::Large(document, digest, cost),
+            Err(error) => Prepared::Output(Output::Failed(error)),
         }
     }
 }
@@ -341,7 +346,7 @@ fn place_of(chunk: &Chunk) -> String {
 }
 
 fn take_in_order(
-    done: &Receiver<Numbered<Result<Vec<Made>>>>,
+    done: &Receiver<Numbered<Result<Vec<Prepared>>>>,
     large: &Large<'_>,
     stop: &AtomicBool,
     sink: &mut dyn FnMut(Output) -> Result<()>,
@@ -370,8 +375,8 @@ fn take_in_order(
                     return Err(Error::Cancelled);
                 }
                 sink(match made {
-                    Made::Output(output) => output,
-                    Made::Large(document, digest, cost) => large.sign(document, digest, &cost),
+                    Prepared::Output(output) => output,
+                    Prepared::Large(document, digest, cost) => large.sign(document, digest, &cost),
                 })?;
             }
             drop(batch.permit);

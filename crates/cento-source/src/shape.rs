@@ -56,7 +56,7 @@ fn array(text: &[u8], is_whole: bool) -> Shape {
 }
 
 fn object(text: &[u8], is_whole: bool, text_field: &str) -> Shape {
-    let Found { end, has_text, members, unfinished, is_json } = look(text, text_field);
+    let ObjectPrefix { end, has_text, members, unfinished, is_json } = look(text, text_field);
     let members = members.or(unfinished);
     if !is_json {
         return Shape::Other;
@@ -78,7 +78,7 @@ fn object(text: &[u8], is_whole: bool, text_field: &str) -> Shape {
 }
 
 /// What the beginning of a text that begins with an object tells.
-struct Found {
+struct ObjectPrefix {
     /// Where the object ends, if it does.
     end: Option<usize>,
     /// It has the field with the text.
@@ -104,9 +104,9 @@ enum Next {
 }
 
 /// Looks at the first object as far as it goes.
-fn look(text: &[u8], text_field: &str) -> Found {
+fn look(text: &[u8], text_field: &str) -> ObjectPrefix {
     let (end, members, unfinished) = (None, None, None);
-    let mut found = Found { end, has_text: false, members, unfinished, is_json: true };
+    let mut found = ObjectPrefix { end, has_text: false, members, unfinished, is_json: true };
     let mut open: Vec<u8> = Vec::new();
     let (mut next, mut at) = (Next::Value, 0);
     while let Some(&byte) = text.get(at) {
@@ -162,7 +162,7 @@ fn look(text: &[u8], text_field: &str) -> Found {
     found
 }
 
-fn closed(open: &mut Vec<u8>, found: &mut Found) -> Next {
+fn closed(open: &mut Vec<u8>, found: &mut ObjectPrefix) -> Next {
     open.pop();
     if found.unfinished == Some(open.len()) {
         found.unfinished = None;

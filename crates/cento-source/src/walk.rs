@@ -19,7 +19,7 @@ use super::columnar::Kind;
 #[cfg(feature = "archives")]
 use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
-use super::directory::{Found, files_below, place_of};
+use super::directory::{DirectoryEntry, files_below, place_of};
 #[cfg(feature = "archives")]
 use super::filter::HIDDEN;
 use super::html::Html;
@@ -178,9 +178,9 @@ impl<'a> Reader<'a> {
 
     fn directory(&mut self, path: &Path) -> ControlFlow<()> {
         files_below(path, self.options, &mut |found| match found {
-            Found::File { path, .. } => self.file(&path),
-            Found::LeftOut { place, why } => self.skip(&place, why),
-            Found::Failed(error) => self.fail(error),
+            DirectoryEntry::File { path, .. } => self.file(&path),
+            DirectoryEntry::LeftOut { place, why } => self.skip(&place, why),
+            DirectoryEntry::Failed(error) => self.fail(error),
         })
     }
 

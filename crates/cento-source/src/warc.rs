@@ -107,7 +107,7 @@ impl Record {
         let is_answer = self.content_type.starts_with("application/http");
         let address = self.address.as_str();
         Ok(match self.kind.as_str() {
-            "response" if is_answer => match Answer::read(body)? {
+            "response" if is_answer => match ResponseHead::read(body)? {
                 Ok(answer) => answer.hand_on(address, body, each),
                 Err(why) => each(address, Entry::Bad(why.into())),
             },
@@ -122,7 +122,7 @@ impl Record {
 }
 
 /// What the head of a server's answer says.
-struct Answer {
+struct ResponseHead {
     status: u16,
     content_type: String,
     is_chunked: bool,
@@ -130,9 +130,9 @@ struct Answer {
     encoding: Option<String>,
 }
 
-impl Answer {
+impl ResponseHead {
     /// Reads the head of an answer; why it is none, as a clause, if it is none.
-    fn read(body: &mut Body<impl BufRead>) -> io::Result<Result<Answer, &'static str>> {
+    fn read(body: &mut Body<impl BufRead>) -> io::Result<Result<ResponseHead, &'static str>> {
         const DAMAGED: &str = "the head of the server's answer is damaged";
         let mut head = Vec::new();
         // Byte by byte out of a buffer: what follows is content.
@@ -162,7 +162,7 @@ impl Answer {
         let is_told_by_magic = |encoding: &String| {
             ["", "identity", "gzip", "x-gzip", "zstd"].contains(&encoding.as_str())
         };
-        Ok(Ok(Answer {
+        Ok(Ok(ResponseHead {
             status: response.code.unwrap_or_default(),
             content_type: value("content-type").unwrap_or_default(),
             is_chunked: value("transfer-encoding").is_some_and(|value| value.contains("chunked")),

@@ -279,7 +279,7 @@ fn merged() -> Valid {
 
 /// Signatures that a scheme gives.
 fn text(scheme: &'static str) -> Valid {
-    let config = Config::new(scheme, "words", true).expect("a scheme and an analyser of cento");
+    let config = Config::new(scheme, "words", true).expect("a scheme and an analyzer of cento");
     let word = |i: u64| format!("w{}", mix64(i) % 300);
     let texts = (0..8u64).map(|text| {
         // Half of each text is in the text before it.

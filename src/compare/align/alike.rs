@@ -128,7 +128,7 @@ pub fn seeds(
     let mut norms = vec![None; d.count()];
     let frequent = Frequent::new(d, &places, many, stop)?;
     let mut seeds = Seeds { all: Vec::new(), best: [vec![None; q.count()], vec![None; d.count()]] };
-    let mut counted = Counted::new(d.count());
+    let mut counted = CandidateSentences::new(d.count());
     let mut own = Sums::new(texts.count());
     for at in (0..q.count()).filter(|&at| open[at]) {
         if seeds.all.len() >= seeds_max {
@@ -137,7 +137,7 @@ pub fn seeds(
         }
         let words = q.words(at);
         let mut brought = 0;
-        let mut kept = Kept::default();
+        let mut kept = FrequentWords::default();
         for word in words {
             let sentences = places.of(word.number);
             if sentences.len() > many {
@@ -185,7 +185,7 @@ pub fn seeds(
 }
 
 /// The sentences of a document that words bring up, and how many of the words each has.
-struct Counted {
+struct CandidateSentences {
     /// For each sentence of the document.
     counts: Vec<u32>,
     /// Those that are brought up, the first `len`, and room for all.
@@ -193,11 +193,11 @@ struct Counted {
     len: usize,
 }
 
-impl Counted {
+impl CandidateSentences {
     /// None of so many.
-    fn new(sentences: usize) -> Counted {
+    fn new(sentences: usize) -> CandidateSentences {
         // One more than there are: the place after the last is written too.
-        Counted { counts: vec![0; sentences], sentences: vec![0; sentences + 1], len: 0 }
+        CandidateSentences { counts: vec![0; sentences], sentences: vec![0; sentences + 1], len: 0 }
     }
 
     /// Counts a word that is in these sentences.
@@ -228,14 +228,14 @@ impl Counted {
 
 /// Which frequent words a sentence has: how many two have in common is known at a glance.
 #[derive(Clone, Copy, Default)]
-struct Kept {
+struct FrequentWords {
     /// Of the most frequent 64, a bit each.
     bits: u64,
     /// Of the others, how many.
     others: u32,
 }
 
-impl Kept {
+impl FrequentWords {
     fn add(&mut self, place: u32) {
         match place {
             0..64 => self.bits |= 1 << place,
@@ -244,7 +244,7 @@ impl Kept {
     }
 
     /// No fewer than both have.
-    fn common_max(&self, other: &Kept) -> usize {
+    fn common_max(&self, other: &FrequentWords) -> usize {
         ((self.bits & other.bits).count_ones() + self.others.min(other.others)) as usize
     }
 }
@@ -254,7 +254,7 @@ struct Frequent {
     /// The place of each among them, the most frequent first, by its number.
     places: HashMap<u64, u32, BuildKeyHasher>,
     /// Those of each sentence of the document.
-    kept: Vec<Kept>,
+    kept: Vec<FrequentWords>,
 }
 
 impl Frequent {
@@ -269,7 +269,7 @@ impl Frequent {
             }
         }
         frequent.sort_unstable();
-        let mut kept = vec![Kept::default(); d.count()];
+        let mut kept = vec![FrequentWords::default(); d.count()];
         let mut places = HashMap::default();
         for (place, &(_, number)) in (0u32..).zip(&frequent) {
             stop.check()?;
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn words_are_counted_in_the_sentences_that_they_bring_up() {
-        let mut counted = Counted::new(300);
+        let mut counted = CandidateSentences::new(300);
         for words in [&[&[0, 64, 299][..], &[64, 299], &[63, 64]][..], &[], &[&[128], &[128]]] {
             for least in 0..4 {
                 words.iter().for_each(|sentences| counted.add(sentences));

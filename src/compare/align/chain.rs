@@ -214,7 +214,7 @@ pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Cha
     chains.sort_unstable_by_key(|chain| {
         (std::cmp::Reverse(chain.matched), chain.query.start, chain.hit.start)
     });
-    let mut taken = Taken::default();
+    let mut taken = CoveredRanges::default();
     let mut kept = Vec::new();
     for chain in chains {
         if !steps.take(TAKING_STEPS)? {
@@ -233,12 +233,12 @@ pub const TAKING_STEPS: u64 = 16;
 
 /// Places of the query that belong to a passage.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct CoveredRanges {
     /// Disjoint, by where they begin.
     ranges: BTreeMap<usize, usize>,
 }
 
-impl Taken {
+impl CoveredRanges {
     /// Takes a range, unless more than half of it is taken already.
     pub fn take(&mut self, range: &Range<usize>) -> bool {
         let is_free = self.covered(range) * 2 <= range.len();
@@ -343,7 +343,7 @@ mod tests {
         fn what_is_taken_is_counted_as_by_hand(
             ranges in proptest::collection::vec((0usize..60, 1usize..20), 0..30),
         ) {
-            let (mut taken, mut naive) = (Taken::default(), [false; 100]);
+            let (mut taken, mut naive) = (CoveredRanges::default(), [false; 100]);
             for (start, len) in ranges {
                 let range = start..start + len;
                 let covered = naive[range.clone()].iter().filter(|&&place| place).count();

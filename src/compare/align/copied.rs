@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::chain::{Chain, Match, chains_where, distinct};
-use super::known::Known;
+use super::hash_filter::HashFilter;
 use super::{PASSAGE_TOKENS_MIN, ROOM};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
@@ -81,7 +81,7 @@ const TOKENS_A_STEP: usize = 8;
 /// The seeds of a query, each with a number: found once for all documents.
 pub struct Seeds {
     numbers: HashMap<u64, u32, BuildKeyHasher>,
-    known: Known,
+    known: HashFilter,
     /// The number of the seed at each place of the query.
     in_order: Vec<u32>,
 }
@@ -108,7 +108,7 @@ impl Seeds {
             let next = numbers.len() as u32;
             in_order.push(*numbers.entry(seed).or_insert(next));
         }
-        let known = Known::new(numbers.keys().copied(), stop)?;
+        let known = HashFilter::new(numbers.keys().copied(), stop)?;
         Ok(Seeds { numbers, known, in_order })
     }
 

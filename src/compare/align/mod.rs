@@ -17,9 +17,9 @@ mod alike;
 mod chain;
 mod copied;
 mod groups;
+mod hash_filter;
 #[cfg(test)]
 mod hostile;
-mod known;
 mod rewritten;
 mod sentences;
 mod summarised;
@@ -41,7 +41,7 @@ pub use crate::text::Side;
 use adjoining::Part;
 use alike::{seeds, seeds_max};
 pub use chain::{Chain, Chained, Match, chains, distinct};
-use chain::{TAKING_STEPS, Taken};
+use chain::{CoveredRanges, TAKING_STEPS};
 use copied::Copied;
 pub use copied::runs_bytes;
 use sums::Bags;
@@ -74,7 +74,7 @@ pub enum Genre {
 }
 
 impl Genre {
-    /// Of what this analyser reads.
+    /// Of what this analyzer reads.
     #[must_use]
     pub fn of(analyzer: &Analyzer) -> Genre {
         if analyzer.is_of_programs() { Genre::Program } else { Genre::Prose }
@@ -252,7 +252,7 @@ fn chosen(
         let part = Part { passage, is_copied: true };
         if is_inside { &mut inside } else { &mut parts }.push(part);
     }
-    let mut taken = Taken::default();
+    let mut taken = CoveredRanges::default();
     parts.iter().for_each(|part| _ = taken.take(&part.passage.query));
     rewritten.extend(summaries);
     for part in rewritten.into_iter().map(changed).chain(inside) {
@@ -339,7 +339,7 @@ impl Candidates {
         steps: &mut Steps<'_>,
     ) -> Result<Candidates> {
         let stop = steps.stop();
-        let mut long = Taken::default();
+        let mut long = CoveredRanges::default();
         for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {
             long.insert(copied.query.clone());
         }
@@ -384,14 +384,14 @@ struct Around<'a> {
     /// The longest.
     len_max: usize,
     /// What of the query is in any.
-    covered: Taken,
+    covered: CoveredRanges,
 }
 
 impl<'a> Around<'a> {
     fn new(passages: &'a [Aligned]) -> Around<'a> {
         let mut order: Vec<u32> = (0..passages.len() as u32).collect();
         order.sort_unstable_by_key(|&at| passages[at as usize].query.start);
-        let mut covered = Taken::default();
+        let mut covered = CoveredRanges::default();
         passages.iter().for_each(|passage| covered.insert(passage.query.clone()));
         let len_max = passages.iter().map(|passage| passage.query.len()).max().unwrap_or(0);
         Around { passages, order, len_max, covered }

@@ -128,7 +128,7 @@ pub fn ranges(side: Side<'_>, stop: Stop<'_>) -> Result<Vec<Range<usize>>> {
 
 /// Whether what stands between two words is the end of a sentence.
 fn ends_sentence(between: &str) -> bool {
-    let mut seen = Seen::default();
+    let mut seen = CharClasses::default();
     for &byte in between.as_bytes() {
         let Some(&class) = CLASSES.get(usize::from(byte)) else {
             return ends_by_characters(between);
@@ -143,7 +143,7 @@ fn ends_sentence(between: &str) -> bool {
 
 /// The same, for text that is not ASCII.
 fn ends_by_characters(between: &str) -> bool {
-    let mut seen = Seen::default();
+    let mut seen = CharClasses::default();
     between.chars().for_each(|c| seen.add(class_of(c)));
     seen.ends_sentence()
 }
@@ -152,7 +152,7 @@ fn ends_by_characters(between: &str) -> bool {
 const ENDS: u8 = 1;
 const MARK: u8 = 1 << 1;
 const BEFORE_SPACE: u8 = 1 << 2;
-/// [`Seen::add`] shifts the one before to this one.
+/// [`CharClasses::add`] shifts the one before to this one.
 const SPACE: u8 = BEFORE_SPACE << 1;
 const LINE: u8 = SPACE << 1;
 
@@ -184,7 +184,7 @@ const CLASSES: [u8; 128] = {
 
 /// The classes of the characters so far.
 #[derive(Default)]
-struct Seen {
+struct CharClasses {
     all: u8,
     last: u8,
     /// [`SPACE`] once white space has followed a mark, a quotation mark or a bracket.
@@ -192,7 +192,7 @@ struct Seen {
     lines: u32,
 }
 
-impl Seen {
+impl CharClasses {
     #[inline]
     fn add(&mut self, class: u8) {
         self.all |= class;

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::chain::{Match, Taken};
+use super::chain::{CoveredRanges, Match};
 use super::copied::{Limits, Seeds, matches};
 use crate::error::Result;
 use crate::stop::{Steps, Stop};
@@ -66,7 +66,7 @@ pub fn tiles(
 fn tiled(runs: Vec<Match>, len_min: usize, steps: &mut Steps<'_>) -> Result<Vec<Match>> {
     let open_max = runs.len().saturating_mul(2);
     let mut open: BinaryHeap<Open> = runs.into_iter().map(Open::new).collect();
-    let (mut in_query, mut in_document) = (Taken::default(), Taken::default());
+    let (mut in_query, mut in_document) = (CoveredRanges::default(), CoveredRanges::default());
     let mut tiles = Vec::new();
     while let Some(Open { len, query: Reverse(query), hit: Reverse(hit) }) = open.pop() {
         let mut taken: Vec<Range<usize>> = Vec::new();

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::ROOM;
-use super::known::Known;
+use super::hash_filter::HashFilter;
 use super::sentences::{Sentences, Word};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
@@ -18,7 +18,7 @@ type Numbers = HashMap<u64, u32, BuildKeyHasher>;
 /// The words of a query, each with a number: found once for all documents.
 pub struct QueryWords {
     numbers: Numbers,
-    known: Known,
+    known: HashFilter,
     /// The sentences that they are in.
     pub sentences: Sentences,
     /// In how many sentences each word is.
@@ -38,7 +38,7 @@ impl QueryWords {
             *numbers.entry(hash).or_insert(next)
         };
         let sentences = Sentences::of(ranges, tokens, number_of, stop)?;
-        let known = Known::new(numbers.keys().copied(), stop)?;
+        let known = HashFilter::new(numbers.keys().copied(), stop)?;
         let mut counts = vec![0; numbers.len()];
         count(&mut counts, &sentences, stop)?;
         Ok(QueryWords { numbers, known, sentences, counts })

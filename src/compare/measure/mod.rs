@@ -114,7 +114,7 @@ impl Measure {
     /// those that know a collection.
     ///
     /// # Errors
-    /// When a name is none, or the table does not fit the analyser.
+    /// When a name is none, or the table does not fit the analyzer.
     pub fn parse_all(
         names: &[String],
         collection: Option<&Arc<FrequencyTable>>,
@@ -156,7 +156,7 @@ impl Measure {
     /// measures do not change. `analyzer` makes the tokens that are measured.
     ///
     /// # Errors
-    /// When the table does not count the words that this analyser makes.
+    /// When the table does not count the words that this analyzer makes.
     pub fn in_collection(
         self,
         table: &Arc<FrequencyTable>,

@@ -14,7 +14,7 @@ use super::verdict::{Holder, Reason};
 use super::{DedupOptions, Record};
 use crate::compare::runs::RunSet;
 use crate::error::{Error, Result};
-use crate::index::{DocAddress, Kept, MaxDf, Owner, Signed};
+use crate::index::{ByteLru, DocAddress, MaxDf, Owner, SignedDocument};
 use crate::ordered::in_order;
 use crate::overlap::Overlap;
 use crate::sampling::Sampling;
@@ -52,7 +52,7 @@ pub struct RecentTexts {
     /// The texts.
     pub spool: Arc<Spool>,
     /// The runs that were asked for last.
-    pub kept: Arc<Kept<RunSet>>,
+    pub kept: Arc<ByteLru<RunSet>>,
     /// Of the documents that are not committed, by their numbers.
     pub owner: Owner,
 }
@@ -180,11 +180,11 @@ impl Committed<'_> {
     }
 
     /// A document that is decided upon, with these keys.
-    pub fn own<'b>(&'b self, signed: &'b Signed, keys: &'b [u64]) -> Own<'b> {
+    pub fn own<'b>(&'b self, signed: &'b SignedDocument, keys: &'b [u64]) -> Own<'b> {
         Own::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
     }
 
-    fn look_up_one(&self, signed: &Signed, recent: &RecentDocuments) -> Result<Prepared> {
+    fn look_up_one(&self, signed: &SignedDocument, recent: &RecentDocuments) -> Result<Prepared> {
         let mut keys = distinct_keys(&signed.signature);
         if let Some(boilerplate) = &self.options.boilerplate {
             keys.retain(|&key| !boilerplate.has(key));
@@ -250,7 +250,7 @@ impl Committed<'_> {
     /// When a text cannot be read.
     pub fn among_recent(
         &self,
-        signed: &Signed,
+        signed: &SignedDocument,
         own: &mut Own<'_>,
         recent: &RecentDocuments,
         from: usize,
@@ -281,7 +281,7 @@ impl Committed<'_> {
     /// The similarity with a document that is not committed; none if it is certainly no reason.
     fn with_recent(
         &self,
-        signed: &Signed,
+        signed: &SignedDocument,
         own: &mut Own<'_>,
         (number, recent): (usize, &Recent),
         overlap: Overlap,

@@ -37,7 +37,7 @@ pub use verdict::{Cut, Decision, Evidence, Verdict};
 
 use crate::error::{Error, Result};
 use crate::hash::{Digest, mix64};
-use crate::index::{Index, Signed, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
+use crate::index::{Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
 use crate::sampling::{Sampling, Size};
 use crate::search::{Boilerplate, Searcher};
 use committed::{Committed, Prepared, RecentTexts};
@@ -122,7 +122,7 @@ const BATCH_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub enum Record {
     /// A document, signed as the index signs.
-    Document(Signed),
+    Document(SignedDocument),
     /// A file that was left out, and why.
     Skipped {
         /// The path.
@@ -359,7 +359,7 @@ impl Run<'_> {
     fn decide(
         &mut self,
         (committed, first): (&Committed<'_>, usize),
-        mut signed: Signed,
+        mut signed: SignedDocument,
         prepared: Prepared,
     ) -> Result<()> {
         let Prepared { keys, runs, mut reason, sources } = prepared;
@@ -423,7 +423,7 @@ impl Run<'_> {
     /// Puts a document of this size into the index.
     fn keep(
         &mut self,
-        signed: Signed,
+        signed: SignedDocument,
         keys: Vec<u64>,
         (sampling, size): (Sampling, Size),
     ) -> Result<()> {
@@ -455,7 +455,7 @@ mod tests {
         let known = |id: &str, text: &str| {
             let document = Document::new(id, text);
             let digest = Digest::of(text.as_bytes());
-            Record::Document(Signed::of(document, digest, 0, Vec::new()))
+            Record::Document(SignedDocument::of(document, digest, 0, Vec::new()))
         };
         assert_ne!(next_hash(0, &known("a", "b")), next_hash(0, &known("b", "a")));
         assert_ne!(next_hash(0, &known("a", "a")), next_hash(0, &known("b", "b")));

@@ -15,7 +15,7 @@ use crate::text::{Analyzer, Tokens};
 /// boilerplate.
 ///
 /// # Errors
-/// When a text is too large to be analysed.
+/// When a text is too large to be analyzed.
 pub fn cut(
     (analyzer, boilerplate): (&Analyzer, Option<&Boilerplate>),
     text: &str,

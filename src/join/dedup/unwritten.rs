@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, Digest};
-use crate::index::{DocAddress, Document, Signed, Snapshot, Writer};
+use crate::index::{DocAddress, Document, SignedDocument, Snapshot, Writer};
 
 /// Documents that are kept, in their order, without what nobody reads of them: meta objects, records, and texts
 /// that the index does not store.
 #[derive(Debug, Default)]
 pub struct Unwritten {
-    documents: Vec<Signed>,
+    documents: Vec<SignedDocument>,
     /// Where the text of each is, if it is spooled.
     places: Vec<Option<u64>>,
     /// Digests of their ids.
@@ -36,7 +36,7 @@ pub fn place_of(snapshot: &Snapshot, address: DocAddress) -> Result<Option<u64>>
 impl Unwritten {
     /// Takes a document whose id no other has; the text only if it is to be stored. `place` is where it is
     /// spooled, if it is.
-    pub fn push(&mut self, mut signed: Signed, stores_text: bool, place: Option<u64>) {
+    pub fn push(&mut self, mut signed: SignedDocument, stores_text: bool, place: Option<u64>) {
         let Document { id, text, meta: _, record: _, id_source: _ } = signed.document;
         signed.document = Document::new(id, if stores_text { text } else { String::new() });
         self.ids.insert(Digest::of(signed.document.id.as_bytes()));
@@ -91,7 +91,11 @@ mod tests {
         for stores_text in [false, true] {
             let mut unwritten = Unwritten::default();
             let digest = Digest::of(document.text.as_bytes());
-            unwritten.push(Signed::of(document.clone(), digest, 2, Vec::new()), stores_text, None);
+            unwritten.push(
+                SignedDocument::of(document.clone(), digest, 2, Vec::new()),
+                stores_text,
+                None,
+            );
             let text = if stores_text { "some text" } else { "" };
             assert_eq!(unwritten.documents[0].document, Document::new("a", text));
             assert!(unwritten.has("a") && !unwritten.has("b"));

@@ -130,7 +130,7 @@ fn classify(a: &[u64], b: &[u64], passages: &[Aligned], median_df: u64) -> Patte
 /// A token whose comparisons are counted. When there have been too many all tokens are equal, which ends any
 /// comparison of two sequences soon.
 #[derive(Clone, Copy)]
-struct Counted<'a> {
+struct CountedToken<'a> {
     hash: u64,
     by: &'a Comparisons<'a>,
 }
@@ -147,7 +147,7 @@ impl Comparisons<'_> {
     }
 }
 
-impl PartialEq for Counted<'_> {
+impl PartialEq for CountedToken<'_> {
     fn eq(&self, other: &Self) -> bool {
         let Comparisons { made, max, stop } = self.by;
         if self.by.is_over() {
@@ -161,21 +161,21 @@ impl PartialEq for Counted<'_> {
     }
 }
 
-impl Eq for Counted<'_> {}
+impl Eq for CountedToken<'_> {}
 
-impl PartialOrd for Counted<'_> {
+impl PartialOrd for CountedToken<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Counted<'_> {
+impl Ord for CountedToken<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.hash.cmp(&other.hash)
     }
 }
 
-impl Hash for Counted<'_> {
+impl Hash for CountedToken<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.hash.hash(state);
     }
@@ -195,8 +195,8 @@ fn is_template(
         return Ok(Some(false));
     }
     let by = Comparisons { made: Cell::new(0), max: comparisons_max, stop };
-    let counted = |hashes: &[u64]| -> Vec<Counted<'_>> {
-        hashes.iter().map(|&hash| Counted { hash, by: &by }).collect()
+    let counted = |hashes: &[u64]| -> Vec<CountedToken<'_>> {
+        hashes.iter().map(|&hash| CountedToken { hash, by: &by }).collect()
     };
     let (mut slots, mut in_slots, mut differing) = (0, 0, 0);
     for passage in passages {

@@ -76,12 +76,12 @@ pub struct Batch {
     ends: Vec<usize>,
     docs: Vec<u32>,
     /// For each source the terms that were taken from it.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<TermRun>,
 }
 
 /// Terms of a source that follow each other.
 #[derive(Default)]
-pub struct Taken {
+pub struct TermRun {
     /// The ordinal of the first in the source.
     pub first: usize,
     /// The place of each among the terms of the batch; of one that is in no document any more, that
@@ -145,7 +145,7 @@ impl<'a> RangeMerge<'a> {
             cursors.extend(Cursor::open(i, source.reader, renumber, range)?);
         }
         let heads = cursors.iter().map(|cursor| cursor.key).collect();
-        let taken = sources.iter().map(|_| Taken::default()).collect();
+        let taken = sources.iter().map(|_| TermRun::default()).collect();
         Ok(RangeMerge {
             cursors,
             heads,

@@ -1,6 +1,6 @@
 //! Where in the original do the words of an edited text stand?
 //!
-//! Some analysers change a text before they cut it into words. Passages are shown in the original, so
+//! Some analyzers change a text before they cut it into words. Passages are shown in the original, so
 //! an edited text knows for each of its bytes which bytes of the original it came from.
 
 use crate::text::Span;

@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn every_language_has_stop_words_and_a_stemmer_of_its_own() {
-        // The sets are made once in a process: as the analyser makes them.
+        // The sets are made once in a process: as the analyzer makes them.
         let form = Form { nfkc: true, fold: true };
         let mut sets = HashSet::new();
         for (number, name) in NAMES.iter().enumerate().skip(2) {

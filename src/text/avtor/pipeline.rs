@@ -29,7 +29,7 @@ const LETTERS: std::ops::RangeInclusive<usize> = 2..=30;
 #[derive(Debug)]
 pub(super) struct Avtor {
     steps: Steps,
-    /// As many as texts were analysed at a time; two megabytes each, at most.
+    /// As many as texts were analyzed at a time; two megabytes each, at most.
     vocabularies: Mutex<Vec<Vocabulary>>,
 }
 
@@ -141,7 +141,7 @@ fn avtor(
     let vocabulary = vocabulary.get_or_insert_with(Vocabulary::new);
     let first = tokens.taken();
     for keeps_all in [false, true] {
-        let mut made = Made { words: &words, vocabulary, keeps_all, met: 0, tokens, origin };
+        let mut made = StemSink { words: &words, vocabulary, keeps_all, met: 0, tokens, origin };
         tokenize(plain, FORM, UNITS, &mut made, stop)?;
         if tokens.taken() > first {
             break;
@@ -177,7 +177,7 @@ impl<T: Take, F: Fn(Span) -> Span> Take for Moved<'_, T, F> {
 }
 
 /// Takes of the words of a text what becomes of them.
-struct Made<'a, T, F> {
+struct StemSink<'a, T, F> {
     words: &'a Words<'a>,
     vocabulary: &'a mut Vocabulary,
     /// Words are taken also if they are left out otherwise.
@@ -188,7 +188,7 @@ struct Made<'a, T, F> {
     origin: F,
 }
 
-impl<T: Take, F: Fn(Span) -> Span> Take for Made<'_, T, F> {
+impl<T: Take, F: Fn(Span) -> Span> Take for StemSink<'_, T, F> {
     #[inline(always)]
     fn take(&mut self, hash: u64, span: Span) {
         let Words { text, number, .. } = *self.words;

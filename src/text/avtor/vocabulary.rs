@@ -20,7 +20,7 @@ pub(super) struct Outcome {
 /// A bounded number of words and what was made of them.
 pub(super) struct Vocabulary {
     /// By the hash of the normal form.
-    known: HashMap<u64, Known, BuildKeyHasher>,
+    known: HashMap<u64, KnownWord, BuildKeyHasher>,
     /// The words, as texts have them; those of ASCII in lower case.
     letters: Vec<u8>,
     words_max: usize,
@@ -35,7 +35,7 @@ const WORD_BYTES_MAX: usize = 60;
 
 /// A word and what was made of it.
 #[derive(Clone, Copy)]
-struct Known {
+struct KnownWord {
     outcome: u64,
     /// Where its letters begin.
     start: u32,
@@ -72,7 +72,7 @@ impl Vocabulary {
     /// Whether `word` is the one that is known. Words of ASCII are the same in upper and lower case,
     /// because their normal forms are; of other words this is not so sure.
     #[inline(always)]
-    fn is_of(&self, known: &Known, word: &[u8]) -> bool {
+    fn is_of(&self, known: &KnownWord, word: &[u8]) -> bool {
         let start = known.start as usize;
         let held = &self.letters[start..start + usize::from(known.length)];
         held == word || held.is_ascii() && held.eq_ignore_ascii_case(word)
@@ -95,7 +95,7 @@ impl Vocabulary {
         }
         let Outcome { hash: outcome, is_kept } = outcome;
         let (start, length) = (start as u32, word.len() as u8);
-        self.known.insert(hash, Known { outcome, start, length, language, is_kept });
+        self.known.insert(hash, KnownWord { outcome, start, length, language, is_kept });
     }
 }
 

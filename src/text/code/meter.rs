@@ -21,7 +21,7 @@ use tree_sitter::{Allocator, set_allocator};
 
 /// What the parser of this thread has taken since [`Meter::begin`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Taken {
+pub struct ParserUse {
     /// Places of the stack that are in use, or kept for use.
     pub places: usize,
     /// Bytes that were requested, whether or not they have been released.
@@ -62,8 +62,8 @@ impl Meter {
     }
 
     /// What has been taken so far.
-    pub fn taken(&self) -> Taken {
-        Taken { places: PLACES.with_borrow(HashSet::len), bytes: BYTES.get() }
+    pub fn taken(&self) -> ParserUse {
+        ParserUse { places: PLACES.with_borrow(HashSet::len), bytes: BYTES.get() }
     }
 }
 
@@ -189,6 +189,6 @@ mod tests {
         let mut parser = Parser::new();
         parser.set_language(&tree_sitter_c::LANGUAGE.into()).unwrap();
         assert!(parser.parse("int x;", None).is_some());
-        assert_eq!(Meter(()).taken(), Taken::default());
+        assert_eq!(Meter(()).taken(), ParserUse::default());
     }
 }

@@ -96,7 +96,7 @@ fn tokenize(
     tokens: &mut impl Take,
     stop: Stop<'_>,
 ) -> Result<()> {
-    let tokens = &mut Found { tokens, ends_with_break: true };
+    let tokens = &mut TreeTokens { tokens, ends_with_break: true };
     let is_dangerous = || language == "ruby" && breaks_ruby(text);
     if text.len() > PARSED_BYTES_MAX || depth(text) > DEPTH_MAX || is_dangerous() {
         return signs(text, keeps_names, tokens, stop);
@@ -135,13 +135,13 @@ fn tokenize(
 }
 
 /// The tokens of a program as they are found.
-struct Found<'a, T> {
+struct TreeTokens<'a, T> {
     tokens: &'a mut T,
     /// No paragraph has been begun since the last break.
     ends_with_break: bool,
 }
 
-impl<T: Take> Found<'_, T> {
+impl<T: Take> TreeTokens<'_, T> {
     fn take(&mut self, letter: &str, span: Span) {
         let hash = hash_bytes(letter.as_bytes());
         self.tokens.take(hash, span);
@@ -184,7 +184,7 @@ fn end_of(text: &str, node: Node<'_>) -> usize {
 fn signs(
     text: &str,
     keeps_names: bool,
-    tokens: &mut Found<'_, impl Take>,
+    tokens: &mut TreeTokens<'_, impl Take>,
     stop: Stop<'_>,
 ) -> Result<()> {
     let is_word = |c: char| is_letter(c) || is_number(c) || is_mark(c) || c == '_';
@@ -220,7 +220,7 @@ fn is_literal(node: Node<'_>, grammar: &Grammar) -> bool {
 
 /// Appends the token of a node that is taken whole.
 fn push(
-    tokens: &mut Found<'_, impl Take>,
+    tokens: &mut TreeTokens<'_, impl Take>,
     text: &str,
     node: Node<'_>,
     grammar: &Grammar,
@@ -248,7 +248,7 @@ fn push(
 }
 
 /// Ends a paragraph, unless none was begun.
-fn push_break(tokens: &mut Found<'_, impl Take>, at: usize) {
+fn push_break(tokens: &mut TreeTokens<'_, impl Take>, at: usize) {
     if !tokens.ends_with_break {
         tokens.tokens.take(paragraph_break(), Span { start: at as u32, end: at as u32 });
         tokens.ends_with_break = true;

@@ -1,6 +1,6 @@
 //! A stream of documents that is deduplicated.
 
-use cento::index::{Document, Index, Signed};
+use cento::index::{Document, Index, SignedDocument};
 use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
 
 /// Drops documents with the same text, with room for all of a test.
@@ -33,7 +33,7 @@ pub fn verdicts<'a>(
     };
     let mut run = Dedup::new(index, &[], options, Progress::default(), &mut sink).unwrap();
     for document in documents {
-        let signed = Signed::new(document.clone(), index.config()).unwrap();
+        let signed = SignedDocument::new(document.clone(), index.config()).unwrap();
         run.push(Record::Document(signed)).unwrap();
     }
     run.finish().unwrap();

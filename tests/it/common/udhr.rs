@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use cento::hash::mix64;
-use cento::index::{Config, Document, Index, Signed, WriterOptions};
+use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
 use cento::search::{Hit, Query, Rank, Searcher};
 use cento::tantivy::directory::RamDirectory;
 
@@ -376,7 +376,7 @@ fn index(scheme: &str, documents: &[(String, &str)]) -> cento::Result<Searcher> 
     let mut writer = index.writer(WriterOptions::default())?;
     for (id, text) in documents {
         let document = Document::new(id, *text);
-        writer.add_signed(Signed::new(document, index.config())?)?;
+        writer.add_signed(SignedDocument::new(document, index.config())?)?;
     }
     writer.finish()?;
     Ok(Searcher::new(index.snapshot()?))

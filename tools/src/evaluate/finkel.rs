@@ -189,7 +189,7 @@ fn table_4(texts: &HashMap<u32, Text>, out: &mut String) -> Result {
     Ok(())
 }
 
-/// Scheme and analyser for programs.
+/// Scheme and analyzer for programs.
 const FOR_PROGRAMS: [(&str, &str); 5] = [
     ("syntax(min=10)", "code(language=java)"),
     ("winnow(k=5,w=4)", "code(language=java)"),
@@ -222,7 +222,7 @@ fn table_of_programs(path: &Path, out: &mut String) -> Result {
         "Programs (section 2.1; {} Java programs of IR-Plag): mean share of the original's fingerprints in copies disguised by other comments and layout (L1), \
          names (L2), declarations (L3), methods (L4), statements (L5) and logic (L6), and in programs that others wrote for the same task; last, how often a copy of \
          L1 to L6 has more of its original than a program of another has, of all such pairs of one task.\n\n\
-         | scheme | analyser | L1 | L2 | L3 | L4 | L5 | L6 | others | copies first |\n|---|---|---|---|---|---|---|---|---|---|",
+         | scheme | analyzer | L1 | L2 | L3 | L4 | L5 | L6 | others | copies first |\n|---|---|---|---|---|---|---|---|---|---|",
         originals.len() + others.len()
     )?;
     for (scheme, analyzer) in FOR_PROGRAMS {

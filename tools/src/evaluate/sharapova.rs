@@ -32,7 +32,7 @@ pub struct Sharapova {
     seed: u64,
 }
 
-/// Scheme and analyser, and the tokens of the grams that its table counts, if it reads one.
+/// Scheme and analyzer, and the tokens of the grams that its table counts, if it reads one.
 const SCHEMES: [(&str, &str, usize); 13] = [
     (cento::index::REUSE, "avtor(language=en)", 0),
     ("kgram(k=5)", "avtor(language=en)", 0),
@@ -85,7 +85,7 @@ impl Sharapova {
              after every third; T4 the sentences of 100 words of four documents each, reordered. First the share of the fingerprints of reused text that the right documents \
              have (what Avtor.NET goes by, with MD5 for a hash), then the share of the reused characters that passages of the right documents cover, last \
              the share of the right documents that are among the ten first hits. Theirs (Avtor.NET): 0.99, 0.97, 0.94, 0.99.\n\n\
-             | scheme | analyser | T1 | T2 | T3 | T4 | fingerprints |\n|---|---|---|---|---|---|---|\n",
+             | scheme | analyzer | T1 | T2 | T3 | T4 | fingerprints |\n|---|---|---|---|---|---|---|\n",
             self.each,
             indexed.len()
         );

@@ -5,7 +5,7 @@
 //! choose a threshold, in collections of few programs; the others judge it, in small collections and
 //! in large ones. Then the halves change places.
 
-use cento::index::{Document, Index, Signed, WriterOptions};
+use cento::index::{Document, Index, SignedDocument, WriterOptions};
 use cento::join::margin::MARGIN_RANK;
 use cento::join::pairs::{PairOptions, pairs};
 use cento::search::Searcher;
@@ -211,7 +211,7 @@ fn check_with_cento(programs: &[Program], compared: &[Compared]) -> Result {
     let mut writer = index.writer(WriterOptions::default())?;
     for &member in &members {
         let document = Document::new(member.to_string(), programs[member].text.clone());
-        writer.add_signed(Signed::new(document, index.config())?)?;
+        writer.add_signed(SignedDocument::new(document, index.config())?)?;
     }
     writer.finish()?;
     let searcher = Searcher::new(index.snapshot()?);

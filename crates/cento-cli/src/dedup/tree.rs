@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use cento::{Error, Result};
-use cento_source::{Found, SourceOptions, files_below, is_parquet, place_of};
+use cento_source::{DirectoryEntry, SourceOptions, files_below, is_parquet, place_of};
 
 /// A Parquet file, and where its copy is in the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,12 +71,12 @@ impl Tree {
         let mut failure = None;
         let _ = files_below(dir, options, &mut |found| {
             let added = match found {
-                Found::File { path, below } => self.add_file(path, below),
-                Found::LeftOut { place, why } => {
+                DirectoryEntry::File { path, below } => self.add_file(path, below),
+                DirectoryEntry::LeftOut { place, why } => {
                     self.left_out.push((place.to_string(), why));
                     Ok(())
                 }
-                Found::Failed(error) => Err(error),
+                DirectoryEntry::Failed(error) => Err(error),
             };
             match added {
                 Ok(()) => ControlFlow::Continue(()),

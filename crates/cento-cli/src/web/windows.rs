@@ -21,7 +21,7 @@ impl Collection {
     /// Opens an index, or a table that `cento train` wrote.
     ///
     /// # Errors
-    /// When it is neither, or the analyser of the table is not in this build.
+    /// When it is neither, or the analyzer of the table is not in this build.
     pub fn open(path: &Path) -> cento::Result<Collection> {
         if !path.is_file() {
             let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);

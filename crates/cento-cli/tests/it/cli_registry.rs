@@ -1,4 +1,4 @@
-//! The lists of schemes, analysers and measures.
+//! The lists of schemes, analyzers and measures.
 
 use std::collections::HashMap;
 

@@ -364,7 +364,7 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     assert!(stats["analyzer"].as_str().unwrap().starts_with("avtor("), "{stats}");
     // An index that is there is the same one.
     dir.json(&[&["add", "idx", "--scheme", "reuse", "corpus.jsonl"], &english[..]].concat());
-    // Without an analyser it is avtor, which finds out the language.
+    // Without an analyzer it is avtor, which finds out the language.
     dir.json(&["add", "other", "--scheme", "reuse", "corpus.jsonl"]);
     let analyzer = dir.json(&["stats", "other"])["analyzer"].to_string();
     assert!(analyzer.contains("avtor(language=auto"), "{analyzer}");

@@ -1,7 +1,7 @@
 //! What comes from outside and is nested deeply ends no thread with an eighth of the usual stack.
 
 use cento::index::Document;
-use cento::index::Signed;
+use cento::index::SignedDocument;
 use cento::index::{Config, Index, WriterOptions};
 use cento::scheme;
 use cento::text::code::languages;
@@ -155,7 +155,7 @@ fn deep_records_are_refused_and_the_deepest_that_are_not_are_added() {
         let index = Index::in_memory(config).unwrap();
         let options = WriterOptions { memory_bytes: 0, merge: false };
         let mut writer = index.writer(options).unwrap();
-        let signed = Signed::new(document.clone(), index.config()).unwrap();
+        let signed = SignedDocument::new(document.clone(), index.config()).unwrap();
         writer.add_signed(signed).unwrap();
         writer.finish().unwrap();
         let snapshot = index.snapshot().unwrap();

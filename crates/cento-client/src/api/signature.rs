@@ -16,7 +16,7 @@ use cento::{Error, Result};
 pub struct Signature {
     /// The specification of the scheme.
     pub scheme: String,
-    /// The specification of the analyser.
+    /// The specification of the analyzer.
     pub analyzer: String,
     /// The bits of a key.
     #[serde(deserialize_with = "whole::number")]
@@ -37,7 +37,7 @@ impl Signature {
     /// The signature of a text, which takes the place of what `tokens` held.
     ///
     /// # Errors
-    /// When the text is too large to be analysed.
+    /// When the text is too large to be analyzed.
     pub fn new(config: &Config, text: &str, tokens: &mut Tokens) -> Result<Signature> {
         let signature = config.sign_into(text, tokens)?;
         Ok(Signature {

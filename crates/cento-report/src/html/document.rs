@@ -7,8 +7,8 @@ use std::ops::Range;
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
-use super::excerpt::{Excerpts, Side, bytes};
-use super::text::{Shown, Writer};
+use super::excerpt::{ExcerptSide, Excerpts, bytes};
+use super::text::{VisibleText, Writer};
 use super::{colour, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
 use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
@@ -41,11 +41,11 @@ fn overview(report: &ReuseReport) -> Markup {
                         th scope="col" { "Largest source" }
                     } }
                     tbody { @for (number, document) in (1..).zip(&report.documents) { tr {
-                        th scope="row" { a href={ "#d" (number) } { bdi { (Shown(&document.name)) } } }
+                        th scope="row" { a href={ "#d" (number) } { bdi { (VisibleText(&document.name)) } } }
                         td.number { (percent(document.reused.thousandths())) }
                         td.number { (percent(document.original_thousandths())) }
                         td.number { (document.sources.len()) }
-                        td { @if let Some(source) = document.sources.first() { bdi { (Shown(&source.id)) } } }
+                        td { @if let Some(source) = document.sources.first() { bdi { (VisibleText(&source.id)) } } }
                     } } }
                 }
             }
@@ -58,7 +58,7 @@ fn section(number: usize, document: &DocumentReport, excerpts: &mut Excerpts) ->
     let of = document.size;
     html! {
         section.reuse id=(id) data-total=(of) {
-            h2 { bdi { (Shown(&document.name)) } }
+            h2 { bdi { (VisibleText(&document.name)) } }
             div.shares {
                 p { span.share.reused { (percent(document.reused.thousandths())) } " reused" }
                 p { span.share.original { (percent(document.original_thousandths())) } " original" }
@@ -254,9 +254,9 @@ fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Exc
     };
     let grey = document.parts.iter().filter(|part| part.is_boilerplate);
     let grey: Vec<_> = grey.map(|part| (part.range.start, part.range.end)).collect();
-    let one = Side { text: &document.text, name: "This document", boilerplate: &grey };
+    let one = ExcerptSide { text: &document.text, name: "This document", boilerplate: &grey };
     let other = source.text.as_deref();
-    let other = other.map(|text| Side { text, name: "Source", boilerplate: &[] });
+    let other = other.map(|text| ExcerptSide { text, name: "Source", boilerplate: &[] });
     html! {
         section.card id={ (id) "s" (source.number) } {
             h4 {
@@ -270,7 +270,7 @@ fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Exc
             }
             @if !source.meta.is_empty() {
                 dl.meta { @for (name, value) in &source.meta {
-                    dt { bdi { (Shown(name)) } } dd { bdi { (Shown(&said(value))) } }
+                    dt { bdi { (VisibleText(name)) } } dd { bdi { (VisibleText(&said(value))) } }
                 } }
             }
             @for place in &source.passages {

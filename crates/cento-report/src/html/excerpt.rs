@@ -5,7 +5,7 @@ use std::ops::Range;
 use cento::Origin;
 use maud::{Markup, PreEscaped, html};
 
-use super::text::{Shown, Writer, at_most, line_at, with_context, with_lines};
+use super::text::{VisibleText, Writer, at_most, line_at, with_context, with_lines};
 use super::{count, counted, percent};
 use crate::difference::{Comparer, Difference};
 use crate::number::rounded;
@@ -33,7 +33,7 @@ pub struct Excerpts {
 
 /// A text, and what it is called above its passage.
 #[derive(Clone, Copy)]
-pub struct Side<'a> {
+pub struct ExcerptSide<'a> {
     /// The whole text.
     pub text: &'a str,
     /// The heading.
@@ -42,7 +42,7 @@ pub struct Side<'a> {
     pub boilerplate: &'a [(u32, u32)],
 }
 
-impl Side<'_> {
+impl ExcerptSide<'_> {
     /// Writes a part of the text with marks; boilerplate in it is grey, and has none.
     fn write(&self, writer: &mut Writer<'_>, part: Range<usize>, (marks, tag): Marks<'_>) {
         let mut at = part.start;
@@ -91,8 +91,8 @@ impl Excerpts {
     pub fn passage(
         &mut self,
         place: &Place,
-        document: Side<'_>,
-        source: Option<Side<'_>>,
+        document: ExcerptSide<'_>,
+        source: Option<ExcerptSide<'_>>,
         to: Option<String>,
     ) -> Markup {
         let at = bytes(place.document);
@@ -143,13 +143,13 @@ impl Excerpts {
     /// of it, and `marks` are places from there in which it differs.
     fn side(
         &self,
-        shown_side: Side<'_>,
+        shown_side: ExcerptSide<'_>,
         (page, line, origin): (Option<u32>, Option<u32>, Option<Origin>),
         (range, shown): (&Range<usize>, &Range<usize>),
         marks: &[Range<usize>],
         tag: &str,
     ) -> Markup {
-        let Side { text, name, .. } = shown_side;
+        let ExcerptSide { text, name, .. } = shown_side;
         let marks: Vec<_> =
             marks.iter().map(|mark| mark.start + shown.start..mark.end + shown.start).collect();
         let lines = match self.is_code {
@@ -181,7 +181,7 @@ impl Excerpts {
         html! {
             div.side {
                 p.where {
-                    bdi { (Shown(name)) } ", "
+                    bdi { (VisibleText(name)) } ", "
                     @if let Some(page) = page { "page " (count(page.into())) ", " }
                     @if self.is_code { (of_lines(text, range)) } @else {
                         @if let Some(line) = line { "line " (count(line.into())) ", " }

@@ -18,7 +18,7 @@ use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
 use crate::reuse::ReuseReport;
 use crate::run::{IndexState, Run};
-use text::{Shown, plain};
+use text::{VisibleText, plain};
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
@@ -66,7 +66,7 @@ fn page(run: &Run, title: &str, body: Markup) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                header { h1 { bdi { (Shown(title)) } } }
+                header { h1 { bdi { (VisibleText(title)) } } }
                 main { (body) }
                 footer { (foot(run)) }
                 script { (PreEscaped(SCRIPT)) }
@@ -86,7 +86,7 @@ fn not_compared(list: &[NotCompared]) -> Markup {
                 table {
                     thead { tr { th scope="col" { "Name" } th scope="col" { "Reason" } } }
                     tbody { @for NotCompared { name, reason } in list { tr {
-                        th scope="row" { bdi { (Shown(name)) } } td { bdi { (Shown(reason)) } }
+                        th scope="row" { bdi { (VisibleText(name)) } } td { bdi { (VisibleText(reason)) } }
                     } } }
                 }
             }
@@ -98,7 +98,7 @@ fn not_compared(list: &[NotCompared]) -> Markup {
 fn warnings(list: &[NotCompared]) -> Markup {
     html! {
         @for NotCompared { name, reason } in list {
-            p.warning { bdi { (Shown(name)) } " " (reason) "." }
+            p.warning { bdi { (VisibleText(name)) } " " (reason) "." }
         }
     }
 }
@@ -119,15 +119,15 @@ fn foot(run: &Run) -> Markup {
     html! {
         h2 { "About this report" }
         dl.run {
-            dt { "Made by" } dd { "cento " (run.version) ", " (Shown(&run.action)) }
-            @if let Some(date) = &run.date { dt { "Date" } dd { (Shown(date)) } }
+            dt { "Made by" } dd { "cento " (run.version) ", " (VisibleText(&run.action)) }
+            @if let Some(date) = &run.date { dt { "Date" } dd { (VisibleText(date)) } }
             @if let Some(IndexState { place, generation, documents }) = &run.index {
-                dt { "Index" } dd { bdi { (Shown(place)) } }
-                @if let Some(generation) = generation { dt { "Generation" } dd { (Shown(generation)) } }
+                dt { "Index" } dd { bdi { (VisibleText(place)) } }
+                @if let Some(generation) = generation { dt { "Generation" } dd { (VisibleText(generation)) } }
                 dt { "Documents" } dd { (count(*documents)) }
             }
             @for (name, value) in &run.parameters {
-                dt { (Shown(name)) } dd { bdi { (Shown(value)) } }
+                dt { (VisibleText(name)) } dd { bdi { (VisibleText(value)) } }
             }
         }
     }
@@ -147,8 +147,8 @@ fn colour(number: usize) -> String {
 fn linked(id: &str, link: Option<&str>) -> Markup {
     html! {
         @match link {
-            Some(link) => a href=(link) rel="noopener noreferrer nofollow" { bdi { (Shown(id)) } },
-            None => bdi { (Shown(id)) },
+            Some(link) => a href=(link) rel="noopener noreferrer nofollow" { bdi { (VisibleText(id)) } },
+            None => bdi { (VisibleText(id)) },
         }
     }
 }

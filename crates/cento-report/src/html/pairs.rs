@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::drawing::{self, GRAPH_DOCUMENTS_MAX, MATRIX_DOCUMENTS_MAX, thousandths};
-use super::excerpt::{Excerpts, Side};
-use super::text::Shown;
+use super::excerpt::{ExcerptSide, Excerpts};
+use super::text::VisibleText;
 use super::{colour, count, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
 use crate::number::shown_of;
@@ -67,7 +67,7 @@ pub fn body(report: &PairsReport) -> Markup {
 fn table(report: &PairsReport) -> Markup {
     let has_margins = report.pairs.iter().any(|pair| pair.margin.is_some());
     html! {
-        p.note { "Similarity: " (Shown(&report.measure)) ". " (words(report)) ": of the one and of the other."
+        p.note { "Similarity: " (VisibleText(&report.measure)) ". " (words(report)) ": of the one and of the other."
             @if has_margins { " Margin: how much more alike the two are than others are to either." }
         }
         div.wide tabindex="0" role="region" aria-label="Pairs by similarity" {
@@ -161,8 +161,8 @@ fn section(
             @match sides {
                 Some((one, other)) => {
                     @for place in &pair.passages {
-                        @let one = Side { text: one, name: &a.name, boilerplate: &a.boilerplate };
-                        @let other = Side { text: other, name: &b.name, boilerplate: &b.boilerplate };
+                        @let one = ExcerptSide { text: one, name: &a.name, boilerplate: &a.boilerplate };
+                        @let other = ExcerptSide { text: other, name: &b.name, boilerplate: &b.boilerplate };
                         (excerpts.passage(place, one, Some(other), None))
                     }
                 },

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 use crate::pairs::tests::{joined, pair};
-use crate::reuse::{Counting, Found, Place, Searched};
+use crate::reuse::{Counting, Place, ReuseSource, Searched};
 use crate::{DocumentReport, Exclusions};
 
 fn hash(text: &str) -> String {
@@ -178,7 +178,7 @@ proptest! {
         quotations in any::<bool>(),
         is_code in any::<bool>(),
     ) {
-        let found = |(id, source, place): (String, String, (usize, usize))| Found {
+        let found = |(id, source, place): (String, String, (usize, usize))| ReuseSource {
             meta: Map::from_iter([(id.clone(), Value::String(source.clone()))]),
             id,
             passages: vec![place_in(&text, &source, place)],

@@ -9,9 +9,9 @@ use std::ops::Range;
 use maud::{Escaper, Render};
 
 /// A text as it is shown.
-pub struct Shown<'a>(pub &'a str);
+pub struct VisibleText<'a>(pub &'a str);
 
-impl Render for Shown<'_> {
+impl Render for VisibleText<'_> {
     fn render_to(&self, out: &mut String) {
         Writer::new(out, None, None).text(self.0);
     }
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        Shown(text).render().into_string()
+        VisibleText(text).render().into_string()
     }
 
     #[test]

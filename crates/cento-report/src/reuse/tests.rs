@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> Found {
+pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> ReuseSource {
     let place = |&(start, end): &(u32, u32)| Place {
         document: (start, end),
         source: Some((0, end - start)),
@@ -17,7 +17,7 @@ pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> Found {
         origin: None,
         source_origin: None,
     };
-    Found {
+    ReuseSource {
         id: id.into(),
         meta: Map::new(),
         text: Some("x".repeat(100)),
@@ -26,13 +26,13 @@ pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> Found {
     }
 }
 
-pub(crate) fn report(text: &str, sources: Vec<Found>, by: Exclusions) -> DocumentReport {
+pub(crate) fn report(text: &str, sources: Vec<ReuseSource>, by: Exclusions) -> DocumentReport {
     report_without(text, sources, Counting::default(), by)
 }
 
 fn report_without(
     text: &str,
-    sources: Vec<Found>,
+    sources: Vec<ReuseSource>,
     counting: Counting,
     by: Exclusions,
 ) -> DocumentReport {
@@ -141,7 +141,7 @@ proptest! {
         for (source, start, len) in places {
             passages[source].push((at(start), at(start + len)));
         }
-        let mut sources: Vec<Found> =
+        let mut sources: Vec<ReuseSource> =
             (0..5).map(|n| found(&n.to_string(), &passages[n])).collect();
         // Of a passage the source has the first character, and all from the third on.
         let parts = |&(start, end): &(u32, u32)| -> Vec<(u32, u32)> {

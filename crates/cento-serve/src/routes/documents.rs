@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 
 use crate::app::App;
 use crate::body::Body;
-use crate::command::{Command, Room};
+use crate::command::{Command, QueueReservation};
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use cento::Error;
@@ -232,7 +232,7 @@ async fn remove_all(
     app: &App,
     ids: Vec<String>,
     commit: Commit,
-    room: Room,
+    room: QueueReservation,
 ) -> Result<RemoveResponse, Failure> {
     app.command(|reply| Command::Remove { ids, commit, room, reply }).await
 }

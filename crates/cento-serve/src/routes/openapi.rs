@@ -44,14 +44,14 @@ use cento_client::api::ErrorBody;
         status::openapi,
     ),
     components(schemas(ErrorBody)),
-    modifiers(&Tokens)
+    modifiers(&TokenSecurity)
 )]
 struct Document;
 
 /// Every route but those that say otherwise wants a token, if the service has tokens.
-struct Tokens;
+struct TokenSecurity;
 
-impl utoipa::Modify for Tokens {
+impl utoipa::Modify for TokenSecurity {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
             "A token of the service. One that was started without tokens asks nobody for one.",

@@ -15,7 +15,7 @@ use crate::files::{FileDocument, Files};
 use crate::memory;
 use cento::Error;
 use cento::budget::Permit;
-use cento::index::{Config, Document, Index, Signed, WriterOptions};
+use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
 use cento::join::pairwise::{MostSimilar, PairwiseOptions, most_similar};
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
@@ -217,7 +217,7 @@ impl Compared {
                 let what = format!("two documents have the id `{}`", document.id);
                 return Err(Error::Query { what });
             }
-            writer.add_signed(Signed::until(document, index.config(), wanted)?)?;
+            writer.add_signed(SignedDocument::until(document, index.config(), wanted)?)?;
         }
         wanted.check()?;
         writer.finish()?;

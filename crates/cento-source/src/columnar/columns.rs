@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use arrow_schema::{DataType, Field, Schema};
 
 use super::rows::type_of;
-use super::{NO_IDS, Reading};
+use super::{NO_IDS, TableRequest};
 
 /// Names of columns that are shown, at most.
 const SHOWN_MAX: usize = 20;
@@ -14,8 +14,8 @@ const SHOWN_MAX: usize = 20;
 ///
 /// # Errors
 /// When there is no text, or a column is of a type that it cannot be; as a clause.
-pub fn chosen(schema: &Schema, reading: &Reading) -> Result<Vec<usize>, String> {
-    let Reading { id, text, meta, all, .. } = reading;
+pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, String> {
+    let TableRequest { id, text, meta, all, .. } = reading;
     match type_of(schema, text) {
         None => return Err(missing(schema, text)),
         Some(found) if is_text(found) || is_bytes(found) => {}

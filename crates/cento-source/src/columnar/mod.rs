@@ -96,7 +96,7 @@ impl Kind {
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// The rows of standard input.
-    Read(Reading),
+    Read(TableRequest),
     /// The rows of standard input that are kept, to standard output.
     Copy {
         /// A line for each row ([`Selection`]).
@@ -110,7 +110,7 @@ pub enum Request {
 
 /// What is read of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct TableRequest {
     /// What the file is.
     pub kind: Kind,
     /// The column of the ids, which may be absent.
@@ -239,7 +239,7 @@ impl Tables {
             None => unpacked(source)?,
         };
         let row_bytes_max = options.record_bytes_max;
-        let request = Request::Read(Reading {
+        let request = Request::Read(TableRequest {
             kind,
             id: options.id_field.clone(),
             text: options.text_field.clone(),

@@ -13,7 +13,7 @@ use parquet::basic::LogicalType;
 use super::columns::{self, is_uuid};
 use super::input::Input;
 use super::values::Column;
-use super::{Frame, Kind, Reading};
+use super::{Frame, Kind, TableRequest};
 use crate::jsonl::CHUNK_BYTES;
 use crate::worker::set_for_next;
 
@@ -43,7 +43,7 @@ type Emit<'a> = &'a mut dyn FnMut(Frame, u64, &[u8]) -> io::Result<()>;
 ///
 /// # Errors
 /// When it has no documents or cannot be read on, after the rows before.
-pub fn read(reading: &Reading, input: Input, emit: Emit<'_>) -> Result<(), Fault> {
+pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), Fault> {
     let failed = |error: &dyn std::fmt::Display| Fault::Failed(error.to_string());
     match reading.kind {
         Kind::Parquet => {
@@ -76,8 +76,8 @@ pub fn read(reading: &Reading, input: Input, emit: Emit<'_>) -> Result<(), Fault
 }
 
 /// Lines that are not given yet.
-struct Written<'a> {
-    reading: &'a Reading,
+struct PendingLines<'a> {
+    reading: &'a TableRequest,
     /// The ids are marked as UUIDs outside the column.
     is_uuid: bool,
     emit: Emit<'a>,
@@ -88,12 +88,12 @@ struct Written<'a> {
 }
 
 fn write(
-    reading: &Reading,
+    reading: &TableRequest,
     is_uuid: bool,
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     emit: Emit<'_>,
 ) -> Result<(), Fault> {
-    let mut written = Written { reading, is_uuid, emit, lines: Vec::new(), first: 1, next: 1 };
+    let mut written = PendingLines { reading, is_uuid, emit, lines: Vec::new(), first: 1, next: 1 };
     for batch in batches {
         let added = match batch {
             Ok(batch) => written.add(&batch),
@@ -112,7 +112,7 @@ fn write(
     Ok(())
 }
 
-impl Written<'_> {
+impl PendingLines<'_> {
     fn add(&mut self, batch: &RecordBatch) -> Result<(), Fault> {
         let options = EncoderOptions::default();
         let schema = batch.schema();

@@ -11,7 +11,7 @@ use cento::index::id_of_json;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::Reading;
+use super::TableRequest;
 use super::columns::{is_bytes, is_text};
 
 /// A column, and its values as JSON.
@@ -27,7 +27,7 @@ enum Values<'a> {
     /// Ids of any type: numbers that are not whole, dates and the like are taken for what is written.
     Ids(NullableEncoder<'a>),
     /// Strings or bytes.
-    Bytes(Meaning, Bytes<'a>),
+    ByteValues(Meaning, ByteValues<'a>),
 }
 
 /// What the bytes of a column mean.
@@ -49,7 +49,7 @@ impl<'a> Column<'a> {
         field: &'a FieldRef,
         array: &'a dyn Array,
         options: &'a EncoderOptions,
-        reading: &Reading,
+        reading: &TableRequest,
         is_uuid: bool,
     ) -> Result<Column<'a>, ArrowError> {
         let (name, found) = (field.name(), array.data_type());
@@ -57,14 +57,14 @@ impl<'a> Column<'a> {
         let values = match (is_text(found), is_bytes(found)) {
             // One column may be two of them: its bytes are then read as text.
             (false, true) if *name == reading.text => {
-                Values::Bytes(Meaning::Text, Bytes::new(array))
+                Values::ByteValues(Meaning::Text, ByteValues::new(array))
             }
             (true, _) | (_, true) if *name == reading.meta && *name != reading.text => {
-                Values::Bytes(Meaning::Meta, Bytes::new(array))
+                Values::ByteValues(Meaning::Meta, ByteValues::new(array))
             }
             (false, true) if *name == reading.id => {
                 let meaning = if is_uuid { Meaning::Uuid } else { Meaning::Id };
-                Values::Bytes(meaning, Bytes::new(array))
+                Values::ByteValues(meaning, ByteValues::new(array))
             }
             (false, false) if *name == reading.id && !found.is_integer() => Values::Ids(encoder()?),
             _ => Values::Any(encoder()?),
@@ -104,7 +104,7 @@ impl<'a> Column<'a> {
                 lines.extend_from_slice(&json);
                 return Ok(true);
             }
-            Values::Bytes(meaning, values) => (*meaning, &*values),
+            Values::ByteValues(meaning, values) => (*meaning, &*values),
         };
         let Some(bytes) = values.get(row) else { return Ok(false) };
         let value = match meaning {
@@ -163,7 +163,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Values that are strings or bytes, in any of the ways in which Arrow holds them.
-struct Bytes<'a> {
+struct ByteValues<'a> {
     values: &'a dyn Array,
     /// Which rows have none.
     is_null: Option<Vec<bool>>,
@@ -171,17 +171,17 @@ struct Bytes<'a> {
     keys: Option<Vec<usize>>,
 }
 
-impl<'a> Bytes<'a> {
-    fn new(array: &'a dyn Array) -> Bytes<'a> {
+impl<'a> ByteValues<'a> {
+    fn new(array: &'a dyn Array) -> ByteValues<'a> {
         let is_null = array.logical_nulls().map(|valid| valid.iter().map(|valid| !valid).collect());
         let DataType::Dictionary(..) = array.data_type() else {
-            return Bytes { values: array, is_null, keys: None };
+            return ByteValues { values: array, is_null, keys: None };
         };
         let dictionary = array.as_any_dictionary();
         let values = dictionary.values().as_ref();
         // Keys of a dictionary of nothing are all null.
         let keys = if values.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
-        Bytes { values, is_null, keys: Some(keys) }
+        ByteValues { values, is_null, keys: Some(keys) }
     }
 
     fn get(&self, row: usize) -> Option<&'a [u8]> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use super::input::Input;
-use super::{Frame, Reading, Request, TABLE_MEMORY_BYTES_MAX, copy, rows};
+use super::{Frame, Request, TABLE_MEMORY_BYTES_MAX, TableRequest, copy, rows};
 use crate::worker::{confine, set_for_next};
 
 /// Answers one request, in JSON, about the file that is standard input.
@@ -34,7 +34,7 @@ pub fn serve(request: &str, input: File, output: File) -> io::Result<()> {
 
 fn read(
     confined: Result<(), String>,
-    reading: &Reading,
+    reading: &TableRequest,
     input: Input,
     mut output: impl Write,
 ) -> io::Result<()> {

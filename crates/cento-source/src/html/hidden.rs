@@ -38,7 +38,7 @@ pub struct Sight {
 
 /// What a reader sees of a place in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum Visibility {
     /// Its text.
     Yes,
     /// Nothing, and its text is none of the page.
@@ -49,11 +49,11 @@ pub enum Seen {
 
 impl Sight {
     /// What is seen of a text that stands here.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> Visibility {
         match (self.open.is_empty(), self.is_text) {
-            (true, _) => Seen::Yes,
-            (false, true) => Seen::Hidden,
-            (false, false) => Seen::NoText,
+            (true, _) => Visibility::Yes,
+            (false, true) => Visibility::Hidden,
+            (false, false) => Visibility::NoText,
         }
     }
 

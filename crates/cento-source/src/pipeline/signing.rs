@@ -5,7 +5,7 @@
 use super::{Output, PipelineOptions};
 use cento::fault::{Faults, Point};
 use cento::hash::Digest;
-use cento::index::{Config, Document, Signature, Signed};
+use cento::index::{Config, Document, Signature, SignedDocument};
 use cento::scheme::Fingerprint;
 use cento::stop::Stop;
 use cento::{Error, Result};
@@ -23,7 +23,7 @@ impl Output {
         keeps_text: bool,
     ) -> Output {
         let text_bytes = document.text.len();
-        let mut signed = Signed::of(document, digest, tokens, signature);
+        let mut signed = SignedDocument::of(document, digest, tokens, signature);
         if !keeps_text {
             signed.document.text = String::new();
         }

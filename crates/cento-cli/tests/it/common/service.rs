@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use cento_client::Client;
-use cento_serve::Whereabouts;
+use cento_serve::ServiceFile;
 use serde_json::Value;
 
 use super::run::Dir;
@@ -93,7 +93,7 @@ impl Service {
         let mut child = command.stdin(Stdio::null()).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(60);
         loop {
-            if let Some(found) = Whereabouts::of(index) {
+            if let Some(found) = ServiceFile::of(index) {
                 return Service { child, url: found.url };
             }
             assert!(child.try_wait().unwrap().is_none(), "the service ended");

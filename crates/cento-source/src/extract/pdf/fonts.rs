@@ -20,11 +20,11 @@ const TEX_LIGATURES: [&str; 5] = ["ff", "fi", "fl", "ffi", "ffl"];
 /// What is known of the fonts of a document beyond what the interpreter knows.
 pub struct Fonts<'a> {
     pdf: &'a Pdf,
-    known: OnceCell<Known>,
+    known: OnceCell<FontCache>,
 }
 
 #[derive(Default)]
-struct Known {
+struct FontCache {
     /// Of fonts of drawings by the codes of their glyphs; none where two fonts differ.
     drawings: HashMap<u32, Option<String>>,
     /// Of collections by the names of fonts; none where two of a name differ.
@@ -46,7 +46,7 @@ impl<'a> Fonts<'a> {
 
     /// The letters of a glyph.
     pub fn text_of(&self, glyph: &Glyph<'_>) -> Option<String> {
-        let known = self.known.get_or_init(|| Known::of(self.pdf));
+        let known = self.known.get_or_init(|| FontCache::of(self.pdf));
         let code = glyph.char_code();
         match glyph {
             Glyph::Type3(_) => known.drawings.get(&code).cloned().flatten(),
@@ -61,9 +61,9 @@ impl<'a> Fonts<'a> {
     }
 }
 
-impl Known {
-    fn of(pdf: &Pdf) -> Known {
-        let mut known = Known::default();
+impl FontCache {
+    fn of(pdf: &Pdf) -> FontCache {
+        let mut known = FontCache::default();
         let named = pdf.pages().iter().flat_map(|page| {
             let fonts = &page.resources().fonts;
             fonts.keys().filter_map(|name| fonts.get::<Dict<'_>>(name.as_ref())).collect::<Vec<_>>()

@@ -17,8 +17,8 @@ use axum::http::StatusCode;
 use crossbeam::channel::{Sender, select_biased};
 
 use self::recovery::{take_out, take_out_refused};
-use super::kept::{Change, Changes, Kept, Poisons, Refused, Reported, State};
-use super::{Incoming, Status, WriterSettings};
+use super::pending::{Change, Changes, PendingChange, Poisons, Refused, Reported, State};
+use super::{Status, WriterInbox, WriterSettings};
 use crate::command::{Command, Received, Reply};
 use crate::failure::Failure;
 use crate::metrics::Metrics;
@@ -44,13 +44,13 @@ const COMPACTION_TRIES: u32 = 10;
 const KEPT_SHARE: usize = 4;
 
 /// A command that is answered when a commit has been made, or has failed.
-struct Waiting {
+struct PendingReply {
     command: u64,
-    tell: Tell,
+    tell: ReplyFn,
 }
 
 /// Tells the end of a commit, and which changes of the command were refused.
-type Tell = Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>, Vec<Refused>) + Send>;
+type ReplyFn = Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>, Vec<Refused>) + Send>;
 
 /// A compaction that goes on.
 struct Running {
@@ -60,12 +60,12 @@ struct Running {
 }
 
 /// What a change did.
-struct Made {
+struct Applied {
     outcome: Option<Outcome>,
     is_changed: bool,
 }
 
-pub struct Work {
+pub struct WriterLoop {
     index: Index,
     /// Without one after a failed write, until writing succeeds again.
     writer: Option<Writer>,
@@ -76,7 +76,7 @@ pub struct Work {
     commands: Sender<Command>,
     /// The number of the command that is being done.
     command: u64,
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingReply>,
     /// When what has been acknowledged is to be committed.
     commit_due: Option<Instant>,
     /// The changes since the last commit.
@@ -94,7 +94,7 @@ fn options(memory_bytes: usize) -> WriterOptions {
     WriterOptions { memory_bytes, ..WriterOptions::default() }
 }
 
-impl Work {
+impl WriterLoop {
     /// Opens the writer.
     ///
     /// # Errors
@@ -104,9 +104,9 @@ impl Work {
         settings: WriterSettings,
         (published, metrics, status): (Arc<Published>, Arc<Metrics>, Arc<Status>),
         commands: Sender<Command>,
-    ) -> Result<Work> {
+    ) -> Result<WriterLoop> {
         let writer = index.writer(options(settings.memory_bytes))?;
-        Ok(Work {
+        Ok(WriterLoop {
             index,
             writer: Some(writer),
             settings,
@@ -127,7 +127,7 @@ impl Work {
     }
 
     /// Does what it is asked to, until the end; whether the last commit succeeded goes to `committed`.
-    pub fn run(mut self, ways: &Incoming, committed: &Sender<bool>) {
+    pub fn run(mut self, ways: &WriterInbox, committed: &Sender<bool>) {
         let mut next_tick = Instant::now() + TICK;
         while !self.is_stopped {
             self.guard(|work| work.step(ways, &mut next_tick));
@@ -136,13 +136,13 @@ impl Work {
         for command in ways.documents.try_iter() {
             self.guard(|work| work.take(command));
         }
-        self.guard(Work::commit);
+        self.guard(WriterLoop::commit);
         let _ = committed.send(self.end());
     }
 
     /// Does `what`; waiting clients learn of a defect outside of a change, where it is caught too, and
     /// what has been taken stays.
-    fn guard(&mut self, what: impl FnOnce(&mut Work)) {
+    fn guard(&mut self, what: impl FnOnce(&mut WriterLoop)) {
         let done = Error::catch("the writer", || {
             what(self);
             Ok(())
@@ -159,7 +159,7 @@ impl Work {
         }
     }
 
-    fn step(&mut self, ways: &Incoming, next_tick: &mut Instant) {
+    fn step(&mut self, ways: &WriterInbox, next_tick: &mut Instant) {
         let until = self.commit_due.map_or(*next_tick, |due| due.min(*next_tick));
         // A client that adds much must not keep others from being served.
         select_biased! {
@@ -223,8 +223,8 @@ impl Work {
                 });
             }
             Command::Commit(reply) => {
-                let tell: Tell = Box::new(|result, _| reply.send(result));
-                self.waiting.push(Waiting { command: self.command, tell });
+                let tell: ReplyFn = Box::new(|result, _| reply.send(result));
+                self.waiting.push(PendingReply { command: self.command, tell });
             }
             Command::Compact { reply, .. } if self.is_failing() => {
                 reply.send(Err(Failure::not_writing()));
@@ -293,10 +293,10 @@ impl Work {
         let command = self.command;
         match commit {
             Commit::Wait => {
-                let tell: Tell = Box::new(|result, refused| {
+                let tell: ReplyFn = Box::new(|result, refused| {
                     reply.send(result.and_then(|_| answer(true, refused)));
                 });
-                self.waiting.push(Waiting { command, tell });
+                self.waiting.push(PendingReply { command, tell });
             }
             Commit::Auto => {
                 self.commit_later();
@@ -319,7 +319,7 @@ impl Work {
             let is_poison = self.poisons.has(&received.signed);
             let (line, signed) = (received.line, &received.signed);
             let size = (signed.document.text.len() as u64, signed.token_count == 0);
-            let mut kept = Kept::new(Change::Add(received), self.command);
+            let mut kept = PendingChange::new(Change::Add(received), self.command);
             if is_poison {
                 self.refuse(&mut kept);
                 continue;
@@ -350,7 +350,7 @@ impl Work {
     ) -> std::result::Result<(), Failure> {
         self.check_writing()?;
         for id in ids {
-            let kept = Kept::new(Change::Remove(id.clone()), self.command);
+            let kept = PendingChange::new(Change::Remove(id.clone()), self.command);
             match self.change(kept)? {
                 Some(made) if made.is_changed => response.removed += 1,
                 Some(_) => response.missing.push(id),
@@ -361,7 +361,7 @@ impl Work {
     }
 
     /// Makes a change and keeps it. Nothing if it brings out a defect: then it has been refused.
-    fn change(&mut self, mut kept: Kept) -> std::result::Result<Option<Made>, Failure> {
+    fn change(&mut self, mut kept: PendingChange) -> std::result::Result<Option<Applied>, Failure> {
         let before = self.uncommitted();
         let made = Error::catch("the writer", || kept.make(self.writer()?));
         // The writer commits by itself when very much has changed.
@@ -376,7 +376,7 @@ impl Work {
                 if is_changed {
                     self.kept.push(kept);
                 }
-                Ok(Some(Made { outcome, is_changed }))
+                Ok(Some(Applied { outcome, is_changed }))
             }
             // It came no further than to look: nothing else is touched.
             Err(Error::Internal { .. }) if is_usable => {
@@ -389,7 +389,7 @@ impl Work {
                 self.kept.push(kept);
                 let done = self.recover()?;
                 let last = done.last().filter(|kept| kept.state == State::Committed);
-                Ok(last.map(|kept| Made { outcome: kept.outcome, is_changed: true }))
+                Ok(last.map(|kept| Applied { outcome: kept.outcome, is_changed: true }))
             }
             Err(error) => Err(self.give_up(&error)),
         }

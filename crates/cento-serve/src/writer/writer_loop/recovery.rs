@@ -15,10 +15,10 @@ use std::time::Instant;
 
 use axum::http::StatusCode;
 
-use super::{Work, options};
+use super::{WriterLoop, options};
 use crate::command::{ERRORS_MAX, Received};
 use crate::failure::Failure;
-use crate::writer::kept::{Change, Kept, Refused, Reported, State};
+use crate::writer::pending::{Change, PendingChange, Refused, Reported, State};
 use cento::fault::Point;
 use cento::index::{Outcome, Writer};
 use cento::{Error, Result, replace};
@@ -32,9 +32,9 @@ const TRIES_MAX: u32 = 1000;
 /// that has just room for an empty file.
 const PROBE_BYTES: usize = 1 << 20;
 
-impl Work {
+impl WriterLoop {
     /// Its sender learns that it is not taken; or it is lost, if the sender was answered that it was.
-    pub(super) fn refuse(&mut self, kept: &mut Kept) {
+    pub(super) fn refuse(&mut self, kept: &mut PendingChange) {
         kept.state = State::Refused;
         tracing::error!(id = kept.id(), "a document triggers a defect; please report it");
         if let Change::Add(Received { signed, .. }) = &kept.change
@@ -52,7 +52,7 @@ impl Work {
 
     /// Does again, with a new writer, what has been taken since the last commit, and commits it; what has
     /// become of each change.
-    pub(super) fn recover(&mut self) -> std::result::Result<Vec<Kept>, Failure> {
+    pub(super) fn recover(&mut self) -> std::result::Result<Vec<PendingChange>, Failure> {
         let started = Instant::now();
         let mut kept = self.kept.take();
         tracing::error!(
@@ -80,7 +80,7 @@ impl Work {
     }
 
     /// Makes these changes and commits them, without those that bring out a defect.
-    fn make_again(&mut self, kept: &mut [Kept], tries: &mut u32) -> Result<()> {
+    fn make_again(&mut self, kept: &mut [PendingChange], tries: &mut u32) -> Result<()> {
         if kept.is_empty() {
             return Ok(());
         }
@@ -223,9 +223,9 @@ impl Work {
     }
 
     /// Opens the writer, if the index is the one that was opened and the disk takes as much as `owed`.
-    fn reopen(&mut self, owed: &[Kept]) -> Result<()> {
+    fn reopen(&mut self, owed: &[PendingChange]) -> Result<()> {
         let writer = Error::catch("a new writer", || self.open())?;
-        let bytes = PROBE_BYTES + owed.iter().map(Kept::bytes).sum::<usize>();
+        let bytes = PROBE_BYTES + owed.iter().map(PendingChange::bytes).sum::<usize>();
         self.probe(bytes).map_err(|e| Error::io("write to", self.index.path(), e))?;
         self.writer = Some(writer);
         Ok(())

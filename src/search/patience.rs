@@ -7,7 +7,7 @@
 use super::{Goal, Query, Rank};
 
 /// Counts the candidates that have been looked at, and says when to stop.
-pub struct Looks {
+pub struct Patience {
     /// The number that is looked at, if all are hits.
     most: usize,
     /// Whether it ends early when no more passages are found.
@@ -21,9 +21,9 @@ pub struct Looks {
     beyond: usize,
 }
 
-impl Looks {
+impl Patience {
     /// What `query` asks for, and what is done if it does not say.
-    pub fn of(query: &Query) -> Looks {
+    pub fn of(query: &Query) -> Patience {
         let by_passages = query.rank == Rank::Passages;
         let wants_all = query.limit.is_none() && query.needs_passages();
         let ends_early = match by_passages {
@@ -36,7 +36,7 @@ impl Looks {
             (false, _) => 0,
         };
         let limit = query.limit.unwrap_or(if ends_early { 0 } else { Query::HITS });
-        Looks {
+        Patience {
             most: most.max(limit),
             ends_early,
             counts_all: by_passages || ends_early,

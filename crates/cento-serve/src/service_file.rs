@@ -1,13 +1,13 @@
 //! How does a service say where it is?
 //!
-//! By a file in the directory of its index, which is read by [`Whereabouts::of`].
+//! By a file in the directory of its index, which is read by [`ServiceFile::of`].
 
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use cento::replace;
-use cento_client::Whereabouts;
+use cento_client::ServiceFile;
 
 /// Takes the file away when the service ends, unless it is another's by then.
 pub struct Announced {
@@ -25,8 +25,8 @@ impl Drop for Announced {
 
 /// Says where the service of the index at `path` is. Only the holder of the writer's lock may call it.
 pub fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
-    let file = Whereabouts::file(path);
-    let own = Whereabouts { url: url(address), pid: std::process::id(), started };
+    let file = ServiceFile::file(path);
+    let own = ServiceFile { url: url(address), pid: std::process::id(), started };
     let written = serde_json::to_vec(&own).expect("an address is JSON");
     if let Err(error) = replace::file(&file, &written) {
         tracing::warn!(%error, "commands on this machine will not find the service by its index");

@@ -17,7 +17,7 @@ const PARTS: usize = 16;
 const ENTRY_BYTES: usize = 128;
 
 /// The values that were asked for last.
-pub struct Kept<T> {
+pub struct ByteLru<T> {
     parts: [Mutex<Part<T>>; PARTS],
     owners: AtomicU64,
 }
@@ -39,14 +39,14 @@ pub trait InMemory {
 #[derive(Debug, Clone, Copy)]
 pub struct Owner(u64);
 
-impl<T: InMemory> Kept<T> {
+impl<T: InMemory> ByteLru<T> {
     /// Room for this many bytes.
-    pub fn new(bytes_max: usize) -> Kept<T> {
+    pub fn new(bytes_max: usize) -> ByteLru<T> {
         let part = |_| {
             let values = LruCache::unbounded_with_hasher(BuildKeyHasher::default());
             Mutex::new(Part { values, bytes: 0, bytes_max: bytes_max / PARTS })
         };
-        Kept { parts: std::array::from_fn(part), owners: AtomicU64::new(0) }
+        ByteLru { parts: std::array::from_fn(part), owners: AtomicU64::new(0) }
     }
 
     /// A new owner of values.

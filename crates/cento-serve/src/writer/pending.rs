@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use crate::command::Received;
 use cento::Result;
 use cento::hash::Digest;
-use cento::index::Signed;
+use cento::index::SignedDocument;
 use cento::index::canonical::canonical_json;
 use cento::index::{Outcome, Writer};
 
@@ -50,7 +50,7 @@ pub enum Reported {
 }
 
 /// A change, and what is known of it.
-pub struct Kept {
+pub struct PendingChange {
     /// The change.
     pub change: Change,
     /// The number of the command that it is of.
@@ -79,11 +79,11 @@ pub struct Refused {
     pub counted: Option<Outcome>,
 }
 
-impl Kept {
+impl PendingChange {
     /// A change that has not been made yet.
-    pub fn new(change: Change, command: u64) -> Kept {
+    pub fn new(change: Change, command: u64) -> PendingChange {
         let (reported, state) = (Reported::Nothing, State::Pending);
-        Kept { change, command, reported, state, outcome: None, is_counted: false }
+        PendingChange { change, command, reported, state, outcome: None, is_counted: false }
     }
 
     /// Makes the change; false if there was nothing to change.
@@ -137,13 +137,13 @@ impl Kept {
 /// The changes since the last commit, in order.
 #[derive(Default)]
 pub struct Changes {
-    list: Vec<Kept>,
+    list: Vec<PendingChange>,
     bytes: usize,
 }
 
 impl Changes {
     /// Another change, the last.
-    pub fn push(&mut self, kept: Kept) {
+    pub fn push(&mut self, kept: PendingChange) {
         self.bytes += kept.bytes();
         self.list.push(kept);
     }
@@ -159,7 +159,7 @@ impl Changes {
     }
 
     /// All of them; none are kept any more.
-    pub fn take(&mut self) -> Vec<Kept> {
+    pub fn take(&mut self) -> Vec<PendingChange> {
         std::mem::take(self).list
     }
 
@@ -178,7 +178,7 @@ pub struct Poisons(VecDeque<Digest>);
 
 impl Poisons {
     /// Remembers a document: this text and meta under this id.
-    pub fn add(&mut self, signed: &Signed) {
+    pub fn add(&mut self, signed: &SignedDocument) {
         if self.0.len() == POISONS_MAX {
             self.0.pop_front();
         }
@@ -186,12 +186,12 @@ impl Poisons {
     }
 
     /// Whether it is one of them.
-    pub fn has(&self, signed: &Signed) -> bool {
+    pub fn has(&self, signed: &SignedDocument) -> bool {
         !self.0.is_empty() && self.0.contains(&identity(signed))
     }
 }
 
-fn identity(signed: &Signed) -> Digest {
+fn identity(signed: &SignedDocument) -> Digest {
     let meta = canonical_json(&signed.document.meta);
     let id = signed.document.id.as_bytes();
     Digest::of_parts(&[id, &signed.digest.to_le_bytes(), meta.as_bytes()])
@@ -204,8 +204,12 @@ mod tests {
     #[test]
     fn what_a_change_takes_is_not_underestimated() {
         // 256 bytes were counted, and a small document took twice as much.
-        assert!(2 * size_of::<Kept>() + 64 <= CHANGE_BYTES, "{}", size_of::<Kept>());
-        let kept = Kept::new(Change::Remove("a".repeat(10)), 1);
+        assert!(
+            2 * size_of::<PendingChange>() + 64 <= CHANGE_BYTES,
+            "{}",
+            size_of::<PendingChange>()
+        );
+        let kept = PendingChange::new(Change::Remove("a".repeat(10)), 1);
         assert_eq!(kept.bytes(), CHANGE_BYTES + 10);
     }
 
@@ -214,7 +218,7 @@ mod tests {
         // Those of a command before the last one stayed as if they had not been reported.
         let mut changes = Changes::default();
         for command in [1, 1, 4, 4, 7] {
-            changes.push(Kept::new(Change::Remove("a".into()), command));
+            changes.push(PendingChange::new(Change::Remove("a".into()), command));
         }
         changes.answered(1, Reported::Failed);
         changes.answered(3, Reported::Accepted);

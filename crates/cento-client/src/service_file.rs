@@ -12,7 +12,7 @@ const FILE: &str = ".service.json";
 
 /// Where the service of an index listens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Whereabouts {
+pub struct ServiceFile {
     /// Its address.
     pub url: String,
     /// Its process.
@@ -21,7 +21,7 @@ pub struct Whereabouts {
     pub started: u64,
 }
 
-impl Whereabouts {
+impl ServiceFile {
     /// The file in which the service of the index at `path` says where it is.
     #[must_use]
     pub fn file(path: &Path) -> PathBuf {
@@ -30,7 +30,7 @@ impl Whereabouts {
 
     /// Where the service of the index at `path` said it was. It may be gone.
     #[must_use]
-    pub fn of(path: &Path) -> Option<Whereabouts> {
-        serde_json::from_slice(&fs::read(Whereabouts::file(path)).ok()?).ok()
+    pub fn of(path: &Path) -> Option<ServiceFile> {
+        serde_json::from_slice(&fs::read(ServiceFile::file(path)).ok()?).ok()
     }
 }

@@ -1,14 +1,14 @@
 //! What is a query, once its text is signed or its document is found?
 
 use super::boilerplate::Ignored;
-use super::candidates::Found;
+use super::candidates::CandidateSet;
 use super::{QueryInfo, Stopped};
 use crate::index::DocAddress;
 use crate::scheme::Fingerprint;
 use crate::text::unseen::Unseen;
 
 /// The subject of a query, as numbers.
-pub struct Resolved {
+pub struct QuerySignature {
     pub id: Option<String>,
     pub address: Option<DocAddress>,
     pub tokens: u32,
@@ -20,14 +20,14 @@ pub struct Resolved {
     pub positions: Vec<u32>,
 }
 
-impl Resolved {
-    pub fn new(tokens: u32, signature: Vec<Fingerprint>) -> Resolved {
+impl QuerySignature {
+    pub fn new(tokens: u32, signature: Vec<Fingerprint>) -> QuerySignature {
         let mut firsts = signature.clone();
         firsts.sort_unstable();
         firsts.dedup_by_key(|fingerprint| fingerprint.key);
         let (keys, positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
         let unseen = Unseen::default();
-        Resolved { id: None, address: None, tokens, unseen, signature, keys, positions }
+        QuerySignature { id: None, address: None, tokens, unseen, signature, keys, positions }
     }
 
     /// Takes out fingerprints that do not count.
@@ -38,7 +38,7 @@ impl Resolved {
     }
 
     /// What an answer says about the query.
-    pub fn info(&self, found: &Found) -> QueryInfo {
+    pub fn info(&self, found: &CandidateSet) -> QueryInfo {
         let stopped = found.stopped.iter().map(|&(i, df)| self.stopped(i, df)).collect();
         QueryInfo {
             id: self.id.clone(),

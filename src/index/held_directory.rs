@@ -30,7 +30,7 @@ use crate::hash::Digest;
 const LOCK_TRIES: usize = 10;
 
 /// The directory of an index, held open.
-pub struct Held {
+pub struct HeldDirectory {
     /// The given path, made absolute. Readers find the index by it.
     given: PathBuf,
     /// The path without links; files are read by it.
@@ -52,7 +52,7 @@ struct Holding {
 }
 
 /// The lock of the only writer; released when it is dropped.
-pub struct WriterLock(Arc<Held>);
+pub struct WriterLock(Arc<HeldDirectory>);
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
@@ -65,17 +65,17 @@ impl Drop for WriterLock {
     }
 }
 
-impl Held {
+impl HeldDirectory {
     /// Holds the directory at `path`.
     ///
     /// # Errors
     /// When it cannot be found or opened.
-    pub fn open(path: &Path) -> Result<Held> {
+    pub fn open(path: &Path) -> Result<HeldDirectory> {
         let held = || {
             let (given, root) = (std::path::absolute(path)?, path.canonicalize()?);
             let directory = Handle::from_path(&root)?;
             let own = own_path(&directory).unwrap_or_else(|| root.clone());
-            Ok(Held { given, root, own, directory, writer: Mutex::default() })
+            Ok(HeldDirectory { given, root, own, directory, writer: Mutex::default() })
         };
         held().map_err(|e| Error::io("open", path, e))
     }
@@ -98,7 +98,7 @@ impl Held {
     ///
     /// # Errors
     /// `LockBusy` when another has it; when it cannot be taken, or the directory is another.
-    pub fn lock_writer(self: &Arc<Held>) -> std::result::Result<WriterLock, LockError> {
+    pub fn lock_writer(self: &Arc<HeldDirectory>) -> std::result::Result<WriterLock, LockError> {
         let failed = LockError::wrap_io_error;
         self.check_directory().map_err(failed)?;
         let path = self.own.join(&INDEX_WRITER_LOCK.filepath);
@@ -263,7 +263,7 @@ mod tests {
         // Between fork and exec a child has every open file. A service that opened its writer again while
         // another thread started a process was refused, and counted what it had acknowledged as lost.
         let dir = tempfile::tempdir().unwrap();
-        let held = Arc::new(Held::open(dir.path()).unwrap());
+        let held = Arc::new(HeldDirectory::open(dir.path()).unwrap());
         for _ in 0..2 {
             let lock = held.lock_writer().unwrap();
             assert!(matches!(held.lock_writer(), Err(LockError::LockBusy)));

@@ -10,7 +10,7 @@ use crate::stop::Stop;
 
 /// A document with its signature.
 #[derive(Debug, Clone)]
-pub struct Signed {
+pub struct SignedDocument {
     /// The document.
     pub document: Document,
     /// The digest of its text.
@@ -21,13 +21,13 @@ pub struct Signed {
     pub signature: Arc<Vec<Fingerprint>>,
 }
 
-impl Signed {
+impl SignedDocument {
     /// Signs a document as `config` says.
     ///
     /// # Errors
     /// When its text is too large.
-    pub fn new(document: Document, config: &Config) -> Result<Signed> {
-        Signed::until(document, config, Stop::NEVER)
+    pub fn new(document: Document, config: &Config) -> Result<SignedDocument> {
+        SignedDocument::until(document, config, Stop::NEVER)
     }
 
     /// Signs a document as `config` says, until `stop`.
@@ -35,9 +35,9 @@ impl Signed {
     /// # Errors
     /// The errors of [`new`](Self::new); [`Error::Cancelled`](crate::Error::Cancelled)
     /// soon after `stop`.
-    pub fn until(document: Document, config: &Config, stop: Stop<'_>) -> Result<Signed> {
+    pub fn until(document: Document, config: &Config, stop: Stop<'_>) -> Result<SignedDocument> {
         let digest = Digest::of(document.text.as_bytes());
-        Signed::with_digest(document, digest, config, stop)
+        SignedDocument::with_digest(document, digest, config, stop)
     }
 
     /// Signs a document, of whose text the digest is known.
@@ -46,11 +46,16 @@ impl Signed {
         digest: Digest,
         config: &Config,
         stop: Stop<'_>,
-    ) -> Result<Signed> {
+    ) -> Result<SignedDocument> {
         // The tokens are not held.
         let signed = config.sign_within(&document.text, usize::MAX, &mut Vec::new(), stop)?;
         let signature = signed.fingerprints.expect("nothing is too large");
-        Ok(Signed { document, digest, token_count: signed.tokens, signature: Arc::new(signature) })
+        Ok(SignedDocument {
+            document,
+            digest,
+            token_count: signed.tokens,
+            signature: Arc::new(signature),
+        })
     }
 
     /// Combines a document with the digest of its text, the number of its tokens, and its signature.
@@ -61,7 +66,7 @@ impl Signed {
         digest: Digest,
         token_count: u32,
         signature: Vec<Fingerprint>,
-    ) -> Signed {
-        Signed { document, digest, token_count, signature: Arc::new(signature) }
+    ) -> SignedDocument {
+        SignedDocument { document, digest, token_count, signature: Arc::new(signature) }
     }
 }

@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::stop::Stop;
 
 /// Some hashes, and a few others.
-pub struct Known {
+pub struct HashFilter {
     bits: Vec<u64>,
 }
 
-impl Known {
+impl HashFilter {
     /// The minimum number of bits for each hash: at most about one in sixteen of the others passes.
     const BITS_A_HASH: usize = 16;
 
@@ -19,9 +19,9 @@ impl Known {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn new(hashes: impl ExactSizeIterator<Item = u64>, stop: Stop<'_>) -> Result<Known> {
-        let words = (hashes.len() * Known::BITS_A_HASH).div_ceil(64).next_power_of_two();
-        let mut known = Known { bits: vec![0; words] };
+    pub fn new(hashes: impl ExactSizeIterator<Item = u64>, stop: Stop<'_>) -> Result<HashFilter> {
+        let words = (hashes.len() * HashFilter::BITS_A_HASH).div_ceil(64).next_power_of_two();
+        let mut known = HashFilter { bits: vec![0; words] };
         for (at, hash) in hashes.enumerate() {
             stop.check_at(at)?;
             let (word, bit) = known.place(hash);
@@ -60,7 +60,7 @@ mod tests {
     fn what_is_there_passes_and_most_of_the_rest_does_not() {
         // Seven hashes had 64 bits, of which one in ten passes.
         for count in [0u32, 1, 4, 5, 7, 1000, 1024] {
-            let known = Known::new(hashes(0..count), Stop::NEVER).unwrap();
+            let known = HashFilter::new(hashes(0..count), Stop::NEVER).unwrap();
             assert!(hashes(0..count).all(|hash| known.may_have(hash)));
             let others = hashes(1 << 20..(1 << 20) + 10_000);
             let passing = others.filter(|&hash| known.may_have(hash)).count();
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn noting_many_hashes_is_stopped() {
         let flag = After::looks(1);
-        let stopped = Known::new(hashes(0..3 * PLACES_BETWEEN_LOOKS as u32), Stop::on(&flag));
+        let stopped = HashFilter::new(hashes(0..3 * PLACES_BETWEEN_LOOKS as u32), Stop::on(&flag));
         assert!(matches!(stopped, Err(Error::Cancelled)));
         assert_eq!(flag.count(), 2);
     }

@@ -7,7 +7,7 @@ use super::verify::Verified;
 use super::{Passages, Query, Rank};
 
 /// A document that is shown, with what the query requests of it besides numbers.
-pub struct Shown {
+pub struct HitDetails {
     pub scored: Scored,
     /// The fingerprints that it adds to a cover.
     pub adds: Option<u32>,
@@ -19,14 +19,14 @@ pub struct Shown {
     pub passage_tokens: u32,
 }
 
-impl Shown {
+impl HitDetails {
     pub fn new(
         (scored, adds): (Scored, Option<u32>),
         verified: Option<Verified>,
         passages: Option<Passages>,
-    ) -> Shown {
+    ) -> HitDetails {
         let passage_tokens = passages.as_ref().map_or(0, Passages::tokens);
-        Shown { scored, adds, verified, passages, is_without_passages: false, passage_tokens }
+        HitDetails { scored, adds, verified, passages, is_without_passages: false, passage_tokens }
     }
 
     pub fn has_passage(&self) -> bool {
@@ -41,7 +41,7 @@ impl Shown {
 
 /// The documents that are shown, with passages as far as there is memory for them.
 pub struct List {
-    shown: Vec<Shown>,
+    shown: Vec<HitDetails>,
     by_passages: bool,
     bytes_max: usize,
     bytes: usize,
@@ -61,7 +61,7 @@ impl List {
         self.shown.len()
     }
 
-    pub fn push(&mut self, shown: Shown) {
+    pub fn push(&mut self, shown: HitDetails) {
         self.bytes = self.bytes.saturating_add(shown.passage_bytes());
         self.shown.push(shown);
         // Not with each one: the best by passages may still come.
@@ -71,7 +71,7 @@ impl List {
     }
 
     /// The documents, the best first.
-    pub fn finish(mut self) -> Vec<Shown> {
+    pub fn finish(mut self) -> Vec<HitDetails> {
         self.leave_out();
         if self.by_passages {
             // Equal ones stay in the order of their weight.
