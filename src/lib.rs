@@ -96,7 +96,7 @@ pub fn available_threads() -> usize {
 
 pub use budget::ByteBudget;
 pub use compare::measure::Measure;
-pub use compare::{Comparison, Origin, Passage, Passages, Unit, compare, compare_by};
+pub use compare::{Comparison, Origin, PairPassage, Passage, Passages, Unit, compare, compare_by};
 pub use error::{Corruption, Error, Result};
 pub use estimate::Estimator;
 pub use hash::Digest;

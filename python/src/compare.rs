@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 
 use crate::convert::{text_of, to_json};
 use crate::error::Failure;
-use crate::offsets::convert;
+use crate::offsets::convert_pairs;
 use crate::search::ForeignSignature;
 use crate::{index, run};
 
@@ -35,7 +35,7 @@ pub fn compare(
         let found = found.with_passages_of_at_least(min_passage);
         let mut shown = found.clone();
         if !as_bytes {
-            convert(&mut shown.passages, a, b);
+            convert_pairs(&mut shown.passages, a, b);
         }
         Ok((found, shown))
     })?;

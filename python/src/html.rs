@@ -1,6 +1,6 @@
 //! How do answers and comparisons show themselves? As the reports of `cento search` and `cento compare`.
 
-use cento::{Analyzer, Answer, Error, Passage, Searcher, Subject, Tokens};
+use cento::{Analyzer, Answer, Error, PairPassage, Searcher, Subject};
 use cento_report::{Counting, Exclusions, Place, ReuseReport, ReuseSource, Run, Searched};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -39,7 +39,7 @@ pub fn of_answer(
 /// What a comparison of two texts as JSON says of their passages.
 #[derive(Deserialize)]
 struct Common {
-    passages: Vec<Passage>,
+    passages: Vec<PairPassage>,
     complete: bool,
 }
 
@@ -55,7 +55,7 @@ pub fn comparison_page(
     run::short(py, || {
         let Common { passages, complete } = serde_json::from_str(line)
             .map_err(|e| Error::internal("a comparison", e.to_string()))?;
-        let passages = passages.iter().map(|each| Place::new(each, &Tokens::default())).collect();
+        let passages = passages.into_iter().map(Place::of_pair).collect();
         let (id, text) = ("b".into(), Some(b.to_owned()));
         let source = ReuseSource { id, text, meta: Map::new(), passages, complete };
         let (name, text) = ("a".into(), a.to_owned());

@@ -1,6 +1,6 @@
 //! Which character of a `str` is the byte at this offset?
 
-use cento::{Answer, Passage, Searcher, Subject, Unit};
+use cento::{Answer, PairPassage, Passage, Searcher, Subject, Unit};
 
 /// The bytes of a text as code points, which index a `str` of Python.
 pub struct CodePoints<'a> {
@@ -52,6 +52,13 @@ pub fn stored(searcher: &Searcher, id: &str) -> cento::Result<String> {
     let snapshot = searcher.snapshot();
     let Some(address) = snapshot.find(id)? else { return Ok(String::new()) };
     Ok(snapshot.document(address)?.text.unwrap_or_default())
+}
+
+/// Counts passages of a comparison or a pair in code points of both texts, likewise.
+pub fn convert_pairs(passages: &mut Vec<PairPassage>, a: &str, b: &str) {
+    let mut of_search: Vec<Passage> = passages.drain(..).map(Passage::from).collect();
+    convert(&mut of_search, a, b);
+    passages.extend(of_search.into_iter().map(PairPassage::from));
 }
 
 /// The answer with passages in code points; none if it has no passages.

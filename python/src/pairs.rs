@@ -8,7 +8,7 @@ use cento::join::pairs::{
     JoinSummary, Pair, PairOptions, PairReport, best_pairs, document_count, pairs,
 };
 use cento::join::series::Scope;
-use cento::{Error, Passage, Searcher};
+use cento::{Error, PairPassage, Searcher};
 use crossbeam::channel::{Receiver, bounded};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use crate::arrow::Table;
 use crate::convert::to_json;
 use crate::error::{Failure, refused};
 use crate::index::{Index, max_df_of};
-use crate::offsets::{convert, stored};
+use crate::offsets::{convert_pairs, stored};
 use crate::query::Options;
 use crate::run::{self, Flag};
 
@@ -161,12 +161,12 @@ fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, scope: &Scope) {
 }
 
 fn in_code_points(
-    passages: &mut [Passage],
+    passages: &mut Vec<PairPassage>,
     (a, a_id): (&Searcher, &str),
     (b, b_id): (&Searcher, &str),
 ) -> cento::Result<()> {
     if !passages.is_empty() {
-        convert(passages, &stored(a, a_id)?, &stored(b, b_id)?);
+        convert_pairs(passages, &stored(a, a_id)?, &stored(b, b_id)?);
     }
     Ok(())
 }

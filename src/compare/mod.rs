@@ -8,6 +8,7 @@ pub mod align;
 mod fingerprints;
 #[doc(hidden)]
 pub mod measure;
+mod pair_passage;
 pub(crate) mod passages;
 mod place;
 pub(crate) mod runs;
@@ -24,6 +25,7 @@ use crate::stop::Stop;
 use crate::text::unseen::Unseen;
 use crate::text::{Analyzer, Side, Tokens};
 use measure::Measure;
+pub use pair_passage::PairPassage;
 pub use passages::{Origin, Passage, Passages, Unit};
 use runs::RunSet;
 
@@ -43,8 +45,8 @@ pub struct Comparison {
     /// What other measures say, by their names, if they were asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measures: BTreeMap<String, f64>,
-    /// The passages in common; the first text is the query.
-    pub passages: Vec<Passage>,
+    /// The passages in common, in the order of the first text.
+    pub passages: Vec<PairPassage>,
     /// Whether these are all: if not, looking for all would have taken more steps or memory than it
     /// may. Equal texts have equal answers.
     #[serde(default = "yes")]
@@ -123,7 +125,7 @@ pub fn compare_by(
         similarity,
         category: similarity.category(),
         measures,
-        passages: passages.found,
+        passages: passages.found.into_iter().map(PairPassage::from).collect(),
         complete: passages.complete,
         unseen: [a.text, b.text].map(Unseen::of),
     })

@@ -52,16 +52,16 @@ pub struct Passage {
     pub query_line: Option<u32>,
     /// The page of the document on which it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub page: Option<u32>,
+    pub hit_page: Option<u32>,
     /// The line of the document on which it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
+    pub hit_line: Option<u32>,
     /// Where it stands in the file that the query was extracted from, if that is known: in a web page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_origin: Option<Origin>,
     /// Where it stands in the file that the document was extracted from, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    pub hit_origin: Option<Origin>,
 }
 
 /// A place in a file from which a text was extracted.
@@ -120,10 +120,10 @@ impl Passage {
             similarity,
             query_page: None,
             query_line: None,
-            page: None,
-            line: None,
+            hit_page: None,
+            hit_line: None,
             query_origin: None,
-            origin: None,
+            hit_origin: None,
         }
     }
 
@@ -218,7 +218,7 @@ impl Passages {
 }
 
 impl Unit {
-    fn is_bytes(&self) -> bool {
+    pub(super) fn is_bytes(&self) -> bool {
         *self == Unit::Bytes
     }
 }

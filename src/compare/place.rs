@@ -17,7 +17,7 @@ pub fn place(passages: &mut [Passage], query: &str, document: &str) {
     for (passage, (in_query, in_document)) in passages.iter_mut().zip(found) {
         debug_assert_eq!(passage.unit, Unit::Bytes, "places in a text are of bytes");
         (passage.query_page, passage.query_line) = in_query;
-        (passage.page, passage.line) = in_document;
+        (passage.hit_page, passage.hit_line) = in_document;
     }
 }
 

@@ -24,7 +24,7 @@ use super::series::{Scope, Series};
 use super::verify::{Own, Verifier};
 use super::weights::{Weights, candidates};
 use super::{Thresholds, WeightedPair};
-use crate::compare::{Passage, Passages};
+use crate::compare::{PairPassage, Passages};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::ordered::in_order;
@@ -164,7 +164,7 @@ pub struct PairReport {
     /// The passages in common, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub passages: Option<Vec<Passage>>,
+    pub passages: Option<Vec<PairPassage>>,
     /// Whether these are all, if they were asked for: if not, looking for all would have taken more
     /// steps or memory than it may. Equal texts have equal answers.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,7 +218,9 @@ impl Pair {
             passage_tokens: self.passage_tokens,
             category: self.similarity.category(),
             passages_complete: self.passages.as_ref().map(|passages| passages.complete),
-            passages: self.passages.map(|passages| passages.found),
+            passages: self
+                .passages
+                .map(|passages| passages.found.into_iter().map(PairPassage::from).collect()),
         })
     }
 }

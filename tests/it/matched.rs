@@ -7,13 +7,13 @@ use crate::passages::{compare, cut, index, passages};
 use cento::index::Config;
 use cento::join::pairs::{PairOptions, best_pairs, pairs};
 use cento::search::{Query, Rank, Searcher, Subject};
-use cento::{Analyzer, Boilerplate, Comparison, Passage, Stop, Tokens, Unit};
+use cento::{Analyzer, Boilerplate, Comparison, PairPassage, Stop, Tokens, Unit};
 
 /// How much of a text its passages say stands in the other: tokens, of all tokens.
-fn matched(found: &[Passage], text: &str) -> f64 {
+fn matched(found: impl Iterator<Item = u32>, text: &str) -> f64 {
     let mut tokens = Tokens::default();
     Analyzer::default().analyze(text, &mut tokens).unwrap();
-    let count: u32 = found.iter().map(|passage| passage.matched).sum();
+    let count: u32 = found.sum();
     f64::from(count) / tokens.hashes.len() as f64
 }
 
@@ -31,14 +31,14 @@ fn a_passage_counts_the_words_that_stand_in_the_document() {
     let found = compare(&query, &document).passages;
     let spanned: u32 = found.iter().map(|passage| passage.tokens).sum();
     assert!(spanned > 700, "{found:?}");
-    let share = matched(&found, &query);
+    let share = matched(found.iter().map(|passage| passage.matched), &query);
     assert!((share - 0.4).abs() < 0.02, "{share}");
     for passage in &found {
-        let ranges = passage.matched_in_query();
+        let ranges = passage.matched_in_a();
         assert!(ranges.is_sorted_by(|a, b| a.1 < b.0));
-        assert!(passage.query.0 <= ranges[0].0 && ranges[ranges.len() - 1].1 <= passage.query.1);
+        assert!(passage.a.0 <= ranges[0].0 && ranges[ranges.len() - 1].1 <= passage.a.1);
         // Each stands in the document as it is here, within the passage.
-        let hit = cut(&document, passage.hit);
+        let hit = cut(&document, passage.b);
         assert!(ranges.iter().all(|&range| hit.contains(cut(&query, range))), "{passage:?}");
     }
     // Of a copy everything is matched, and no ranges are listed.
@@ -143,7 +143,7 @@ fn pairs_have_no_passage_in_boilerplate() {
 }
 
 /// Whether both programs have the same tokens in a passage.
-fn is_run(passage: &Passage, [a, b]: [&str; 2]) -> bool {
+fn is_run(passage: &PairPassage, [a, b]: [&str; 2]) -> bool {
     let analyzer: Analyzer = "code(language=java)".parse().unwrap();
     let tokens = |text: &str, (start, end): (u32, u32)| {
         let mut tokens = Tokens::default();
@@ -152,7 +152,7 @@ fn is_run(passage: &Passage, [a, b]: [&str; 2]) -> bool {
         let inside = hashes.filter(|(_, span)| start <= span.start && span.end <= end);
         inside.filter(|(_, span)| span.start < span.end).map(|found| found.0).collect::<Vec<_>>()
     };
-    tokens(a, passage.query) == tokens(b, passage.hit)
+    tokens(a, passage.a) == tokens(b, passage.b)
 }
 
 const SUM: &str = "class Sum {
@@ -210,7 +210,7 @@ fn a_passage_of_programs_is_a_run_of_equal_tokens() {
     let whole = compare(&renamed, SUM);
     assert_eq!((whole.passages.len(), share(&whole)), (1, 1.0));
     // A comment within is no matched text.
-    let matched = whole.passages[0].matched_in_query();
+    let matched = whole.passages[0].matched_in_a();
     assert!(
         matched.len() == 2 && matched.iter().all(|&range| !cut(&renamed, range).contains("Mine"))
     );

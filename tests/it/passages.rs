@@ -109,7 +109,7 @@ fn copied_passages_remain_two_if_the_rewritten_one_around_them_is_refused() {
     let [before, between, after] = fillers;
     let document = format!("{before}. {two}. {one}. {three}. {between}. {long}. {after}.");
     let found = compare(&query, &document).passages;
-    let texts: Vec<&str> = found.iter().map(|passage| cut(&query, passage.query)).collect();
+    let texts: Vec<&str> = found.iter().map(|passage| cut(&query, passage.a)).collect();
     assert_eq!(texts, [&*one, &*two, &*long, &*three]);
 }
 
@@ -137,7 +137,7 @@ fn a_rewritten_passage_is_found_sentence_by_sentence() {
     let document = format!("{}. {original} {}.", words(7, 80), words(8, 80));
     let found = compare(&query, &document).passages;
     assert_eq!(found.len(), 1, "{found:?}");
-    let (text, hit) = (cut(&query, found[0].query), cut(&document, found[0].hit));
+    let (text, hit) = (cut(&query, found[0].a), cut(&document, found[0].b));
     assert!(text.starts_with("Before the storm") && text.ends_with("risen"), "{text}");
     assert!(hit.starts_with("The harbour") && hit.ends_with("road"), "{hit}");
     assert!(found[0].similarity < 0.95);
@@ -276,7 +276,8 @@ fn found_by_all(scheme: &str, [a, b]: [&str; 2], min: Option<u32>) -> [Vec<(u32,
     let hits = searcher.search(&query).unwrap().hits;
     let by_search = hits.first().map_or(Vec::new(), |hit| of(hit.passages.as_ref().unwrap()));
     let compared = cento::compare(&config().scheme, &config().analyzer, a, b).unwrap();
-    let by_comparison = of(&compared.with_passages_of_at_least(min.unwrap_or(0)).passages);
+    let compared = compared.with_passages_of_at_least(min.unwrap_or(0)).passages;
+    let by_comparison = compared.iter().map(|p| (p.tokens, p.similarity)).collect();
     let options = PairOptions { passages: true, min_passage: min, ..PairOptions::default() };
     let (mut as_pair, stop) = (Vec::new(), AtomicBool::new(false));
     pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
@@ -488,8 +489,8 @@ fn a_summary_is_one_passage_of_the_whole() {
     let document = sentences.join(". ");
     let found = compare(&query, &document).passages;
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(cut(&query, found[0].query), summary);
-    assert!(document.starts_with(cut(&document, found[0].hit)));
+    assert_eq!(cut(&query, found[0].a), summary);
+    assert!(document.starts_with(cut(&document, found[0].b)));
     assert_eq!(found[0].tokens, 77);
 }
 
@@ -578,7 +579,7 @@ proptest! {
         b in "([a-c \\n.,\u{e9}\u{4e00}]{0,3}[a-c]{1,2}){0,120}",
     ) {
         for passage in compare(&a, &b).passages {
-            prop_assert!(!cut(&a, passage.query).is_empty() && !cut(&b, passage.hit).is_empty());
+            prop_assert!(!cut(&a, passage.a).is_empty() && !cut(&b, passage.b).is_empty());
             prop_assert!((0.0..=1.0).contains(&passage.similarity));
         }
     }
@@ -588,7 +589,7 @@ proptest! {
         let text = words(seed, count);
         let passages = compare(&text, &text).passages;
         prop_assert_eq!(passages.len(), 1);
-        prop_assert_eq!(passages[0].query, (0, text.len() as u32));
+        prop_assert_eq!(passages[0].a, (0, text.len() as u32));
         prop_assert_eq!(passages[0].similarity, 1.0);
     }
 }

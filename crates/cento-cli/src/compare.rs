@@ -22,7 +22,7 @@ use super::whole::LengthArgs;
 use super::{Outcome, Result};
 use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
-use cento::{Analyzer, Comparison, Config, Error, Measure, Tokens};
+use cento::{Analyzer, Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Run, Searched};
 use cento_source::{InFile, SourceOptions, read_text_in_file};
@@ -98,10 +98,10 @@ impl Compare {
         };
         let mut comparison = comparison.with_passages_of_at_least(self.min_passage.unwrap_or(0));
         if let Some(origins) = &a_file.origins {
-            origins.place_queries(&mut comparison.passages);
+            origins.place_a(&mut comparison.passages);
         }
         if let Some(origins) = &b_file.origins {
-            origins.place_documents(&mut comparison.passages);
+            origins.place_b(&mut comparison.passages);
         }
         let names = [&self.a, &self.b].map(|path| path.display().to_string());
         for (unseen, in_file) in comparison.unseen.iter_mut().zip([&a_file, &b_file]) {
@@ -145,12 +145,12 @@ impl Compare {
             .min_passage
             .into_iter()
             .fold(run, |run: Run, least| run.with("min-passage", least));
-        let places = comparison.passages.iter();
+        let places = comparison.passages.iter().cloned();
         let source = ReuseSource {
             id: self.b.display().to_string(),
             meta: Map::new(),
             text: Some(b.to_owned()),
-            passages: places.map(|passage| Place::new(passage, &Tokens::default())).collect(),
+            passages: places.map(Place::of_pair).collect(),
             complete: comparison.complete,
         };
         let searched = Searched {
@@ -240,7 +240,7 @@ fn print_human(
     for passage in passages {
         let range = |(start, end): (u32, u32)| format!("{start}..{end}");
         line!(out)?;
-        let size = output::tokens_of(passage);
+        let size = output::tokens_of(passage.tokens, passage.matched);
         line!(out, "{size}, similarity {}", similarity(passage.similarity))?;
         columns.headings(
             &mut out,
@@ -248,23 +248,23 @@ fn print_human(
                 format!(
                     "{} {}{}",
                     names[0],
-                    range(passage.query),
-                    output::place(passage.query_page, passage.query_line)
+                    range(passage.a),
+                    output::place(passage.a_page, passage.a_line)
                 ),
                 format!(
                     "{} {}{}",
                     names[1],
-                    range(passage.hit),
-                    output::place(passage.page, passage.line)
+                    range(passage.b),
+                    output::place(passage.b_page, passage.b_line)
                 ),
             ],
         )?;
-        if passage.query_origin.is_some() || passage.origin.is_some() {
+        if passage.a_origin.is_some() || passage.b_origin.is_some() {
             columns
-                .headings(&mut out, [passage.query_origin, passage.origin].map(output::in_page))?;
+                .headings(&mut out, [passage.a_origin, passage.b_origin].map(output::in_page))?;
         }
         let cut = |text: &str, (start, end): (u32, u32)| text[start as usize..end as usize].into();
-        let pieces: [String; 2] = [cut(texts[0], passage.query), cut(texts[1], passage.hit)];
+        let pieces: [String; 2] = [cut(texts[0], passage.a), cut(texts[1], passage.b)];
         match is_code {
             true => columns.programs(&mut out, &pieces[0], &pieces[1])?,
             false => columns.texts(&mut out, &pieces[0], &pieces[1])?,

@@ -239,7 +239,7 @@ fn show_edited_passage(
     line!(out)?;
     let columns = SideBySide::new();
     columns.headings(out, [shown(&pair.a, root), shown(&pair.b, root)])?;
-    columns.texts(out, &cut(&a, passage.query), &cut(&b, passage.hit))?;
+    columns.texts(out, &cut(&a, passage.a), &cut(&b, passage.b))?;
     Ok(())
 }
 

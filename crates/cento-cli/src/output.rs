@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::left_out::LeftOut;
 use super::terminal::{self, line};
-use cento::{Error, Origin, Passage};
+use cento::{Error, Origin};
 
 pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, similarity, warnings};
 
@@ -39,11 +39,11 @@ pub fn print_json_to(out: &mut impl Write, value: &impl Serialize) -> io::Result
 }
 
 /// Returns the size of a passage: its tokens, and those that the document has too unless it has all.
-pub fn tokens_of(passage: &Passage) -> String {
-    let tokens = counted(passage.tokens.into(), "token");
-    match passage.matched < passage.tokens {
-        true => format!("{tokens}, {} of them matched", count(passage.matched.into())),
-        false => tokens,
+pub fn tokens_of(tokens: u32, matched: u32) -> String {
+    let all = counted(tokens.into(), "token");
+    match matched < tokens {
+        true => format!("{all}, {} of them matched", count(matched.into())),
+        false => all,
     }
 }
 

@@ -554,13 +554,13 @@ pub(super) fn write_passages(out: &mut impl Write, pair: &PairReport) -> io::Res
         line!(
             out,
             "    bytes {}..{} of the one{} are {}..{} of the other{}: {}, similarity {}",
-            passage.query.0,
-            passage.query.1,
-            output::place(passage.query_page, passage.query_line),
-            passage.hit.0,
-            passage.hit.1,
-            output::place(passage.page, passage.line),
-            output::tokens_of(passage),
+            passage.a.0,
+            passage.a.1,
+            output::place(passage.a_page, passage.a_line),
+            passage.b.0,
+            passage.b.1,
+            output::place(passage.b_page, passage.b_line),
+            output::tokens_of(passage.tokens, passage.matched),
             similarity(passage.similarity)
         )?;
     }

@@ -559,8 +559,8 @@ fn print_hits(out: &mut impl io::Write, answer: &Answer) -> io::Result<()> {
                 unit,
                 output::place(passage.query_page, passage.query_line),
                 output::in_page(passage.query_origin),
-                output::place(passage.page, passage.line),
-                output::tokens_of(passage),
+                output::place(passage.hit_page, passage.hit_line),
+                output::tokens_of(passage.tokens, passage.matched),
                 similarity(passage.similarity)
             )?;
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use cento::join::pairs::PairReport;
 use cento::search::{Answer, Hit, Searcher, Subject};
-use cento::{Analyzer, Passage, Result, Stop, Tokens, Unit};
+use cento::{Analyzer, PairPassage, Passage, Result, Stop, Tokens, Unit};
 
 use crate::pairs::Joined;
 use crate::reuse::{Counting, Place, ReuseSource, Searched};
@@ -65,7 +65,8 @@ impl Joined {
             if pair.passages.is_none() {
                 let subject = Subject::Id(pair.a.clone());
                 let found = searcher.passages(&subject, &pair.b, stop.cloned())?;
-                (pair.passages, pair.passages_complete) = (Some(found.found), Some(found.complete));
+                pair.passages_complete = Some(found.complete);
+                pair.passages = Some(found.found.into_iter().map(PairPassage::from).collect());
             }
             for id in [&pair.a, &pair.b] {
                 if !texts.contains_key(id)

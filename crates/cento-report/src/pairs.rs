@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use cento::join::pairs::PairReport;
 use cento::join::pairwise::Histogram;
-use cento::{Similarity, Tokens, Unit};
+use cento::{Similarity, Unit};
 use serde::Serialize;
 
 use crate::graph::{Cluster, clusters};
@@ -229,8 +229,8 @@ fn entry(
     };
     let passages = pair.passages.into_iter().flatten();
     let passages = passages
-        .filter(|p| p.unit == Unit::Bytes && is_in(a, p.query) && is_in(b, p.hit))
-        .map(|passage| Place::new(&passage, &Tokens::default()))
+        .filter(|p| p.unit == Unit::Bytes && is_in(a, p.a) && is_in(b, p.b))
+        .map(Place::of_pair)
         .collect();
     PairEntry {
         a,
@@ -256,7 +256,7 @@ pub(crate) mod tests {
             "a": a, "b": b, "overlap": 9, "fingerprints_a": 10, "fingerprints_b": 11, "tokens_a": 30, "tokens_b": 40,
             "containment_of_a": 0.9, "containment_of_b": 0.8, "resemblance": similarity, "exact": false,
             "category": null,
-            "passages": [{"query": [0, 4], "hit": [1, 5], "tokens": 4, "similarity": 0.5}],
+            "passages": [{"a": [0, 4], "b": [1, 5], "tokens": 4, "similarity": 0.5}],
         });
         (serde_json::from_value(report).unwrap(), similarity)
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cento::{Error, Origin, Passage, Result, Tokens, Unit};
+use cento::{Error, Origin, PairPassage, Passage, Result, Tokens, Unit};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -140,11 +140,17 @@ impl Place {
             similarity,
             page: passage.query_page,
             line: passage.query_line,
-            source_page: passage.page,
-            source_line: passage.line,
+            source_page: passage.hit_page,
+            source_line: passage.hit_line,
             origin: passage.query_origin,
-            source_origin: passage.origin,
+            source_origin: passage.hit_origin,
         }
+    }
+
+    /// Takes a passage of bytes of a comparison or a pair over; `a` is the document, `b` the source.
+    #[must_use]
+    pub fn of_pair(passage: PairPassage) -> Place {
+        Place::new(&passage.into(), &Tokens::default())
     }
 
     /// Returns the parts of the document that the source has too: these count as reused.

@@ -5,7 +5,7 @@
 
 use std::num::NonZeroU32;
 
-use cento::{Origin, Passage, Unit};
+use cento::{Origin, PairPassage, Passage, Unit};
 
 /// The most bytes of a file of which the places fit their numbers: no byte becomes more than three.
 const FILE_BYTES_MAX: usize = u32::MAX as usize / 3;
@@ -110,10 +110,17 @@ impl Origins {
         }
     }
 
-    /// Adds to passages of bytes where they stand in the file of the document.
-    pub fn place_documents<'a>(&self, passages: impl IntoIterator<Item = &'a mut Passage>) {
-        for passage in passages.into_iter().filter(|passage| passage.unit == Unit::Bytes) {
-            passage.origin = self.of(passage.hit);
+    /// Adds to passages of bytes of a comparison where they stand in the file of the first text.
+    pub fn place_a(&self, passages: &mut [PairPassage]) {
+        for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {
+            passage.a_origin = self.of(passage.a);
+        }
+    }
+
+    /// Adds to passages of bytes of a comparison where they stand in the file of the second text.
+    pub fn place_b(&self, passages: &mut [PairPassage]) {
+        for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {
+            passage.b_origin = self.of(passage.b);
         }
     }
 

@@ -59,12 +59,12 @@ class _Shown:
 
 @dataclass(frozen=True, slots=True)
 class Passage(_Shown):
-    """Text that two documents have in common."""
+    """Text that a query and a hit have in common."""
 
     query: tuple[int, int]
-    """Where it stands in the query, or the first text: ``text[start:end]``."""
+    """Where it stands in the query: ``text[start:end]``."""
     hit: tuple[int, int]
-    """Where it stands in the hit, or the second text."""
+    """Where it stands in the hit."""
     tokens: int
     """The tokens of the query in it."""
     matched: int
@@ -77,6 +77,27 @@ class Passage(_Shown):
     if they were asked for; tokens if the index stores no text or the query has none."""
     matched_ranges: tuple[tuple[int, int], ...] = ()
     """Where the matched tokens stand in the query; empty if they are all of the passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairPassage(_Shown):
+    """Text that two documents, or two texts that are compared, have in common."""
+
+    a: tuple[int, int]
+    """Where it stands in the first text: ``text[start:end]``."""
+    b: tuple[int, int]
+    """Where it stands in the second text."""
+    tokens: int
+    """The tokens of the first text in it."""
+    matched: int
+    """How many of these stand in the second text too, within its range: in the same order where the
+    passage was copied; where it was rewritten, the words that both have."""
+    similarity: float
+    """How alike the two places are, 0 to 1: common tokens over their mean number."""
+    unit: Unit
+    """What the ranges, which are half-open, count, as in :class:`Passage`."""
+    matched_ranges: tuple[tuple[int, int], ...] = ()
+    """Where the matched tokens stand in the first text; empty if they are all of the passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +148,16 @@ class Hit(_Shown):
     """The similarity of the texts by the measure of ``verify``, 0 to 1."""
 
 
-def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[Passage, ...]:
+def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[PairPassage, ...]:
     def unit(passage: dict[str, Any]) -> Unit:
         if passage.get("unit") == "tokens":
             return "tokens"
         return "bytes" if is_bytes else "characters"
 
     return tuple(
-        Passage(
-            query=(passage["query"][0], passage["query"][1]),
-            hit=(passage["hit"][0], passage["hit"][1]),
+        PairPassage(
+            a=(passage["a"][0], passage["a"][1]),
+            b=(passage["b"][0], passage["b"][1]),
             tokens=passage["tokens"],
             matched=passage["matched"],
             similarity=passage["similarity"],
@@ -406,8 +427,8 @@ class Pair(_Shown):
     """How far the pair stands out from its neighbours, -1 to 1, if it was asked for."""
     too_short: bool | None = None
     """Of programs: whether either is so short that independent ones are often equal."""
-    passages: tuple[Passage, ...] = ()
-    """The passages in common, if they were asked for: ``query`` is in ``a``, ``hit`` in ``b``."""
+    passages: tuple[PairPassage, ...] = ()
+    """The passages in common, if they were asked for."""
     passages_complete: bool | None = None
     _json: str = field(default="", repr=False, compare=False)
 
@@ -582,8 +603,8 @@ class Comparison:
     category: Category | None
     measures: Mapping[str, float] = field(hash=False)
     """What other measures say, by their names."""
-    passages: tuple[Passage, ...]
-    """The passages in common; the first text is the query."""
+    passages: tuple[PairPassage, ...]
+    """The passages in common, in the order of the first text."""
     complete: bool
     """Whether these are all."""
     unseen: tuple[Unseen, Unseen] = (Unseen(), Unseen())

@@ -70,7 +70,7 @@ fn pairs_have_categories_and_passages() {
     assert_eq!(dir.run(&["pairs", "idx", "--min-passage", "1000"]).status, 1);
     let text = words(1, 200);
     let start = text.split(' ').take(40).map(|word| word.len() + 1).sum::<usize>();
-    assert_eq!((&passage["query"][0], &passage["hit"][0]), (&json!(start), &json!(0)));
+    assert_eq!((&passage["a"][0], &passage["b"][0]), (&json!(start), &json!(0)));
     assert_eq!(ids(&pairs(&["--within", "s"])), ["a1 a2"]);
     assert_eq!(ids(&pairs(&["--across", "s", "--min-overlap", "8"])), ["a1 a3", "a2 a3"]);
     assert_eq!(dir.run(&["pairs", "idx", "--min-resemblance", "0.99"]).status, 1);

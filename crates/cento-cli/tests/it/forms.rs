@@ -112,17 +112,9 @@ fn a_passage_tells_where_it_stands_in_a_web_page() {
     let start = page.find(&marked).unwrap();
     let expected = json!({"start": start, "end": start + marked.len(), "line": 3});
     let compared = &dir.json(&["compare", "page.html", "plain.txt"])["passages"][0];
-    assert_eq!(
-        (&compared["query_origin"], compared.get("origin")),
-        (&expected, None),
-        "{compared}"
-    );
+    assert_eq!((&compared["a_origin"], compared.get("b_origin")), (&expected, None), "{compared}");
     let compared = &dir.json(&["compare", "plain.txt", "page.html"])["passages"][0];
-    assert_eq!(
-        (&compared["origin"], compared.get("query_origin")),
-        (&expected, None),
-        "{compared}"
-    );
+    assert_eq!((&compared["b_origin"], compared.get("a_origin")), (&expected, None), "{compared}");
     let shown = format!("in the page {start}..{}, line 3", start + marked.len());
     let run = dir.run(&["compare", "page.html", "plain.txt", "--report", "r.html"]);
     assert!(run.out.contains(&shown), "{}", run.out);
@@ -153,20 +145,20 @@ fn a_passage_tells_its_page_where_texts_have_pages() {
     dir.run(&["add", "idx", "pages.txt"]);
     let search = ["search", "idx", "plain.txt", "--passages"];
     let found = &dir.json(&search)["hits"][0]["passages"][0];
-    assert_eq!((&found["page"], found.get("query_page")), (&json!(3), None));
+    assert_eq!((&found["hit_page"], found.get("query_page")), (&json!(3), None));
     assert!(
         dir.run(&search).out.contains(" of the hit, page 3: 40 tokens"),
         "{}",
         dir.run(&search).out
     );
     let compared = &dir.json(&["compare", "pages.txt", "plain.txt"])["passages"][0];
-    assert_eq!((&compared["query_page"], compared.get("page")), (&json!(3), None));
+    assert_eq!((&compared["a_page"], compared.get("b_page")), (&json!(3), None));
     assert!(dir.run(&["compare", "pages.txt", "plain.txt"]).out.contains(", page 3"));
     let best = dir.json(&["search", "idx", "--text", &passage, "--best"]);
     // The passage of a candidate may begin before what both have.
     let best = &best["hits"][0]["passages"][0];
     let start = best["hit"][0].as_u64().unwrap() as usize;
-    assert_eq!(best["page"], 1 + pages[..start].matches('\u{c}').count(), "{best}");
+    assert_eq!(best["hit_page"], 1 + pages[..start].matches('\u{c}').count(), "{best}");
     let pairs = dir.run(&["pairwise", "pages.txt", "plain.txt", "--min-passage", "20"]);
     assert!(pairs.out.contains(" of the one, page 3 are "), "{}", pairs.out);
 }
@@ -185,21 +177,21 @@ fn a_passage_tells_its_line_where_texts_have_lines() {
     dir.run(&["add", "idx", "a.c"]);
     let search = ["search", "idx", "b.c", "--passages"];
     let found = &dir.json(&search)["hits"][0]["passages"][0];
-    assert_eq!((&found["line"], &found["query_line"]), (&json!(31), &json!(2)), "{found}");
-    assert_eq!(found.get("page"), None);
+    assert_eq!((&found["hit_line"], &found["query_line"]), (&json!(31), &json!(2)), "{found}");
+    assert_eq!(found.get("hit_page"), None);
     let shown = dir.run(&search).out;
     assert!(
         shown.contains(" of the query, line 2 are ") && shown.contains(", line 31: "),
         "{shown}"
     );
     let compared = &dir.json(&["compare", "a.c", "b.c"])["passages"][0];
-    assert_eq!((&compared["query_line"], &compared["line"]), (&json!(31), &json!(2)));
+    assert_eq!((&compared["a_line"], &compared["b_line"]), (&json!(31), &json!(2)));
     // A short text, which is found by its fingerprints.
     let short = copied.lines().next().unwrap();
     dir.run(&["add", "dense", "a.c", "--scheme", "winnow(k=3,w=1)"]);
     let found = dir.json(&["search", "dense", "--text", short, "--passages"]);
     let passage = &found["hits"][0]["passages"][0];
-    assert_eq!((&passage["line"], passage.get("query_line")), (&json!(31), None), "{found}");
+    assert_eq!((&passage["hit_line"], passage.get("query_line")), (&json!(31), None), "{found}");
 }
 
 /// A record of a web archive: a page that a server answered with.
@@ -231,7 +223,7 @@ fn a_passage_is_found_in_files_of_markup_with_its_line() {
     let mut places: Vec<(&str, &Value, bool)> = Vec::new();
     for hit in found["hits"].as_array().unwrap() {
         let is_whole = hit["containment_of_query"] == 1.0;
-        places.push((hit["id"].as_str().unwrap(), &hit["passages"][0]["line"], is_whole));
+        places.push((hit["id"].as_str().unwrap(), &hit["passages"][0]["hit_line"], is_whole));
     }
     places.sort_unstable_by_key(|place| place.0);
     let expected = [("in/a.md", 5), ("in/b.tex", 3), ("in/c.ipynb", 4), ("in/d", 2)];

@@ -83,11 +83,11 @@ fn files_are_added_searched_for_and_compared() {
     ];
     let compared = client.compare_files(&sides, &request).unwrap().comparison;
     assert!(compared.similarity.containment_of_a > 0.9, "{compared:?}");
-    assert_eq!(compared.passages[0].line, Some(2));
+    assert_eq!(compared.passages[0].b_line, Some(2));
     let end = page.len() as u32;
     let origin = Some(Origin { start: end - words(1, 80).len() as u32, end, line: 1 });
     let passage = &compared.passages[0];
-    assert_eq!((passage.query_origin, passage.origin), (origin, None));
+    assert_eq!((passage.a_origin, passage.b_origin), (origin, None));
     // Of files a reader does not see all, and of texts.
     let white = page.replace(' ', " <i style='font-size:0'>x</i>");
     let hidden = white.matches("<i").count() as u64;
@@ -218,7 +218,7 @@ fn documents_are_extracted_by_the_service() {
     let request = SearchRequest { passages: true, ..SearchRequest::default() };
     let found = client.search_files(&files[..1], &request).unwrap();
     let hit = &found.answers[0].answer.hits[0];
-    assert_eq!(hit.passages.as_ref().unwrap()[0].page, Some(2), "{hit:?}");
+    assert_eq!(hit.passages.as_ref().unwrap()[0].hit_page, Some(2), "{hit:?}");
     assert!(service.stop());
 }
 

@@ -117,5 +117,8 @@ async function showPair(root, { a, b }, signal) {
     root.replaceChildren(make("p", { class: "loading" }, "Comparing the texts."));
   }
   const { passages } = await post("v1/compare", { a: { text: a.text }, b: { text: b.text } }, signal);
-  showSides(root, { title: a.name, text: a.text }, { title: b.name, text: b.text }, passages);
+  const places = passages.map(({ a: query, b: hit, ...rest }) => ({
+    ...rest, query, hit, query_page: rest.a_page, query_line: rest.a_line, hit_page: rest.b_page, hit_line: rest.b_line,
+  }));
+  showSides(root, { title: a.name, text: a.text }, { title: b.name, text: b.text }, places);
 }

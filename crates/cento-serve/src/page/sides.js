@@ -140,10 +140,10 @@ function goTo(view, number, pointed = null) {
   }
   view.current = number;
   view.from = null;
-  const { tokens, similarity, query_page, query_line, page, line } = view.passages[number - 1];
+  const { tokens, similarity, query_page, query_line, hit_page, hit_line } = view.passages[number - 1];
   view.at.textContent = `Passage ${count(number)} of ${count(view.last)}: `
     + `${counted(tokens, "token")}, similarity ${share(similarity)}`
-    + place("first text", query_page, query_line) + place("second text", page, line);
+    + place("first text", query_page, query_line) + place("second text", hit_page, hit_line);
   let reached = 0;
   let height = null;
   if (pointed) {

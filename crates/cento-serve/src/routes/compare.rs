@@ -78,10 +78,10 @@ pub async fn compare(
         }
         let [a_file, b_file] = in_files;
         if let Some(origins) = a_file.origins {
-            origins.place_queries(&mut comparison.passages);
+            origins.place_a(&mut comparison.passages);
         }
         if let Some(origins) = b_file.origins {
-            origins.place_documents(&mut comparison.passages);
+            origins.place_b(&mut comparison.passages);
         }
         Ok(CompareResponse { a, b, comparison })
     });
