@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two indexes are built apart, joined, published in a directory, and followed by a service, which then
+# Two indexes are built apart, merged, published in a directory, and followed by a service, which then
 # follows a later push. Takes the command as its argument, or builds it; leaves nothing behind.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -18,7 +18,7 @@ step() { printf '\n$ cento %s\n' "$*"; "$cento" "$@"; }
 
 step add docs.idx "$root/docs"
 step add source.idx "$root/src/index"
-step join all.idx docs.idx source.idx
+step merge all.idx docs.idx source.idx
 step push all.idx store
 printf '\n$ cento serve copy --follow store &\n'
 "$cento" serve copy --follow store --follow-interval 200ms --listen 127.0.0.1:0 2>service.log &

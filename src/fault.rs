@@ -23,7 +23,7 @@ pub enum Point {
     Fill,
     /// What has just been committed is about to be opened by its writer.
     OpenCommitted,
-    /// A file of a shard that has been joined is about to be removed, or its directory.
+    /// A file of a shard that has been merged is about to be removed, or its directory.
     RemoveOfShard,
     /// A service is about to open what has been committed, to search it.
     Publish,

@@ -101,8 +101,8 @@ pub use error::{Corruption, Error, Result};
 pub use estimate::Estimator;
 pub use hash::Digest;
 pub use index::{
-    Bytes, CheckReport, Compacting, Compaction, Config, DfBucket, DfDistribution, DocAddress,
-    Document, Index, JoinOptions, Joined, MaxDf, OnConflict, Outcome, RepeatedPassage,
+    AddIndexesOptions, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config, DfBucket,
+    DfDistribution, DocAddress, Document, Index, MaxDf, OnConflict, Outcome, RepeatedPassage,
     SignedDocument, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
 };
 pub use overlap::{Category, Overlap};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Is an index that was built in parts and joined the one that is built at once? For each corpus, a file of
-# JSON lines: builds it at once and in 1, 4 and 16 parts, joins these, and compares all answers to 300 of its
+# Is an index that was built in parts and merged the one that is built at once? For each corpus, a file of
+# JSON lines: builds it at once and in 1, 4 and 16 parts, merges these, and compares all answers to 300 of its
 # documents as queries and all pairs. Prints the rows of the table in docs/SCALE.md. PAIRS are the thresholds of
 # pairs, or `none`: a large corpus of copies has too many.
 #
@@ -23,7 +23,7 @@ timed() {
 
 pairs() { [[ $PAIRS == none ]] || python3 "$here/parts.py" pairs "$cento" "$1" $PAIRS; }
 
-echo "| corpus | parts | built | joined | linked (--move) | joined again | compacted | answers | pairs |"
+echo "| corpus | parts | built | merged | linked (--move) | merged again | compacted | answers | pairs |"
 echo "|---|---|---|---|---|---|---|---|---|"
 for corpus in "${corpora[@]}"; do
     name=$(basename "$corpus" .jsonl)
@@ -43,17 +43,17 @@ for corpus in "${corpora[@]}"; do
         build() { for part in part-*.jsonl; do "$cento" add "${part%.jsonl}.idx" "$part"; done; }
         timed build
         built=$took
-        timed "$cento" join all.idx part-*.idx
-        joined=$took
-        timed "$cento" join all.idx part-*.idx
+        timed "$cento" merge all.idx part-*.idx
+        merged=$took
+        timed "$cento" merge all.idx part-*.idx
         again=$took
         python3 "$here/parts.py" answers "$cento" all.idx queries.jsonl >all.answers
         pairs all.idx >all.pairs
         answers=$(cmp -s one.answers all.answers && echo equal || echo DIFFERENT)
         pairs=$(cmp -s one.pairs all.pairs && echo equal || echo DIFFERENT)
-        timed "$cento" join linked.idx part-*.idx --move
+        timed "$cento" merge linked.idx part-*.idx --move
         linked=$took
         timed "$cento" compact all.idx
-        echo "| $name | $parts | $built | $joined | $linked | $again | $took | $answers | $pairs |"
+        echo "| $name | $parts | $built | $merged | $linked | $again | $took | $answers | $pairs |"
     done
 done

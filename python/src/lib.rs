@@ -12,7 +12,7 @@ mod dedup;
 mod error;
 mod html;
 mod index;
-mod join;
+mod merge;
 mod offsets;
 mod pairs;
 mod pipeline;
@@ -39,7 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<arrow::Table>()?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
     module.add_function(wrap_pyfunction!(html::comparison_page, module)?)?;
-    module.add_function(wrap_pyfunction!(join::join, module)?)?;
+    module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(compare::sign, module)?)?;
     module.add_function(wrap_pyfunction!(compare::families, module)?)?;
     Ok(())

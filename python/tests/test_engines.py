@@ -52,8 +52,8 @@ def test_parts_become_one_index_and_leave_nothing(
         cento.parts.write_part(batches[:1], where, id="url", text="n")
     assert cento.parts.write_part([], where) is None
     assert len(list(where.iterdir())) == 4
-    joined = cento.parts.join_parts(path, [part for part in parts if part])
-    assert (joined.documents, joined.segments) == (40, 3)
+    merged = cento.parts.merge_parts(path, [part for part in parts if part])
+    assert (merged.documents, merged.segments) == (40, 3)
     assert not where.exists()
     all = cento.Index(path)
     assert pairs_of(all) == pairs_of(index)
@@ -104,9 +104,9 @@ def test_spark_gives_what_one_machine_gives(
     df = session.createDataFrame(table.to_pandas())
     columns: dict[str, Any] = {"id": "url", "text": "content"}
     path = tmp_path / "all.idx"
-    joined = cento.spark.build(df, path, meta=["n"], parts=3, **columns)
-    assert joined.documents == 40
-    assert joined.segments > 1
+    merged = cento.spark.build(df, path, meta=["n"], parts=3, **columns)
+    assert merged.documents == 40
+    assert merged.segments > 1
     all = cento.Index(path)
     assert pairs_of(all) == pairs_of(index)
     found = cento.spark.search(df.limit(5), path, min_resemblance=0.3, **columns).collect()
@@ -121,8 +121,8 @@ def test_spark_gives_what_one_machine_gives(
     assert len(pairs) == len(pairs_of(index))
     kept = cento.spark.dedup(df, tmp_path / "dedup.idx", min_resemblance=0.5, prefer="n", **columns)
     assert {row.url for row in kept.collect()} == kept_by_one(texts)
-    # The same ids again are not joined, and nothing is left of the attempt.
-    with pytest.raises(cento.OpenError, match="nothing was joined"):
+    # The same ids again are not merged, and nothing is left of the attempt.
+    with pytest.raises(cento.OpenError, match="nothing was merged"):
         cento.spark.build(df, path, **columns)
     assert not cento.parts.directory_of(path).exists()
     assert len(cento.Index(path)) == 40
@@ -138,8 +138,8 @@ def test_ray_gives_what_one_machine_gives(
         ds = ray.data.from_arrow(table)
         columns: dict[str, Any] = {"id": "url", "text": "content"}
         path = tmp_path / "all.idx"
-        joined = cento.ray.build(ds, path, parts=3, **columns)
-        assert (joined.documents, joined.segments) == (40, 3)
+        merged = cento.ray.build(ds, path, parts=3, **columns)
+        assert (merged.documents, merged.segments) == (40, 3)
         assert pairs_of(cento.Index(path)) == pairs_of(index)
         found = cento.ray.search(ds.limit(5), path, min_resemblance=0.3, **columns).take_all()
         expected = {

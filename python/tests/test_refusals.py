@@ -89,7 +89,7 @@ def test_one_path_or_name_is_not_taken_for_many(tmp_path: Path, good: list[str])
         with pytest.raises(cento.QueryError, match="one path where a list of paths is meant"):
             cento.dedup(good, against=cast(Any, one))
         with pytest.raises(cento.QueryError, match="one path where a list of paths is meant"):
-            cento.join(tmp_path / "all", cast(Any, one))
+            cento.merge(tmp_path / "all", cast(Any, one))
     with pytest.raises(cento.QueryError, match="one name where a list of names is meant"):
         cento.compare(good[0], good[1], measures="style")
 

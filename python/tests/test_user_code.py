@@ -26,7 +26,7 @@ filtered = ds.filter(cento.Deduper("kept2.idx", min_resemblance=0.8).keep, batch
 found = []
 for a, b, r in ix.pairs(min_resemblance=0.8): found.append((a, b, r))
 sig = cento.sign(text, scheme="winnow(k=5,w=10)"); by_signature = ix.search(signature=sig)
-joined = cento.join("all.idx", ["s0.idx", "s1.idx"])
+merged = cento.merge("all.idx", ["s0.idx", "s1.idx"])
 """
 
 
@@ -76,7 +76,7 @@ def test_the_program_of_the_design_runs(
     assert names["filtered"]["text"][:] == bodies[30:40]
     pairs = {frozenset(pair[:2]) for pair in names["found"]}
     assert pairs == {frozenset(["row/1", "row/10"]), frozenset(["0", "a.txt"])}
-    assert names["joined"].documents == 10
+    assert names["merged"].documents == 10
 
 
 def test_numbers_of_rows_replace_no_other_document(

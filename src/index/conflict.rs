@@ -17,7 +17,7 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 use super::{Index, SegmentView, Snapshot};
 use crate::error::Result;
 
-/// A segment, and which index has it: 0 the one that is joined to, then the shards in their order.
+/// A segment, and which index has it: 0 the one that is merged into, then the shards in their order.
 pub struct Source<'a> {
     /// Which index has it.
     pub holder: usize,
@@ -49,7 +49,7 @@ pub struct Clash {
 pub struct RepeatedIds {
     /// The first id that occurs twice, if that is not allowed; nothing else is found then.
     pub clash: Option<Clash>,
-    /// The ids of those of the index that is joined to.
+    /// The ids of those of the index that is merged into.
     pub own: Vec<Term>,
     /// Those of each source, ascending.
     pub deleted: Vec<Vec<DocId>>,

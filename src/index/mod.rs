@@ -4,7 +4,7 @@
 //! sees one commit, whole; a commit that has been acknowledged survives a crash. tantivy owns
 //! commits, locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
-mod adopt;
+mod add_indexes;
 mod by_id;
 mod byte_lru;
 #[doc(hidden)]
@@ -54,7 +54,7 @@ use tantivy::directory::{Advice, MmapDirectory, RamDirectory};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
-pub use adopt::{JoinOptions, Joined, OnConflict};
+pub use add_indexes::{AddIndexesOptions, AddedIndexes, OnConflict};
 pub(crate) use byte_lru::{ByteLru, InMemory, Owner};
 pub use check::CheckReport;
 pub use compact::{Compacting, Compaction};

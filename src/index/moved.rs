@@ -1,10 +1,10 @@
-//! How does a repetition know that a shard which is gone has been joined?
+//! How does a repetition know that a shard which is gone has been merged?
 //!
 //! A shard that is moved is removed file by file after the commit, and several shards one after the
 //! other. Before the first file goes, a note in the index says which shards these are. A repetition
 //! that finds a shard without a list of segments, or no directory at all, asks the note: what it names
-//! has been joined, and the rest of it may go. A shard whose list is another one than in the note has
-//! been made anew in the same place, and is joined like any other.
+//! has been merged, and the rest of it may go. A shard whose list is another one than in the note has
+//! been made anew in the same place, and is merged like any other.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -52,7 +52,7 @@ pub struct Moving {
 }
 
 impl Moving {
-    /// Notes, durably, that these shards have been joined and are about to be removed.
+    /// Notes, durably, that these shards have been merged and are about to be removed.
     ///
     /// # Errors
     /// When a list of segments cannot be read, or the note not be written.
@@ -125,7 +125,7 @@ fn key(shard: &Path) -> Result<Vec<u8>> {
     Ok(real.into_os_string().into_encoded_bytes())
 }
 
-/// Finishes the removal of those of `shards` that an earlier run has joined to the index at `path` and
+/// Finishes the removal of those of `shards` that an earlier run has merged to the index at `path` and
 /// begun to remove, and takes them out of the list; returns how many there were.
 ///
 /// # Errors

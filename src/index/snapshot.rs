@@ -19,7 +19,7 @@ use super::record;
 use super::seal::META;
 use super::store::{Damage, Store};
 use super::view::{SegmentFiles, SegmentView};
-use super::{Config, Index, adopt};
+use super::{Config, Index, add_indexes};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::Document;
@@ -185,7 +185,7 @@ impl Snapshot {
         if others.is_empty() {
             return Ok(named.into_iter().map(|(_, one)| one).next().expect("there is one"));
         }
-        others.iter().try_for_each(|other| adopt::check_fits(first, other))?;
+        others.iter().try_for_each(|other| add_indexes::check_fits(first, other))?;
         let mut seen = HashSet::new();
         let twice = indexes
             .iter()

@@ -17,7 +17,7 @@ use tantivy::directory::{
 
 use crate::common::{Model, add, assert_holds, config, contents, words};
 use cento::Error;
-use cento::index::{Index, JoinOptions, Writer, WriterOptions};
+use cento::index::{AddIndexesOptions, Index, Writer, WriterOptions};
 
 /// What happens to an index, and what it is called.
 type Exchange = (&'static str, fn(&Path));
@@ -261,8 +261,8 @@ fn a_shard_that_was_exchanged_is_not_removed() {
     fs::rename(path("other"), path("shard")).unwrap();
     let index = Index::create(path("all"), config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
-    let options = JoinOptions { remove: true, ..JoinOptions::default() };
-    let error = writer.adopt(&[shard], options).unwrap_err();
+    let options = AddIndexesOptions { remove: true, ..AddIndexesOptions::default() };
+    let error = writer.add_indexes(&[shard], options).unwrap_err();
     assert!(error.to_string().contains("does not lead to the directory"), "{error}");
     assert_holds(&Index::open(path("shard")).unwrap(), &other);
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod adopt;
+mod add_indexes;
 mod api;
 mod common;
 mod conformance;

@@ -1,4 +1,4 @@
-//! A join that moves its shards is repeated, wherever it was cut off.
+//! A merge that moves its shards is repeated, wherever it was cut off.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cento::fault::{Faults, Point};
 use cento::index::{Index, WriterOptions};
-use cento::{JoinOptions, OnConflict};
+use cento::{AddIndexesOptions, OnConflict};
 
 use crate::common::{Model, add, assert_holds, words};
 use crate::crash::config_with_table;
 
-const MOVE: JoinOptions = JoinOptions { on_conflict: OnConflict::Error, remove: true };
+const MOVE: AddIndexesOptions = AddIndexesOptions { on_conflict: OnConflict::Error, remove: true };
 
 /// A shard of a document with this id. It has a frequency table, which is a file more to be removed.
 fn shard(path: &Path, id: &str, seed: u64) {
@@ -35,7 +35,7 @@ fn expected() -> Model {
     [("a", 1), ("b", 2)].into_iter().map(|(id, seed)| (id.to_owned(), words(seed, 60))).collect()
 }
 
-/// Joins and fails at the step with this number; returns whether there was such a step.
+/// Merges and fails at the step with this number; returns whether there was such a step.
 fn cut_off(dir: &Path, shards: &[PathBuf], step: u64) -> bool {
     let index = Index::open(dir.join("all")).unwrap();
     let steps = AtomicU64::new(0);
@@ -45,7 +45,7 @@ fn cut_off(dir: &Path, shards: &[PathBuf], step: u64) -> bool {
     }));
     let opened: Vec<Index> = shards.iter().map(|shard| Index::open(shard).unwrap()).collect();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
-    writer.adopt(&opened, MOVE).is_err()
+    writer.add_indexes(&opened, MOVE).is_err()
 }
 
 /// It failed with "there is no index" when the list of the first shard was gone, or its directory.
@@ -60,28 +60,28 @@ fn a_move_that_was_cut_off_at_any_step_is_finished_by_a_repetition() {
         }
         assert!(!shards.iter().all(|shard| !shard.exists()), "step {step}");
         gone += u64::from(!shards[0].exists());
-        let joined = Index::join(dir.path().join("all"), &shards, MOVE).unwrap();
-        assert_eq!((joined.documents, joined.removed), (0, 2), "step {step}");
+        let merged = Index::add_indexes(dir.path().join("all"), &shards, MOVE).unwrap();
+        assert_eq!((merged.documents, merged.removed), (0, 2), "step {step}");
         assert!(shards.iter().all(|shard| !shard.exists()), "step {step}");
         let index = Index::open(dir.path().join("all")).unwrap();
         assert_holds(&index, &expected());
         assert!(!dir.path().join("all/.moving.json").exists(), "step {step}");
         // What the note named is forgotten: a shard that never was is refused.
-        assert!(Index::join(dir.path().join("all"), &shards, MOVE).is_err());
+        assert!(Index::add_indexes(dir.path().join("all"), &shards, MOVE).is_err());
         step += 1;
     }
     assert!(step > 20 && gone > 8, "{step} steps, {gone} after the first shard");
 }
 
 #[test]
-fn a_shard_that_was_made_anew_in_the_same_place_is_joined() {
+fn a_shard_that_was_made_anew_in_the_same_place_is_merged() {
     let dir = tempfile::tempdir().unwrap();
     let shards = shards(dir.path());
     assert!(cut_off(dir.path(), &shards, 5));
     fs::remove_dir_all(&shards[0]).unwrap();
     shard(&shards[0], "c", 3);
-    let joined = Index::join(dir.path().join("all"), &shards, MOVE).unwrap();
-    assert_eq!((joined.documents, joined.removed), (1, 2));
+    let merged = Index::add_indexes(dir.path().join("all"), &shards, MOVE).unwrap();
+    assert_eq!((merged.documents, merged.removed), (1, 2));
     let mut expected = expected();
     expected.insert("c".into(), words(3, 60));
     assert_holds(&Index::open(dir.path().join("all")).unwrap(), &expected);
@@ -91,7 +91,8 @@ fn a_shard_that_was_made_anew_in_the_same_place_is_joined() {
 fn a_shard_that_never_was_is_refused_and_nothing_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let [first, second] = shards(dir.path());
-    let error = Index::join(dir.path().join("all"), &[first.clone(), dir.path().join("x")], MOVE);
+    let error =
+        Index::add_indexes(dir.path().join("all"), &[first.clone(), dir.path().join("x")], MOVE);
     assert!(error.unwrap_err().to_string().contains("no index"));
     assert!(first.join("meta.json").exists() && second.join("meta.json").exists());
 }
@@ -104,10 +105,10 @@ fn what_was_cut_off_is_finished_in_parts() {
     assert!(cut_off(dir.path(), &shards, 3));
     shard(&dir.path().join("c"), "c", 3);
     let all = dir.path().join("all");
-    let joined = Index::join(&all, &[dir.path().join("c")], MOVE).unwrap();
-    assert_eq!((joined.documents, joined.removed), (1, 1));
+    let merged = Index::add_indexes(&all, &[dir.path().join("c")], MOVE).unwrap();
+    assert_eq!((merged.documents, merged.removed), (1, 1));
     for shard in &shards {
-        assert_eq!(Index::join(&all, &[shard], MOVE).unwrap().removed, 1);
+        assert_eq!(Index::add_indexes(&all, &[shard], MOVE).unwrap().removed, 1);
     }
     assert!(shards.iter().all(|shard| !shard.exists()));
     assert!(!all.join(".moving.json").exists());

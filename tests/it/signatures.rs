@@ -15,7 +15,7 @@ use cento::join::pairs::{PairOptions, pairs};
 use cento::join::report::{ReportOptions, report};
 use cento::search::{Goal, Query, Rank, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
-use cento::{Analyzer, Error, JoinOptions, Stop};
+use cento::{AddIndexesOptions, Analyzer, Error, Stop};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -233,7 +233,7 @@ fn signing_a_stored_text_again_stops() {
 }
 
 #[test]
-fn the_choice_is_kept_and_indexes_that_made_another_are_not_joined() {
+fn the_choice_is_kept_and_indexes_that_made_another_are_not_merged() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     for (name, config) in ["with", "without"].into_iter().zip(both(SCHEMES[0])) {
@@ -243,16 +243,16 @@ fn the_choice_is_kept_and_indexes_that_made_another_are_not_joined() {
         writer.finish().unwrap();
         assert_eq!(Index::open(path(name)).unwrap().config().store_signatures, name == "with");
     }
-    let join = |into: &str, shards: &[&str]| {
+    let merge = |into: &str, shards: &[&str]| {
         let shards: Vec<_> = shards.iter().map(|name| path(name)).collect();
-        Index::join(path(into), &shards, JoinOptions::default())
+        Index::add_indexes(path(into), &shards, AddIndexesOptions::default())
     };
-    join("all", &["without"]).unwrap();
+    merge("all", &["without"]).unwrap();
     let all = Index::open(path("all")).unwrap();
     assert!(!all.config().store_signatures);
     assert_eq!(all.check().unwrap().problems, []);
     for (into, shards) in [("all", vec!["with"]), ("new", vec!["with", "without"])] {
-        let error = join(into, &shards).unwrap_err().to_string();
+        let error = merge(into, &shards).unwrap_err().to_string();
         assert!(error.contains("signatures, but"), "{error}");
     }
     let snapshot =

@@ -6,7 +6,7 @@ use cento::hash::hash_bytes;
 use cento::index::{Config, Document, Index, MaxDf, Snapshot, WriterOptions};
 use cento::join::pairs::{PairOptions, PairReport, pairs};
 use cento::search::{Query, Searcher, SimilarTo, Subject};
-use cento::{Error, JoinOptions};
+use cento::{AddIndexesOptions, Error};
 use serde_json::{Value, json};
 
 use crate::common::words;
@@ -133,13 +133,13 @@ fn several_indexes_answer_as_one_that_has_all_their_documents() {
     };
     let alone = Searcher::new(parts[0].1.snapshot().unwrap());
     assert!(stopped(&together) > stopped(&alone), "{}", stopped(&alone));
-    // And it is what joining them gives.
-    let joined = index(std::iter::empty());
-    let mut writer = joined.writer(WriterOptions::default()).unwrap();
+    // And it is what merging them gives.
+    let merged = index(std::iter::empty());
+    let mut writer = merged.writer(WriterOptions::default()).unwrap();
     let shards: Vec<Index> = parts.into_iter().map(|(_, part)| part).collect();
-    writer.adopt(&shards, JoinOptions::default()).unwrap();
+    writer.add_indexes(&shards, AddIndexesOptions::default()).unwrap();
     writer.finish().unwrap();
-    assert_eq!(answers(&Searcher::new(joined.snapshot().unwrap())).0, found);
+    assert_eq!(answers(&Searcher::new(merged.snapshot().unwrap())).0, found);
 }
 
 #[test]

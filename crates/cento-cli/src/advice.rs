@@ -40,7 +40,7 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         ),
         Error::Conflict { what } if what.contains("what it held would be lost") => Some(
             "push the index that it was made of, or make an older manifest current with `cento restore`, \
-             pull it into another directory and add or join there what is new",
+             pull it into another directory and add or merge there what is new",
         ),
         Error::Corrupt(_) => Some("run `cento check` on the index"),
         Error::Locked { .. } => Some("if a service runs on the index, use --url"),
@@ -55,10 +55,10 @@ pub fn advice(error: &Error) -> Option<&'static str> {
             Some("--discard discards them")
         }
         Error::Conflict { what } if what.contains("since this index was pulled") => {
-            Some("pull it into another directory and add or join there what is new")
+            Some("pull it into another directory and add or merge there what is new")
         }
         Error::Conflict { what } if what.contains("was not made from") => Some(
-            "push to another URL, or pull that index into another directory and add or join there what is new",
+            "push to another URL, or pull that index into another directory and add or merge there what is new",
         ),
         Error::Spec { what, .. } if what.contains("frequency table of single") => {
             Some("`cento train -q 1` makes one")

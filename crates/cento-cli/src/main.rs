@@ -5,7 +5,6 @@
 //! files were left out.
 
 mod add;
-mod adopt;
 mod advice;
 mod boilerplate;
 mod check;
@@ -29,6 +28,7 @@ mod left_out;
 #[cfg(feature = "remote")]
 mod ls;
 mod memory;
+mod merge;
 mod messages;
 mod outfile;
 mod output;
@@ -109,7 +109,7 @@ enum Verb {
     Export(documents::Export),
     Remove(remove::Remove),
     Compact(compact::Compact),
-    Join(adopt::Join),
+    Merge(merge::Merge),
     #[cfg(feature = "remote")]
     Push(push::Push),
     #[cfg(feature = "remote")]
@@ -233,7 +233,7 @@ fn main() -> ExitCode {
         Verb::Export(verb) => verb.run(),
         Verb::Remove(verb) => verb.run(),
         Verb::Compact(verb) => verb.run(),
-        Verb::Join(verb) => verb.run(),
+        Verb::Merge(verb) => verb.run(),
         #[cfg(feature = "remote")]
         Verb::Push(verb) => verb.run(),
         #[cfg(feature = "remote")]

@@ -46,7 +46,7 @@ pub struct Serve {
     others: Vec<PathBuf>,
     /// Write nothing: serve an index that another process writes to, or that this one may only read, and see
     /// what is committed to it. Additions and removals get 403.
-    #[arg(long, conflicts_with_all = ["compact_at", "join_dir"])]
+    #[arg(long, conflicts_with_all = ["compact_at", "shard_dir"])]
     read_only: bool,
     #[cfg(feature = "remote")]
     #[command(flatten)]
@@ -67,10 +67,10 @@ pub struct Serve {
     /// Compact the index every day at this local time, such as 03:00.
     #[arg(long, value_name = "HH:MM", value_parser = parse_time, conflicts_with = "others")]
     compact_at: Option<Time>,
-    /// Let clients that may write join finished indexes in this directory (`cento join --url`). Whoever can
-    /// write to it decides what is joined. Default: they cannot.
+    /// Let clients that may write merge finished indexes in this directory (`cento merge --url`). Whoever can
+    /// write to it decides what is merged. Default: they cannot.
     #[arg(long, value_name = "DIR", conflicts_with = "others")]
-    join_dir: Option<PathBuf>,
+    shard_dir: Option<PathBuf>,
     /// Maximum size of a request body, and of the texts of its files together.
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = parse_bytes)]
     max_body: usize,
@@ -144,7 +144,7 @@ struct Reading {
 struct FollowArgs {
     /// Serve what was pushed to this object store: s3://BUCKET/PATH, file:///PATH and so on, as for
     /// `cento pull`.
-    #[arg(long = "follow", value_name = "URL", conflicts_with_all = ["compact_at", "others", "join_dir", "read_only"])]
+    #[arg(long = "follow", value_name = "URL", conflicts_with_all = ["compact_at", "others", "shard_dir", "read_only"])]
     url: Option<String>,
     /// With --follow, the time between two looks for a new push.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration, requires = "url")]
@@ -302,7 +302,7 @@ impl Serve {
             memory_bytes: memory::or_default_saying(self.memory, |said| tracing::warn!("{said}")),
             commit_interval: self.commit_interval,
             compact_at: self.compact_at,
-            join_dir: self.join_dir.clone(),
+            shard_dir: self.shard_dir.clone(),
             collection: table.map(Arc::new),
             log_requests: self.log_requests,
             source: SourceOptions { readers: self.readers.readers(), ..source_options() },

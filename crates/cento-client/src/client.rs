@@ -30,14 +30,14 @@ use ureq::{Agent, Body};
 
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
-    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, FileBody, Health, JoinRequest,
-    ListRequest, ListResponse, PairwiseReportRequest, PairwiseRequest, PairwiseResponse,
+    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, FileBody, Health, ListRequest,
+    ListResponse, MergeRequest, PairwiseReportRequest, PairwiseRequest, PairwiseResponse,
     PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse, ReportRequest,
     SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
 };
 use crate::multipart::Multipart;
 use cento::search::Answer;
-use cento::{Error, Joined, Result};
+use cento::{AddedIndexes, Error, Result};
 
 /// The maximum size of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
@@ -51,10 +51,10 @@ const ASKED_FIRST_BYTES: usize = 256 << 10;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const COMPACT: &str = "/v1/compact";
-const JOIN: &str = "/v1/join";
+const MERGE: &str = "/v1/merge";
 
 /// A healthy service answers within this time, which exceeds its own time limit. Waiting for a
-/// compaction or a join has no limit.
+/// compaction or a merge has no limit.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A running service accepts a connection within this time.
@@ -341,8 +341,8 @@ impl Client {
     ///
     /// # Errors
     /// As [`search`](Self::search).
-    pub fn join(&self, request: &JoinRequest) -> Result<Joined> {
-        self.post(JOIN, json(request)?)
+    pub fn merge(&self, request: &MergeRequest) -> Result<AddedIndexes> {
+        self.post(MERGE, json(request)?)
     }
 
     /// Returns the size of the index.
@@ -423,7 +423,7 @@ impl Client {
             }
             request.call()
         } else {
-            let agent = if [COMPACT, JOIN].contains(&path) { &self.patient } else { &self.agent };
+            let agent = if [COMPACT, MERGE].contains(&path) { &self.patient } else { &self.agent };
             let mut request = agent.post(url);
             if let Some(authorization) = &self.authorization {
                 request = request.header(header::AUTHORIZATION, authorization);

@@ -41,7 +41,7 @@ pub struct App {
     pub published: Arc<Published>,
     /// Where its commits come from.
     pub source: Source,
-    /// Where the indexes are that clients may have joined, if they may.
+    /// Where the indexes are that clients may have merged, if they may.
     pub shards: Option<Arc<Shards>>,
     /// Whether the service listens on a loopback address only.
     pub is_loopback: bool,

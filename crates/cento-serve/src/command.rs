@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::metrics::Metrics;
 use cento::budget::Permit;
 use cento::index::{Compaction, SignedDocument};
-use cento::{JoinOptions, Joined, Result};
+use cento::{AddIndexesOptions, AddedIndexes, Result};
 use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 
 /// An answer names at most this number of records that were not added.
@@ -104,13 +104,13 @@ pub enum Command {
         wait: bool,
     },
     /// To take finished indexes into this one.
-    Join {
+    Merge {
         /// Their directories.
         shards: Vec<PathBuf>,
         /// What is done about ids that occur twice.
-        options: JoinOptions,
+        options: AddIndexesOptions,
         /// Where to send the answer; why it was not done is said in terms of their paths.
-        reply: Reply<Result<Joined>>,
+        reply: Reply<Result<AddedIndexes>>,
     },
     /// A compaction has come to its end.
     Compacted(Result<Compaction>),

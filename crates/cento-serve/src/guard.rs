@@ -21,7 +21,7 @@ use super::tokens::Role;
 use super::turns::Client;
 
 /// Routes that answer when they are done, however long it takes.
-const PATIENT: [&str; 2] = ["/v1/compact", "/v1/join"];
+const PATIENT: [&str; 2] = ["/v1/compact", "/v1/merge"];
 
 /// So long a client waits for the answer that there is no place for it.
 const REFUSAL_DELAY: Duration = Duration::from_millis(300);

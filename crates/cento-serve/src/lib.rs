@@ -118,8 +118,8 @@ pub struct Settings {
     pub commit_interval: Duration,
     /// The time of the day at which the index is compacted.
     pub compact_at: Option<Time>,
-    /// The directory with the finished indexes that clients may have joined; none may be without.
-    pub join_dir: Option<PathBuf>,
+    /// The directory with the finished indexes that clients may have merged; none may be without.
+    pub shard_dir: Option<PathBuf>,
     /// What weighs the words of measures that know a collection.
     pub collection: Option<Arc<FrequencyTable>>,
     /// Log every request.
@@ -155,7 +155,7 @@ impl Default for Settings {
             memory_bytes: 512 << 20,
             commit_interval: Duration::from_secs(5),
             compact_at: None,
-            join_dir: None,
+            shard_dir: None,
             collection: None,
             log_requests: false,
             source: SourceOptions::default(),
@@ -195,7 +195,7 @@ impl Service {
     /// # Errors
     /// When there is no index, another process writes to it, or the address is taken.
     pub fn bind(path: &Path, mut settings: Settings) -> Result<Service> {
-        let shards = settings.join_dir.as_deref().map(Shards::below).transpose()?;
+        let shards = settings.shard_dir.as_deref().map(Shards::below).transpose()?;
         let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::new());
         let published = Arc::new(Published::open(path, &metrics)?);

@@ -1,4 +1,4 @@
-//! Which indexes may a client have joined?
+//! Which indexes may a client have merged?
 //!
 //! Those in one directory that the operator names. A client gives names relative to it, and they lead
 //! nowhere else: not upwards, not to another root, and not through symbolic links. What is not there and
@@ -14,7 +14,7 @@ use cento::{Error, Index, Result};
 /// The maximum number of shards in a request.
 const SHARDS_MAX: usize = 1000;
 
-/// The directory with the indexes that may be joined.
+/// The directory with the indexes that may be merged.
 pub struct Shards {
     /// Without symbolic links.
     root: PathBuf,
@@ -62,7 +62,7 @@ impl Shards {
         if is_here && Index::exists(&path) { Ok(path) } else { Err(missing()) }
     }
 
-    /// The answer when the shards could not be joined to `index`, without a path of this machine.
+    /// The answer when the shards could not be merged into `index`, without a path of this machine.
     pub fn failure(&self, index: &Path, error: &Error) -> Failure {
         let is_about_shards = match error {
             Error::Index { .. } | Error::Locked { .. } => true,
@@ -77,7 +77,7 @@ impl Shards {
         if index.is_absolute() {
             message = message.replace(&index.display().to_string(), "the index of the service");
         }
-        Failure::new(StatusCode::CONFLICT, "not_joined", message)
+        Failure::new(StatusCode::CONFLICT, "not_merged", message)
     }
 }
 

@@ -14,7 +14,7 @@ from ._inputs import column, is_arrow, many, names, paths, tables
 from ._types import (
     Comparison,
     Family,
-    Joined,
+    AddedIndexes,
     Refusal,
     Signature,
     Verdict,
@@ -313,13 +313,13 @@ class Deduper:
         return [verdict.kept for verdict in self.verdicts(batch)]
 
 
-def join(
+def merge(
     index: _Path,
     shards: Iterable[_Path],
     *,
     on_conflict: Literal["error", "later"] = "error",
     remove: bool = False,
-) -> Joined:
+) -> AddedIndexes:
     """Makes finished indexes one, without building anything again: all in one commit, or none.
 
     The segments of the shards are copied or linked into the index, which is created if there is
@@ -330,18 +330,18 @@ def join(
         index: The directory of the index.
         shards: The directories of the indexes to take in, all with the same scheme, analyzer and
             frequency table.
-        on_conflict: What happens if an id occurs twice: nothing is joined, or the document of the
+        on_conflict: What happens if an id occurs twice: nothing is merged, or the document of the
             shard that is named later stays.
         remove: Remove the shards once the commit is durable.
 
     Raises:
         OpenError: There is no index at one of the paths, an id occurs twice, or the indexes do not
-            fit each other. Nothing has been joined then.
+            fit each other. Nothing has been merged then.
         LockedError: One of them has a writer.
         CorruptError: A shard is damaged.
     """
     made = _native.join(index, paths(shards, "shards"), on_conflict, remove)
-    return Joined(**json.loads(made))
+    return AddedIndexes(**json.loads(made))
 
 
 def schemes() -> list[Family]:

@@ -755,8 +755,8 @@ class Compaction(_Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class Joined(_Shown):
-    """What joining indexes did."""
+class AddedIndexes(_Shown):
+    """What merging indexes did."""
 
     documents: int
     """Documents that have come from the shards."""
@@ -769,9 +769,9 @@ class Joined(_Shown):
     replaced: int
     """Older documents that were deleted because a later shard has their ids."""
     known: int
-    """Segments of the shards that had been joined before, and were not taken again."""
+    """Segments of the shards that had been merged before, and were not taken again."""
     removed_since: int
-    """Documents that shards have removed since they were joined; the index still has them."""
+    """Documents that shards have removed since they were merged; the index still has them."""
     removed: int
     """Shards whose directories were removed."""
 

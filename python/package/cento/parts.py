@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ._index import Index
-from ._texts import join
-from ._types import Joined
+from ._texts import merge
+from ._types import AddedIndexes
 
 _Path = str | os.PathLike[str]
 
@@ -81,23 +81,23 @@ def write_part(
     return None
 
 
-def join_parts(
+def merge_parts(
     index: _Path,
     parts: Iterable[str],
     *,
     on_conflict: Literal["error", "later"] = "error",
-) -> Joined:
-    """Joins parts into an index, and removes their directory with all that is left in it.
+) -> AddedIndexes:
+    """Merges parts into an index, and removes their directory with all that is left in it.
 
     Args:
         index: The directory of the index; created if there is none.
         parts: What :func:`write_part` gave in the attempts that count. Attempts that were killed,
             or ran twice, are not named and change nothing.
-        on_conflict: What happens if an id occurs twice: see :func:`cento.join`.
+        on_conflict: What happens if an id occurs twice: see :func:`cento.merge`.
     """
     named = sorted(parts)
     try:
-        return join(index, named, on_conflict=on_conflict)
+        return merge(index, named, on_conflict=on_conflict)
     finally:
         shutil.rmtree(directory_of(index), ignore_errors=True)
 

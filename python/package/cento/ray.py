@@ -1,7 +1,7 @@
 """Ray Data builds, searches, pairs and deduplicates: data sets in, data sets out.
 
 Needs ray[data] and pyarrow, and paths that the driver and all workers see. Workers build, search
-and find pairs; joining and clusters are the driver's work, with all of its processors.
+and find pairs; merging and clusters are the driver's work, with all of its processors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from . import parts as _parts
-from ._types import Joined
+from ._types import AddedIndexes
 
 _Path = str | os.PathLike[str]
 
@@ -27,8 +27,8 @@ def build(
     parts: int | None = None,
     on_conflict: Literal["error", "later"] = "error",
     **settings: Any,
-) -> Joined:
-    """Builds an index of a data set: a part of each block, which the driver joins.
+) -> AddedIndexes:
+    """Builds an index of a data set: a part of each block, which the driver merges.
 
     Tasks that fail, are killed or run twice change nothing.
 
@@ -39,7 +39,7 @@ def build(
         text: The column of the texts.
         meta: The columns that make the meta object.
         parts: The number of blocks; as the data set has them if not given.
-        on_conflict: What happens if an id occurs twice: see :func:`cento.join`.
+        on_conflict: What happens if an id occurs twice: see :func:`cento.merge`.
         settings: Other arguments of :class:`cento.Index`, of a new index.
     """
     where = os.fspath(_parts.directory_of(index))
@@ -58,7 +58,7 @@ def build(
     except BaseException:
         _parts.remove_parts(index)
         raise
-    return _parts.join_parts(index, written, on_conflict=on_conflict)
+    return _parts.merge_parts(index, written, on_conflict=on_conflict)
 
 
 def search(ds: Any, index: _Path, *, text: str = "text", id: str = "id", **options: Any) -> Any:

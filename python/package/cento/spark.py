@@ -1,7 +1,7 @@
 """Spark builds, searches, pairs and deduplicates: data frames in, data frames out.
 
 Needs pyspark 4 or later and pyarrow, and paths that the driver and all executors see. Executors
-build, search and find pairs; joining and clusters are the driver's work, with all of its
+build, search and find pairs; merging and clusters are the driver's work, with all of its
 processors.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from . import parts as _parts
-from ._types import Joined
+from ._types import AddedIndexes
 
 _Path = str | os.PathLike[str]
 
@@ -28,8 +28,8 @@ def build(
     parts: int | None = None,
     on_conflict: Literal["error", "later"] = "error",
     **settings: Any,
-) -> Joined:
-    """Builds an index of a data frame: a part in each partition, which the driver joins.
+) -> AddedIndexes:
+    """Builds an index of a data frame: a part in each partition, which the driver merges.
 
     Rows are partitioned by their ids. Tasks that fail, are killed or run twice change nothing.
 
@@ -40,7 +40,7 @@ def build(
         text: The column of the texts.
         meta: The columns that make the meta object.
         parts: The number of partitions; Spark chooses it if it is not given.
-        on_conflict: What happens if the index has an id already: see :func:`cento.join`.
+        on_conflict: What happens if the index has an id already: see :func:`cento.merge`.
         settings: Other arguments of :class:`cento.Index`, of a new index.
     """
     where = os.fspath(_parts.directory_of(index))
@@ -59,7 +59,7 @@ def build(
     except BaseException:
         _parts.remove_parts(index)
         raise
-    return _parts.join_parts(index, written, on_conflict=on_conflict)
+    return _parts.merge_parts(index, written, on_conflict=on_conflict)
 
 
 def search(df: Any, index: _Path, *, text: str = "text", id: str = "id", **options: Any) -> Any:

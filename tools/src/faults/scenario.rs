@@ -24,7 +24,7 @@ const STORE: &str = "store";
 const SOURCE: &str = "source.cento";
 const PUSH: [&str; 3] = ["push", SOURCE, STORE];
 const PULL: [&str; 3] = ["pull", STORE, INDEX];
-/// Indexes that are joined, and what is in them.
+/// Indexes that are merged, and what is in them.
 const SHARDS: [(&str, &str); 2] =
     [("shard0.cento", "shard0.jsonl"), ("shard1.cento", "shard1.jsonl")];
 
@@ -88,8 +88,8 @@ impl Scenario {
                 let is_done = std::fs::metadata(dir.join(OUT)).is_ok_and(|found| found.len() > 0);
                 if is_done { Vec::new() } else { vec![self.run.clone()] }
             }
-            // Shards that were removed have been joined.
-            "join-move" => {
+            // Shards that were removed have been merged.
+            "merge-move" => {
                 let is_gone = |shard: &str| !dir.join(shard).join("meta.json").exists();
                 let gone =
                     SHARDS.map(|(shard, _)| shard).into_iter().filter(|shard| is_gone(shard));
@@ -226,22 +226,22 @@ pub fn all() -> Vec<Scenario> {
         retrain,
         dedup(),
         pairs(),
-        join("join", &[]),
-        join("join-move", &["--move"]),
+        merge("merge", &[]),
+        merge("merge-move", &["--move"]),
         push(),
         pull(),
     ]
 }
 
 /// Two indexes that become part of a third; some documents take the place of others, and one was removed.
-fn join(name: &'static str, options: &[&'static str]) -> Scenario {
+fn merge(name: &'static str, options: &[&'static str]) -> Scenario {
     let base = documents("base", 100, 12);
     let mut shards = [documents("one", 1000, 5), documents("two", 1100, 5)];
     shards[0].push(("base3".into(), text(1200, 40)));
     shards[1].push(("one2".into(), text(1201, 40)));
-    let mut joined = contents(&base);
-    shards.iter().flatten().for_each(|(id, text)| drop(joined.insert(id.clone(), text.clone())));
-    joined.remove("two1");
+    let mut merged = contents(&base);
+    shards.iter().flatten().for_each(|(id, text)| drop(merged.insert(id.clone(), text.clone())));
+    merged.remove("two1");
     let mut files = vec![(BASE, lines(&base))];
     let mut setup = vec![ADD_BASE.to_vec()];
     for ((index, input), documents) in SHARDS.into_iter().zip(&shards) {
@@ -249,9 +249,9 @@ fn join(name: &'static str, options: &[&'static str]) -> Scenario {
         setup.push(vec!["add", index, input, "--threads", "1"]);
     }
     setup.push(vec!["remove", SHARDS[1].0, "two1"]);
-    let mut run = vec!["join", INDEX, SHARDS[0].0, SHARDS[1].0, "--on-conflict", "later"];
+    let mut run = vec!["merge", INDEX, SHARDS[0].0, SHARDS[1].0, "--on-conflict", "later"];
     run.extend(options);
-    let story = vec![contents(&base), joined];
+    let story = vec![contents(&base), merged];
     Scenario { files, setup, ..Scenario::new(name, &run, story) }
 }
 

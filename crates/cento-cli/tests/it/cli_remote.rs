@@ -69,9 +69,9 @@ fn who_was_outrun_is_told_and_loses_nothing() {
     let run = dir.run(&["pull", "store", "b"]);
     assert_eq!(run.status, 2);
     assert!(run.err.contains("not pushed") && run.err.contains("--discard"), "{}", run.err);
-    // What it has is joined to the newest.
+    // What it has is merged to the newest.
     dir.json(&["pull", "store", "c"]);
-    dir.json(&["join", "c", "b", "--on-conflict", "later"]);
+    dir.json(&["merge", "c", "b", "--on-conflict", "later"]);
     assert_eq!(dir.json(&["push", "c", "store"])["manifest"], 3);
     for (seed, id) in [(1, "one"), (2, "two"), (3, "three")] {
         assert_eq!(found(&dir, "c", seed).json()["hits"][0]["id"], id);

@@ -72,7 +72,7 @@ fn tokens_have_roles() {
     check("DELETE", "/v1/documents/a", "", [401, 403, 202]);
     check("POST", "/v1/commit", "", [401, 403, 200]);
     check("POST", "/v1/compact", "{\"wait\": true}", [401, 403, 200]);
-    check("POST", "/v1/join", "{\"shards\": [\"x\"]}", [401, 403, 403]);
+    check("POST", "/v1/merge", "{\"shards\": [\"x\"]}", [401, 403, 403]);
     let run = |token: Option<&str>| {
         let mut command = dir.command(&["compact", "idx"]);
         command.env_remove("CENTO_TOKEN");
@@ -122,7 +122,7 @@ fn every_route_is_in_the_document_of_the_api() {
         "post /v1/compact",
         "post /v1/compare",
         "post /v1/documents",
-        "post /v1/join",
+        "post /v1/merge",
         "post /v1/pairwise",
         "post /v1/pairwise/report",
         "post /v1/passages",

@@ -14,7 +14,7 @@ fn text(number: u64) -> String {
     format!("{} {} {}", words(number % 5, 40), words(1000 + number, 30), words(77, 30))
 }
 
-/// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that joins them.
+/// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that merges them.
 fn parts() -> Dir {
     let dir = Dir::new();
     for (part, name) in (0..).zip(["a", "b", "c"]) {
@@ -23,7 +23,7 @@ fn parts() -> Dir {
         dir.write("part.jsonl", lines.collect::<String>());
         dir.json(&["add", name, "part.jsonl"]);
     }
-    dir.json(&["join", "all", "a", "b", "c"]);
+    dir.json(&["merge", "all", "a", "b", "c"]);
     dir
 }
 
@@ -36,7 +36,7 @@ fn without_names(answer: &mut Value) -> Vec<String> {
 }
 
 #[test]
-fn a_service_over_several_indexes_answers_as_the_command_and_as_the_joined_one() {
+fn a_service_over_several_indexes_answers_as_the_command_and_as_the_merged_one() {
     let dir = parts();
     let service = Service::over(&dir, &["a", "b", "c"]);
     let ask = |number: u64| -> Value {
@@ -122,7 +122,7 @@ fn indexes_that_do_not_fit_are_not_served() {
 }
 
 #[test]
-fn documents_are_compared_with_several_indexes_as_with_the_joined_one() {
+fn documents_are_compared_with_several_indexes_as_with_the_merged_one() {
     let dir = parts();
     let mut lines = String::new();
     for number in 0..DOCUMENTS {

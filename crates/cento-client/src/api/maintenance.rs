@@ -79,12 +79,12 @@ pub struct CompactResponse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct JoinRequest {
-    /// Their names in the directory that the service was started with for them (`serve --join-dir`). No name
+pub struct MergeRequest {
+    /// Their names in the directory that the service was started with for them (`serve --shard-dir`). No name
     /// leads out of it.
     #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 1000))]
     pub shards: Vec<String>,
-    /// What happens if two of the indexes have a document with the same id: `error`, the default, joins
+    /// What happens if two of the indexes have a document with the same id: `error`, the default, merges
     /// nothing; with `later` the index that is named later wins.
     #[serde(default)]
     pub on_conflict: OnConflict,

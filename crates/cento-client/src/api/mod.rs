@@ -25,7 +25,7 @@ pub use files::{
     SearchFilesResponse, TextsResponse,
 };
 pub use maintenance::{
-    CommitResponse, CompactRequest, CompactResponse, Following, Health, JoinRequest, Run,
+    CommitResponse, CompactRequest, CompactResponse, Following, Health, MergeRequest, Run,
     StatsResponse,
 };
 pub use pairwise::{PairwiseRequest, PairwiseResponse};

@@ -1,4 +1,4 @@
-//! `POST /v1/commit`, `POST /v1/compact` and `POST /v1/join`
+//! `POST /v1/commit`, `POST /v1/compact` and `POST /v1/merge`
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::app::App;
 use crate::body::Body;
 use crate::command::Command;
 use crate::failure::Failure;
-use cento::{JoinOptions, Joined};
-use cento_client::api::{CommitResponse, CompactRequest, CompactResponse, JoinRequest};
+use cento::{AddIndexesOptions, AddedIndexes};
+use cento_client::api::{CommitResponse, CompactRequest, CompactResponse, MergeRequest};
 
 /// Commit what has been added and removed.
 #[cfg_attr(feature = "openapi", utoipa::path(
@@ -65,27 +65,30 @@ pub async fn compact(
 /// changes wait. A repetition takes nothing.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
-    path = "/v1/join",
+    path = "/v1/merge",
     tag = "maintenance",
     security(("token" = [])),
-    request_body = JoinRequest,
+    request_body = MergeRequest,
     responses(
-        (status = 200, description = "Joined: durable and searchable", body = Joined),
+        (status = 200, description = "AddedIndexes: durable and searchable", body = AddedIndexes),
         (status = 409, description = "The indexes do not fit, are being written, or have an id twice", body = cento_client::api::ErrorBody),
         super::errors::Errors,
     )
 ))]
-pub async fn join(State(app): State<Arc<App>>, request: Request) -> Result<Json<Joined>, Failure> {
+pub async fn merge(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<AddedIndexes>, Failure> {
     let Some(shards) = app.shards.clone() else {
-        let message = "this service joins no indexes: it was started without a directory for them";
+        let message = "this service merges no indexes: it was started without a directory for them";
         return Err(Failure::new(StatusCode::FORBIDDEN, "not_allowed", message));
     };
-    let JoinRequest { shards: names, on_conflict } = body(&app, request).await?.json()?;
-    let options = JoinOptions { on_conflict, remove: false };
+    let MergeRequest { shards: names, on_conflict } = body(&app, request).await?.json()?;
+    let options = AddIndexesOptions { on_conflict, remove: false };
     let paths = shards.find(&names)?;
-    let joined = app.command(|reply| Command::Join { shards: paths, options, reply }).await?;
+    let merged = app.command(|reply| Command::Merge { shards: paths, options, reply }).await?;
     let index = app.searcher().snapshot().index().path().to_owned();
-    joined.map(Json).map_err(|error| shards.failure(&index, &error))
+    merged.map(Json).map_err(|error| shards.failure(&index, &error))
 }
 
 /// The body of a request whose end is waited for without limit: the body itself is not.

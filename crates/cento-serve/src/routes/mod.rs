@@ -83,7 +83,7 @@ fn writers() -> Vec<Route> {
         post("/v1/remove", documents::remove),
         post("/v1/commit", maintenance::commit),
         post("/v1/compact", maintenance::compact),
-        post("/v1/join", maintenance::join),
+        post("/v1/merge", maintenance::merge),
     ]
 }
 

@@ -36,7 +36,7 @@ use cento_client::api::ErrorBody;
         documents::remove,
         maintenance::commit,
         maintenance::compact,
-        maintenance::join,
+        maintenance::merge,
         status::stats,
         status::metrics,
         status::healthz,

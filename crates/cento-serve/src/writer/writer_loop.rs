@@ -26,7 +26,7 @@ use crate::published::Published;
 use crate::schedule::{self, Daily};
 use cento::fault::Point;
 use cento::index::{Compaction, Index, Outcome, Writer, WriterOptions};
-use cento::{Error, JoinOptions, Joined, Result};
+use cento::{AddIndexesOptions, AddedIndexes, Error, Result};
 use cento_client::api::AddReport;
 use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 
@@ -247,12 +247,12 @@ impl WriterLoop {
                 self.running = Some(Running { segments, tries: 0, reply });
                 self.begin_compaction();
             }
-            Command::Join { shards, options, reply } => {
+            Command::Merge { shards, options, reply } => {
                 // What was taken before comes before.
                 self.commit();
                 reply.send(match self.is_failing() {
                     true => Err(Failure::not_writing()),
-                    false => Ok(self.join(&shards, options)),
+                    false => Ok(self.merge(&shards, options)),
                 });
             }
             Command::Compacted(result) => self.end_compaction(result),
@@ -463,17 +463,17 @@ impl WriterLoop {
     }
 
     /// Takes finished indexes into this one, and lets searches see them.
-    fn join(&mut self, shards: &[PathBuf], options: JoinOptions) -> Result<Joined> {
+    fn merge(&mut self, shards: &[PathBuf], options: AddIndexesOptions) -> Result<AddedIndexes> {
         let started = Instant::now();
-        let joined = Error::catch("a join", || {
+        let merged = Error::catch("a merge", || {
             let shards = shards.iter().map(Index::open).collect::<Result<Vec<_>>>()?;
-            self.writer()?.adopt(&shards, options)
+            self.writer()?.add_indexes(&shards, options)
         });
         let is_usable = self.writer.as_ref().is_some_and(Writer::is_usable);
-        match &joined {
-            Ok(Joined { documents, segments, .. }) => {
+        match &merged {
+            Ok(AddedIndexes { documents, segments, .. }) => {
                 let took_ms = started.elapsed().as_millis() as u64;
-                tracing::info!(documents, segments, took_ms, "joined");
+                tracing::info!(documents, segments, took_ms, "merged");
                 self.publish();
             }
             // Nothing has been taken since the last commit: nothing is lost.
@@ -481,7 +481,7 @@ impl WriterLoop {
             Err(Error::Internal { .. }) => drop(self.recover()),
             Err(error) => drop(self.give_up(error)),
         }
-        joined
+        merged
     }
 
     fn begin_compaction(&mut self) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cento::index::OnConflict;
-use cento::{Index, JoinOptions};
+use cento::{AddIndexesOptions, Index};
 use pyo3::prelude::*;
 
 use crate::convert::to_json;
@@ -13,7 +13,7 @@ use crate::run;
 /// Takes the segments of the shards into the index at `path`, which is created if there is none; what
 /// was done, as JSON.
 #[pyfunction]
-pub fn join(
+pub fn merge(
     py: Python<'_>,
     path: PathBuf,
     shards: Vec<PathBuf>,
@@ -29,10 +29,10 @@ pub fn join(
         }
     };
     if shards.is_empty() {
-        return Err(refused("there are no indexes to join; name at least one").into());
+        return Err(refused("there are no indexes to merge; name at least one").into());
     }
     // The library cannot end it early: it is done whole or not at all, whoever waits.
-    let options = JoinOptions { on_conflict, remove };
-    let joined = run::apart(py, move || Index::join(path, &shards, options))?;
-    to_json(&joined)
+    let options = AddIndexesOptions { on_conflict, remove };
+    let merged = run::apart(py, move || Index::add_indexes(path, &shards, options))?;
+    to_json(&merged)
 }

@@ -1,4 +1,4 @@
-//! Joined indexes: as if one index had been built, whatever came in between.
+//! AddedIndexes indexes: as if one index had been built, whatever came in between.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,15 +9,16 @@ use cento::hash::{hash_bytes, mix64};
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::join::pairs::{PairOptions, pairs};
 use cento::search::{Query, Searcher};
-use cento::{Error, JoinOptions, Joined, OnConflict};
+use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict};
 use proptest::prelude::*;
 use serde_json::json;
 
 use crate::common::sim::{Fault, SimDirectory};
 use crate::common::{Model, add, assert_holds, config, contents, holds, words};
 
-const LATER: JoinOptions = JoinOptions { on_conflict: OnConflict::Later, remove: false };
-const MOVE: JoinOptions = JoinOptions { on_conflict: OnConflict::Error, remove: true };
+const LATER: AddIndexesOptions =
+    AddIndexesOptions { on_conflict: OnConflict::Later, remove: false };
+const MOVE: AddIndexesOptions = AddIndexesOptions { on_conflict: OnConflict::Error, remove: true };
 
 /// An index of these documents, a commit for each, of which those in `removed` are then removed.
 fn shard(index: Index, documents: &[(&str, u64)], removed: &[&str]) -> Index {
@@ -47,11 +48,15 @@ fn model(documents: &[(&str, u64)]) -> Model {
     documents.iter().map(|(id, seed)| ((*id).to_owned(), words(*seed, 60))).collect()
 }
 
-fn adopt(index: &Index, shards: &[Index], options: JoinOptions) -> cento::Result<Joined> {
+fn merge(
+    index: &Index,
+    shards: &[Index],
+    options: AddIndexesOptions,
+) -> cento::Result<AddedIndexes> {
     let mut writer = index.writer(WriterOptions::default())?;
-    let joined = writer.adopt(shards, options)?;
+    let merged = writer.add_indexes(shards, options)?;
     writer.finish()?;
-    Ok(joined)
+    Ok(merged)
 }
 
 /// Texts of which many share passages, some with many others.
@@ -101,7 +106,7 @@ fn answers(index: &Index) -> (BTreeMap<String, serde_json::Value>, Vec<String>) 
 }
 
 #[test]
-fn joined_indexes_answer_as_one_that_was_built_of_all_documents() {
+fn merged_indexes_answer_as_one_that_was_built_of_all_documents() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     built(&path("whole"), collection().into_iter());
@@ -114,11 +119,11 @@ fn joined_indexes_answer_as_one_that_was_built_of_all_documents() {
             built(shard, collection().into_iter().filter(own));
         }
         let all = path(&format!("all{count}"));
-        let joined = Index::join(&all, &shards, JoinOptions::default()).unwrap();
-        assert_eq!((joined.documents, joined.replaced, joined.known), (48, 0, 0));
+        let merged = Index::add_indexes(&all, &shards, AddIndexesOptions::default()).unwrap();
+        assert_eq!((merged.documents, merged.replaced, merged.known), (48, 0, 0));
         let index = Index::open(&all).unwrap();
         assert_eq!(index.check().unwrap().problems, []);
-        assert_eq!(index.snapshot().unwrap().segments().len(), joined.segments);
+        assert_eq!(index.snapshot().unwrap().segments().len(), merged.segments);
         let found = answers(&index);
         let differing = found.1.iter().zip(&expected.1).find(|(found, expected)| found != expected);
         assert_eq!((differing, found.1.len()), (None, expected.1.len()), "{count} shards");
@@ -139,15 +144,18 @@ fn an_id_that_occurs_twice_is_refused_by_name() {
         on_disk(&path("b"), &[("z", 3)]),
         on_disk(&path("c"), &[("y", 2), ("w", 4), ("z", 9)]),
     ];
-    let error = Index::join(path("all"), &shards, JoinOptions::default()).unwrap_err().to_string();
+    let error = Index::add_indexes(path("all"), &shards, AddIndexesOptions::default())
+        .unwrap_err()
+        .to_string();
     for part in ["`y`", &shards[0].display().to_string(), &shards[2].display().to_string()] {
         assert!(error.contains(part), "{error}");
     }
     assert!(!path("all").exists());
     // With what the index has, too.
-    Index::join(path("all"), &shards[..2], JoinOptions::default()).unwrap();
+    Index::add_indexes(path("all"), &shards[..2], AddIndexesOptions::default()).unwrap();
     let before = fs::read(path("all/meta.json")).unwrap();
-    let error = Index::join(path("all"), &shards[2..], JoinOptions::default()).unwrap_err();
+    let error =
+        Index::add_indexes(path("all"), &shards[2..], AddIndexesOptions::default()).unwrap_err();
     let error = error.to_string();
     assert!(error.contains(&path("all").display().to_string()), "{error}");
     assert!(error.contains("`y`") && error.contains(&shards[2].display().to_string()), "{error}");
@@ -158,17 +166,17 @@ fn an_id_that_occurs_twice_is_refused_by_name() {
 fn later_shards_win_if_they_may_and_that_is_counted() {
     let index = in_memory(&[("old", 1), ("x", 2), ("y", 3)], &[]);
     let shards = [in_memory(&[("x", 4), ("y", 5), ("a", 6)], &[]), in_memory(&[("y", 7)], &[])];
-    let joined = adopt(&index, &shards, LATER).unwrap();
-    assert_eq!((joined.documents, joined.replaced, joined.segments), (3, 3, 3));
+    let merged = merge(&index, &shards, LATER).unwrap();
+    assert_eq!((merged.documents, merged.replaced, merged.segments), (3, 3, 3));
     let expected = model(&[("old", 1), ("x", 4), ("y", 7), ("a", 6)]);
     assert_holds(&index, &expected);
     // A segment of which a later shard has every document is not taken, and not taken later either.
-    let again = adopt(&index, &shards, LATER).unwrap();
+    let again = merge(&index, &shards, LATER).unwrap();
     assert_eq!((again.documents, again.segments, again.known), (0, 0, 4));
     assert_holds(&index, &expected);
     index.compact(1).unwrap();
     assert_holds(&index, &expected);
-    assert_eq!(adopt(&index, &shards, LATER).unwrap().known, 4);
+    assert_eq!(merge(&index, &shards, LATER).unwrap().known, 4);
 }
 
 #[test]
@@ -181,8 +189,8 @@ fn a_merge_after_adopting_deletes_what_was_replaced_and_nothing_else() {
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     add(&mut writer, "before", &words(1, 60)).unwrap();
     add(&mut writer, "d00", &words(2, 60)).unwrap();
-    let joined = writer.adopt(&shards, LATER).unwrap();
-    assert_eq!(joined.replaced, 12 + 6);
+    let merged = writer.add_indexes(&shards, LATER).unwrap();
+    assert_eq!(merged.replaced, 12 + 6);
     add(&mut writer, "after", &words(3, 60)).unwrap();
     writer.commit().unwrap();
     writer.finish().unwrap();
@@ -205,31 +213,32 @@ fn deleted_documents_stay_deleted() {
     writer.remove("c").unwrap();
     writer.finish().unwrap();
     let index = in_memory(&[("c", 9)], &[]);
-    let joined = adopt(&index, &[one], JoinOptions::default()).unwrap();
-    assert_eq!((joined.documents, joined.segments), (2, 2));
+    let merged = merge(&index, &[one], AddIndexesOptions::default()).unwrap();
+    assert_eq!((merged.documents, merged.segments), (2, 2));
     assert_holds(&index, &model(&[("a", 1), ("b", 4), ("c", 9)]));
 }
 
 #[test]
-fn what_a_shard_removed_after_it_was_joined_is_counted() {
+fn what_a_shard_removed_after_it_was_merged_is_counted() {
     let one = in_memory(&[("a", 1), ("b", 2)], &[]);
     let index = Index::in_memory(config()).unwrap();
-    assert_eq!(adopt(&index, std::slice::from_ref(&one), MOVE_NOT).unwrap().documents, 2);
+    assert_eq!(merge(&index, std::slice::from_ref(&one), MOVE_NOT).unwrap().documents, 2);
     let one = shard(one, &[("c", 3), ("d", 3)], &["d"]);
     let one = shard(one, &[("e", 4)], &[]);
     // Two documents to a segment, so that one can go and the segment stay.
     one.compact(1).unwrap();
-    let error = adopt(&index, std::slice::from_ref(&one), MOVE_NOT).unwrap_err().to_string();
+    let error = merge(&index, std::slice::from_ref(&one), MOVE_NOT).unwrap_err().to_string();
     assert!(error.contains("`a`"), "{error}");
-    let joined = adopt(&index, std::slice::from_ref(&one), LATER).unwrap();
-    assert_eq!((joined.documents, joined.replaced, joined.removed_since), (4, 2, 0));
+    let merged = merge(&index, std::slice::from_ref(&one), LATER).unwrap();
+    assert_eq!((merged.documents, merged.replaced, merged.removed_since), (4, 2, 0));
     let one = shard(one, &[], &["c"]);
-    let joined = adopt(&index, &[one], LATER).unwrap();
-    assert_eq!((joined.documents, joined.known, joined.removed_since), (0, 1, 1));
+    let merged = merge(&index, &[one], LATER).unwrap();
+    assert_eq!((merged.documents, merged.known, merged.removed_since), (0, 1, 1));
     assert_holds(&index, &model(&[("a", 1), ("b", 2), ("c", 3), ("e", 4)]));
 }
 
-const MOVE_NOT: JoinOptions = JoinOptions { on_conflict: OnConflict::Error, remove: false };
+const MOVE_NOT: AddIndexesOptions =
+    AddIndexesOptions { on_conflict: OnConflict::Error, remove: false };
 
 #[test]
 fn an_index_that_signs_otherwise_is_refused() {
@@ -238,7 +247,7 @@ fn an_index_that_signs_otherwise_is_refused() {
         Index::in_memory(Config::new(scheme, analyzer, text).unwrap()).unwrap()
     };
     let check = |other: Index, parts: [&str; 2]| {
-        let error = adopt(&index, &[other], LATER).unwrap_err().to_string();
+        let error = merge(&index, &[other], LATER).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     };
     check(other("winnow(k=4,w=10)", "words", true), ["k=4", "k=5"]);
@@ -251,7 +260,7 @@ fn an_index_that_signs_otherwise_is_refused() {
     on_disk(&path("one"), &[("a", 1)]);
     Index::create(path("two"), Config::new("kgram(k=5)", "words", true).unwrap()).unwrap();
     let shards = [path("one"), path("two")];
-    assert!(Index::join(path("all"), &shards, LATER).is_err());
+    assert!(Index::add_indexes(path("all"), &shards, LATER).is_err());
     assert!(!path("all").exists());
 }
 
@@ -260,10 +269,10 @@ fn a_shard_that_is_being_written_is_refused() {
     let one = in_memory(&[("a", 1)], &[]);
     let index = Index::in_memory(config()).unwrap();
     let writer = one.writer(WriterOptions::default()).unwrap();
-    let error = adopt(&index, std::slice::from_ref(&one), LATER).unwrap_err();
+    let error = merge(&index, std::slice::from_ref(&one), LATER).unwrap_err();
     assert!(matches!(error, Error::Locked { .. }), "{error}");
     drop(writer);
-    adopt(&index, &[one], LATER).unwrap();
+    merge(&index, &[one], LATER).unwrap();
     assert_holds(&index, &model(&[("a", 1)]));
 }
 
@@ -276,7 +285,7 @@ fn an_index_that_is_refused_its_shards_is_not_created() {
         [on_disk(&path("a"), &[("a", 1)]), on_disk(&path("b"), &[("b", 2)]), path("again")];
     on_disk(&shards[2], &[("b", 3)]);
     let refused = |shards: &[PathBuf], options| {
-        let error = Index::join(path("all"), shards, options).unwrap_err();
+        let error = Index::add_indexes(path("all"), shards, options).unwrap_err();
         assert!(!path("all").exists(), "{error}");
         error
     };
@@ -284,23 +293,23 @@ fn an_index_that_is_refused_its_shards_is_not_created() {
     let writer = locked.writer(WriterOptions::default()).unwrap();
     assert!(matches!(refused(&shards[..2], LATER), Error::Locked { .. }));
     drop(writer);
-    let error = refused(&shards, JoinOptions::default()).to_string();
+    let error = refused(&shards, AddIndexesOptions::default()).to_string();
     assert!(error.contains("the document `b` is in"), "{error}");
     let twice = [shards[0].clone(), shards[0].clone()];
     assert!(refused(&twice, LATER).to_string().contains("named twice"));
-    let joined = Index::join(path("all"), &shards, LATER).unwrap();
-    assert_eq!((joined.documents, joined.replaced), (2, 1));
+    let merged = Index::add_indexes(path("all"), &shards, LATER).unwrap();
+    assert_eq!((merged.documents, merged.replaced), (2, 1));
     assert_holds(&Index::open(path("all")).unwrap(), &model(&[("a", 1), ("b", 3)]));
 }
 
 #[test]
-fn a_shard_is_not_joined_to_itself_or_twice() {
+fn a_shard_is_not_merged_with_itself_or_twice() {
     let dir = tempfile::tempdir().unwrap();
     let path = on_disk(&dir.path().join("a"), &[("a", 1)]);
-    let error = Index::join(&path, &[&path], LATER).unwrap_err().to_string();
-    assert!(error.contains("to itself"), "{error}");
+    let error = Index::add_indexes(&path, &[&path], LATER).unwrap_err().to_string();
+    assert!(error.contains("with itself"), "{error}");
     let all = dir.path().join("all");
-    let error = Index::join(&all, &[&path, &dir.path().join("./a")], LATER).unwrap_err();
+    let error = Index::add_indexes(&all, &[&path, &dir.path().join("./a")], LATER).unwrap_err();
     assert!(error.to_string().contains("named twice"), "{error}");
 }
 
@@ -322,7 +331,7 @@ fn a_damaged_shard_is_refused_whatever_file_it_is() {
                 let mut damaged = whole.clone();
                 damaged[at] ^= 0x10;
                 fs::write(file, damaged).unwrap();
-                let error = Index::join(path("all"), &shards, options).unwrap_err();
+                let error = Index::add_indexes(path("all"), &shards, options).unwrap_err();
                 assert!(matches!(error, Error::Corrupt(_)), "{}: {error}", file.display());
                 let name = file.display().to_string();
                 assert!(error.to_string().contains(&name), "{name}: {error}");
@@ -338,7 +347,7 @@ fn a_damaged_shard_is_refused_whatever_file_it_is() {
     let left = fs::read_dir(path("all")).unwrap().map(|entry| entry.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
     assert_eq!(left, ["meta.json"]);
-    Index::join(path("all"), &shards, MOVE).unwrap();
+    Index::add_indexes(path("all"), &shards, MOVE).unwrap();
     assert_holds(&index, &model(&[("a", 1), ("b", 2)]));
 }
 
@@ -348,11 +357,11 @@ fn a_moved_shard_is_linked_and_removed_and_a_removal_that_was_cut_off_is_finishe
     let path = |name: &str| dir.path().join(name);
     let shards = [on_disk(&path("a"), &[("a", 1), ("b", 2)]), on_disk(&path("c"), &[("c", 3)])];
     fs::write(shards[0].join("notes.txt"), "mine").unwrap();
-    let error = Index::join(path("all"), &shards, MOVE).unwrap_err().to_string();
+    let error = Index::add_indexes(path("all"), &shards, MOVE).unwrap_err().to_string();
     assert!(error.contains("notes.txt"), "{error}");
     fs::remove_file(shards[0].join("notes.txt")).unwrap();
 
-    Index::join(path("all"), &shards[..1], JoinOptions::default()).unwrap();
+    Index::add_indexes(path("all"), &shards[..1], AddIndexesOptions::default()).unwrap();
     let is_component = |path: &Path| path.extension().is_some_and(|e| e == "sig" || e == "fast");
     for entry in fs::read_dir(&shards[0]).unwrap() {
         let path = entry.unwrap().path();
@@ -361,8 +370,8 @@ fn a_moved_shard_is_linked_and_removed_and_a_removal_that_was_cut_off_is_finishe
         }
     }
     // Without the list nothing would say that it may be removed.
-    let joined = Index::join(path("all"), &shards, MOVE).unwrap();
-    assert_eq!((joined.documents, joined.known, joined.removed, joined.linked), (1, 2, 2, 7));
+    let merged = Index::add_indexes(path("all"), &shards, MOVE).unwrap();
+    assert_eq!((merged.documents, merged.known, merged.removed, merged.linked), (1, 2, 2, 7));
     assert!(!shards[0].exists() && !shards[1].exists());
     let index = Index::open(path("all")).unwrap();
     assert_holds(&index, &model(&[("a", 1), ("b", 2), ("c", 3)]));
@@ -371,18 +380,18 @@ fn a_moved_shard_is_linked_and_removed_and_a_removal_that_was_cut_off_is_finishe
 }
 
 #[test]
-fn a_note_and_the_record_of_what_was_joined_do_not_meet() {
+fn a_note_and_the_record_of_what_was_merged_do_not_meet() {
     let one = in_memory(&[("a", 1)], &[]);
     let index = in_memory(&[("b", 2)], &[]);
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     writer.commit_with("a note").unwrap();
-    writer.adopt(std::slice::from_ref(&one), LATER).unwrap();
+    writer.add_indexes(std::slice::from_ref(&one), LATER).unwrap();
     assert_eq!(index.note().unwrap().as_deref(), Some("a note"));
     writer.commit_with("another").unwrap();
-    assert_eq!(writer.adopt(&[one], LATER).unwrap().known, 1);
+    assert_eq!(writer.add_indexes(&[one], LATER).unwrap().known, 1);
 }
 
-/// What is joined in the tests of faults: deletions, and documents that later ones replace.
+/// What is merged in the tests of faults: deletions, and documents that later ones replace.
 fn shards_of_faults() -> [Index; 2] {
     [
         in_memory(&[("a", 1), ("b", 2), ("x", 3)], &["b"]),
@@ -392,7 +401,7 @@ fn shards_of_faults() -> [Index; 2] {
 
 /// Every operation with `CENTO_FAULT_SEEDS`, as in `crash.rs`; that takes minutes.
 #[test]
-fn a_join_that_was_cut_off_at_any_operation_can_be_repeated() {
+fn a_merge_that_was_cut_off_at_any_operation_can_be_repeated() {
     let stride = if std::env::var_os("CENTO_FAULT_SEEDS").is_some() { 1 } else { 23 };
     let shards = shards_of_faults();
     let old = model(&[("own0", 7), ("own1", 8)]);
@@ -406,7 +415,7 @@ fn a_join_that_was_cut_off_at_any_operation_can_be_repeated() {
             let index = Index::create_in(directory.clone(), "sim", config()).unwrap();
             let index = shard(index, &[("own0", 7), ("own1", 8)], &[]);
             directory.inject(fault(at));
-            let joined = adopt(&index, &shards, LATER);
+            let merged = merge(&index, &shards, LATER);
             let (has_failed, counted) = (directory.has_failed(), directory.counted());
             assert_eq!(directory.deleted_too_early(), Vec::<PathBuf>::new());
             directory.repair();
@@ -416,9 +425,9 @@ fn a_join_that_was_cut_off_at_any_operation_can_be_repeated() {
                 let index = Index::open_in(after, "sim").unwrap();
                 let found = contents(&index.snapshot().unwrap());
                 assert!(found == old || found == new, "{place}: {:?}", found.keys());
-                assert!(joined.is_err() || found == new, "{place}: it was acknowledged");
+                assert!(merged.is_err() || found == new, "{place}: it was acknowledged");
                 seen[usize::from(found == new)] += 1;
-                let again = adopt(&index, &shards, LATER).unwrap();
+                let again = merge(&index, &shards, LATER).unwrap();
                 assert_eq!(again.known, if found == new { 5 } else { 0 }, "{place}");
                 holds(&index, &new).unwrap_or_else(|what| panic!("{place}: {what}"));
             }
@@ -438,7 +447,7 @@ fn documents() -> impl Strategy<Value = Vec<(u8, u8, bool)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn joined_indexes_hold_what_the_last_of_them_says(
+    fn merged_indexes_hold_what_the_last_of_them_says(
         indexes in prop::collection::vec((documents(), prop::collection::vec(0u8..14, 0..4)), 1..5),
         batch in 1usize..4,
     ) {
@@ -465,10 +474,10 @@ proptest! {
         }
         let (first, shards) = all.split_first().unwrap();
         for shards in shards.chunks(batch) {
-            adopt(first, shards, LATER).unwrap();
+            merge(first, shards, LATER).unwrap();
             // One by one they have nothing new.
             for shard in shards {
-                let again = adopt(first, std::slice::from_ref(shard), LATER).unwrap();
+                let again = merge(first, std::slice::from_ref(shard), LATER).unwrap();
                 prop_assert_eq!((again.documents, again.replaced), (0, 0));
             }
         }

@@ -1,4 +1,4 @@
-//! `cento join`
+//! `cento merge`
 
 use std::path::PathBuf;
 
@@ -9,22 +9,22 @@ use super::target::{Target, TargetArgs};
 use super::terminal::tell;
 use super::{Outcome, Result};
 use cento::index::Index;
-use cento::{Error, JoinOptions, Joined, OnConflict};
-use cento_client::api::JoinRequest;
+use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict};
+use cento_client::api::MergeRequest;
 
 /// Make one index of finished indexes, without building it again.
 ///
 /// Takes the segments of the other indexes, the shards, as they are, all in one commit: after a crash
-/// the index is as before or has all of them, and the command can be repeated. Shards that were joined
+/// the index is as before or has all of them, and the command can be repeated. Shards that were merged
 /// before are left out. The answers are those of one index that was built of all documents.
 ///
 /// Shards must have the scheme, the analyzer and the frequency table of the index, and nobody may be
 /// writing to them. An index that does not exist is created like the first shard.
 ///
 /// With --url the index is that of a service, which goes on meanwhile, and shards are named as they lie in
-/// the directory that it was started with for them (`serve --join-dir`).
+/// the directory that it was started with for them (`serve --shard-dir`).
 #[derive(Debug, Args)]
-pub struct Join {
+pub struct Merge {
     #[command(flatten)]
     target: TargetArgs,
     /// Directories of the indexes to take, the shards.
@@ -45,22 +45,22 @@ pub struct Join {
 /// What to do if two indexes have a document with the same id.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Conflict {
-    /// Join nothing, and name the id and both indexes.
+    /// Merge nothing, and name the id and both indexes.
     Error,
     /// Keep the document of the index that is named later, and delete the other one.
     Later,
 }
 
-impl Join {
+impl Merge {
     pub(super) fn run(mut self) -> Result {
         let on_conflict = match self.on_conflict {
             Conflict::Error => OnConflict::Error,
             Conflict::Later => OnConflict::Later,
         };
-        let options = JoinOptions { on_conflict, remove: self.remove };
-        let joined = match self.target.target(&mut self.shards)? {
+        let options = AddIndexesOptions { on_conflict, remove: self.remove };
+        let merged = match self.target.target(&mut self.shards)? {
             Target::Index(index) => {
-                Index::join(index, &self.shards, options).map_err(with_service)?
+                Index::add_indexes(index, &self.shards, options).map_err(with_service)?
             }
             Target::Service(_) if self.remove => {
                 let what = "--move cannot be used with --url: a service removes no shards";
@@ -72,18 +72,18 @@ impl Join {
             }
             Target::Service(client) => {
                 let shards = self.shards.iter().map(|shard| shard.display().to_string()).collect();
-                client.join(&JoinRequest { shards, on_conflict })?
+                client.merge(&MergeRequest { shards, on_conflict })?
             }
         };
         match self.format {
-            Format::Json => output::print_json(&joined)?,
-            Format::Human => tell!("{}", sentence(&joined)),
+            Format::Json => output::print_json(&merged)?,
+            Format::Human => tell!("{}", sentence(&merged)),
         }
-        if joined.removed_since > 0 {
+        if merged.removed_since > 0 {
             tell!(
-                "cento: {} removed or replaced in a shard after it was joined; the index still has \
+                "cento: {} removed or replaced in a shard after it was merged; the index still has \
                  what was taken then",
-                match joined.removed_since {
+                match merged.removed_since {
                     1 => "1 document was".to_owned(),
                     more => format!("{} documents were", count(more)),
                 }
@@ -97,31 +97,31 @@ impl Join {
 fn with_service(error: Error) -> Error {
     let Error::Locked { path } = error else { return error };
     let what = "another process is writing to this index; wait until it has finished, or stop it; a \
-                service that was started with --join-dir joins shards there with --url";
+                service that was started with --shard-dir merges shards there with --url";
     Error::Index { path, what: what.into() }
 }
 
 /// Describes what was done.
-fn sentence(joined: &Joined) -> String {
-    let mut done = match joined.segments {
-        0 => "nothing to do: all segments had been joined before".to_owned(),
+fn sentence(merged: &AddedIndexes) -> String {
+    let mut done = match merged.segments {
+        0 => "nothing to do: all segments had been merged before".to_owned(),
         _ => format!(
-            "joined {} in {}, {}",
-            counted(joined.documents, "document"),
-            counted(joined.segments as u64, "segment"),
-            bytes(joined.bytes)
+            "merged {} in {}, {}",
+            counted(merged.documents, "document"),
+            counted(merged.segments as u64, "segment"),
+            bytes(merged.bytes)
         ),
     };
-    if joined.segments > 0 && joined.known > 0 {
-        let known = counted(joined.known as u64, "segment");
-        done.push_str(&format!("; {known} had been joined before"));
+    if merged.segments > 0 && merged.known > 0 {
+        let known = counted(merged.known as u64, "segment");
+        done.push_str(&format!("; {known} had been merged before"));
     }
-    if joined.replaced > 0 {
-        let replaced = counted(joined.replaced, "older document");
+    if merged.replaced > 0 {
+        let replaced = counted(merged.replaced, "older document");
         done.push_str(&format!("; deleted {replaced} with the same id"));
     }
-    if joined.removed > 0 {
-        done.push_str(&format!("; removed {}", counted(joined.removed as u64, "shard")));
+    if merged.removed > 0 {
+        done.push_str(&format!("; removed {}", counted(merged.removed as u64, "shard")));
     }
     done
 }
@@ -132,21 +132,21 @@ mod tests {
 
     #[test]
     fn the_sentence_names_only_what_was_done() {
-        let check = |set: fn(&mut Joined), expected: &str| {
-            let mut joined = Joined::default();
-            set(&mut joined);
-            assert_eq!(sentence(&joined), expected);
+        let check = |set: fn(&mut AddedIndexes), expected: &str| {
+            let mut merged = AddedIndexes::default();
+            set(&mut merged);
+            assert_eq!(sentence(&merged), expected);
         };
-        check(|j| j.known = 2, "nothing to do: all segments had been joined before");
+        check(|j| j.known = 2, "nothing to do: all segments had been merged before");
         check(
             |j| (j.documents, j.segments, j.bytes) = (1200, 3, 2048),
-            "joined 1,200 documents in 3 segments, 2.00 KiB",
+            "merged 1,200 documents in 3 segments, 2.00 KiB",
         );
         check(
             |j| {
                 (j.documents, j.segments, j.known, j.replaced, j.removed) = (1, 1, 1, 2, 1);
             },
-            "joined 1 document in 1 segment, 0 B; 1 segment had been joined before; deleted 2 older \
+            "merged 1 document in 1 segment, 0 B; 1 segment had been merged before; deleted 2 older \
              documents with the same id; removed 1 shard",
         );
     }

@@ -32,16 +32,16 @@ use crate::error::{Corruption, Error, Result};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OnConflict {
-    /// Nothing is joined.
+    /// Nothing is merged.
     #[default]
     Error,
     /// The document of the shard that is named later stays, and the other one is deleted.
     Later,
 }
 
-/// How indexes are joined.
+/// How indexes are merged.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct JoinOptions {
+pub struct AddIndexesOptions {
     /// What happens if two of the indexes have a document with the same id.
     pub on_conflict: OnConflict,
     /// Take the files themselves, where a file system can link them, and remove the shards when the
@@ -49,11 +49,11 @@ pub struct JoinOptions {
     pub remove: bool,
 }
 
-/// The result of joining.
+/// The result of merging.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
-pub struct Joined {
+pub struct AddedIndexes {
     /// Documents that have come from the shards.
     pub documents: u64,
     /// Segments that have come from the shards.
@@ -65,9 +65,9 @@ pub struct Joined {
     /// Older documents, of the index or an earlier shard, that were deleted because a later shard has
     /// their ids.
     pub replaced: u64,
-    /// Segments of the shards that had been joined before, and were not taken again.
+    /// Segments of the shards that had been merged before, and were not taken again.
     pub known: usize,
-    /// Documents that shards have removed or replaced since they were joined. The index still has
+    /// Documents that shards have removed or replaced since they were merged. The index still has
     /// them.
     pub removed_since: u64,
     /// Shards whose directories were removed.
@@ -94,10 +94,10 @@ const OPERATION: u64 = 0;
 impl Index {
     /// Takes the segments of finished indexes, the `shards`, into the index at `path`, all in one
     /// commit; creates it with the configuration of the first shard if it does not exist. See
-    /// [`Writer::adopt`].
+    /// [`Writer::add_indexes`].
     ///
     /// ```
-    /// use cento::{Config, Document, Index, JoinOptions, WriterOptions};
+    /// use cento::{Config, Document, Index, AddIndexesOptions, WriterOptions};
     /// # let dir = tempfile::tempdir().expect("a temporary directory");
     /// # let path = |name: &str| dir.path().join(name);
     /// for (name, text) in [("a", "a text of one machine"), ("b", "a text of another machine")] {
@@ -106,21 +106,21 @@ impl Index {
     ///     writer.add(Document::new(name, text))?;
     ///     writer.finish()?;
     /// }
-    /// let joined = Index::join(path("all"), &[path("a"), path("b")], JoinOptions::default())?;
-    /// assert_eq!(joined.documents, 2);
+    /// let merged = Index::add_indexes(path("all"), &[path("a"), path("b")], AddIndexesOptions::default())?;
+    /// assert_eq!(merged.documents, 2);
     /// // A second time there is nothing new.
-    /// let joined = Index::join(path("all"), &[path("a"), path("b")], JoinOptions::default())?;
-    /// assert_eq!((joined.documents, joined.known), (0, 2));
+    /// let merged = Index::add_indexes(path("all"), &[path("a"), path("b")], AddIndexesOptions::default())?;
+    /// assert_eq!((merged.documents, merged.known), (0, 2));
     /// # Ok::<(), cento::Error>(())
     /// ```
     ///
     /// # Errors
-    /// The errors of [`Writer::adopt`], [`Index::open`] and [`Index::create`].
-    pub fn join(
+    /// The errors of [`Writer::add_indexes`], [`Index::open`] and [`Index::create`].
+    pub fn add_indexes(
         path: impl AsRef<Path>,
         shards: &[impl AsRef<Path>],
-        options: JoinOptions,
-    ) -> Result<Joined> {
+        options: AddIndexesOptions,
+    ) -> Result<AddedIndexes> {
         let path = path.as_ref();
         let mut removed = 0;
         let mut shards: Vec<&Path> = shards.iter().map(AsRef::as_ref).collect();
@@ -129,12 +129,12 @@ impl Index {
         }
         let shards = shards.into_iter().map(Index::open).collect::<Result<Vec<_>>>()?;
         let without_merges = WriterOptions { merge: false, ..WriterOptions::default() };
-        let (writer, mut joined) = match shards.first() {
+        let (writer, mut merged) = match shards.first() {
             Some(first) if !Index::exists(path) => {
                 // Whatever can be refused is refused before there is an index.
                 check_distinct(None, &shards)?;
-                let mut joined = Joined::default();
-                let locked = lock_all(first, Adopted::new(), &shards, options, &mut joined)?;
+                let mut merged = AddedIndexes::default();
+                let locked = lock_all(first, Adopted::new(), &shards, options, &mut merged)?;
                 let resolved = resolve((path, None), &locked, options)?;
                 let config = first.config().with_text(first.config().store_text)?;
                 let mut writer = Index::create(path, config)?.writer(without_merges)?;
@@ -143,23 +143,23 @@ impl Index {
                         "another process has added documents to it since it was created; try again";
                     return Err(Error::conflict(format!("{}: {what}", path.display())));
                 }
-                writer.take_in(locked, resolved, options, &mut joined)?;
-                (writer, joined)
+                writer.take_in(locked, resolved, options, &mut merged)?;
+                (writer, merged)
             }
             _ => {
                 let mut writer = Index::open(path)?.writer(without_merges)?;
-                let joined = writer.adopt(&shards, options)?;
-                (writer, joined)
+                let merged = writer.add_indexes(&shards, options)?;
+                (writer, merged)
             }
         };
         writer.finish()?;
-        joined.removed += removed;
-        Ok(joined)
+        merged.removed += removed;
+        Ok(merged)
     }
 
     /// Prevents others from writing to this shard. A shard that cannot be written by this user is
     /// read without.
-    fn lock_shard(&self, options: JoinOptions) -> Result<Option<DirectoryLock>> {
+    fn lock_shard(&self, options: AddIndexesOptions) -> Result<Option<DirectoryLock>> {
         match self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK) {
             Ok(lock) => Ok(Some(lock)),
             Err(LockError::IoError(error)) if is_denied(&error) && !options.remove => Ok(None),
@@ -175,7 +175,7 @@ impl Writer {
     /// No id occurs twice afterwards: `options` say what happens to documents of the same id.
     /// Segments that were adopted before are left out, so a repetition takes nothing; a shard that
     /// was compacted meanwhile has new segments, and its documents are in conflict with those that
-    /// were taken. Documents that a shard removed after it was joined stay. The limit of document
+    /// were taken. Documents that a shard removed after it was merged stay. The limit of document
     /// frequency stays that of this index.
     ///
     /// All ids of the index and the shards are read, and each file of the shards once.
@@ -185,17 +185,21 @@ impl Writer {
     /// written ([`Error::Locked`]), or named twice; when an id occurs twice and that is not allowed.
     /// Nothing has been adopted then. When the commit could not be opened, or a shard not be removed,
     /// afterwards: then all have been adopted.
-    pub fn adopt(&mut self, shards: &[Index], options: JoinOptions) -> Result<Joined> {
+    pub fn add_indexes(
+        &mut self,
+        shards: &[Index],
+        options: AddIndexesOptions,
+    ) -> Result<AddedIndexes> {
         self.commit()?;
         self.committed()?;
         let index = self.index().clone();
         check_distinct(Some(&index), shards)?;
-        let mut joined = Joined::default();
+        let mut merged = AddedIndexes::default();
         let adopted = index.directory().adopted();
-        let shards = lock_all(&index, adopted, shards, options, &mut joined)?;
+        let shards = lock_all(&index, adopted, shards, options, &mut merged)?;
         let resolved = resolve((index.path(), Some(self.committed()?)), &shards, options)?;
-        self.take_in(shards, resolved, options, &mut joined)?;
-        Ok(joined)
+        self.take_in(shards, resolved, options, &mut merged)?;
+        Ok(merged)
     }
 
     /// Takes what is new in the shards, in one commit, and removes them if that is asked for.
@@ -203,17 +207,17 @@ impl Writer {
         &mut self,
         shards: Vec<Shard<'_>>,
         resolved: Resolved,
-        options: JoinOptions,
-        joined: &mut Joined,
+        options: AddIndexesOptions,
+        merged: &mut AddedIndexes,
     ) -> Result<()> {
         if shards.iter().any(|shard| !shard.new.is_empty()) {
-            // What a join that was cut off had copied is not to take space beside the new copies.
+            // What a merge that was cut off had copied is not to take space beside the new copies.
             self.collect();
             let index = self.index().clone();
-            let taken = take_all(&index, &shards, &resolved, options, joined);
+            let taken = take_all(&index, &shards, &resolved, options, merged);
             index.directory().end_announcement();
             let taken = taken.inspect_err(|_| self.collect())?;
-            joined.replaced = resolved.replaced;
+            merged.replaced = resolved.replaced;
             self.commit_adopted(taken, resolved)?;
         }
         if !options.remove {
@@ -232,7 +236,7 @@ impl Writer {
             drop(snapshot);
             check(shard)?;
             moved::remove(shard.path(), lock, &index.faults())?;
-            joined.removed += 1;
+            merged.removed += 1;
             moving.ended(shard.path());
         }
         moving.end()
@@ -262,7 +266,7 @@ impl Writer {
             let older = Elsewhere::new(resolved.replaced_ids, ids);
             added = writer.delete_query(Box::new(older)).map(|_| ());
         }
-        added.map_err(|e| index.error("adopt segments into", e))?;
+        added.map_err(|e| index.error("add segments to", e))?;
         self.commit_change()?;
         if self.merges() {
             self.tantivy_writer().set_merge_policy(Box::new(TieredMergePolicy));
@@ -291,7 +295,7 @@ struct Resolved {
 fn resolve(
     (path, own): (&Path, Option<&Snapshot>),
     shards: &[Shard<'_>],
-    options: JoinOptions,
+    options: AddIndexesOptions,
 ) -> Result<Resolved> {
     let Some(first) = shards.iter().find(|shard| !shard.new.is_empty()) else {
         return Ok(Resolved::default());
@@ -311,7 +315,7 @@ fn resolve(
             _ => shards[number - 1].index.path().display(),
         };
         let what = format!(
-            "the document `{}` is in {} and in {}, so nothing was joined; remove it from one of \
+            "the document `{}` is in {} and in {}, so nothing was merged; remove it from one of \
              them, or let the later one win",
             clash.id,
             holder(clash.holders.0),
@@ -330,7 +334,7 @@ struct Taken {
     from: Adopted,
 }
 
-/// Refuses an index that is joined to itself, or twice.
+/// Refuses an index that is merged with itself, or twice.
 fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     let mut seen: HashSet<PathBuf> = HashSet::new();
     let own = index.and_then(|index| index.path().canonicalize().ok());
@@ -338,7 +342,7 @@ fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
         // One in memory has no place.
         let Ok(path) = shard.path().canonicalize() else { continue };
         if own.as_ref() == Some(&path) {
-            return Err(Error::index(shard.path(), "an index cannot be joined to itself"));
+            return Err(Error::index(shard.path(), "an index cannot be merged with itself"));
         }
         if !seen.insert(path) {
             return Err(Error::index(shard.path(), "it is named twice"));
@@ -377,8 +381,8 @@ fn lock_all<'a>(
     index: &Index,
     mut known: Adopted,
     shards: &'a [Index],
-    options: JoinOptions,
-    joined: &mut Joined,
+    options: AddIndexesOptions,
+    merged: &mut AddedIndexes,
 ) -> Result<Vec<Shard<'a>>> {
     let mut locked = Vec::new();
     for shard in shards {
@@ -388,7 +392,7 @@ fn lock_all<'a>(
         if options.remove {
             retrain::check_all_own(shard.path())?;
         }
-        let found = open_shard(shard, &known, joined);
+        let found = open_shard(shard, &known, merged);
         let (snapshot, new) = found.map_err(|e| in_shard(shard, e))?;
         // The same segment may be in two shards, if one is a copy of the other.
         for reader in snapshot.iter().flat_map(|snapshot| snapshot.tantivy().segment_readers()) {
@@ -403,13 +407,13 @@ fn lock_all<'a>(
 fn open_shard(
     shard: &Index,
     known: &Adopted,
-    joined: &mut Joined,
+    merged: &mut AddedIndexes,
 ) -> Result<(Option<Snapshot>, Vec<usize>)> {
     let metas = shard.tantivy().searchable_segment_metas().map_err(|e| shard.error("read", e))?;
     for meta in &metas {
         if let Some(&deleted) = known.get(&meta.id().uuid_string()) {
-            joined.known += 1;
-            joined.removed_since += u64::from(meta.num_deleted_docs().saturating_sub(deleted));
+            merged.known += 1;
+            merged.removed_since += u64::from(meta.num_deleted_docs().saturating_sub(deleted));
         }
     }
     // One that was being removed after all of it had been adopted cannot be opened.
@@ -465,8 +469,8 @@ fn take_all(
     index: &Index,
     shards: &[Shard<'_>],
     resolved: &Resolved,
-    options: JoinOptions,
-    joined: &mut Joined,
+    options: AddIndexesOptions,
+    merged: &mut AddedIndexes,
 ) -> Result<Taken> {
     let mut taken = Taken::default();
     let mut deleted = resolved.deleted.iter();
@@ -500,15 +504,15 @@ fn take_all(
                 } else {
                     continue;
                 };
-                joined.bytes += component.len;
+                merged.bytes += component.len;
                 let is_linked = take(index, shard.index, file, component, &copied, options.remove);
-                joined.linked += usize::from(is_linked.map_err(|e| in_shard(shard.index, e))?);
+                merged.linked += usize::from(is_linked.map_err(|e| in_shard(shard.index, e))?);
             }
             if !deleted.is_empty() {
                 write_alive(index, reader, deleted, &meta)?;
             }
-            joined.segments += 1;
-            joined.documents += u64::from(live);
+            merged.segments += 1;
+            merged.documents += u64::from(live);
             taken.metas.push(meta);
         }
     }

@@ -1,10 +1,10 @@
-//! The real binary: indexes that are joined through a service.
+//! The real binary: indexes that are merged through a service.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use cento::{Index, OnConflict};
-use cento_client::api::{Commit, DocumentBody, JoinRequest, SearchRequest};
+use cento_client::api::{Commit, DocumentBody, MergeRequest, SearchRequest};
 use serde_json::{Map, Value, json};
 
 use crate::common::run::{Dir, line};
@@ -47,9 +47,9 @@ fn ids(dir: &Dir) -> Vec<String> {
 }
 
 #[test]
-fn indexes_are_joined_while_the_service_goes_on() {
+fn indexes_are_merged_while_the_service_goes_on() {
     let dir = shards();
-    let service = Service::start(&dir, &["--join-dir", "shards"]);
+    let service = Service::start(&dir, &["--shard-dir", "shards"]);
     let client = service.client();
     let (is_done, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -68,17 +68,17 @@ fn indexes_are_joined_while_the_service_goes_on() {
         };
         client.add(&new, Commit::Auto).unwrap();
         let names = ["one", "sub/two"].map(str::to_owned).to_vec();
-        let request = JoinRequest { shards: names, on_conflict: OnConflict::Error };
-        let joined = client.join(&request).unwrap();
-        assert_eq!((joined.documents, joined.segments, joined.removed), (4, 2, 0));
+        let request = MergeRequest { shards: names, on_conflict: OnConflict::Error };
+        let merged = client.merge(&request).unwrap();
+        assert_eq!((merged.documents, merged.segments, merged.removed), (4, 2, 0));
         assert_eq!(found(&service, "c"), ["c"]);
         assert_eq!(found(&service, "f"), ["f"]);
-        let again = client.join(&request).unwrap();
+        let again = client.merge(&request).unwrap();
         assert_eq!((again.documents, again.known), (0, 2));
         // From the command line, with an id that is there already.
-        let run = dir.run(&["join", "--url", &service.url, "clash"]);
+        let run = dir.run(&["merge", "--url", &service.url, "clash"]);
         assert!(run.status == 2 && run.err.contains("`c`"), "{}", run.err);
-        let args = ["join", "--url", &service.url, "clash", "--on-conflict", "later"];
+        let args = ["merge", "--url", &service.url, "clash", "--on-conflict", "later"];
         assert_eq!(dir.json(&args)["replaced"], 1);
         assert_eq!(found(&service, "g"), ["g"]);
         client.add(&new, Commit::Wait).unwrap();
@@ -98,31 +98,31 @@ fn indexes_are_joined_while_the_service_goes_on() {
 }
 
 #[test]
-fn a_service_joins_nothing_unless_it_is_told_to_and_to_nobody_that_may_only_read() {
+fn a_service_merges_nothing_unless_it_is_told_to_and_to_nobody_that_may_only_read() {
     let dir = shards();
     let body = r#"{"shards": ["one"]}"#;
     let service = Service::start(&dir, &[]);
-    let reply = service.post("/v1/join", body);
+    let reply = service.post("/v1/merge", body);
     assert_eq!((reply.status, reply.code()), (403, "not_allowed".into()));
     drop(service);
     dir.write("tokens", "read reader-0123456789\nwrite writer-0123456789\n");
-    let service = Service::start(&dir, &["--join-dir", "shards", "--tokens", "tokens"]);
+    let service = Service::start(&dir, &["--shard-dir", "shards", "--tokens", "tokens"]);
     let ask = |token: &str| {
         let headers = format!("{JSON}Authorization: Bearer {token}\r\n");
-        service.ask("POST", "/v1/join", &headers, body).status
+        service.ask("POST", "/v1/merge", &headers, body).status
     };
-    assert_eq!(service.post("/v1/join", body).status, 401);
+    assert_eq!(service.post("/v1/merge", body).status, 401);
     assert_eq!(ask("reader-0123456789"), 403);
     assert_eq!(ask("writer-0123456789"), 200);
     assert!(service.stop());
-    let run = dir.run(&["serve", "idx", "--listen", "127.0.0.1:0", "--join-dir", "missing"]);
+    let run = dir.run(&["serve", "idx", "--listen", "127.0.0.1:0", "--shard-dir", "missing"]);
     assert!(run.status == 2 && run.err.contains("missing"), "{}", run.err);
 }
 
 #[test]
 fn what_is_refused_names_no_place_and_leaves_the_index_as_it_was() {
     let dir = shards();
-    // An index that lies outside, and one that cannot be joined to this one.
+    // An index that lies outside, and one that cannot be merged into this one.
     dir.json(&["add", "secret", "part.jsonl"]);
     dir.json(&["add", "shards/other", "part.jsonl", "--scheme", "kgram(k=3)"]);
     dir.json(&["add", "shards/damaged", "part.jsonl"]);
@@ -134,7 +134,7 @@ fn what_is_refused_names_no_place_and_leaves_the_index_as_it_was() {
         bytes[0] ^= 1;
         fs::write(path, bytes).unwrap();
     }
-    let service = Service::start(&dir, &["--join-dir", "shards"]);
+    let service = Service::start(&dir, &["--shard-dir", "shards"]);
     let locked = Index::open(dir.path("shards/sub/two")).unwrap();
     let writer = locked.writer(cento::WriterOptions::default()).unwrap();
     let place = dir.path(".").canonicalize().unwrap().display().to_string();
@@ -146,37 +146,37 @@ fn what_is_refused_names_no_place_and_leaves_the_index_as_it_was() {
         (json!(["none"]), 404, "not_found", "none"),
         (json!([]), 400, "bad_request", "shards"),
         (json!("one"), 400, "bad_request", ""),
-        (json!(["one", "one"]), 409, "not_joined", "named twice"),
-        (json!(["one", "other"]), 409, "not_joined", "kgram(k=3)"),
-        (json!(["damaged"]), 409, "not_joined", "damaged"),
-        (json!(["one", "sub/two"]), 409, "not_joined", "sub/two"),
-        (json!(["one", "clash"]), 409, "not_joined", "`c` is in one and in clash"),
+        (json!(["one", "one"]), 409, "not_merged", "named twice"),
+        (json!(["one", "other"]), 409, "not_merged", "kgram(k=3)"),
+        (json!(["damaged"]), 409, "not_merged", "damaged"),
+        (json!(["one", "sub/two"]), 409, "not_merged", "sub/two"),
+        (json!(["one", "clash"]), 409, "not_merged", "`c` is in one and in clash"),
     ] {
-        let reply = service.post("/v1/join", &json!({ "shards": shards }).to_string());
+        let reply = service.post("/v1/merge", &json!({ "shards": shards }).to_string());
         assert_eq!((reply.status, reply.code()), (status, code.into()), "{shards}: {reply:?}");
         assert!(reply.body.contains(named), "{shards}: {}", reply.body);
         assert!(shards == json!([absolute]) || !reply.body.contains(&place), "{}", reply.body);
     }
     drop(writer);
-    let reply = service.post("/v1/join", r#"{"shards": ["one"], "move": true}"#);
+    let reply = service.post("/v1/merge", r#"{"shards": ["one"], "move": true}"#);
     assert_eq!((reply.status, reply.code()), (400, "bad_request".into()));
-    let run = dir.run(&["join", "--url", &service.url, "one", "--move"]);
+    let run = dir.run(&["merge", "--url", &service.url, "one", "--move"]);
     assert!(run.status == 2 && run.err.contains("--move"), "{}", run.err);
-    let run = dir.run(&["join", "--url", &service.url]);
+    let run = dir.run(&["merge", "--url", &service.url]);
     assert_eq!(run.status, 2);
     let stats: Value = serde_json::from_str(&service.ask("GET", "/v1/stats", "", "").body).unwrap();
     assert_eq!(stats["documents"], 2);
     // It goes on.
-    assert_eq!(service.post("/v1/join", r#"{"shards": ["one"]}"#).status, 200);
+    assert_eq!(service.post("/v1/merge", r#"{"shards": ["one"]}"#).status, 200);
     assert!(service.stop());
     assert_eq!(ids(&dir), ["a", "b", "c", "d"]);
 }
 
 #[test]
-fn an_index_is_not_joined_to_itself() {
+fn an_index_is_not_merged_to_itself() {
     let dir = shards();
-    let service = Service::start(&dir, &["--join-dir", "."]);
-    let reply = service.post("/v1/join", r#"{"shards": ["idx"]}"#);
-    assert_eq!((reply.status, reply.code()), (409, "not_joined".into()), "{reply:?}");
-    assert_eq!(service.post("/v1/join", r#"{"shards": ["shards/one"]}"#).status, 200);
+    let service = Service::start(&dir, &["--shard-dir", "."]);
+    let reply = service.post("/v1/merge", r#"{"shards": ["idx"]}"#);
+    assert_eq!((reply.status, reply.code()), (409, "not_merged".into()), "{reply:?}");
+    assert_eq!(service.post("/v1/merge", r#"{"shards": ["shards/one"]}"#).status, 200);
 }

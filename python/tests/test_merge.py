@@ -17,13 +17,13 @@ def shards_of(directory: Path, texts: list[tuple[str, str]], number: int) -> lis
     return shards
 
 
-def test_a_joined_index_answers_as_one_that_was_built_at_once(
+def test_a_merged_index_answers_as_one_that_was_built_at_once(
     index: cento.Index, tmp_path: Path, texts: list[tuple[str, str]]
 ) -> None:
     shards = shards_of(tmp_path, texts, 3)
-    joined = cento.join(tmp_path / "all.idx", shards)
-    assert (joined.documents, joined.segments, joined.known) == (40, 3, 0)
-    assert joined.bytes > 0
+    merged = cento.merge(tmp_path / "all.idx", shards)
+    assert (merged.documents, merged.segments, merged.known) == (40, 3, 0)
+    assert merged.bytes > 0
     all = cento.Index(tmp_path / "all.idx")
     assert sorted(all.ids()) == sorted(index.ids())
     for _, text in texts:
@@ -33,19 +33,19 @@ def test_a_joined_index_answers_as_one_that_was_built_at_once(
     assert len(names) == 10
     assert {frozenset((a, b)) for a, b, _ in all.pairs(min_resemblance=0.5)} == names
     assert all.check()
-    again = cento.join(all, shards)
+    again = cento.merge(all, shards)
     assert (again.documents, again.known) == (0, 3)
 
 
-def test_what_is_joined_is_seen_after_a_reload(
+def test_what_is_merged_is_seen_after_a_reload(
     index: cento.Index, tmp_path: Path, made: Any
 ) -> None:
     other = cento.Index(tmp_path / "other.idx", create=True)
     with other.writer() as w:
         w.add("new", " ".join(made(50, 1000)))
     assert len(index) == 40
-    joined = cento.join(index, [other], remove=True)
-    assert (joined.documents, joined.removed) == (1, 1)
+    merged = cento.merge(index, [other], remove=True)
+    assert (merged.documents, merged.removed) == (1, 1)
     assert not (tmp_path / "other.idx").exists()
     assert "new" not in index
     index.reload()
@@ -60,8 +60,8 @@ def test_an_id_that_occurs_twice_is_refused_or_replaced(
     with other.writer() as w:
         w.add("doc-3", text)
     with pytest.raises(cento.OpenError, match="`doc-3` is in"):
-        cento.join(index, [other])
-    assert cento.join(index, [other], on_conflict="later").replaced == 1
+        cento.merge(index, [other])
+    assert cento.merge(index, [other], on_conflict="later").replaced == 1
     index.reload()
     found = index.get("doc-3")
     assert found is not None
@@ -69,15 +69,15 @@ def test_an_id_that_occurs_twice_is_refused_or_replaced(
     assert len(index) == 40
 
 
-def test_what_cannot_be_joined_is_refused(index: cento.Index, tmp_path: Path) -> None:
+def test_what_cannot_be_merged_is_refused(index: cento.Index, tmp_path: Path) -> None:
     other = cento.Index(tmp_path / "other.idx", create=True, scheme="winnow(k=4,w=10)")
     with pytest.raises(cento.OpenError, match="k=4"):
-        cento.join(index, [other])
+        cento.merge(index, [other])
     with pytest.raises(cento.OpenError, match="nowhere"):
-        cento.join(index, [tmp_path / "nowhere.idx"])
-    with pytest.raises(cento.QueryError, match="no indexes to join"):
-        cento.join(index, [])
+        cento.merge(index, [tmp_path / "nowhere.idx"])
+    with pytest.raises(cento.QueryError, match="no indexes to merge"):
+        cento.merge(index, [])
     with pytest.raises(cento.QueryError, match="on_conflict"):
-        cento.join(index, [other], on_conflict="first")  # type: ignore[arg-type]
+        cento.merge(index, [other], on_conflict="first")  # type: ignore[arg-type]
     with index.writer(), pytest.raises(cento.LockedError):
-        cento.join(tmp_path / "new.idx", [index])
+        cento.merge(tmp_path / "new.idx", [index])
