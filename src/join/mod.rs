@@ -15,7 +15,7 @@ mod numbering;
 pub mod pairs;
 pub mod pairwise;
 mod ranked;
-pub mod report;
+pub mod reuse;
 pub mod series;
 mod thresholds;
 mod verify;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use cento::index::{Config, Document, Index, MaxDf, WriterOptions};
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::pairs::{PairOptions, pairs};
-use cento::join::report::{ReportOptions, report};
+use cento::join::reuse::{ReuseOptions, reuse_statistics};
 use cento::join::series::Scope;
 use cento::join::{StopCounts, Thresholds};
 use cento::search::Searcher;
@@ -287,11 +287,11 @@ fn twenty_copies_of_a_text_whose_every_word_is_stopped_are_pairs_and_a_cluster()
     let too_much = PairOptions { thresholds: too_much, ..options };
     assert!(found(&searcher, None, &too_much).is_empty(), "a copy has three fingerprints");
     let never = AtomicBool::new(false);
-    let made = ReportOptions { sample: 5, max_df, threads: 2 };
-    let made = report(&searcher, made, &never, &mut |_, _| ()).unwrap();
+    let made = ReuseOptions { sample: 5, max_df, threads: 2 };
+    let made = reuse_statistics(&searcher, made, &never, &mut |_, _| ()).unwrap();
     assert_eq!((made.total.pairs, made.total.documents), (20, 22));
     assert_eq!((made.stopped.fingerprints, made.stopped.documents), (3, 20));
-    let made = ReportOptions { sample: 5, max_df: None, threads: 2 };
-    let made = report(&searcher, made, &never, &mut |_, _| ()).unwrap();
+    let made = ReuseOptions { sample: 5, max_df: None, threads: 2 };
+    let made = reuse_statistics(&searcher, made, &never, &mut |_, _| ()).unwrap();
     assert_eq!((made.total.pairs, made.stopped.fingerprints), (191, 0));
 }

@@ -12,7 +12,7 @@ use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::dedup::{DedupOptions, Verdict};
 use cento::join::pairs::{PairOptions, pairs};
-use cento::join::report::{ReportOptions, report};
+use cento::join::reuse::{ReuseOptions, reuse_statistics};
 use cento::search::{Goal, Query, Rank, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
 use cento::{AddIndexesOptions, Analyzer, Error, Stop};
@@ -130,8 +130,8 @@ fn answers(index: &Index) -> Vec<String> {
         threads: 2,
     };
     say("clusters", &cluster(&searcher, &options, &never, &mut |_, _| {}).unwrap());
-    let options = ReportOptions { sample: 20, max_df: None, threads: 2 };
-    say("report", &report(&searcher, options, &never, &mut |_, _| {}).unwrap());
+    let options = ReuseOptions { sample: 20, max_df: None, threads: 2 };
+    say("reuse", &reuse_statistics(&searcher, options, &never, &mut |_, _| {}).unwrap());
     say("distribution", &snapshot.df_distribution().unwrap());
     say("repeated", &snapshot.repeated_passages(5).unwrap());
     for address in snapshot.live() {

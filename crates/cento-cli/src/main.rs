@@ -6,6 +6,7 @@
 
 mod add;
 mod advice;
+mod analyze;
 mod boilerplate;
 mod check;
 mod cluster;
@@ -44,7 +45,6 @@ mod push;
 mod recover;
 mod registry;
 mod remove;
-mod report;
 #[cfg(feature = "remote")]
 mod restore;
 mod search;
@@ -103,7 +103,7 @@ enum Verb {
     Pairwise(pairwise::Pairwise),
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
-    Report(report::Report),
+    Analyze(analyze::Analyze),
     List(documents::List),
     Show(documents::Show),
     Export(documents::Export),
@@ -227,7 +227,7 @@ fn main() -> ExitCode {
         Verb::Pairwise(verb) => verb.run(),
         Verb::Cluster(verb) => verb.run(),
         Verb::Dedup(verb) => verb.run(),
-        Verb::Report(verb) => verb.run(),
+        Verb::Analyze(verb) => verb.run(),
         Verb::List(verb) => verb.run(),
         Verb::Show(verb) => verb.run(),
         Verb::Export(verb) => verb.run(),

@@ -309,14 +309,14 @@ fn copies_of_which_every_fingerprint_is_stopped_are_found_and_what_was_stopped_i
     assert_eq!(clusters[0]["representative"], "copy00");
     let ranked = run("pairs", &["--rank", "weight", "--limit", "20", "--passages"]);
     assert!(ranked.err.contains("12 pairs of 14 documents"), "{}", ranked.err);
-    run("report", &[]);
-    let report = dir.json(&["report", "idx", "--max-df", "5"]);
+    run("analyze", &[]);
+    let statistics = dir.json(&["analyze", "idx", "--max-df", "5"]);
     assert_eq!(
-        (&report["total"]["pairs"], &report["total"]["documents"]),
+        (&statistics["total"]["pairs"], &statistics["total"]["documents"]),
         (&json!(12), &json!(14))
     );
     assert_eq!(
-        (&report["stopped"]["max_df"], &report["stopped"]["documents"]),
+        (&statistics["stopped"]["max_df"], &statistics["stopped"]["documents"]),
         (&json!(5), &json!(12))
     );
     // Nothing is told if nothing is stopped, and then all pairs are found.
@@ -378,17 +378,20 @@ fn what_a_collection_repeats_is_told() {
     assert!(notice.contains(text) && text.split(' ').count() > 40, "{text}");
     let human = dir.run(&["stats", "idx", "--boilerplate"]);
     assert!(human.out.contains("in 9 documents"), "{}", human.out);
-    let report = dir.json(&["report", "idx"]);
-    assert_eq!((&report["documents"], &report["total"]["documents"]), (&json!(13), &json!(9)));
-    let row = |at: usize| report["categories"][at].clone();
+    let statistics = dir.json(&["analyze", "idx"]);
+    assert_eq!(
+        (&statistics["documents"], &statistics["total"]["documents"]),
+        (&json!(13), &json!(9))
+    );
+    let row = |at: usize| statistics["categories"][at].clone();
     assert_eq!((&row(0)["category"], &row(0)["pairs"]), (&json!("C1"), &json!(1)));
     assert_eq!(row(0)["patterns"], json!([["exact_alias", 1]]));
     let pairs: u64 = (0..6).map(|at| row(at)["pairs"].as_u64().unwrap()).sum();
-    assert_eq!(report["total"]["pairs"], pairs);
-    assert_eq!(report["total"]["siblings"], 2.0 * pairs as f64 / 9.0);
-    assert!(dir.run(&["report", "idx"]).out.contains("siblings"));
+    assert_eq!(statistics["total"]["pairs"], pairs);
+    assert_eq!(statistics["total"]["siblings"], 2.0 * pairs as f64 / 9.0);
+    assert!(dir.run(&["analyze", "idx"]).out.contains("siblings"));
     dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
-    assert_eq!(dir.json(&["report", "bare"])["total"]["patterns"], json!([]));
+    assert_eq!(dir.json(&["analyze", "bare"])["total"]["patterns"], json!([]));
 }
 
 /// The bytes of a tar archive of these files.

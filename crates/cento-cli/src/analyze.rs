@@ -1,4 +1,4 @@
-//! `cento report`
+//! `cento analyze`
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -9,7 +9,9 @@ use super::join::{JoinArgs, stopped};
 use super::output::{self, Format, count};
 use super::progress::{Progress, stop_flag};
 use super::{Outcome, Result};
-use cento::join::report::{CategoryReport, Pattern, Report as Analysis, ReportOptions, report};
+use cento::join::reuse::{
+    CategoryStatistics, Pattern, ReuseOptions, ReuseStatistics, reuse_statistics,
+};
 
 /// Analyze how much of a collection is reused text, and of what kind.
 ///
@@ -17,7 +19,7 @@ use cento::join::report::{CategoryReport, Pattern, Report as Analysis, ReportOpt
 /// determines from a sample of each category what they share: reused text, templates, frames,
 /// common phrases, or the whole document.
 #[derive(Debug, Args)]
-pub struct Report {
+pub struct Analyze {
     /// Directory of the index.
     index: PathBuf,
     /// Number of pairs of each category to examine.
@@ -38,26 +40,26 @@ const PATTERNS: [(Pattern, &str); 5] = [
     (Pattern::ExactAlias, "alias"),
 ];
 
-impl Report {
+impl Analyze {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         let searcher = self.join.searcher(&self.index)?;
         let threads = self.join.threads();
-        let options = ReportOptions { sample: self.sample, max_df: self.join.max_df, threads };
+        let options = ReuseOptions { sample: self.sample, max_df: self.join.max_df, threads };
         let progress = Progress::new(searcher.snapshot().documents(), "documents");
-        let made = report(&searcher, options, &stop, &mut |done, _| progress.set(done));
+        let found = reuse_statistics(&searcher, options, &stop, &mut |done, _| progress.set(done));
         progress.finish();
-        let made = made?;
+        let found = found?;
         match self.format {
-            Format::Json => output::print_json(&made)?,
-            Format::Human => print(&mut io::stdout().lock(), &made)?,
+            Format::Json => output::print_json(&found)?,
+            Format::Human => print(&mut io::stdout().lock(), &found)?,
         }
-        Ok(if made.total.pairs > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(if found.total.pairs > 0 { Outcome::Found } else { Outcome::Nothing })
     }
 }
 
-fn print(out: &mut impl Write, report: &Analysis) -> io::Result<()> {
-    let Analysis { documents, categories, total, stopped: stops, .. } = report;
+fn print(out: &mut impl Write, statistics: &ReuseStatistics) -> io::Result<()> {
+    let ReuseStatistics { documents, categories, total, stopped: stops, .. } = statistics;
     writeln!(out, "{} documents\n", count(*documents))?;
     write!(out, "{:5} {:>12} {:>10} {:>7} {:>9}", "", "pairs", "documents", "share", "siblings")?;
     let has_patterns = !total.patterns.is_empty();
@@ -78,7 +80,7 @@ fn print(out: &mut impl Write, report: &Analysis) -> io::Result<()> {
     Ok(())
 }
 
-fn print_row(out: &mut impl Write, row: &CategoryReport, has_patterns: bool) -> io::Result<()> {
+fn print_row(out: &mut impl Write, row: &CategoryStatistics, has_patterns: bool) -> io::Result<()> {
     let name = row.category.map_or("total".into(), |category| format!("{category:?}"));
     write!(
         out,

@@ -25,7 +25,7 @@ use crate::stop::Stop;
 
 /// How a collection is analyzed.
 #[derive(Debug, Clone, Copy)]
-pub struct ReportOptions {
+pub struct ReuseOptions {
     /// The number of pairs of each category that are examined closely.
     pub sample: usize,
     /// Fingerprints in more documents bring up no pair; the index's own limit if not given.
@@ -37,13 +37,13 @@ pub struct ReportOptions {
 /// How much reused text a collection has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Report {
+pub struct ReuseStatistics {
     /// Documents of the collection.
     pub documents: u64,
     /// From C1 to C6.
-    pub categories: Vec<CategoryReport>,
+    pub categories: Vec<CategoryStatistics>,
     /// All categories together.
-    pub total: CategoryReport,
+    pub total: CategoryStatistics,
     /// What the limit of document frequency hides.
     pub stopped: StopCounts,
 }
@@ -51,7 +51,7 @@ pub struct Report {
 /// The pairs of one category.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct CategoryReport {
+pub struct CategoryStatistics {
     /// The category; none for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
@@ -88,10 +88,10 @@ impl Counts {
         }
     }
 
-    fn report(&self, category: Option<Category>, all: u64) -> CategoryReport {
+    fn statistics(&self, category: Option<Category>, all: u64) -> CategoryStatistics {
         let documents = self.has_document.iter().filter(|&&has| has).count() as u64;
         let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
-        CategoryReport {
+        CategoryStatistics {
             category,
             pairs: self.pairs,
             documents,
@@ -112,12 +112,12 @@ pub const CATEGORIES: [Category; 6] =
 ///
 /// # Errors
 /// When a file is damaged; [`crate::Error::Cancelled`] after `stop`.
-pub fn report(
+pub fn reuse_statistics(
     searcher: &Searcher,
-    options: ReportOptions,
+    options: ReuseOptions,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Report> {
+) -> Result<ReuseStatistics> {
     let snapshot = searcher.snapshot();
     let numbering = Numbering::new(snapshot);
     let end = numbering.end();
@@ -155,28 +155,28 @@ pub fn report(
         Ok(())
     })?;
     let documents = snapshot.documents();
-    let total = total.report(None, documents);
+    let total = total.statistics(None, documents);
     let stopped = searcher.stop_counts(options.max_df, Stop::on(stop))?;
-    let mut report = Report { documents, categories: Vec::new(), total, stopped };
+    let mut statistics = ReuseStatistics { documents, categories: Vec::new(), total, stopped };
     for (counts, category) in counts.iter().zip(CATEGORIES) {
-        let mut of_category = counts.report(Some(category), documents);
+        let mut of_category = counts.statistics(Some(category), documents);
         if snapshot.config().store_text {
             let sample = counts.sample.clone().into_sorted_vec();
             for (_, a, b) in sample {
                 let Some(pattern) = pattern::of(searcher, a, b, Stop::on(stop))? else {
                     of_category.unclassified += 1;
-                    report.total.unclassified += 1;
+                    statistics.total.unclassified += 1;
                     continue;
                 };
                 add(&mut of_category.patterns, pattern, 1);
-                add(&mut report.total.patterns, pattern, 1);
+                add(&mut statistics.total.patterns, pattern, 1);
             }
             of_category.patterns.sort_unstable();
         }
-        report.categories.push(of_category);
+        statistics.categories.push(of_category);
     }
-    report.total.patterns.sort_unstable();
-    Ok(report)
+    statistics.total.patterns.sort_unstable();
+    Ok(statistics)
 }
 
 fn add(patterns: &mut Vec<(Pattern, u64)>, pattern: Pattern, count: u64) {
