@@ -267,8 +267,8 @@ impl Add {
         match self.format {
             Format::Json => output::print_json(&Report { report, not_read })?,
             Format::Human => {
-                let speed = report.bytes as f64 / report.seconds.max(1e-9) / 1e6;
-                let seconds = report.seconds;
+                let seconds = report.took_us as f64 / 1e6;
+                let speed = report.bytes as f64 / seconds.max(1e-9) / 1e6;
                 tell!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary(report));
             }
         }

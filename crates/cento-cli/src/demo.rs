@@ -81,7 +81,7 @@ impl Demo {
             "{} documents, {} of text, indexed in {:.1} s: {} fingerprints in {}, texts in {}",
             count(stats.documents),
             bytes(report.bytes),
-            report.seconds,
+            report.took_us as f64 / 1e6,
             count(stats.fingerprints),
             bytes(stats.bytes.signatures),
             bytes(stats.bytes.text),

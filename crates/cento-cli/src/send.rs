@@ -65,7 +65,7 @@ pub fn send(
     }
     sending.flush()?;
     sending.commit()?;
-    let report = AddReport { seconds: started.elapsed().as_secs_f64(), ..sending.report };
+    let report = AddReport { took_us: started.elapsed().as_micros() as u64, ..sending.report };
     Ok(report)
 }
 

@@ -85,8 +85,8 @@ pub struct AddReport {
     pub empty: u64,
     /// Bytes of text in the documents.
     pub bytes: u64,
-    /// The time it took.
-    pub seconds: f64,
+    /// The time it took, in microseconds.
+    pub took_us: u64,
 }
 
 /// What the caller may want to tell while documents are added.
@@ -203,6 +203,6 @@ pub fn add(
         Ok(())
     })?;
     writer.finish()?;
-    report.seconds = started.elapsed().as_secs_f64();
+    report.took_us = started.elapsed().as_micros() as u64;
     Ok(report)
 }

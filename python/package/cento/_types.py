@@ -297,9 +297,9 @@ class Answer:
         return self._native.info()[5]
 
     @property
-    def seconds(self) -> float:
-        """The time it took."""
-        return self._native.info()[6] / 1e6
+    def took_us(self) -> int:
+        """The time it took, in microseconds."""
+        return self._native.info()[6]
 
     def to_json(self) -> str:
         """The answer as ``cento search --format json`` and the service write it.

@@ -132,7 +132,7 @@ def latency_percentiles(
     Raises:
         QueryError: There is no answer, or a number is no percentage.
     """
-    seconds = sorted(answer.seconds for answer in answers)
+    seconds = sorted(answer.took_us / 1e6 for answer in answers)
     if not seconds:
         raise QueryError("there is no answer of which to draw the time")
     if any(not 0 < percent <= 100 for percent in percents):
@@ -146,7 +146,7 @@ def latency(answers: Iterable[Answer], *, ax: Any = None) -> Any:
     answers = list(answers)
     marks = latency_percentiles(answers, (50, 99))
     ax = _axes(ax)
-    millis = sorted(answer.seconds * 1000 for answer in answers)
+    millis = sorted(answer.took_us / 1000 for answer in answers)
     shares = [100 * (at + 1) / len(millis) for at in range(len(millis))]
     ax.step(millis, shares, where="post")
     for percent, seconds in marks.items():

@@ -17,7 +17,7 @@ fn what_was_added_is_found() {
         (&report["added"], &report["replaced"], &report["unchanged"], &report["failed"]),
         (&json!(3), &json!(0), &json!(0), &json!(0))
     );
-    assert!(report["seconds"].is_f64() && report["skipped"] == 0 && report["bytes"].is_u64());
+    assert!(report["took_us"].is_u64() && report["skipped"] == 0 && report["bytes"].is_u64());
     let answer = dir.json(&["search", "idx", "--text", &words(1, 80)]);
     assert_eq!(answer["query"]["id"], Value::Null);
     assert_eq!(answer["query"]["tokens"], 80);

@@ -96,8 +96,8 @@ pub struct AddReport {
     pub empty: u64,
     /// Bytes of text in the documents.
     pub bytes: u64,
-    /// The time it took.
-    pub seconds: f64,
+    /// The time it took, in microseconds.
+    pub took_us: u64,
 }
 
 /// What adding came to.

@@ -196,13 +196,13 @@ impl WriterLoop {
                 self.metrics.arrived("replaced", replaced);
                 self.metrics.arrived("unchanged", unchanged);
                 self.metrics.arrived("failed", failed);
-                response.report.seconds = started.elapsed().as_secs_f64();
+                response.report.took_us = started.elapsed().as_micros() as u64;
                 self.answer(commit, reply, move |is_committed, refused| {
                     take_out_refused(&mut response, refused)?;
                     // What was there already is committed already, unless it came a moment ago.
                     if is_committed {
                         response.committed = true;
-                        response.report.seconds = started.elapsed().as_secs_f64();
+                        response.report.took_us = started.elapsed().as_micros() as u64;
                     }
                     Ok(response)
                 });
