@@ -38,4 +38,4 @@ until "$cento" search --url "$url" --limit 1 "$root/README.md" --min-containment
 done
 printf '\nthe follower serves the second push:\n'
 cat found.txt
-step ls store
+step history store

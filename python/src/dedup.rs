@@ -132,7 +132,7 @@ struct Run {
     is_fed: bool,
 }
 
-/// A line of the report.
+/// A line about a dropped document.
 #[derive(Serialize)]
 struct Line<'a> {
     id: &'a str,

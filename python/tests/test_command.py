@@ -87,13 +87,13 @@ def test_answers_are_those_of_the_command_line(corpus: Path, tmp_path: Path, cli
 
 
 def test_verdicts_are_those_of_the_command_line(corpus: Path, tmp_path: Path, cli: str) -> None:
-    out, report = tmp_path / "out.jsonl", tmp_path / "report.jsonl"
+    out, dropped = tmp_path / "out.jsonl", tmp_path / "dropped.jsonl"
     options = ["--min-resemblance", "0.7", "--min-containment", "0.8"]
-    run(cli, "dedup", corpus, "--out", out, "--report", report, *options)
+    run(cli, "dedup", corpus, "--out", out, "--dropped", dropped, *options)
     documents = rows(corpus)
     found = list(cento.dedup(documents, min_resemblance=0.7, min_containment=0.8))
     lines = [v.to_json() for _, v in found if not v.kept or v.kept_as is not None]
-    assert lines == report.read_text(encoding="utf-8").splitlines()
+    assert lines == dropped.read_text(encoding="utf-8").splitlines()
     assert [item["id"] for item, verdict in found if verdict.kept] == [
         row["id"] for row in rows(out)
     ]

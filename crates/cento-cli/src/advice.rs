@@ -31,11 +31,11 @@ const RECORD_ADVICE: &str =
 /// Errors of one kind are distinguished by words of their messages; the tests provoke each of them.
 pub fn advice(error: &Error) -> Option<&'static str> {
     match error {
-        Error::Corrupt(found) if found.section == "object" => {
-            Some("pull an older manifest, which `cento ls` lists, or push the index to another URL")
-        }
+        Error::Corrupt(found) if found.section == "object" => Some(
+            "pull an older manifest, which `cento history` lists, or push the index to another URL",
+        ),
         Error::Corrupt(found) if found.section == "manifest" => Some(
-            "`cento ls` lists the others, `cento pull --manifest` fetches one, and `cento restore` makes one \
+            "`cento history` lists the others, `cento pull --manifest` fetches one, and `cento restore` makes one \
              current; a push of the index that was pushed last puts a new one",
         ),
         Error::Conflict { what } if what.contains("what it held would be lost") => Some(
@@ -52,7 +52,7 @@ pub fn advice(error: &Error) -> Option<&'static str> {
             Some("--on-conflict later does")
         }
         Error::Index { what, .. } if what.contains("changes that were not pushed") => {
-            Some("--discard discards them")
+            Some("--force overwrites them")
         }
         Error::Conflict { what } if what.contains("since this index was pulled") => {
             Some("pull it into another directory and add or merge there what is new")
@@ -198,13 +198,13 @@ mod tests {
         check(push(&create("other")).unwrap_err(), "push to another URL");
         pull("copy").unwrap();
         let copy = change("copy", "second");
-        check(pull("copy").unwrap_err(), "--discard");
+        check(pull("copy").unwrap_err(), "--force");
         push(&copy).unwrap();
         check(push(&change("one", "third")).unwrap_err(), "pull it into another directory");
         for entry in fs::read_dir(path("store").join("data")).unwrap() {
             fs::write(entry.unwrap().path(), "x").unwrap();
         }
-        check(pull("third").unwrap_err(), "cento ls");
+        check(pull("third").unwrap_err(), "cento history");
     }
 
     #[test]

@@ -23,11 +23,11 @@ mod fingerprint;
 mod generate;
 mod handout;
 mod health;
+#[cfg(feature = "remote")]
+mod history;
 mod join;
 mod language;
 mod left_out;
-#[cfg(feature = "remote")]
-mod ls;
 mod memory;
 mod merge;
 mod messages;
@@ -115,7 +115,7 @@ enum Verb {
     #[cfg(feature = "remote")]
     Pull(pull::Pull),
     #[cfg(feature = "remote")]
-    Ls(ls::Ls),
+    History(history::History),
     #[cfg(feature = "remote")]
     Restore(restore::Restore),
     Stats(stats::Stats),
@@ -239,7 +239,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "remote")]
         Verb::Pull(verb) => verb.run(),
         #[cfg(feature = "remote")]
-        Verb::Ls(verb) => verb.run(),
+        Verb::History(verb) => verb.run(),
         #[cfg(feature = "remote")]
         Verb::Restore(verb) => verb.run(),
         Verb::Stats(verb) => verb.run(),

@@ -21,12 +21,12 @@ pub struct Pull {
     store: StoreArgs,
     /// Directory of the index; created if it does not exist.
     index: PathBuf,
-    /// Number of the manifest to fetch, as `cento ls` shows it. Default: the current one.
+    /// Number of the manifest to fetch, as `cento history` shows it. Default: the current one.
     #[arg(long, value_name = "N")]
     manifest: Option<u64>,
-    /// Give up changes of the index in the directory that were not pushed.
+    /// Overwrite changes of the index in the directory that were not pushed.
     #[arg(long)]
-    discard: bool,
+    force: bool,
     /// Maximum number of parts of 16 MiB that are fetched at a time.
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=256))]
     parallel: u16,
@@ -40,7 +40,7 @@ impl Pull {
         let remote = self.store.remote()?;
         let options = PullOptions {
             manifest: self.manifest,
-            discard: self.discard,
+            force: self.force,
             parallel: self.parallel.into(),
             reuse: None,
         };

@@ -20,7 +20,7 @@ use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 ///
 /// Sends what the store does not have and then, if nobody else has pushed meanwhile, a manifest with the
 /// next number, all or nothing. An interrupted push can be repeated and sends nothing twice. Old
-/// manifests are the history: `cento ls` lists them, `cento pull --manifest` and `cento restore` bring
+/// manifests are the history: `cento history` lists them, `cento pull --manifest` and `cento restore` bring
 /// them back. A service or other processes may use the index meanwhile.
 ///
 /// The store must have conditional writes, as S3, Google Cloud Storage, Azure and file systems do. The
@@ -44,7 +44,7 @@ pub struct Push {
     keep_for: Option<Duration>,
     /// Remove nothing that was current within this time: no pull may take longer.
     #[arg(long, value_name = "TIME", default_value = "1d", value_parser = parse_age)]
-    grace: Duration,
+    keep_min_age: Duration,
     /// Maximum number of parts of 16 MiB that are sent at a time.
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=256))]
     parallel: u16,
@@ -131,7 +131,7 @@ impl Push {
         Some(Retention {
             keep: self.keep.map_or(1, |keep| keep as usize),
             keep_for: self.keep_for.unwrap_or_default(),
-            grace: self.grace,
+            keep_min_age: self.keep_min_age,
         })
     }
 }

@@ -16,7 +16,7 @@ use super::{Outcome, Result};
 pub struct Restore {
     #[command(flatten)]
     store: StoreArgs,
-    /// Number of the manifest, as `cento ls` shows it.
+    /// Number of the manifest, as `cento history` shows it.
     manifest: u64,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]

@@ -101,7 +101,7 @@ pub struct Serve {
     /// On shutdown, maximum time to finish the requests in progress, and then merges. Acknowledged
     /// documents are committed however long it takes.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
-    grace: Duration,
+    shutdown_timeout: Duration,
     /// Memory for requests and for documents that are being added. Default: 512MiB, or less in a
     /// container or machine with less than 2.2 GiB.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
@@ -297,7 +297,7 @@ impl Serve {
             idle_timeout: self.idle_timeout,
             cors_origins: origins,
             trusted_proxies: self.trusted_proxies.clone(),
-            grace: self.grace,
+            shutdown_timeout: self.shutdown_timeout,
             threads: self.threads.unwrap_or(defaults.threads),
             memory_bytes: memory::or_default_saying(self.memory, |said| tracing::warn!("{said}")),
             commit_interval: self.commit_interval,

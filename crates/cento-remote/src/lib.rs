@@ -120,7 +120,7 @@ pub struct Pulled {
 /// A manifest of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct ManifestInfo {
+pub struct HistoryEntry {
     /// Its number.
     pub manifest: u64,
     /// Whether it is the one that a pull takes.
@@ -130,7 +130,7 @@ pub struct ManifestInfo {
     pub content: Content,
 }
 
-impl ManifestInfo {
+impl HistoryEntry {
     /// The commit; `None` if the manifest cannot be read.
     #[must_use]
     pub fn commit(&self) -> Option<&ListedCommit> {
@@ -250,7 +250,7 @@ impl Remote {
     ///
     /// # Errors
     /// When there is no index, or the store cannot be read.
-    pub fn list(&self) -> Result<Vec<ManifestInfo>> {
+    pub fn history(&self) -> Result<Vec<HistoryEntry>> {
         self.store.block(async {
             self.store.check_layout().await?;
             let numbers = self.store.manifests().await?;
@@ -278,7 +278,7 @@ impl Remote {
                     Err(error) => return Err(error),
                 };
                 let is_current = Some(number) == current;
-                listed.push(ManifestInfo { manifest: number, is_current, content });
+                listed.push(HistoryEntry { manifest: number, is_current, content });
             }
             Ok(listed)
         })

@@ -152,12 +152,8 @@ impl Mirror {
             return Err(Error::Memory { what, is_for_now: false });
         }
         let reuse = beside.map(|number| self.path(number)).filter(|path| Index::exists(path));
-        let options = PullOptions {
-            manifest: Some(manifest),
-            discard: true,
-            reuse,
-            ..PullOptions::default()
-        };
+        let options =
+            PullOptions { manifest: Some(manifest), force: true, reuse, ..PullOptions::default() };
         let path = self.path(manifest);
         self.remote.pull(&path, &options, watch)?;
         Ok(path)

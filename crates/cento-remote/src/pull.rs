@@ -25,7 +25,7 @@ pub struct PullOptions {
     /// The manifest to take; the current one if not given.
     pub manifest: Option<u64>,
     /// Replace an index in the directory that has changes which are in no manifest. They are lost.
-    pub discard: bool,
+    pub force: bool,
     /// The maximum number of parts that are on their way at a time.
     pub parallel: usize,
     /// The directory of another pulled index, whose files are linked or copied where they are the same.
@@ -34,7 +34,7 @@ pub struct PullOptions {
 
 impl Default for PullOptions {
     fn default() -> PullOptions {
-        PullOptions { manifest: None, discard: false, parallel: 8, reuse: None }
+        PullOptions { manifest: None, force: false, parallel: 8, reuse: None }
     }
 }
 
@@ -223,11 +223,11 @@ fn check_unchanged(
 ) -> Result<()> {
     let is_manifest = *current == manifest.list;
     let is_unchanged = origin.is_some_and(|origin| origin.is_unchanged(current.as_bytes()));
-    if is_manifest || is_unchanged || options.discard {
+    if is_manifest || is_unchanged || options.force {
         return Ok(());
     }
     let what = "it has changes that were not pushed, and a pull would lose them; push them, pull into \
-                another directory, or discard them";
+                another directory, or overwrite them";
     Err(Error::index(dir, what))
 }
 

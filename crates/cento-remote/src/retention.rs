@@ -1,6 +1,6 @@
 //! Which manifests stay, and which objects does none of them name?
 //!
-//! Manifests go first, then parts that no manifest names. Both stay for a time of grace: a pull of an
+//! Manifests go first, then parts that no manifest names. Both stay for some time: a pull of an
 //! old manifest may be on its way. Ages are by the clock of the store, which is read from the newest
 //! manifest: a clock that is wrong here removes nothing.
 
@@ -25,13 +25,13 @@ pub struct Retention {
     pub keep_for: Duration,
     /// Nothing that was needed within this time is removed; no pull of a manifest may take longer after
     /// another push.
-    pub grace: Duration,
+    pub keep_min_age: Duration,
 }
 
 impl Default for Retention {
     fn default() -> Retention {
         let day = Duration::from_secs(86_400);
-        Retention { keep: 10, keep_for: Duration::ZERO, grace: day }
+        Retention { keep: 10, keep_for: Duration::ZERO, keep_min_age: day }
     }
 }
 
@@ -54,7 +54,7 @@ impl Remote {
 async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     let manifests = store.dated_manifests().await?;
     let Some(&(current, now)) = manifests.last() else { return Ok(Retained::default()) };
-    let oldest = now.saturating_sub(micros(retention.grace.max(retention.keep_for)));
+    let oldest = now.saturating_sub(micros(retention.keep_min_age.max(retention.keep_for)));
     let newest = manifests.len().saturating_sub(retention.keep.max(1));
     let mut retained = Retained::default();
     for (&(number, _), &(_, replaced)) in manifests.iter().zip(&manifests[1..]).take(newest) {
@@ -77,7 +77,7 @@ async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     if !retained.damaged.is_empty() {
         return Ok(retained);
     }
-    let oldest = now.saturating_sub(micros(retention.grace));
+    let oldest = now.saturating_sub(micros(retention.keep_min_age));
     let remove = async |part: ObjectMeta| {
         // A push that was made from the current manifest, or a later one, may still succeed.
         let is_over = since_of(&part.location).is_some_and(|since| since < current);

@@ -233,7 +233,9 @@ impl Store {
         self.manifest_if_there(number).await?.ok_or_else(|| {
             refused(
                 &self.url,
-                format!("there is no manifest {number}; `cento ls` lists those that there are"),
+                format!(
+                    "there is no manifest {number}; `cento history` lists those that there are"
+                ),
             )
         })
     }

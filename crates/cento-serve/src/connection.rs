@@ -44,13 +44,13 @@ const TURNED_AWAY: &[u8] =
     Content-Length: 74\r\nRetry-After: 1\r\nConnection: close\r\n\r\n\
     {\"error\":{\"code\":\"unavailable\",\"message\":\"too many connections are open\"}}";
 
-/// Answers connections until `stop`, then finishes what has been begun, within `grace`.
+/// Answers connections until `stop`, then finishes what has been begun, within `shutdown_timeout`.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
     app: Arc<App>,
     stop: Arc<AtomicBool>,
-    grace: Duration,
+    shutdown_timeout: Duration,
 ) {
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(app.settings.connections_max));
@@ -104,8 +104,8 @@ pub async fn serve(
         });
     }
     drop(listener);
-    if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests were not finished within the grace period");
+    if tokio::time::timeout(shutdown_timeout, graceful.shutdown()).await.is_err() {
+        tracing::warn!("some requests were not finished before the shutdown timeout");
     }
 }
 

@@ -109,7 +109,7 @@ pub struct Settings {
     pub trusted_proxies: Vec<IpNet>,
     /// When the service stops, requests that have been begun are finished within this time, and so are
     /// merges; what has been acknowledged is committed however long that takes.
-    pub grace: Duration,
+    pub shutdown_timeout: Duration,
     /// Searches that run at a time.
     pub threads: usize,
     /// The memory for bodies and for documents on their way into the index.
@@ -150,7 +150,7 @@ impl Default for Settings {
             idle_timeout: Duration::from_secs(75),
             cors_origins: Origins::default(),
             trusted_proxies: Vec::new(),
-            grace: Duration::from_secs(30),
+            shutdown_timeout: Duration::from_secs(30),
             threads: cento::available_threads(),
             memory_bytes: 512 << 20,
             commit_interval: Duration::from_secs(5),
@@ -282,7 +282,7 @@ impl Service {
     pub fn run(self, stop: Arc<AtomicBool>) -> Result<()> {
         let Service { dir, listener, app, changes } = self;
         allocator::give_back();
-        let grace = app.settings.grace;
+        let shutdown_timeout = app.settings.shutdown_timeout;
         let failed = |e| Error::io("start", "the threads of the service", e);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(app.settings.threads.max(1))
@@ -295,7 +295,8 @@ impl Service {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
             let router = routes::router(app.clone());
-            let serve = connection::serve(listener, router, app.clone(), stop.clone(), grace);
+            let serve =
+                connection::serve(listener, router, app.clone(), stop.clone(), shutdown_timeout);
             let mark = async {
                 while !stop.load(Ordering::Relaxed) {
                     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -314,7 +315,7 @@ impl Service {
                 // Before the lock is given up: it may be another's by then.
                 drop(here);
                 let _ = commands.send(Command::Stop);
-                writer.join(&index, grace)
+                writer.join(&index, shutdown_timeout)
             }
             Changes::Followed(follower) => {
                 drop(here);

@@ -567,7 +567,7 @@ class Verdict(_Shown):
         return self.kind == "kept"
 
     def to_json(self) -> str:
-        """The verdict as the report of ``cento dedup`` has it, with offsets in bytes."""
+        """The verdict as ``cento dedup --dropped`` has it, with offsets in bytes."""
         return self._json
 
 

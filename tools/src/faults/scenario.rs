@@ -329,7 +329,7 @@ fn dedup() -> Scenario {
     };
     let records: Vec<(String, String)> = (0..RECORDS).map(record).collect();
     let kept: Vec<_> = records.iter().step_by(NEW_EVERY as usize).cloned().collect();
-    let mut run = vec!["dedup", INPUT, "--index", INDEX, "--out", OUT, "--report", REPORT];
+    let mut run = vec!["dedup", INPUT, "--index", INDEX, "--out", OUT, "--dropped", REPORT];
     run.extend(["--memory", "2k", "--threads", "2", "--format", "json"]);
     let story = one_by_one(Contents::new(), &kept);
     let scenario = Scenario::new("dedup", &run, story);

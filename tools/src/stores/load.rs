@@ -129,7 +129,7 @@ impl Stores {
             if manifest.is_multiple_of(2) {
                 self.must(&["compact", "all"])?;
             }
-            self.must(&["push", "all", &self.url, "--keep", "10", "--grace", "1m"])?;
+            self.must(&["push", "all", &self.url, "--keep", "10", "--keep-min-age", "1m"])?;
             pushed.insert(manifest, Instant::now());
             std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }

@@ -193,7 +193,7 @@ impl Stores {
             }
             let id = format!("{writer}-{number}");
             // An index that was outrun has a history of its own.
-            if !self.output(&["pull", &self.url, &index, "--discard"])?.status.success() {
+            if !self.output(&["pull", &self.url, &index, "--force"])?.status.success() {
                 std::fs::remove_dir_all(self.work.join(&index))?;
                 self.must(&["pull", &self.url, &index])?;
             }

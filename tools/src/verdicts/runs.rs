@@ -184,7 +184,7 @@ impl Runner<'_> {
     fn dedup(&self, args: &[&str], threshold: &str) -> Result<Vec<Verdict>> {
         let report = "report.jsonl";
         let mut args = [&["dedup"], args].concat();
-        args.extend(["--min-resemblance", threshold, "--report", report]);
+        args.extend(["--min-resemblance", threshold, "--dropped", report]);
         // An index that is compared with has the scheme.
         if !args.contains(&"--against") {
             args.extend(["--scheme", self.scheme]);
@@ -226,7 +226,7 @@ impl Runner<'_> {
             [Err(error), _] | [_, Err(error)] => return Err(error),
         };
         let run = |[index, out, report]: &[String; 3], resumes: bool| -> Result<Child> {
-            let args = ["dedup", "all.jsonl", "--index", index, "--out", out, "--report", report];
+            let args = ["dedup", "all.jsonl", "--index", index, "--out", out, "--dropped", report];
             let mut args = args.to_vec();
             args.extend(["--min-resemblance", threshold, "--scheme", self.scheme]);
             args.extend(["--memory", "32MiB"]);

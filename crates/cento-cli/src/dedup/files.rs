@@ -1,4 +1,4 @@
-//! Where do kept documents, the report and messages go?
+//! Where do kept and dropped documents and messages go?
 
 use std::io::Write;
 use std::path::Path;
@@ -30,7 +30,7 @@ enum Out {
 pub struct Files {
     out: Out,
     /// None for standard error.
-    report: Option<OutFile>,
+    dropped: Option<OutFile>,
     /// The field of a record with the text.
     text_field: String,
     /// How many documents had which result.
@@ -38,7 +38,7 @@ pub struct Files {
     omissions: Omissions,
 }
 
-/// A line of the report.
+/// A line about a dropped document.
 #[derive(Serialize)]
 struct Line<'a> {
     id: &'a str,
@@ -46,7 +46,7 @@ struct Line<'a> {
     verdict: &'a Verdict,
 }
 
-/// A line of the report about something that is no document.
+/// A line about something that is no document.
 #[derive(Serialize)]
 struct NoDocument<'a> {
     /// The file, and the record in it.
@@ -62,7 +62,7 @@ struct Note {
     /// The lengths of both files; of the first, where Parquet files are written, that of the selection of
     /// the current one, and the number of that.
     out: u64,
-    report: u64,
+    dropped: u64,
     #[serde(default)]
     table: usize,
     summary: Summary,
@@ -83,7 +83,7 @@ impl Files {
             None | Some(0) if !path.exists() => OutFile::create(path),
             length => OutFile::resume(path, length.unwrap_or(0)),
         };
-        let (at_out, at_report) = (note.as_ref().map(|n| n.out), note.as_ref().map(|n| n.report));
+        let (at_out, at_dropped) = (note.as_ref().map(|n| n.out), note.as_ref().map(|n| n.dropped));
         let source = args.source();
         let out = match args.out.as_deref() {
             None => Out::Lines(Box::new(OutFile::stdout()), None),
@@ -104,11 +104,11 @@ impl Files {
                 Out::Tables(Box::new(files))
             }
         };
-        let report = args.report.as_deref().map(|path| open(path, at_report)).transpose()?;
+        let dropped = args.dropped.as_deref().map(|path| open(path, at_dropped)).transpose()?;
         let summary = note.map(|note| note.summary).unwrap_or_default();
         let text_field = source.text_field;
         let omissions = Omissions::new(args.format == Format::Json);
-        Ok(Files { out, report, text_field, summary, omissions })
+        Ok(Files { out, dropped, text_field, summary, omissions })
     }
 
     /// Writes what happened.
@@ -121,7 +121,7 @@ impl Files {
             Event::Skipped(place, why) => {
                 self.summary.skipped += 1;
                 self.summary.skipped_by_name += u64::from(is_by_name(why));
-                self.report_of(&NoDocument { place, verdict: "left_out", reason: why })?;
+                self.dropped_line(&NoDocument { place, verdict: "left_out", reason: why })?;
                 if let Some(said) = self.omissions.left_out(place, why) {
                     tell!("{said}");
                 }
@@ -131,7 +131,7 @@ impl Files {
                 self.summary.unread += u64::from(matches!(error, Error::Io { .. }));
                 let NotCompared { name, reason } = not_compared(error);
                 let verdict = "failed";
-                self.report_of(&NoDocument { place: &name, verdict, reason: &reason })?;
+                self.dropped_line(&NoDocument { place: &name, verdict, reason: &reason })?;
                 if let Some(said) = self.omissions.failed(error) {
                     tell!("{said}");
                 }
@@ -153,19 +153,19 @@ impl Files {
                 }
             }
             Event::Committing(note) => {
-                let ((table, out), report) = self.sync()?;
-                let own = Note { out, report, table, summary: self.summary };
+                let ((table, out), dropped) = self.sync()?;
+                let own = Note { out, dropped, table, summary: self.summary };
                 *note = serde_json::to_value(own).expect("numbers are JSON");
             }
         }
         Ok(())
     }
 
-    /// Adds to the report, if there is a file for it, something that messages tell in any case.
-    fn report_of(&mut self, line: &NoDocument<'_>) -> cento::Result<()> {
-        let Some(report) = &mut self.report else { return Ok(()) };
-        writeln!(report, "{}", terminal::json(line).expect("it has names for keys only"))
-            .map_err(|e| report.failed(e))
+    /// Adds to the file of dropped documents, if there is one, something that messages tell in any case.
+    fn dropped_line(&mut self, line: &NoDocument<'_>) -> cento::Result<()> {
+        let Some(dropped) = &mut self.dropped else { return Ok(()) };
+        writeln!(dropped, "{}", terminal::json(line).expect("it has names for keys only"))
+            .map_err(|e| dropped.failed(e))
     }
 
     /// Makes both files durable; gives their lengths, of the first with the number of the input.
@@ -174,11 +174,11 @@ impl Files {
             Out::Lines(out, _) => (0, out.sync().map_err(|e| out.failed(e))?),
             Out::Tables(tables) => tables.sync()?,
         };
-        let report = match &mut self.report {
-            Some(report) => report.sync().map_err(|e| report.failed(e))?,
+        let dropped = match &mut self.dropped {
+            Some(dropped) => dropped.sync().map_err(|e| dropped.failed(e))?,
             None => 0,
         };
-        Ok((out, report))
+        Ok((out, dropped))
     }
 
     fn decided(&mut self, decision: Decision<'_>, annotates: bool) -> cento::Result<()> {
@@ -239,9 +239,9 @@ impl Files {
         if !is_kept || is_cut || is_renamed {
             let line = terminal::json(&Line { id: &document.id, verdict });
             let line = line.expect("it has names for keys only");
-            match &mut self.report {
-                Some(report) => writeln!(report, "{line}").map_err(|e| report.failed(e))?,
-                // The annotations are a report.
+            match &mut self.dropped {
+                Some(dropped) => writeln!(dropped, "{line}").map_err(|e| dropped.failed(e))?,
+                // The annotations say as much.
                 None if annotates => {}
                 None => tell!("{line}"),
             }
@@ -259,8 +259,8 @@ impl Files {
             Out::Lines(out, _) => out.finish().map_err(|e| out.failed(e))?,
             Out::Tables(tables) => tables.finish()?,
         }
-        if let Some(report) = &mut self.report {
-            report.finish().map_err(|e| report.failed(e))?;
+        if let Some(dropped) = &mut self.dropped {
+            dropped.finish().map_err(|e| dropped.failed(e))?;
         }
         self.omissions.finish();
         Ok((self.summary, self.omissions.into_lists()))

@@ -35,13 +35,13 @@ use cento_source::{SourceOptions, TableForm, check_there, dedup};
 use files::Files;
 use tree::{TableInput, Tree};
 
-/// Write the documents that are not duplicates, and report the others.
+/// Write the documents that are not duplicates, and list the others.
 ///
 /// Compares every document with those before it, in one pass, and with other indexes. The first of
-/// several duplicates is kept. A report lists every dropped document, the reason, and the document
+/// several duplicates is kept. A list names every dropped document, the reason, and the document
 /// that it duplicates. Fingerprints bring up candidates, and the texts decide: with --index, those that the index
 /// stores; without, those of this run, which wait in a temporary file. Without texts an estimate decides, and the
-/// report says so. Fingerprints are not weighted by rarity, which changes with every batch: a verdict
+/// list says so. Fingerprints are not weighted by rarity, which changes with every batch: a verdict
 /// does not depend on what was committed when.
 #[derive(Debug, Args)]
 pub struct Dedup {
@@ -81,17 +81,17 @@ pub struct Dedup {
     /// directories such as year=2024 are mirrored.
     #[arg(long, value_name = "FILE|DIR/")]
     out: Option<PathBuf>,
-    /// Write the report to this file instead of standard error, one JSON line per document; compressed if
+    /// List what is dropped in this file instead of on standard error, one JSON line per document; compressed if
     /// its name ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
-    /// Resume the interrupted run that wrote to --out and --report; use the same documents and
+    dropped: Option<PathBuf>,
+    /// Resume the interrupted run that wrote to --out and --dropped; use the same documents and
     /// options.
     #[arg(long, requires_all = ["index", "out"])]
     resume: bool,
     /// Start again although a run was interrupted. The documents that it kept stay in the index.
     #[arg(long, requires = "index", conflicts_with = "resume")]
-    give_up: bool,
+    restart: bool,
     #[command(flatten)]
     config: DedupConfigArgs,
     #[command(flatten)]
@@ -345,8 +345,8 @@ impl Dedup {
 
     /// Refuses outputs whose names promise another form than is written.
     fn check_names(&self) -> cento::Result<()> {
-        if let Some(report) = &self.report {
-            check_lines(report, "JSON lines")?;
+        if let Some(dropped) = &self.dropped {
+            check_lines(dropped, "JSON lines")?;
         }
         self.table_form().map(|_| ())
     }
@@ -378,7 +378,7 @@ impl Dedup {
             let dir = dir.unwrap_or(Path::new(".")).canonicalize().ok()?;
             path.canonicalize().ok().or_else(|| Some(dir.join(path.file_name()?)))
         };
-        let written: Vec<(&PathBuf, Option<PathBuf>)> = [&self.out, &self.report, &self.index]
+        let written: Vec<(&PathBuf, Option<PathBuf>)> = [&self.out, &self.dropped, &self.index]
             .into_iter()
             .flatten()
             .map(|path| (path, place(path)))
@@ -446,7 +446,7 @@ impl Dedup {
         hash_fields(&BTreeMap::from([
             ("paths", listed(self.paths.iter().map(|path| path_name(path)))),
             ("out", listed(self.out.iter().map(|path| path_name(path)))),
-            ("report", listed(self.report.iter().map(|path| path_name(path)))),
+            ("dropped", listed(self.dropped.iter().map(|path| path_name(path)))),
             ("annotate", self.annotate.to_string()),
             ("against", listed(generations)),
             ("scheme", config.scheme.to_string()),
@@ -487,9 +487,9 @@ impl Dedup {
             (Some(_), true) => refused(
                 "the interrupted run had other inputs or options; repeat the command with those",
             ),
-            (Some(_), false) if !self.give_up => refused(
+            (Some(_), false) if !self.restart => refused(
                 "an earlier run was interrupted; continue it with --resume and the same inputs and \
-                 options, or start another with --give-up, which compares with what it kept",
+                 options, or start another with --restart, which compares with what it kept",
             ),
             (None, true) if !self.writes_tables() && self.out.as_deref().is_some_and(is_taken) => {
                 refused("there is no interrupted run to resume; omit --resume")

@@ -131,7 +131,7 @@ proptest! {
             check_status(run.status, &kinds, source);
 
             let (out, dropped) = (format!("{source}.out"), format!("{source}.report"));
-            let asked = ["dedup", source, "--out", &out, "--report", &dropped, "--format", "json"];
+            let asked = ["dedup", source, "--out", &out, "--dropped", &dropped, "--format", "json"];
             let run = dir.run(&asked);
             let summary = run.json();
             let decided = ["kept", "exact", "near", "contained", "empty", "failed", "skipped"];

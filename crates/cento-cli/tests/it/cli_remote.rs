@@ -1,4 +1,4 @@
-//! The real binary: `cento push`, `pull`, `ls` and `restore`, over directories.
+//! The real binary: `cento push`, `pull`, `history` and `restore`, over directories.
 
 use std::io::BufRead;
 
@@ -39,7 +39,7 @@ fn an_index_is_pushed_listed_pulled_and_restored() {
     assert!(dir.run(&["pull", &url, "copy"]).err.contains("nothing to do"));
     let old = dir.json(&["pull", &url, "old", "--manifest", "1"]);
     assert_eq!(old["documents"], 1);
-    let listed = dir.run(&["ls", &url]).out;
+    let listed = dir.run(&["history", &url]).out;
     let lines: Vec<&str> = listed.lines().collect();
     assert!(lines.len() == 3 && lines[2].ends_with("  current"), "{listed}");
 
@@ -48,7 +48,7 @@ fn an_index_is_pushed_listed_pulled_and_restored() {
     dir.json(&["pull", &url, "copy"]);
     assert_eq!(found(&dir, "copy", 2).status, 1);
     assert_eq!(dir.run(&["check", "copy"]).status, 0);
-    let listed = dir.run(&["ls", &url]).out;
+    let listed = dir.run(&["history", &url]).out;
     assert!(listed.contains("restored from 1  current"), "{listed}");
 }
 
@@ -68,7 +68,7 @@ fn who_was_outrun_is_told_and_loses_nothing() {
     }
     let run = dir.run(&["pull", "store", "b"]);
     assert_eq!(run.status, 2);
-    assert!(run.err.contains("not pushed") && run.err.contains("--discard"), "{}", run.err);
+    assert!(run.err.contains("not pushed") && run.err.contains("--force"), "{}", run.err);
     // What it has is merged to the newest.
     dir.json(&["pull", "store", "c"]);
     dir.json(&["merge", "c", "b", "--on-conflict", "later"]);
@@ -91,12 +91,12 @@ fn old_manifests_go_when_it_is_asked() {
         dir.json(&["compact", "idx"]);
         dir.json(&["push", "idx", "store", "--keep", "2"]);
     }
-    assert_eq!(dir.run(&["ls", "store", "--format", "json"]).out.lines().count(), 4);
+    assert_eq!(dir.run(&["history", "store", "--format", "json"]).out.lines().count(), 4);
     add(&dir, "idx", "5", 5);
-    let pushed = dir.json(&["push", "idx", "store", "--keep", "2", "--grace", "0"]);
+    let pushed = dir.json(&["push", "idx", "store", "--keep", "2", "--keep-min-age", "0"]);
     assert_eq!(pushed["retained"]["removed_manifests"], 3);
     assert!(pushed["retained"]["removed_bytes"].as_u64().unwrap() > 0);
-    assert_eq!(dir.run(&["ls", "store", "--format", "json"]).out.lines().count(), 2);
+    assert_eq!(dir.run(&["history", "store", "--format", "json"]).out.lines().count(), 2);
     assert_eq!(dir.json(&["pull", "store", "copy"])["documents"], 5);
     assert_eq!(dir.run(&["check", "copy"]).status, 0);
 }
@@ -107,7 +107,7 @@ fn what_is_no_store_is_refused_and_nothing_is_created() {
     add(&dir, "idx", "a", 1);
     for (args, expected) in [
         (&["pull", "nowhere", "copy"][..], "there is no index here"),
-        (&["ls", "nowhere"], "there is no index here"),
+        (&["history", "nowhere"], "there is no index here"),
         (&["restore", "nowhere", "1"], "there is no index here"),
         (&["push", "idx", "http://127.0.0.1:1/x"], "expected s3://"),
         (&["push", "missing", "store"], "there is no index here"),
@@ -147,7 +147,7 @@ fn a_push_is_repeated_until_it_is_stopped() {
     assert!(pushing.wait().unwrap().success());
 }
 
-/// `ls`, `restore` and `push` said "cento ls lists older ones", and all three failed.
+/// `history`, `restore` and `push` said "cento history lists older ones", and all three failed.
 #[test]
 fn a_damaged_manifest_is_named_and_each_advice_works() {
     let dir = Dir::new();
@@ -164,12 +164,12 @@ fn a_damaged_manifest_is_named_and_each_advice_works() {
     assert!(run.err.contains("00000000000000000002.json"), "{}", run.err);
     assert!(run.err.contains("cento restore"), "{}", run.err);
     assert!(!dir.path("copy").exists());
-    let run = dir.run(&["ls", "store"]);
+    let run = dir.run(&["history", "store"]);
     assert_eq!(run.status, 0, "{}", run.err);
     let lines: Vec<&str> = run.out.lines().collect();
     assert!(lines[2].trim_start().starts_with("2  damaged: "), "{}", run.out);
     assert!(lines[2].ends_with("  current"), "{}", run.out);
-    let run = dir.run(&["ls", "store", "--format", "json"]);
+    let run = dir.run(&["history", "store", "--format", "json"]);
     assert!(run.out.lines().nth(1).unwrap().contains("\"damaged\":\""), "{}", run.out);
 
     add(&dir, "other", "c", 3);

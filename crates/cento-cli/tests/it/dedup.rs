@@ -58,7 +58,7 @@ fn verdicts_are_those_of_brute_force() {
             "kgram(k=1)",
             "--out",
             "out",
-            "--report",
+            "--dropped",
             "report",
         ];
         args.extend(["--min-resemblance", &near_arg]);
@@ -128,10 +128,11 @@ fn verdicts_are_those_of_brute_force() {
 fn a_run_that_was_killed_goes_on_to_the_same_end() {
     let dir = Dir::new();
     dir.write("in.jsonl", jsonl(&stream(3, 20_000)));
-    let whole = ["dedup", "in.jsonl", "--out", "whole", "--report", "whole.report", "--index", "a"];
+    let whole =
+        ["dedup", "in.jsonl", "--out", "whole", "--dropped", "whole.report", "--index", "a"];
     let options = ["--min-resemblance", "0.5", "--min-containment", "0.9", "--memory", "2MiB"];
     let summary = dir.json(&[&whole[..], &options].concat());
-    let args = ["dedup", "in.jsonl", "--out", "out", "--report", "report", "--index", "b"];
+    let args = ["dedup", "in.jsonl", "--out", "out", "--dropped", "report", "--index", "b"];
     let args = [&args[..], &options].concat();
     // Before the first commit and after it, before later ones, and in the middle of documents.
     let points = [
@@ -189,7 +190,15 @@ fn what_is_resumed_is_the_same_run() {
     let documents = stream(3, 20_000);
     dir.write("in.jsonl", jsonl(&documents));
     let args = [
-        "dedup", "in.jsonl", "--out", "out", "--index", "a", "--memory", "1MiB", "--report",
+        "dedup",
+        "in.jsonl",
+        "--out",
+        "out",
+        "--index",
+        "a",
+        "--memory",
+        "1MiB",
+        "--dropped",
         "report",
     ];
     // More has been committed than the beginning.
@@ -218,8 +227,8 @@ fn what_is_resumed_is_the_same_run() {
     // A run that has been given up is no obstacle to another.
     dir.paused("commit:2", &["dedup", "other.txt", "--out", "b", "--index", "c"]).kill();
     let again = ["dedup", "other.txt", "--index", "c"];
-    check(&again, "--give-up");
-    assert_eq!(dir.run(&[&again[..], &["--give-up"]].concat()).status, 0);
+    check(&again, "--restart");
+    assert_eq!(dir.run(&[&again[..], &["--restart"]].concat()).status, 0);
 }
 
 #[test]
@@ -233,8 +242,8 @@ fn nothing_is_written_into_what_is_read() {
     check(&["in", "--out", "in/out"], "inside the input");
     check(&["in", "--index", "in/idx"], "inside the input");
     check(&["in/a.jsonl", "--out", "in/a.jsonl"], "inside the input");
-    check(&["in", "--out", "x", "--report", "./x"], "two outputs");
-    assert_eq!(dir.run(&["dedup", "in", "--out", "x", "--report", "y"]).status, 0);
+    check(&["in", "--out", "x", "--dropped", "./x"], "two outputs");
+    assert_eq!(dir.run(&["dedup", "in", "--out", "x", "--dropped", "y"]).status, 0);
 }
 
 #[test]
@@ -243,7 +252,7 @@ fn one_id_many_times_is_no_trouble() {
     let all: String = (0..3000).map(|i| line("same", &words(i, 30), json!({}))).collect();
     dir.write("in.jsonl", all);
     let summary =
-        dir.json(&["dedup", "in.jsonl", "--out", "out", "--report", "report", "--index", "a"]);
+        dir.json(&["dedup", "in.jsonl", "--out", "out", "--dropped", "report", "--index", "a"]);
     assert_eq!(summary["kept"], 3000);
     let report = lines(&dir, "report");
     assert_eq!(report.len(), 2999);
@@ -259,7 +268,7 @@ fn tomorrow_runs_against_today() {
     dir.write("monday.jsonl", [line("a", &a, json!({})), line("b", &b, json!({}))].concat());
     dir.write("tuesday.jsonl", [line("b", &c, json!({})), line("x", &near, json!({}))].concat());
     dir.json(&["dedup", "monday.jsonl", "--index", "idx", "--out", "1"]);
-    let report = ["--report", "report"];
+    let report = ["--dropped", "report"];
     let summary = dir
         .json(&[&["dedup", "tuesday.jsonl", "--index", "idx", "--out", "2"][..], &report].concat());
     assert_eq!((&summary["kept"], &summary["near"]), (&json!(1), &json!(1)));
@@ -337,7 +346,7 @@ fn repeated_passages_are_cut_out() {
         line("c", &passage, json!({})),
     ];
     dir.write("in.jsonl", input.concat());
-    let args = ["dedup", "in.jsonl", "--cut-passages", "30", "--out", "out", "--report", "report"];
+    let args = ["dedup", "in.jsonl", "--cut-passages", "30", "--out", "out", "--dropped", "report"];
     let summary = dir.json(&args);
     assert_eq!(
         (&summary["kept"], &summary["cut"], &summary["passages"]),

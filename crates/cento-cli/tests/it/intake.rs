@@ -108,7 +108,7 @@ fn deduplication_writes_every_record_to_the_output_or_to_the_report() {
     dir.write("in/all.jsonl", all.concat() + &line("c", &text, json!({})));
     dir.write("in/image.png", b"\x89PNG\r\n\x1a\n\0");
     for annotates in [&[][..], &["--annotate"]] {
-        let args = ["dedup", "in", "--out", "kept.jsonl", "--report", "report.jsonl"];
+        let args = ["dedup", "in", "--out", "kept.jsonl", "--dropped", "report.jsonl"];
         let run = dir.run(&[&args[..], annotates].concat());
         assert_eq!(run.status, 2, "{}", run.err);
         let read = |name: &str| std::fs::read_to_string(dir.path(name)).unwrap();

@@ -24,7 +24,7 @@ fn kept_documents_are_compressed_as_the_name_of_the_output_says() {
     let dir = Dir::new();
     dir.write("in.jsonl", lines());
     let expected: String = lines().lines().take(8).map(|line| format!("{line}\n")).collect();
-    let args = ["dedup", "in.jsonl", "--report", "dropped.jsonl.zst", "--out"];
+    let args = ["dedup", "in.jsonl", "--dropped", "dropped.jsonl.zst", "--out"];
     let summary = dir.json(&[&args[..], &["kept.jsonl.gz"]].concat());
     assert_eq!((&summary["kept"], &summary["exact"]), (&json!(8), &json!(2)));
     assert_eq!(gunzip(&fs::read(dir.path("kept.jsonl.gz")).unwrap()), expected);
@@ -97,7 +97,7 @@ fn a_name_that_promises_what_is_not_written_is_refused_before_any_work() {
     check(&["dedup", "in.jsonl", "--out", "kept.parquet"], "in / to copy Parquet files");
     check(&["dedup", "in.jsonl", "--out", "kept.jsonl.bz2"], "end the name in .jsonl");
     check(&["dedup", "in.jsonl", "--out", "kept.json"], "end the name in .jsonl");
-    check(&["dedup", "in.jsonl", "--report", "dropped.csv"], "promises a table");
+    check(&["dedup", "in.jsonl", "--dropped", "dropped.csv"], "promises a table");
     check(&["pairs", "idx", "--out", "pairs.parquet"], "its name promises .parquet");
     check(&["pairs", "idx", "--out", "pairs.jsonl"], "add --format json");
     check(&["train", "in.jsonl", "--out", "words.gz"], "choose another name");

@@ -170,7 +170,7 @@ fn what_happens_is_measured() {
 fn acknowledged_documents_outlive_a_stop() {
     let dir = created();
     // However little patience there is, and however long the interval.
-    let arguments = ["--commit-interval", "9223372036854775807s", "--grace", "1ms"];
+    let arguments = ["--commit-interval", "9223372036854775807s", "--shutdown-timeout", "1ms"];
     let service = Service::start(&dir, &arguments);
     let client = service.client();
     for i in 0..20 {

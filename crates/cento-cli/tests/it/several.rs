@@ -137,7 +137,7 @@ fn documents_are_compared_with_several_indexes_as_with_the_merged_one() {
         for name in ["out", "report"] {
             let _ = std::fs::remove_file(dir.path(name));
         }
-        let mut args = vec!["dedup", "next.jsonl", "--out", "out", "--report", "report"];
+        let mut args = vec!["dedup", "next.jsonl", "--out", "out", "--dropped", "report"];
         against.iter().for_each(|index| args.extend(["--against", index]));
         args.extend(options);
         let run = dir.run(&args);

@@ -79,7 +79,8 @@ mod with_the_feature {
     #[test]
     fn rows_that_are_kept_are_unchanged_in_every_column() {
         let dir = dir();
-        let summary = dir.json(&with(&["dedup", "in/a.parquet", "--out", "out/", "--report", "r"]));
+        let summary =
+            dir.json(&with(&["dedup", "in/a.parquet", "--out", "out/", "--dropped", "r"]));
         assert_eq!((&summary["kept"], &summary["exact"]), (&json!(73), &json!(17)));
         let dropped: Vec<Value> = lines(&dir, "r").into_iter().map(|r| r["id"].clone()).collect();
         let before = rows(&dir, "in/a.parquet", "before");

@@ -51,7 +51,7 @@ fn a_damaged_newest_manifest_is_listed_and_an_older_one_is_pulled_and_restored()
         let dirs = Dirs::new();
         let remote = store(&dirs);
         damage(&dirs, 3, &how);
-        let listed = remote.list().unwrap();
+        let listed = remote.history().unwrap();
         assert_eq!(listed.iter().map(|l| l.manifest).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(listed[1].commit().unwrap().documents, 10);
         let Content::Damaged { damaged } = &listed[2].content else { panic!("{listed:?}") };
@@ -120,7 +120,7 @@ fn a_manifest_of_another_version_is_no_damaged_one() {
     for error in [push(&remote, &index).unwrap_err(), remote.restore(1).unwrap_err()] {
         assert!(error.to_string().contains("of version 2"), "{error}");
     }
-    assert!(matches!(remote.list().unwrap()[2].content, Content::Damaged { .. }));
+    assert!(matches!(remote.history().unwrap()[2].content, Content::Damaged { .. }));
     assert_eq!(remote.current().unwrap(), 3);
 }
 
@@ -129,7 +129,7 @@ fn a_retention_removes_no_part_while_a_damaged_manifest_stays() {
     let dirs = Dirs::new();
     let remote = store(&dirs);
     damage(&dirs, 2, &|bytes| bytes.truncate(10));
-    let keep = |keep| Retention { keep, keep_for: Duration::ZERO, grace: Duration::ZERO };
+    let keep = |keep| Retention { keep, keep_for: Duration::ZERO, keep_min_age: Duration::ZERO };
     let retained = remote.retain(&keep(2)).unwrap();
     assert_eq!((retained.removed_manifests, retained.removed_parts), (1, 0));
     assert_eq!((retained.manifests, &retained.damaged[..]), (2, &[2][..]));

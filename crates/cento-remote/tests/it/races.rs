@@ -25,7 +25,7 @@ fn race(dirs: &Dirs, open: &(dyn Fn() -> Remote + Sync), each: usize) -> usize {
                 let dir = dirs.path(&format!("w{writer}"));
                 for number in writer * each..(writer + 1) * each {
                     loop {
-                        let options = PullOptions { discard: true, ..PullOptions::default() };
+                        let options = PullOptions { force: true, ..PullOptions::default() };
                         // A directory whose history is another one begins anew.
                         if remote.pull(&dir, &options, unwatched()).is_err() {
                             std::fs::remove_dir_all(&dir).unwrap();
@@ -97,14 +97,17 @@ fn a_writer_whose_number_was_freed_by_retention_is_told() {
     let now = cento_remote::Retention {
         keep: 1,
         keep_for: std::time::Duration::ZERO,
-        grace: std::time::Duration::ZERO,
+        keep_min_age: std::time::Duration::ZERO,
     };
     let slow: Arc<dyn ObjectStore> = Arc::new(Faulty::late(store.clone(), move |store| {
         remote(store).retain(&now).unwrap();
     }));
     let error = push(&remote(&slow), &late).unwrap_err();
     assert!(matches!(error, Error::Conflict { .. }), "{error}");
-    assert_eq!(remote(&store).list().unwrap().iter().map(|m| m.manifest).collect::<Vec<_>>(), [3]);
+    assert_eq!(
+        remote(&store).history().unwrap().iter().map(|m| m.manifest).collect::<Vec<_>>(),
+        [3]
+    );
     pull(&remote(&store), &dirs.path("b")).unwrap();
     assert_has(&dirs.path("b"), 0..6);
 }

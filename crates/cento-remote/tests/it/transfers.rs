@@ -56,7 +56,7 @@ fn what_was_pushed_is_pulled_and_only_what_is_new_travels() {
         assert_eq!((pulled.files, pulled.kept, pulled.bytes), (7, 7, second.bytes));
         assert_has(&dirs.path("b"), 0..25);
         assert_eq!(pull(&remote, &dirs.path("b")).unwrap().kept, 14);
-        let listed = remote.list().unwrap();
+        let listed = remote.history().unwrap();
         assert_eq!(
             listed.iter().map(|m| m.commit().unwrap().documents).collect::<Vec<_>>(),
             [20, 25]
@@ -104,7 +104,7 @@ fn a_frequency_table_and_deletions_travel_too() {
     writer.remove("3").unwrap();
     writer.finish().unwrap();
     push(&remote, &index).unwrap();
-    assert_eq!(remote.list().unwrap()[0].commit().unwrap().documents, 9);
+    assert_eq!(remote.history().unwrap()[0].commit().unwrap().documents, 9);
     pull(&remote, &dirs.path("b")).unwrap();
     assert_has(&dirs.path("b"), (0..10).filter(|&number| number != 3));
     assert!(dirs.path("b").join("frequencies.cento").exists());
@@ -281,8 +281,8 @@ fn a_pull_loses_no_changes_unless_it_is_told_to() {
     let error = pull(&remote, &dirs.path("b")).unwrap_err().to_string();
     assert!(error.contains("changes that were not pushed"), "{error}");
     assert_has(&dirs.path("b"), 0..6);
-    let discard = PullOptions { discard: true, ..PullOptions::default() };
-    remote.pull(&dirs.path("b"), &discard, unwatched()).unwrap();
+    let force = PullOptions { force: true, ..PullOptions::default() };
+    remote.pull(&dirs.path("b"), &force, unwatched()).unwrap();
     assert_has(&dirs.path("b"), 0..4);
     // What is no index, and what another process writes to, is left alone.
     std::fs::create_dir(dirs.path("c")).unwrap();
@@ -306,7 +306,7 @@ fn an_old_manifest_is_pulled_restored_and_kept_as_long_as_was_asked() {
     remote.pull(&dirs.path("b"), &third, unwatched()).unwrap();
     assert_has(&dirs.path("b"), 0..3);
     assert_eq!(remote.restore(3).unwrap(), 6);
-    assert_eq!(remote.list().unwrap()[5].commit().unwrap().restored, Some(3));
+    assert_eq!(remote.history().unwrap()[5].commit().unwrap().restored, Some(3));
     pull(&remote, &dirs.path("c")).unwrap();
     assert_has(&dirs.path("c"), 0..3);
     // The index that was at 5 does not come before the restored one unnoticed.
@@ -318,7 +318,7 @@ fn an_old_manifest_is_pulled_restored_and_kept_as_long_as_was_asked() {
     let kept = remote.retain(&Retention { keep: 2, ..Retention::default() }).unwrap();
     assert_eq!((kept.manifests, kept.removed_manifests, kept.removed_parts), (6, 0, 0));
     assert_eq!(objects(&store, "data").len(), parts);
-    let now = Retention { keep: 2, keep_for: Duration::ZERO, grace: Duration::ZERO };
+    let now = Retention { keep: 2, keep_for: Duration::ZERO, keep_min_age: Duration::ZERO };
     let kept = remote.retain(&now).unwrap();
     assert_eq!((kept.manifests, kept.removed_manifests), (2, 4));
     // 5 has all files.
@@ -326,7 +326,7 @@ fn an_old_manifest_is_pulled_restored_and_kept_as_long_as_was_asked() {
     let kept = remote.retain(&Retention { keep: 1, ..now.clone() }).unwrap();
     assert_eq!((kept.manifests, kept.removed_manifests), (1, 1));
     assert!(kept.removed_parts > 0 && kept.removed_bytes > 0);
-    assert_eq!(remote.list().unwrap().len(), 1);
+    assert_eq!(remote.history().unwrap().len(), 1);
     pull(&remote, &dirs.path("d")).unwrap();
     assert_has(&dirs.path("d"), 0..3);
     let error = remote.restore(1).unwrap_err().to_string();
@@ -348,7 +348,7 @@ fn parts_of_a_push_that_may_still_succeed_are_not_collected() {
     };
     let cut: Arc<dyn ObjectStore> = Arc::new(Faulty::new(store.clone(), Fault::Cut, requests - 2));
     push(&remote(&cut), &index).unwrap_err();
-    let now = Retention { keep: 1, keep_for: Duration::ZERO, grace: Duration::ZERO };
+    let now = Retention { keep: 1, keep_for: Duration::ZERO, keep_min_age: Duration::ZERO };
     let before = objects(&store, "data").len();
     assert_eq!(remote(&store).retain(&now).unwrap().removed_parts, 0);
     assert_eq!(objects(&store, "data").len(), before);

@@ -61,7 +61,7 @@ fn a_push_that_was_cut_off_is_forgotten_by_a_pull_of_something_else() {
     assert!(push(&remote(&cut), &index).is_err());
     assert_eq!(objects(&store, "manifests").len(), 3);
     // The directory becomes the manifest before: what is added to it must not undo what was put.
-    let older = PullOptions { manifest: Some(2), discard: true, ..PullOptions::default() };
+    let older = PullOptions { manifest: Some(2), force: true, ..PullOptions::default() };
     remote(&store).pull(&dirs.path("b"), &older, unwatched()).unwrap();
     let told = push(&remote(&store), &add(&dirs.path("b"), 6..8)).unwrap_err();
     assert!(told.to_string().contains("was 2 and is 3"), "{told}");
@@ -144,9 +144,8 @@ fn an_index_keeps_its_frequency_table_while_a_later_manifest_is_pulled() {
     // Another one is the table of another index.
     let other = memory();
     push(&remote(&other), &with_table(&dirs, "c", 5)).unwrap();
-    let discard = PullOptions { discard: true, ..PullOptions::default() };
-    let error =
-        remote(&other).pull(&dirs.path("b"), &discard, unwatched()).unwrap_err().to_string();
+    let force = PullOptions { force: true, ..PullOptions::default() };
+    let error = remote(&other).pull(&dirs.path("b"), &force, unwatched()).unwrap_err().to_string();
     assert!(error.contains("frequencies.cento has another content"), "{error}");
     assert_has(&dirs.path("b"), 0..8);
 }

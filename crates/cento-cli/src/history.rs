@@ -1,4 +1,4 @@
-//! `cento ls`
+//! `cento history`
 
 use std::io::{self, Write};
 
@@ -8,15 +8,15 @@ use super::output::{self, Format, bytes, count};
 use super::stored::StoreArgs;
 use super::terminal::printable;
 use super::{Outcome, Result};
-use cento_remote::{Content, ManifestInfo};
+use cento_remote::{Content, HistoryEntry};
 
-/// List what has been pushed to an object store.
+/// List the commits that were pushed to an object store.
 ///
 /// Each manifest is a commit that can be pulled or restored. The columns are its number, the time of the
 /// push, documents, segments, bytes, bytes that the one before does not have, and whether it is the current
 /// one or a restored copy. A damaged manifest is listed with what is wrong with it; the others can be used.
 #[derive(Debug, Args)]
-pub struct Ls {
+pub struct History {
     #[command(flatten)]
     store: StoreArgs,
     /// Output format.
@@ -24,9 +24,9 @@ pub struct Ls {
     format: Format,
 }
 
-impl Ls {
+impl History {
     pub(super) fn run(self) -> Result {
-        let listed = self.store.remote()?.list()?;
+        let listed = self.store.remote()?.history()?;
         let mut out = io::stdout().lock();
         if self.format == Format::Human && !listed.is_empty() {
             let head = ["manifest", "pushed", "documents", "segments", "size", "new"];
@@ -44,15 +44,15 @@ impl Ls {
 }
 
 /// A manifest, as one line.
-fn row(listed: &ManifestInfo) -> String {
-    let current = if listed.is_current { "  current" } else { "" };
-    match &listed.content {
+fn row(entry: &HistoryEntry) -> String {
+    let current = if entry.is_current { "  current" } else { "" };
+    match &entry.content {
         Content::Commit(commit) => {
             let created = commit.created.get(..19).unwrap_or(&commit.created);
             let restored = commit.restored.map(|old| format!("  restored from {old}"));
             format!(
                 "{:>8}  {created}Z {:>12} {:>8} {:>12} {:>12}{}{current}",
-                listed.manifest,
+                entry.manifest,
                 count(commit.documents),
                 commit.segments,
                 bytes(commit.bytes),
@@ -61,7 +61,7 @@ fn row(listed: &ManifestInfo) -> String {
             )
         }
         Content::Damaged { damaged } => {
-            format!("{:>8}  damaged: {}{current}", listed.manifest, printable(damaged))
+            format!("{:>8}  damaged: {}{current}", entry.manifest, printable(damaged))
         }
     }
 }
