@@ -29,7 +29,7 @@ use cento::replace;
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
 use cento::text::code::{lacks_language, language_in};
-use cento_report::{Joined, PairsReport, clusters, dot, shown_of};
+use cento_report::{Joined, Network, PairsReport, clusters, shown_of};
 use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
 
 /// Show the most similar pairs of a few files.
@@ -74,7 +74,7 @@ pub struct Pairwise {
     /// Also show which documents the shown pairs connect.
     #[arg(long)]
     clusters: bool,
-    /// Also write the shown pairs as a graph for Graphviz to this file.
+    /// Also write the shown pairs as a network to this file: .gexf, .graphml or .dot.
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
     /// Only pairs with a passage of at least this many words, and show these passages. Fewer than 12 words
@@ -139,6 +139,7 @@ impl Pairwise {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         check_there(&self.paths)?;
+        let network = self.graph.as_deref().map(Network::of_file).transpose()?;
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
         // Texts decide, so they are stored.
@@ -190,12 +191,13 @@ impl Pairwise {
             output::print_warnings(&warnings)?;
         }
         let MostSimilar { pairs: best, .. } = &found;
-        if let Some(path) = &self.graph {
+        if let (Some(path), Some(network)) = (&self.graph, network) {
             let edges: Vec<_> = best
                 .iter()
                 .map(|found| (&*found.pair.a, &*found.pair.b, found.symmetric))
                 .collect();
-            replace::file(path, dot(&edges).as_bytes()).map_err(|e| Error::io("write", path, e))?;
+            let text = network.write(&edges);
+            replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))?;
         }
         let is_empty = best.is_empty();
         let is_missing = tell_not_compared(&not_compared);

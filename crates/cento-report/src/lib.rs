@@ -11,18 +11,21 @@ mod excluded;
 mod graph;
 mod html;
 mod link;
+mod network;
 mod number;
 mod omission;
 mod pairs;
 mod reuse;
+mod rows;
 mod run;
 mod shares;
 mod table;
 
 pub use answer::ReportMemory;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
-pub use graph::{Cluster, clusters, dot};
+pub use graph::{Cluster, clusters};
 pub use link::link;
+pub use network::{Edge, Network};
 #[doc(hidden)]
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
@@ -31,6 +34,7 @@ pub use reuse::{
     CountUnit, Counting, DocumentReport, Excluded, Place, ReuseReport, ReuseSource, Searched,
     Source,
 };
+pub use rows::{Delimiter, Rows};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
 

@@ -21,7 +21,7 @@ const FORMULA: [char; 9] =
 
 /// A cell with text from outside. A spreadsheet would run one that begins like a formula, also after white
 /// space and characters without a width, which it skips.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     let is_skipped = |c: char| {
         c.is_control()
             || cento::text::is_white_space(c)

@@ -1,0 +1,259 @@
+//! Networks of documents for Gephi, Cytoscape, NetworkX and Graphviz.
+//!
+//! Nodes are documents with the number of their cluster, edges are pairs with their similarity. GEXF (1.3,
+//! <https://gexf.net>) and GraphML (<http://graphml.graphdrawing.org>) are XML; the language of Graphviz is DOT.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use cento::{Error, Result};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use crate::graph::{clusters, dot};
+use crate::number::decimals;
+
+/// A form of networks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// GEXF 1.3.
+    Gexf,
+    /// GraphML.
+    GraphMl,
+    /// The language of Graphviz.
+    Dot,
+}
+
+/// Two documents, by their ids, and their similarity, 0 to 1.
+pub type Edge<'a> = (&'a str, &'a str, f64);
+
+impl Network {
+    /// Returns the form that the ending of a file names.
+    ///
+    /// # Errors
+    /// [`Error::Input`](Error) if it names none.
+    pub fn of_file(path: &Path) -> Result<Network> {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match ending.to_ascii_lowercase().as_str() {
+            "gexf" => Ok(Network::Gexf),
+            "graphml" => Ok(Network::GraphMl),
+            "dot" | "gv" => Ok(Network::Dot),
+            _ => Err(Error::input(
+                path.display().to_string(),
+                "the form of a network follows from the ending of its file; name it .gexf, .graphml or .dot",
+            )),
+        }
+    }
+
+    /// Writes a network. Control characters of ids, which XML cannot hold, become spaces.
+    #[must_use]
+    pub fn write(self, edges: &[Edge<'_>]) -> String {
+        match self {
+            Network::Dot => dot(edges),
+            Network::Gexf => xml(|out| gexf(out, edges)),
+            Network::GraphMl => xml(|out| graphml(out, edges)),
+        }
+    }
+}
+
+/// The documents of a network with the numbers of their clusters, in the order of their ids.
+fn nodes<'a>(edges: &[Edge<'a>]) -> BTreeMap<String, usize> {
+    let pairs = edges.iter().map(|&(a, b, _): &Edge<'a>| (a, b));
+    let clusters = clusters(pairs).into_iter();
+    clusters
+        .flat_map(|found| found.members.into_iter().map(move |id| (id, found.cluster)))
+        .collect()
+}
+
+type Out = Writer<Vec<u8>>;
+
+fn xml(write: impl FnOnce(&mut Out) -> io::Result<()>) -> String {
+    let mut out = Writer::new_with_indent(Vec::new(), b' ', 2);
+    out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))
+        .and_then(|()| write(&mut out))
+        .expect("memory takes every byte");
+    let mut text = String::from_utf8(out.into_inner()).expect("ids are UTF-8");
+    text.push('\n');
+    text
+}
+
+/// A text as XML can hold it.
+fn printable(text: &str) -> String {
+    let is_none = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars().map(|c| if is_none(c) { ' ' } else { c }).collect()
+}
+
+fn number(similarity: f64) -> String {
+    decimals(similarity, 4)
+}
+
+fn gexf(out: &mut Out, edges: &[Edge<'_>]) -> io::Result<()> {
+    let nodes = nodes(edges);
+    let numbers = numbers(&nodes);
+    let root = out
+        .create_element("gexf")
+        .with_attributes([("xmlns", "http://gexf.net/1.3"), ("version", "1.3")]);
+    root.write_inner_content(|out| {
+        let graph = out.create_element("graph").with_attribute(("defaultedgetype", "undirected"));
+        graph.write_inner_content(|out| {
+            out.create_element("attributes")
+                .with_attribute(("class", "node"))
+                .write_inner_content(|out| {
+                    let cluster = [("id", "cluster"), ("title", "cluster"), ("type", "integer")];
+                    out.create_element("attribute").with_attributes(cluster).write_empty()?;
+                    Ok(())
+                })?;
+            out.create_element("nodes").write_inner_content(|out| {
+                for (id, cluster) in &nodes {
+                    let (number, label) = (numbers[id.as_str()].to_string(), printable(id));
+                    let node = [("id", &*number), ("label", &*label)];
+                    out.create_element("node").with_attributes(node).write_inner_content(
+                        |out| {
+                            out.create_element("attvalues").write_inner_content(|out| {
+                                let value = cluster.to_string();
+                                let value = [("for", "cluster"), ("value", &*value)];
+                                out.create_element("attvalue")
+                                    .with_attributes(value)
+                                    .write_empty()?;
+                                Ok(())
+                            })?;
+                            Ok(())
+                        },
+                    )?;
+                }
+                Ok(())
+            })?;
+            out.create_element("edges").write_inner_content(|out| {
+                for (at, (a, b, similarity)) in edges.iter().enumerate() {
+                    let [a, b] = [a, b].map(|id| numbers[*id].to_string());
+                    let (at, weight) = (at.to_string(), number(*similarity));
+                    let edge =
+                        [("id", &*at), ("source", &*a), ("target", &*b), ("weight", &*weight)];
+                    out.create_element("edge").with_attributes(edge).write_empty()?;
+                }
+                Ok(())
+            })?;
+            Ok(())
+        })?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn graphml(out: &mut Out, edges: &[Edge<'_>]) -> io::Result<()> {
+    let nodes = nodes(edges);
+    let numbers = numbers(&nodes);
+    let root = out
+        .create_element("graphml")
+        .with_attribute(("xmlns", "http://graphml.graphdrawing.org/xmlns"));
+    root.write_inner_content(|out| {
+        for (id, of, kind) in
+            [("label", "node", "string"), ("cluster", "node", "int"), ("weight", "edge", "double")]
+        {
+            let key = [("id", id), ("for", of), ("attr.name", id), ("attr.type", kind)];
+            out.create_element("key").with_attributes(key).write_empty()?;
+        }
+        let graph = out.create_element("graph").with_attribute(("edgedefault", "undirected"));
+        graph.write_inner_content(|out| {
+            let data = |out: &mut Out, key: &str, value: &str| -> io::Result<()> {
+                let data = out.create_element("data").with_attribute(("key", key));
+                data.write_text_content(BytesText::new(value))?;
+                Ok(())
+            };
+            for (id, cluster) in &nodes {
+                let number = format!("n{}", numbers[id.as_str()]);
+                let node = out.create_element("node").with_attribute(("id", &*number));
+                node.write_inner_content(|out| {
+                    data(out, "label", &printable(id))?;
+                    data(out, "cluster", &cluster.to_string())
+                })?;
+            }
+            for (a, b, similarity) in edges {
+                let [a, b] = [a, b].map(|id| format!("n{}", numbers[*id]));
+                let edge = [("source", &*a), ("target", &*b)];
+                let edge = out.create_element("edge").with_attributes(edge);
+                edge.write_inner_content(|out| data(out, "weight", &number(*similarity)))?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// The number of each document in the network.
+fn numbers(nodes: &BTreeMap<String, usize>) -> BTreeMap<&str, usize> {
+    nodes.keys().enumerate().map(|(at, id)| (id.as_str(), at)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quick_xml::Reader;
+
+    const EDGES: [Edge<'static>; 3] =
+        [("b", "a", 0.25), ("a", "c<&\">\u{1}", 1.0), ("x", "y", 0.5)];
+
+    /// The names of the elements of a text with the values of one attribute, or all of its text.
+    fn values(text: &str, element: &str, attribute: Option<&str>) -> Vec<String> {
+        let (mut reader, mut found, mut is_in) = (Reader::from_str(text), Vec::new(), false);
+        loop {
+            match reader.read_event().unwrap() {
+                Event::Start(e) | Event::Empty(e) if e.name().as_ref() == element => {
+                    is_in = attribute.is_none();
+                    let named = attribute.and_then(|name| e.try_get_attribute(name).unwrap());
+                    found.extend(named.map(|a| {
+                        a.normalized_value(quick_xml::XmlVersion::Explicit1_0).unwrap().into_owned()
+                    }));
+                }
+                Event::Text(text) if is_in => found.push(text.to_string()),
+                Event::End(_) => is_in = false,
+                Event::Eof => return found,
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn a_network_for_gephi_has_labels_clusters_and_weights() {
+        let text = Network::Gexf.write(&EDGES);
+        assert_eq!(values(&text, "node", Some("label")), ["a", "b", "c<&\"> ", "x", "y"]);
+        assert_eq!(values(&text, "attvalue", Some("value")), ["1", "1", "1", "2", "2"]);
+        assert_eq!(values(&text, "edge", Some("source")), ["1", "0", "3"]);
+        assert_eq!(values(&text, "edge", Some("target")), ["0", "2", "4"]);
+        assert_eq!(values(&text, "edge", Some("weight")), ["0.2500", "1.0000", "0.5000"]);
+    }
+
+    #[test]
+    fn a_network_in_graphml_says_the_same() {
+        let text = Network::GraphMl.write(&EDGES);
+        assert_eq!(values(&text, "node", Some("id")), ["n0", "n1", "n2", "n3", "n4"]);
+        assert_eq!(values(&text, "edge", Some("source")), ["n1", "n0", "n3"]);
+        let data = values(&text, "data", None).concat();
+        assert!(data.contains("0.2500") && data.starts_with("a1b1c"), "{data}");
+        assert!(text.contains("c&lt;&amp;") && !text.contains('\u{1}'), "{text}");
+    }
+
+    #[test]
+    fn the_ending_of_a_file_names_the_form() {
+        for (name, form) in [
+            ("a.gexf", Network::Gexf),
+            ("b.GraphML", Network::GraphMl),
+            ("c.dot", Network::Dot),
+            ("d.gv", Network::Dot),
+        ] {
+            assert_eq!(Network::of_file(Path::new(name)).unwrap(), form, "{name}");
+        }
+        let error = Network::of_file(Path::new("pairs.svg")).unwrap_err().to_string();
+        assert!(error.contains("pairs.svg") && error.contains(".gexf"), "{error}");
+    }
+
+    #[test]
+    fn a_network_without_pairs_is_empty() {
+        for form in [Network::Gexf, Network::GraphMl, Network::Dot] {
+            let text = form.write(&[]);
+            assert!(!text.contains("node id") && !text.contains("<edge "), "{text}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! JSON objects as rows of csv or tsv.
+//!
+//! A column has the name of its field in JSON, with a point before each field of an object in the object, so that a
+//! list has the same names in both forms. Lists within a row have no place in a table and no column.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::table::cell;
+
+/// What stands between the cells of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delimiter {
+    /// Commas: csv (RFC 4180).
+    Comma,
+    /// Tabs: tsv, with the quotation marks of csv.
+    Tab,
+}
+
+/// Writes objects as rows of a table.
+///
+/// ```
+/// use cento_report::{Delimiter, Rows};
+///
+/// let mut table = Vec::new();
+/// let mut rows = Rows::new(&mut table, Delimiter::Comma, &["id", "weighted.resemblance"])?;
+/// rows.write(&serde_json::json!({"id": "a, b", "weighted": {"resemblance": 0.5}, "meta": {}}))?;
+/// rows.write(&serde_json::json!({"id": "=1+1"}))?;
+/// rows.flush()?;
+/// drop(rows);
+/// assert_eq!(table, b"id,weighted.resemblance\n\"a, b\",0.5\n'=1+1,\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Rows<W: Write> {
+    out: csv::Writer<W>,
+    columns: &'static [&'static str],
+}
+
+impl<W: Write> Rows<W> {
+    /// Writes the names of the columns.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn new(
+        out: W,
+        delimiter: Delimiter,
+        columns: &'static [&'static str],
+    ) -> io::Result<Rows<W>> {
+        let delimiter = match delimiter {
+            Delimiter::Comma => b',',
+            Delimiter::Tab => b'\t',
+        };
+        let mut out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+        out.write_record(columns)?;
+        Ok(Rows { out, columns })
+    }
+
+    /// Writes the fields of `object` that have columns. A text that a spreadsheet would take for a formula gets a `'`
+    /// before it; a field that is absent, null or a list leaves its cell empty.
+    ///
+    /// # Errors
+    /// When the output cannot be written, or `object` has no form in JSON.
+    pub fn write(&mut self, object: &impl Serialize) -> io::Result<()> {
+        let object = serde_json::to_value(object)?;
+        let cells = self.columns.iter().map(|column| {
+            let field = column.split('.').try_fold(&object, |value, name| value.get(name));
+            match field {
+                Some(Value::String(text)) => cell(text),
+                Some(Value::Number(number)) => number.to_string(),
+                Some(Value::Bool(is)) => is.to_string(),
+                Some(object @ Value::Object(_)) => cell(&object.to_string()),
+                Some(Value::Null | Value::Array(_)) | None => String::new(),
+            }
+        });
+        Ok(self.out.write_record(cells)?)
+    }
+
+    /// Hands everything on to the output.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(delimiter: Delimiter, rows: &[Value], expected: &str) {
+        let mut table = Vec::new();
+        let mut out = Rows::new(&mut table, delimiter, &["id", "n", "is", "meta"]).unwrap();
+        rows.iter().for_each(|row| out.write(row).unwrap());
+        out.flush().unwrap();
+        drop(out);
+        assert_eq!(String::from_utf8(table).unwrap(), expected);
+    }
+
+    #[test]
+    fn every_row_has_every_column() {
+        let rows = [
+            json!({"id": "a\tb", "n": -1.5, "is": true, "meta": {"k": [1]}, "other": 1}),
+            json!({"n": null, "is": [1, 2]}),
+        ];
+        check(
+            Delimiter::Tab,
+            &rows,
+            "id\tn\tis\tmeta\n\"a\tb\"\t-1.5\ttrue\t\"{\"\"k\"\":[1]}\"\n\t\t\t\n",
+        );
+        check(Delimiter::Comma, &[], "id,n,is,meta\n");
+    }
+
+    #[test]
+    fn a_number_is_not_a_formula_and_a_text_may_be() {
+        let rows = [json!({"id": "-1", "n": -1}), json!({"id": "two\nlines"})];
+        check(Delimiter::Comma, &rows, "id,n,is,meta\n'-1,-1,,\n\"two\nlines\",,,\n");
+    }
+}
