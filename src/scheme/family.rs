@@ -2,7 +2,7 @@
 //!
 //! Each file of a scheme has a [`Family`] for each name that it gives to its method; the list of
 //! them in `scheme` is the only other place where a scheme is named. Specifications are read,
-//! `cento schemes` is printed, and the laws of all schemes are tested, by going through that list.
+//! `cento info schemes` is printed, and the laws of all schemes are tested, by going through that list.
 
 use super::frequency::FrequencyTable;
 use super::{Fingerprint, Method};

@@ -38,7 +38,7 @@ pub struct Corpus {
 pub struct Pan {
     #[command(flatten)]
     corpus: Corpus,
-    /// How the texts are made into tokens, as `cento analyzers` lists it.
+    /// How the texts are made into tokens, as `cento info analyzers` lists it.
     #[arg(long, default_value = "words")]
     analyzer: String,
     /// Only every n-th pair.

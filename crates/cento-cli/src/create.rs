@@ -71,14 +71,14 @@ impl Signatures {
 /// How documents are signed.
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
-    /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento schemes` lists them all.
+    /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento info schemes` lists them all.
     /// `reuse` is winnow(k=2,w=4) over the analyzer avtor, for rewritten text; search such an index
     /// with --rank weight or --rank passages.
     #[arg(long, value_name = "SPEC", default_value = DEFAULT_SPEC)]
     pub scheme: String,
     /// Analyzer: how text is split into tokens, such as avtor(language=en) for stems without stop
     /// words or code(language=java) for programs. Where files are named, `code` alone takes the
-    /// language that all their names end in. `cento analyzers` lists them all.
+    /// language that all their names end in. `cento info analyzers` lists them all.
     #[arg(long, value_name = "SPEC", default_value = "words")]
     pub analyzer: String,
     /// Frequency table for schemes that need one, made by `cento train`.

@@ -25,6 +25,7 @@ mod handout;
 mod health;
 #[cfg(feature = "remote")]
 mod history;
+mod info;
 mod join;
 mod language;
 mod left_out;
@@ -43,8 +44,8 @@ mod pull;
 #[cfg(feature = "remote")]
 mod push;
 mod recover;
-mod registry;
 mod remove;
+mod repeated;
 #[cfg(feature = "remote")]
 mod restore;
 mod search;
@@ -104,6 +105,7 @@ enum Verb {
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
     Analyze(analyze::Analyze),
+    Boilerplate(repeated::Boilerplate),
     List(documents::List),
     Show(documents::Show),
     Export(documents::Export),
@@ -124,9 +126,7 @@ enum Verb {
     Fingerprint(fingerprint::Fingerprint),
     Train(train::Train),
     Web(web::Web),
-    Schemes(registry::Schemes),
-    Analyzers(registry::Analyzers),
-    Measures(registry::Measures),
+    Info(info::Info),
     #[cfg(feature = "serve")]
     Serve(Box<serve::Serve>),
     Health(health::Health),
@@ -228,6 +228,7 @@ fn main() -> ExitCode {
         Verb::Cluster(verb) => verb.run(),
         Verb::Dedup(verb) => verb.run(),
         Verb::Analyze(verb) => verb.run(),
+        Verb::Boilerplate(verb) => verb.run(),
         Verb::List(verb) => verb.run(),
         Verb::Show(verb) => verb.run(),
         Verb::Export(verb) => verb.run(),
@@ -248,9 +249,7 @@ fn main() -> ExitCode {
         Verb::Fingerprint(verb) => verb.run(),
         Verb::Train(verb) => verb.run(),
         Verb::Web(verb) => verb.run(),
-        Verb::Schemes(verb) => verb.run(),
-        Verb::Analyzers(verb) => verb.run(),
-        Verb::Measures(verb) => verb.run(),
+        Verb::Info(verb) => verb.run(),
         #[cfg(feature = "serve")]
         Verb::Serve(verb) => verb.run(),
         Verb::Health(verb) => verb.run(),

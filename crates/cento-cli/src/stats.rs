@@ -9,8 +9,7 @@ use super::output::{self, Format, bytes, count};
 use super::target::{Target, TargetArgs};
 use super::terminal::line;
 use super::{Outcome, Result};
-use cento::Error;
-use cento::index::{self, DfDistribution, Index, PASSAGE_TOKENS, RepeatedPassage, Snapshot};
+use cento::index::{self, DfDistribution, Index, PASSAGE_TOKENS};
 
 /// Show the size and contents of an index.
 #[derive(Debug, Args)]
@@ -21,9 +20,6 @@ pub struct Stats {
     /// Services always omit it.
     #[arg(long)]
     quick: bool,
-    /// Also show the N passages that most documents repeat; 10 if no number is given.
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10")]
-    boilerplate: Option<usize>,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -36,11 +32,6 @@ struct Report {
     stats: index::Stats,
     #[serde(skip_serializing_if = "Option::is_none")]
     frequencies: Option<DfDistribution>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    boilerplate: Option<Vec<RepeatedPassage>>,
-    /// Whether there are more such passages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    boilerplate_more: Option<bool>,
 }
 
 impl Stats {
@@ -49,14 +40,7 @@ impl Stats {
             Target::Index(path) => {
                 let snapshot = Index::open(&path)?.snapshot()?;
                 let frequencies = if self.quick { None } else { Some(snapshot.df_distribution()?) };
-                let passages = |count| repeated_passages(&snapshot, count);
-                let (boilerplate, boilerplate_more) =
-                    self.boilerplate.map(passages).transpose()?.unzip();
-                Report { stats: snapshot.stats()?, frequencies, boilerplate, boilerplate_more }
-            }
-            Target::Service(_) if self.boilerplate.is_some() => {
-                let what = "a service cannot look for boilerplate; name the index instead of --url";
-                return Err(Error::Query { what: what.into() }.into());
+                Report { stats: snapshot.stats()?, frequencies }
             }
             Target::Service(client) => {
                 let stats = client.stats()?;
@@ -64,19 +48,14 @@ impl Stats {
                     output::print_json(&stats)?;
                     return Ok(Outcome::Found);
                 }
-                Report {
-                    stats: stats.index,
-                    frequencies: None,
-                    boilerplate: None,
-                    boilerplate_more: None,
-                }
+                Report { stats: stats.index, frequencies: None }
             }
         };
         if self.format == Format::Json {
             output::print_json(&report)?;
             return Ok(Outcome::Found);
         }
-        let Report { stats, frequencies, boilerplate, boilerplate_more } = report;
+        let Report { stats, frequencies } = report;
         let mut out = io::stdout().lock();
         let rows = [
             ("documents", count(stats.documents)),
@@ -98,34 +77,8 @@ impl Stats {
         if let Some(frequencies) = frequencies {
             print_frequencies(&mut out, &frequencies)?;
         }
-        for passage in boilerplate.iter().flatten() {
-            print_passage(&mut out, passage)?;
-        }
-        if boilerplate_more == Some(true) {
-            let shown = boilerplate.map_or(0, |passages| passages.len() as u64);
-            line!(out, "\n{}", output::cut(shown, None, "passage", "--boilerplate"))?;
-        }
         Ok(Outcome::Found)
     }
-}
-
-/// Returns the `count` passages that most documents repeat, and whether there are more.
-fn repeated_passages(
-    snapshot: &Snapshot,
-    count: usize,
-) -> cento::Result<(Vec<RepeatedPassage>, bool)> {
-    let mut passages = snapshot.repeated_passages(count.saturating_add(1))?;
-    let more = passages.len() > count;
-    passages.truncate(count);
-    Ok((passages, more))
-}
-
-fn print_passage(out: &mut impl Write, passage: &RepeatedPassage) -> io::Result<()> {
-    let RepeatedPassage { documents, tokens, id, text, .. } = passage;
-    line!(out)?;
-    line!(out, "in {} documents, {tokens} tokens, such as {id}:", count(*documents))?;
-    let text = text.as_deref().unwrap_or("(the index stores no text)");
-    text.lines().try_for_each(|line| line!(out, "    {line}"))
 }
 
 fn print_frequencies(out: &mut impl Write, frequencies: &DfDistribution) -> io::Result<()> {

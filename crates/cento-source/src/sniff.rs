@@ -85,10 +85,10 @@ pub const COLUMNS: &[&str] = &[".parquet", ".arrow", ".feather", ".ipc"];
 pub const LOOKED_AT_MAX: usize = 1 << 20;
 
 /// How the names of files with a JSON object a line end.
-const LINES: &[&str] = &[".jsonl", ".ndjson", ".jl", ".jsonlines"];
+pub const LINES: &[&str] = &[".jsonl", ".ndjson", ".jl", ".jsonlines"];
 
 /// How the names of tables end.
-const TABLES: &[&str] = &[".csv", ".tsv", ".tab"];
+pub const TABLES: &[&str] = &[".csv", ".tsv", ".tab"];
 
 /// How the names of zip files end, and of documents that are some.
 const ZIPPED: &[&str] = &[

@@ -370,14 +370,30 @@ fn what_a_collection_repeats_is_told() {
     dir.write("corpus.jsonl", documents.collect::<String>());
     dir.write("copy.jsonl", line("copy", &format!("{} {notice}", words(10, 100)), json!({})));
     dir.json(&["add", "idx", "corpus.jsonl", "copy.jsonl"]);
-    let stats = dir.json(&["stats", "idx", "--quick", "--boilerplate", "5"]);
-    let passages = stats["boilerplate"].as_array().unwrap();
+    let run = dir.run(&["boilerplate", "idx", "--limit", "5", "--format", "json"]);
+    let passages = jsons(&run.out);
     assert_eq!(passages.len(), 2);
     assert_eq!((&passages[0]["documents"], &passages[1]["documents"]), (&json!(9), &json!(4)));
     let text = passages[0]["text"].as_str().unwrap();
     assert!(notice.contains(text) && text.split(' ').count() > 40, "{text}");
-    let human = dir.run(&["stats", "idx", "--boilerplate"]);
+    let human = dir.run(&["boilerplate", "idx"]);
     assert!(human.out.contains("in 9 documents"), "{}", human.out);
+    // What it writes is boilerplate for other verbs.
+    let pairs = |more: &[&str]| {
+        let least = ["pairs", "idx", "--min-containment", "0.25", "--format", "json"];
+        let run = dir.run(&[&least, more].concat());
+        jsons(&run.out).iter().map(|pair| [&pair["a"], &pair["b"]].map(Value::to_string)).collect()
+    };
+    let all: Vec<[String; 2]> = pairs(&[]);
+    assert!(all.len() > 30, "{all:?}");
+    let copies = [["\"d00\"".to_owned(), "\"copy\"".to_owned()]];
+    for (name, written) in [("passages.jsonl", &run.out), ("passages.txt", &human.out)] {
+        dir.write(name, written);
+        let without = pairs(&["-b", name]);
+        assert_eq!(without, copies, "{name}");
+    }
+    let none = dir.run(&["boilerplate", "idx", "--limit", "0"]);
+    assert_eq!((none.status, &none.out[..]), (1, ""));
     let statistics = dir.json(&["analyze", "idx"]);
     assert_eq!(
         (&statistics["documents"], &statistics["total"]["documents"]),

@@ -8,9 +8,9 @@ mod browser;
 mod census;
 mod cli;
 mod cli_add;
+mod cli_info;
 mod cli_join;
 mod cli_merge;
-mod cli_registry;
 #[cfg(feature = "remote")]
 mod cli_remote;
 mod cli_search;

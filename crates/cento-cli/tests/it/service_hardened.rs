@@ -238,7 +238,6 @@ fn options_that_say_nothing_to_a_service_are_refused() {
     refused(&["add", "--no-text", "corpus.jsonl"]);
     refused(&["add", "--scheme", "kgram(k=5)", "corpus.jsonl"]);
     refused(&["compact", "idx"]);
-    refused(&["stats", "--boilerplate"]);
     let twice = json!({"documents": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]});
     assert_eq!(service.post("/v1/pairwise", &twice.to_string()).status, 400);
 }

@@ -1,4 +1,4 @@
-//! The lists of schemes, analyzers and measures.
+//! The lists of schemes, analyzers, measures and formats.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::run::Dir;
 
-/// The entries that a verb lists, by their names.
+/// The entries of a list, by their names.
 fn listed(dir: &Dir, args: &[&str]) -> HashMap<String, Value> {
     let run = dir.run(&[args, &["--format", "json"]].concat());
     assert_eq!(run.status, 0, "{}", run.err);
@@ -20,14 +20,14 @@ fn listed(dir: &Dir, args: &[&str]) -> HashMap<String, Value> {
 #[test]
 fn every_list_says_all_there_is_to_know() {
     let dir = Dir::new();
-    for (verb, count) in [
+    for (list, count) in [
         ("schemes", cento::scheme::families().len()),
         ("analyzers", cento::text::analyzer::families().len()),
         ("measures", cento::compare::measure::families().len()),
     ] {
-        let entries = listed(&dir, &[verb]);
-        assert_eq!(entries.len(), count, "{verb}");
-        let text = dir.run(&[verb]).out;
+        let entries = listed(&dir, &["info", list]);
+        assert_eq!(entries.len(), count, "{list}");
+        let text = dir.run(&["info", list]).out;
         for (name, entry) in &entries {
             let spec = entry["spec"].as_str().unwrap();
             assert!(text.lines().any(|line| line == spec), "{spec} is not in the text");
@@ -47,7 +47,7 @@ fn every_list_says_all_there_is_to_know() {
 #[test]
 fn an_entry_of_each_list() {
     let dir = Dir::new();
-    let winnow = &listed(&dir, &["schemes", "winnow"])["winnow"];
+    let winnow = &listed(&dir, &["info", "schemes", "winnow"])["winnow"];
     assert_eq!(winnow["spec"], "winnow(k=5,w=10)");
     assert_eq!((&winnow["kind"], &winnow["span"]), (&json!("positional"), &json!("5 tokens")));
     assert_eq!(winnow["table"], Value::Null);
@@ -55,15 +55,15 @@ fn an_entry_of_each_list() {
     let w = &winnow["parameters"][1];
     assert_eq!((&w["name"], &w["default"]), (&json!("w"), &json!(10)));
     assert_eq!((&w["min"], &w["max"]), (&json!(1), &json!(512)));
-    let schemes = listed(&dir, &["schemes", "spex", "minhash", "se"]);
+    let schemes = listed(&dir, &["info", "schemes", "spex", "minhash", "se"]);
     assert_eq!(schemes.len(), 3);
     assert_eq!(schemes["spex"]["table"], "runs of k tokens that occur twice or more");
     assert_eq!(schemes["minhash"]["kind"], "sketch");
     assert_eq!(schemes["se"]["span"], "a segment of any length");
-    let code = &listed(&dir, &["analyzers"])["code"];
+    let code = &listed(&dir, &["info", "analyzers"])["code"];
     assert_eq!(code["feature"], "code");
     assert_eq!(code["parameters"][0]["values"][4], "rust");
-    let measures = listed(&dir, &["measures"]);
+    let measures = listed(&dir, &["info", "measures"]);
     assert_eq!(measures["cosine"]["collection"], true);
     assert_eq!(measures["containment"]["asymmetric"], true);
     assert_eq!(measures["damerau"]["costs"], "n m");
@@ -74,12 +74,12 @@ fn an_entry_of_each_list() {
 fn an_example_of_each_list_can_be_used() {
     let dir = Dir::new();
     dir.write("a.txt", "one two three four five six seven eight nine ten eleven twelve");
-    for (name, entry) in listed(&dir, &["analyzers"]) {
+    for (name, entry) in listed(&dir, &["info", "analyzers"]) {
         let run =
             dir.run(&["fingerprint", "a.txt", "--analyzer", entry["example"].as_str().unwrap()]);
         assert_eq!(run.status, 0, "{name}: {}", run.err);
     }
-    for (name, entry) in listed(&dir, &["measures"]) {
+    for (name, entry) in listed(&dir, &["info", "measures"]) {
         let run = dir.run(&[
             "compare",
             "a.txt",
@@ -89,7 +89,7 @@ fn an_example_of_each_list_can_be_used() {
         ]);
         assert_eq!(run.status, 0, "{name}: {}", run.err);
     }
-    for (name, entry) in listed(&dir, &["schemes"]) {
+    for (name, entry) in listed(&dir, &["info", "schemes"]) {
         let run =
             dir.run(&["fingerprint", "a.txt", "--scheme", entry["example"].as_str().unwrap()]);
         let needs_table = run.err.contains("it needs a frequency table");
@@ -101,7 +101,7 @@ fn an_example_of_each_list_can_be_used() {
 #[test]
 fn a_name_that_is_none_is_refused_with_those_that_are() {
     let dir = Dir::new();
-    let refused = dir.run(&["schemes", "winow"]);
+    let refused = dir.run(&["info", "schemes", "winow"]);
     assert_eq!(refused.status, 2);
     assert!(
         refused.err.contains("no such scheme") && refused.err.contains("winnow"),
@@ -132,4 +132,22 @@ fn the_readme_and_the_guide_name_every_scheme_and_only_what_there_is() {
             }
         }
     }
+}
+
+#[test]
+fn every_format_is_listed_with_whether_this_build_reads_it() {
+    let dir = Dir::new();
+    let formats = listed(&dir, &["info", "formats"]);
+    assert_eq!(formats.len(), cento_source::formats().len());
+    let text = dir.run(&["info", "formats"]).out;
+    for format in cento_source::formats() {
+        let entry = &formats[format.name];
+        assert_eq!(entry["available"], format.is_built, "{}", format.name);
+        assert_eq!(entry["feature"].as_str(), format.feature, "{}", format.name);
+        assert!(text.contains(format.documents), "{}", format.name);
+    }
+    assert_eq!(text.contains("its feature `office` is off"), !cfg!(feature = "office"));
+    let refused = dir.run(&["info", "formats", "wav"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("no such format; there are text, json-lines"), "{}", refused.err);
 }

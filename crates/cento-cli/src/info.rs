@@ -1,11 +1,11 @@
-//! `cento schemes`, `cento analyzers`, `cento measures`: what is there to choose from?
+//! `cento info`: what is there to choose from, and what can be read?
 //!
-//! All that is shown comes from the library's own lists of families.
+//! All that is shown comes from the lists of the libraries.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use super::terminal::{json, line};
@@ -14,6 +14,7 @@ use cento::compare::measure;
 use cento::scheme;
 use cento::spec::{Description, Family, Parameter};
 use cento::text::analyzer;
+use cento_source::{FileFormat, formats};
 
 /// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -34,33 +35,35 @@ struct ListArgs {
     format: ListFormat,
 }
 
-/// List the schemes: how fingerprints are chosen.
-///
-/// Shows each with its parameters and its source, for --scheme. The README says which one suits
-/// which purpose.
+/// List what there is to choose from, and what can be read.
 #[derive(Debug, Args)]
-pub struct Schemes {
-    #[command(flatten)]
-    list: ListArgs,
+#[command(disable_help_subcommand = true)]
+pub struct Info {
+    #[command(subcommand)]
+    list: List,
 }
 
-/// List the analyzers: how text is split into tokens.
-///
-/// Shows each with its parameters and its source, for --analyzer.
-#[derive(Debug, Args)]
-pub struct Analyzers {
-    #[command(flatten)]
-    list: ListArgs,
-}
-
-/// List the measures of similarity.
-///
-/// Shows each with its parameters, its cost and its source, for `search --verify` and `compare
-/// --measure`.
-#[derive(Debug, Args)]
-pub struct Measures {
-    #[command(flatten)]
-    list: ListArgs,
+#[derive(Debug, Subcommand)]
+enum List {
+    /// List the schemes: how fingerprints are chosen.
+    ///
+    /// Shows each with its parameters and its source, for --scheme. The README says which one suits
+    /// which purpose.
+    Schemes(ListArgs),
+    /// List the analyzers: how text is split into tokens.
+    ///
+    /// Shows each with its parameters and its source, for --analyzer.
+    Analyzers(ListArgs),
+    /// List the measures of similarity.
+    ///
+    /// Shows each with its parameters, its cost and its source, for `search --verify` and `compare
+    /// --measure`.
+    Measures(ListArgs),
+    /// List the formats of files that can be read.
+    ///
+    /// Shows what becomes a document of each, and whether this build reads it. The first bytes of a file
+    /// say what it is, then the end of its name. Archives and compressed files may hold all others.
+    Formats(ListArgs),
 }
 
 /// A family as JSON.
@@ -161,72 +164,112 @@ struct MeasureEntry {
 #[derive(Serialize)]
 struct Nothing {}
 
-impl Schemes {
+/// A format of files as JSON.
+#[derive(Serialize)]
+struct FormatEntry {
+    name: &'static str,
+    /// How the names of such files usually end.
+    endings: &'static [&'static str],
+    /// What becomes a document.
+    documents: &'static str,
+    /// Whether this build reads it.
+    available: bool,
+    /// The feature of the build that it needs.
+    feature: Option<&'static str>,
+}
+
+impl Info {
     pub(super) fn run(self) -> Result {
-        let more = |family: &'static scheme::Family| {
-            let (kind, span) = match family.example_extent() {
-                Some(extent) => ("positional", extent.to_string()),
-                None => ("sketch", "the whole document".to_owned()),
-            };
-            let table = family.table().map(|table| table.to_string());
-            let entry = SchemeEntry { kind, span, table, density: family.density };
-            let needed = match &entry.table {
-                Some(table) => format!("; needs counts of {table}, by `cento train`"),
-                None => String::new(),
-            };
-            let shown = vec![
-                format!("{kind}: a fingerprint stands for {}{needed}", entry.span),
-                format!("fingerprints a token: {}", entry.density),
-            ];
-            (entry, shown)
-        };
-        self.list.run("scheme", scheme::families(), &more)
+        match self.list {
+            List::Schemes(list) => list.run("scheme", scheme::families(), &of_scheme),
+            List::Analyzers(list) => {
+                list.run("analyzer", analyzer::families(), &|_| (Nothing {}, Vec::new()))
+            }
+            List::Measures(list) => list.run("measure", measure::families(), &of_measure),
+            List::Formats(list) => list.run_formats(),
+        }
     }
 }
 
-impl Analyzers {
-    pub(super) fn run(self) -> Result {
-        let more = |_: &'static _| (Nothing {}, Vec::new());
-        self.list.run("analyzer", analyzer::families(), &more)
-    }
+fn of_scheme(family: &'static scheme::Family) -> (SchemeEntry, Vec<String>) {
+    let (kind, span) = match family.example_extent() {
+        Some(extent) => ("positional", extent.to_string()),
+        None => ("sketch", "the whole document".to_owned()),
+    };
+    let table = family.table().map(|table| table.to_string());
+    let entry = SchemeEntry { kind, span, table, density: family.density };
+    let needed = match &entry.table {
+        Some(table) => format!("; needs counts of {table}, by `cento train`"),
+        None => String::new(),
+    };
+    let shown = vec![
+        format!("{kind}: a fingerprint stands for {}{needed}", entry.span),
+        format!("fingerprints a token: {}", entry.density),
+    ];
+    (entry, shown)
 }
 
-impl Measures {
-    pub(super) fn run(self) -> Result {
-        let more = |family: &'static measure::Family| {
-            let measure::Family { costs, purpose, is_asymmetric, knows_collections, .. } = *family;
-            let entry = MeasureEntry {
-                costs,
-                purpose,
-                asymmetric: is_asymmetric,
-                collection: knows_collections,
-            };
-            (entry, vec![format!("costs {costs}; for {purpose}")])
-        };
-        self.list.run("measure", measure::families(), &more)
-    }
+fn of_measure(family: &'static measure::Family) -> (MeasureEntry, Vec<String>) {
+    let measure::Family { costs, purpose, is_asymmetric, knows_collections, .. } = *family;
+    let entry =
+        MeasureEntry { costs, purpose, asymmetric: is_asymmetric, collection: knows_collections };
+    (entry, vec![format!("costs {costs}; for {purpose}")])
 }
 
 /// What an entry has beside what all have, as JSON and as lines.
 type More<'a, F, T> = dyn Fn(&'static F) -> (T, Vec<String>) + 'a;
 
 impl ListArgs {
+    /// Refuses a name that is not in the list.
+    fn check(
+        &self,
+        noun: &str,
+        known: impl Iterator<Item = &'static str> + Clone,
+    ) -> cento::Result<()> {
+        let is_known = |name: &str| known.clone().any(|known| known == name);
+        let Some(unknown) = self.names.iter().find(|name| !is_known(name)) else { return Ok(()) };
+        let all = known.clone().collect::<Vec<_>>().join(", ");
+        Err(cento::Error::spec(unknown, format!("no such {noun}; there are {all}")))
+    }
+
+    fn is_asked(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|asked| asked == name)
+    }
+
+    fn run_formats(self) -> Result {
+        self.check("format", formats().iter().map(|format| format.name))?;
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        for format in formats().iter().filter(|format| self.is_asked(format.name)) {
+            let FileFormat { name, endings, documents, feature, is_built, .. } = *format;
+            if self.format == ListFormat::Json {
+                let entry = FormatEntry { name, endings, documents, available: is_built, feature };
+                writeln!(out, "{}", json(&entry)?)?;
+                continue;
+            }
+            line!(out, "{name:<11} {}", endings.join(" "))?;
+            line!(out, "            {documents}")?;
+            if let (false, Some(feature)) = (is_built, feature) {
+                line!(
+                    out,
+                    "            this build does not read it: its feature `{feature}` is off"
+                )?;
+            }
+        }
+        out.flush()?;
+        Ok(Outcome::Found)
+    }
+
     fn run<F: Family, T: Serialize>(
         self,
         noun: &str,
         families: &'static [&'static F],
         more: &More<'_, F, T>,
     ) -> Result {
-        let names = || families.iter().map(|family| family.describe().name);
-        if let Some(unknown) = self.names.iter().find(|name| !names().any(|known| known == *name)) {
-            let all = names().collect::<Vec<_>>().join(", ");
-            let what = format!("no such {noun}; there are {all}");
-            return Err(cento::Error::spec(unknown, what).into());
-        }
+        self.check(noun, families.iter().map(|family| family.describe().name))?;
         let mut out = io::BufWriter::new(io::stdout().lock());
         for &family in families {
             let described = family.describe();
-            if !self.names.is_empty() && !self.names.iter().any(|name| name == described.name) {
+            if !self.is_asked(described.name) {
                 continue;
             }
             let (more, shown) = more(family);
