@@ -574,11 +574,6 @@ fn directories_are_compared_as_submissions() {
     assert_eq!(lines[1], json!({"cluster": 1, "size": 2, "members": ["in/ann", "in/bob"]}));
     let graph = fs::read_to_string(dir.path("pairs.dot")).unwrap();
     assert!(graph.contains("\"in/ann\" -- \"in/bob\""), "{graph}");
-    let two = ["pairwise", "in/ann/src/Main.java", "in/bob/src/Main.java", "--graph"];
-    let run = dir.run(&[&two[..], &["pairs.gexf"]].concat());
-    assert!(fs::read_to_string(dir.path("pairs.gexf")).unwrap().contains("<edge "), "{}", run.err);
-    let run = dir.run(&[&two[..], &["pairs.svg"]].concat());
-    assert!(run.status == 2 && run.err.contains("pairs.svg") && run.out.is_empty(), "{}", run.err);
     dir.write("lines.jsonl", line("a", "one two", json!({})));
     let run = dir.run(&["pairwise", "lines.jsonl", "--by", "directory"]);
     let told = "lines.jsonl: its documents are in no directories; use --by file";

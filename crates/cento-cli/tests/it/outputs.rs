@@ -104,3 +104,21 @@ fn a_name_that_promises_what_is_not_written_is_refused_before_any_work() {
     let kept: Value = dir.json(&["dedup", "in.jsonl", "--out", "kept.txt"]);
     assert_eq!(kept["kept"], 8);
 }
+
+#[test]
+fn a_network_is_written_in_the_form_that_its_name_says() {
+    let dir = Dir::new();
+    for name in ["a.txt", "b.txt"] {
+        dir.write(name, words(1, 60));
+    }
+    let pairs = ["pairwise", "a.txt", "b.txt", "--graph"];
+    for (name, expected) in
+        [("n.gexf", "<edge id=\"0\""), ("n.graphml", "<edge source=\"n0\""), ("n.dot", " -- ")]
+    {
+        let run = dir.run(&[&pairs[..], &[name]].concat());
+        let text = fs::read_to_string(dir.path(name)).unwrap();
+        assert!(run.status == 0 && text.contains(expected), "{text} {}", run.err);
+    }
+    let run = dir.run(&[&pairs[..], &["n.svg"]].concat());
+    assert!(run.status == 2 && run.err.contains("n.svg") && run.out.is_empty(), "{}", run.err);
+}
