@@ -4,13 +4,15 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::join::{JoinArgs, ThresholdArgs};
-use super::output::{Format, count, counted, share};
+use super::list_format::{ListFormat, ListOut};
+use super::output::{count, counted, share};
 use super::progress::{Progress, stop_flag};
-use super::terminal::{self, line, tell};
+use super::terminal::{line, tell};
 use super::{Outcome, Result};
-use cento::join::cluster::{Cluster as Found, ClusterOptions, Linkage, Prefer, cluster};
+use cento::join::cluster::{self, ClusterOptions, Linkage, Member, Prefer, cluster};
 
 /// Find the clusters of documents that are versions of one another.
 ///
@@ -36,9 +38,10 @@ pub struct Cluster {
     min_size: u64,
     #[command(flatten)]
     join: JoinArgs,
-    /// Output format.
+    /// Output format. Rows of csv and tsv are documents with the numbers of their clusters; a row without
+    /// similarity is that of the representative.
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: ListFormat,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -73,13 +76,13 @@ impl Cluster {
         progress.finish();
         let mut clusters = clusters?;
         clusters.retain(|cluster| cluster.size >= self.min_size);
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = ListOut::new(io::BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
         for cluster in &clusters {
-            write_cluster(&mut out, cluster, self.format)?;
+            write_cluster(&mut out, cluster)?;
         }
         out.flush()?;
         self.join.tell_stopped(&searcher, &stop)?;
-        if self.format == Format::Human {
+        if self.format.is_human() {
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
             let all = searcher.snapshot().documents();
             tell!(
@@ -93,15 +96,48 @@ impl Cluster {
     }
 }
 
-fn write_cluster(out: &mut impl Write, cluster: &Found, format: Format) -> io::Result<()> {
-    if format == Format::Json {
-        return writeln!(out, "{}", terminal::json(cluster)?);
+/// The columns of a table of clusters.
+const COLUMNS: &[&str] = &[
+    "cluster",
+    "size",
+    "representative",
+    "id",
+    "overlap",
+    "containment_of_a",
+    "containment_of_b",
+    "resemblance",
+    "standard_error",
+    "exact",
+];
+
+/// A document of a cluster, as a row of a table.
+#[derive(Serialize)]
+struct Row<'a> {
+    cluster: u64,
+    size: u64,
+    representative: &'a str,
+    id: &'a str,
+    #[serde(flatten)]
+    member: Option<&'a Member>,
+}
+
+fn write_cluster<W: Write>(out: &mut ListOut<W>, found: &cluster::Cluster) -> io::Result<()> {
+    let cluster::Cluster { cluster, size, representative, members, .. } = found;
+    let (cluster, size) = (*cluster, *size);
+    if let ListOut::Rows(rows) = out {
+        rows.write(&Row { cluster, size, representative, id: representative, member: None })?;
+        for member in members {
+            let id = &member.id;
+            rows.write(&Row { cluster, size, representative, id, member: Some(member) })?;
+        }
+        return Ok(());
     }
-    let Found { cluster: number, size, representative, members, .. } = cluster;
-    line!(out, "{number}: {} documents like {representative}", count(*size))?;
-    for member in members {
-        let similarity = &member.similarity;
-        line!(out, "    {} {}", share(similarity.resemblance, similarity.exact), member.id)?;
-    }
-    Ok(())
+    out.write(found, |out| {
+        line!(out, "{cluster}: {} documents like {representative}", count(size))?;
+        for member in members {
+            let similarity = &member.similarity;
+            line!(out, "    {} {}", share(similarity.resemblance, similarity.exact), member.id)?;
+        }
+        Ok(())
+    })
 }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::list_format::{ListFormat, ListOut};
 use super::output::{self, Format, bytes, count};
 use super::progress::stop_flag;
 use super::terminal::{self, line};
@@ -29,9 +30,9 @@ pub struct List {
     /// List only documents that match this query, as in `cento search`, such as 'meta.lang:de'.
     #[arg(long, value_name = "QUERY")]
     filter: Option<String>,
-    /// Output format.
+    /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: ListFormat,
 }
 
 /// Show a stored document: its text, its meta object, and its fingerprints with their places.
@@ -58,6 +59,9 @@ pub struct Export {
     #[arg(long, value_name = "QUERY")]
     filter: Option<String>,
 }
+
+/// The columns of a table of documents.
+const COLUMNS: &[&str] = &["id", "tokens", "bytes", "added", "meta"];
 
 /// A document in a list.
 #[derive(Debug, Serialize)]
@@ -149,18 +153,15 @@ fn outcome(is_any: bool) -> Outcome {
 
 impl List {
     pub(super) fn run(self) -> Result {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = ListOut::new(BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
         let is_any = for_each(&self.index, self.filter.as_deref(), |snapshot, address| {
             let (listed, _) = listed(snapshot, address)?;
-            match self.format {
-                Format::Json => output::print_json_to(&mut out, &listed)?,
-                Format::Human => {
-                    let size = listed.bytes.map_or("-".into(), |len| bytes(len as u64));
-                    let added = listed.added.unwrap_or_default();
-                    let tokens = count(listed.tokens.into());
-                    line!(out, "{tokens:>10} {size:>12} {added:>20}  {}", listed.id)?;
-                }
-            }
+            out.write(&listed, |out| {
+                let size = listed.bytes.map_or("-".into(), |len| bytes(len as u64));
+                let added = listed.added.as_deref().unwrap_or_default();
+                let tokens = count(listed.tokens.into());
+                line!(out, "{tokens:>10} {size:>12} {added:>20}  {}", listed.id)
+            })?;
             Ok(())
         })?;
         out.flush()?;

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use super::output::{self, Format, bytes, count};
+use super::list_format::{ListFormat, ListOut};
+use super::output::{bytes, count};
 use super::stored::StoreArgs;
 use super::terminal::printable;
 use super::{Outcome, Result};
@@ -19,26 +20,39 @@ use cento_remote::{Content, HistoryEntry};
 pub struct History {
     #[command(flatten)]
     store: StoreArgs,
-    /// Output format.
+    /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: ListFormat,
 }
+
+/// The columns of a table of manifests.
+const COLUMNS: &[&str] = &[
+    "manifest",
+    "is_current",
+    "restored",
+    "created",
+    "documents",
+    "segments",
+    "bytes",
+    "new_bytes",
+    "damaged",
+];
 
 impl History {
     pub(super) fn run(self) -> Result {
         let listed = self.store.remote()?.history()?;
-        let mut out = io::stdout().lock();
-        if self.format == Format::Human && !listed.is_empty() {
+        let mut out = ListOut::new(io::stdout().lock(), self.format, COLUMNS)?;
+        if let ListOut::Human(out) = &mut out
+            && !listed.is_empty()
+        {
             let head = ["manifest", "pushed", "documents", "segments", "size", "new"];
             let [a, b, c, d, e, f] = head;
             writeln!(out, "{a:>8}  {b:<20} {c:>12} {d:>8} {e:>12} {f:>12}")?;
         }
         for manifest in &listed {
-            match self.format {
-                Format::Json => output::print_json_to(&mut out, manifest)?,
-                Format::Human => writeln!(out, "{}", row(manifest))?,
-            }
+            out.write(manifest, |out| writeln!(out, "{}", row(manifest)))?;
         }
+        out.flush()?;
         Ok(if listed.is_empty() { Outcome::Nothing } else { Outcome::Found })
     }
 }

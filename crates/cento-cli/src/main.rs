@@ -29,6 +29,7 @@ mod info;
 mod join;
 mod language;
 mod left_out;
+mod list_format;
 mod memory;
 mod merge;
 mod messages;
@@ -37,6 +38,7 @@ mod output;
 mod pairs;
 mod pairs_report;
 mod pairwise;
+mod passages;
 mod pause;
 mod progress;
 #[cfg(feature = "remote")]
@@ -102,6 +104,7 @@ enum Verb {
     Compare(compare::Compare),
     Pairs(pairs::Pairs),
     Pairwise(pairwise::Pairwise),
+    Passages(passages::PassageList),
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
     Analyze(analyze::Analyze),
@@ -225,6 +228,7 @@ fn main() -> ExitCode {
         Verb::Compare(verb) => verb.run(),
         Verb::Pairs(verb) => verb.run(),
         Verb::Pairwise(verb) => verb.run(),
+        Verb::Passages(verb) => verb.run(),
         Verb::Cluster(verb) => verb.run(),
         Verb::Dedup(verb) => verb.run(),
         Verb::Analyze(verb) => verb.run(),

@@ -58,5 +58,6 @@ mod service_stops;
 mod several;
 mod submissions;
 mod tables;
+mod tables_of_lists;
 mod unreadable;
 mod web;

@@ -1,0 +1,295 @@
+//! `cento passages`
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::join::{JoinArgs, ThresholdArgs};
+use super::list_format::{ListFormat, ListOut};
+use super::output::{self, counted, named, similarity};
+use super::progress::{Progress, stop_flag};
+use super::terminal::{line, tell};
+use super::{Outcome, Result};
+use cento::index::{DocAddress, Snapshot};
+use cento::join::pairs::{self, Pair, PairOptions};
+use cento::{Error, PairPassage, Unit};
+
+/// List the passages that documents share, with their texts.
+///
+/// One row for each passage of each pair of documents: where it stands in both, its text there, and the text around
+/// it. The texts of both may differ in white space, in punctuation and, where one was rewritten, in words. Pairs
+/// come in the order in which the index stores their documents, passages in the order of the first. The index must
+/// store texts.
+#[derive(Debug, Args)]
+pub struct PassageList {
+    /// Directory of the index; several are taken as one, if they have the same scheme and analyzer.
+    #[arg(value_name = "INDEX", required = true)]
+    indexes: Vec<PathBuf>,
+    /// Only passages that a document of INDEX shares with one of this other index.
+    #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
+    against: Option<PathBuf>,
+    /// Only passages of at least this many words.
+    #[arg(long, value_name = "TOKENS", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
+    min_passage: u32,
+    /// Number of characters to show before and after a passage.
+    #[arg(long, value_name = "N", default_value = "40")]
+    context: usize,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+    #[command(flatten)]
+    join: JoinArgs,
+    /// Output format. The columns of csv and tsv are the fields of JSON.
+    #[arg(long, value_enum, default_value = "human")]
+    format: ListFormat,
+}
+
+/// A passage with its texts.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    a: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index_a: Option<&'a str>,
+    b: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index_b: Option<&'a str>,
+    tokens: u32,
+    matched: u32,
+    similarity: f64,
+    #[serde(flatten)]
+    of_a: OfA<'a>,
+    #[serde(flatten)]
+    of_b: OfB<'a>,
+}
+
+/// Where a passage stands in the first document: the bytes from `a_start` to `a_end`, and what is there.
+#[derive(Debug, Serialize)]
+struct OfA<'a> {
+    a_start: u32,
+    a_end: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a_page: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a_line: Option<u32>,
+    a_before: &'a str,
+    a_text: &'a str,
+    a_after: &'a str,
+}
+
+/// The same of the second document.
+#[derive(Debug, Serialize)]
+struct OfB<'a> {
+    b_start: u32,
+    b_end: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b_page: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b_line: Option<u32>,
+    b_before: &'a str,
+    b_text: &'a str,
+    b_after: &'a str,
+}
+
+/// The columns of a table of passages.
+const COLUMNS: &[&str] = &[
+    "a",
+    "index_a",
+    "b",
+    "index_b",
+    "tokens",
+    "matched",
+    "similarity",
+    "a_start",
+    "a_end",
+    "a_page",
+    "a_line",
+    "a_before",
+    "a_text",
+    "a_after",
+    "b_start",
+    "b_end",
+    "b_page",
+    "b_line",
+    "b_before",
+    "b_text",
+    "b_after",
+];
+
+impl PassageList {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag();
+        let searcher = self.join.searcher_of_all(&self.indexes)?;
+        let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
+        let options = PairOptions {
+            thresholds: self.thresholds.thresholds(0.0, 0.0),
+            max_df: self.join.max_df,
+            passages: true,
+            min_passage: Some(self.min_passage),
+            threads: self.join.threads(),
+            ..PairOptions::default()
+        };
+        let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
+        let mut out = ListOut::new(BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
+        let progress = Progress::new(pairs::document_count(&searcher), "documents");
+        let (mut passages, mut pair_count, mut cut) = (0, 0, 0);
+        let mut failure: io::Result<()> = Ok(());
+        let found =
+            pairs::pairs(&searcher, against.as_ref(), &options, 0, &stop, &mut |next, pairs| {
+                let mut first: Option<(DocAddress, String)> = None;
+                for pair in pairs {
+                    if first.as_ref().is_none_or(|(address, _)| *address != pair.a) {
+                        first = Some((pair.a, text_of(a, pair.a)?));
+                    }
+                    let text_a = first.as_ref().map_or("", |(_, text)| text);
+                    let text_b = text_of(b, pair.b)?;
+                    pair_count += 1;
+                    cut += u64::from(pair.passages.as_ref().is_some_and(|found| !found.complete));
+                    match self.write(&mut out, pair, (a, text_a), (b, &text_b))? {
+                        Ok(written) => passages += written,
+                        Err(error) => {
+                            failure = Err(error);
+                            return Err(Error::Cancelled);
+                        }
+                    }
+                }
+                progress.set(next);
+                Ok(())
+            });
+        progress.finish();
+        failure?;
+        found?;
+        out.flush()?;
+        self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), &stop)?;
+        if cut > 0 {
+            let of = counted(cut, "pair");
+            tell!("cento: of {of} the search for passages was cut short: there may be more");
+        }
+        if self.format.is_human() {
+            tell!("{} of {}", counted(passages, "passage"), counted(pair_count, "pair"));
+        }
+        Ok(if passages > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    /// Writes the passages of a pair, and returns their number.
+    fn write(
+        &self,
+        out: &mut ListOut<impl Write>,
+        pair: Pair,
+        (a, text_a): (&Snapshot, &str),
+        (b, text_b): (&Snapshot, &str),
+    ) -> cento::Result<io::Result<u64>> {
+        let pair = pair.report(a, b)?;
+        let passages = pair.passages.as_deref().unwrap_or_default();
+        let mut written = 0;
+        for passage in passages.iter().filter(|passage| passage.unit == Unit::Bytes) {
+            let (a, b) = (self.cut(text_a, passage.a), self.cut(text_b, passage.b));
+            let ids = (&*pair.a, pair.index_a.as_deref(), &*pair.b, pair.index_b.as_deref());
+            let row = row(ids, passage, a, b);
+            if let Err(error) = out.write(&row, |out| print(out, &row)) {
+                return Ok(Err(error));
+            }
+            written += 1;
+        }
+        Ok(Ok(written))
+    }
+
+    /// Returns what stands before, in and after a range of bytes.
+    fn cut<'a>(&self, text: &'a str, (start, end): (u32, u32)) -> [&'a str; 3] {
+        let (start, end) = (start as usize, end as usize);
+        let (Some(before), Some(within), Some(after)) =
+            (text.get(..start), text.get(start..end), text.get(end..))
+        else {
+            return [""; 3];
+        };
+        let from =
+            before.char_indices().rev().take(self.context).last().map_or(start, |(at, _)| at);
+        let to = after.char_indices().nth(self.context).map_or(after.len(), |(at, _)| at);
+        [&before[from..], within, &after[..to]]
+    }
+}
+
+fn text_of(snapshot: &Snapshot, address: DocAddress) -> cento::Result<String> {
+    let document = snapshot.document(address)?;
+    let without = || Error::input(&document.id, "the index stores no text of this document");
+    document.text.ok_or_else(without)
+}
+
+fn row<'a>(
+    (a, index_a, b, index_b): (&'a str, Option<&'a str>, &'a str, Option<&'a str>),
+    passage: &PairPassage,
+    [a_before, a_text, a_after]: [&'a str; 3],
+    [b_before, b_text, b_after]: [&'a str; 3],
+) -> Row<'a> {
+    let ((a_start, a_end), (b_start, b_end)) = (passage.a, passage.b);
+    let (a_page, a_line, b_page, b_line) =
+        (passage.a_page, passage.a_line, passage.b_page, passage.b_line);
+    Row {
+        a,
+        index_a,
+        b,
+        index_b,
+        tokens: passage.tokens,
+        matched: passage.matched,
+        similarity: passage.similarity,
+        of_a: OfA { a_start, a_end, a_page, a_line, a_before, a_text, a_after },
+        of_b: OfB { b_start, b_end, b_page, b_line, b_before, b_text, b_after },
+    }
+}
+
+fn print(out: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
+    let size = output::tokens_of(row.tokens, row.matched);
+    line!(out, "{size}, similarity {}", similarity(row.similarity))?;
+    let OfA { a_page, a_line, a_before, a_text, a_after, .. } = row.of_a;
+    let OfB { b_page, b_line, b_before, b_text, b_after, .. } = row.of_b;
+    for (id, index, place, [before, text, after]) in [
+        (row.a, row.index_a, output::place(a_page, a_line), [a_before, a_text, a_after]),
+        (row.b, row.index_b, output::place(b_page, b_line), [b_before, b_text, b_after]),
+    ] {
+        line!(out, "  {}{place}", named(id, index))?;
+        let [before, text, after] = [before, text, after].map(on_one_line);
+        line!(out, "    {before}[{text}]{after}")?;
+    }
+    Ok(())
+}
+
+/// A text with a space for each stretch of white space.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_whitespace() {
+            true if line.ends_with(' ') => {}
+            true => line.push(' '),
+            false => line.push(c),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        list: PassageList,
+    }
+
+    #[test]
+    fn context_ends_at_the_ends_of_the_text_and_between_characters() {
+        let list = |context: &str| Command::parse_from(["", "idx", "--context", context]).list;
+        let text = "\u{e4}bc def gh\u{fc}";
+        let place = (5, 8);
+        assert_eq!(list("2").cut(text, place), ["c ", "def", " g"]);
+        assert_eq!(list("9").cut(text, place), ["\u{e4}bc ", "def", " gh\u{fc}"]);
+        assert_eq!(list("0").cut(text, place), ["", "def", ""]);
+        assert_eq!(list("2").cut(text, (1, 8)), ["", "", ""]);
+    }
+
+    #[test]
+    fn a_passage_is_shown_on_one_line() {
+        assert_eq!(on_one_line("a\n  b\tc "), "a b c ");
+    }
+}
