@@ -1,8 +1,8 @@
 //! What can go wrong, and what can a user do about it?
 //!
 //! One error for the crate. A message names the file and the place, and says what to do, but no
-//! option of the command; the lower-level cause, if any, is the
-//! [`source`](std::error::Error::source). Broken invariants inside cento are assertions; where a
+//! option of the command; programs ask for its [`reason`](Error::reason), and never read the message. The
+//! lower-level cause, if any, is the [`source`](std::error::Error::source). Broken invariants inside cento are assertions; where a
 //! panic must not end what others depend on, it is caught and becomes [`Error::Internal`].
 
 use std::error::Error as StdError;
@@ -10,6 +10,8 @@ use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+
+use crate::reason::{ConflictKind, Reason, Refusal};
 
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -29,18 +31,22 @@ pub enum Error {
     },
     /// A file of the index does not contain what its writer must have written.
     Corrupt(Corruption),
-    /// A scheme or analyzer specification that cannot be used.
+    /// A scheme, analyzer or measure specification that cannot be used.
     Spec {
         /// The specification as given.
         spec: String,
+        /// Why.
+        reason: Reason<'static>,
         /// What is wrong with it, as a clause.
         what: String,
     },
-    /// An index that cannot be opened or created as asked: absent, already there, or built by
-    /// another version of the scheme, the analyzer or the format.
+    /// An index, or a directory or URL for one, that cannot be used as asked: absent, already there, or
+    /// built by another version of the scheme, the analyzer or the format.
     Index {
         /// The directory of the index.
         path: PathBuf,
+        /// Why.
+        reason: Reason<'static>,
         /// What is wrong, as a clause, and what to do about it.
         what: String,
     },
@@ -62,11 +68,15 @@ pub enum Error {
     Input {
         /// Where it is: a path, with `:line` for JSON lines.
         place: String,
+        /// Why.
+        reason: Reason<'static>,
         /// What is wrong with it, as a clause.
         what: String,
     },
-    /// A query that cannot be answered as asked.
-    Query {
+    /// An argument that cannot be used, or arguments that contradict each other.
+    InvalidArgument {
+        /// The argument, as the field of a query or an options struct is called, if it is one alone.
+        argument: Option<&'static str>,
         /// What is wrong with it, as a sentence.
         what: String,
     },
@@ -79,8 +89,10 @@ pub enum Error {
     Service {
         /// The URL of the service.
         url: String,
-        /// Its code for the reason.
+        /// Its code for the reason: that of a [`Reason`], or one that only services have.
         code: String,
+        /// The argument, feature, field or format that the reason is about, if it says so.
+        detail: Option<String>,
         /// Its reason, as a sentence.
         message: String,
     },
@@ -93,6 +105,8 @@ pub enum Error {
     },
     /// Another change came first. Nothing is wrong, and nothing was changed.
     Conflict {
+        /// What came first.
+        kind: ConflictKind,
         /// What came first, as a clause, and what to do about it.
         what: String,
     },
@@ -147,19 +161,73 @@ impl Error {
         Error::Io { action, path: path.as_ref().to_owned(), source }
     }
 
-    /// Makes the error for a specification that cannot be used.
-    pub fn spec(spec: impl Into<String>, what: impl Into<String>) -> Error {
-        Error::Spec { spec: spec.into(), what: what.into() }
+    /// Why it failed: what programs decide by.
+    #[must_use]
+    pub fn reason(&self) -> Reason<'_> {
+        match self {
+            Error::Io { source, .. } => Reason::of_cause(source).unwrap_or(Reason::Io),
+            Error::Store { source, .. } => Reason::of_cause(source.as_ref()).unwrap_or(Reason::Io),
+            Error::Corrupt(_) => Reason::Damaged,
+            Error::Spec { reason, .. }
+            | Error::Index { reason, .. }
+            | Error::Input { reason, .. } => *reason,
+            Error::Locked { .. } => Reason::Locked,
+            Error::InvalidArgument { argument, .. } => {
+                Reason::InvalidArgument { argument: *argument }
+            }
+            Error::UnknownId { .. } => Reason::UnknownId,
+            Error::Service { code, detail, .. } => Reason::of_code(code, detail.as_deref()),
+            Error::Memory { is_for_now: true, .. } => Reason::Busy,
+            Error::Memory { is_for_now: false, .. } => Reason::MemoryLimit,
+            Error::Conflict { kind, .. } => Reason::Conflict(*kind),
+            Error::Cancelled => Reason::Cancelled,
+            Error::Internal { .. } => Reason::Internal,
+        }
     }
 
-    /// Makes the error for an index that cannot be opened or created as asked.
-    pub fn index(path: impl AsRef<Path>, what: impl Into<String>) -> Error {
-        Error::Index { path: path.as_ref().to_owned(), what: what.into() }
+    /// Splits the message, for lists of what was left out: the file or document that the error is about,
+    /// empty if the message names it, and what is wrong with it.
+    #[must_use]
+    pub fn place_and_message(&self) -> (String, String) {
+        match self {
+            Error::Input { place, what, .. } => (place.clone(), what.clone()),
+            Error::Io { action, path, source } => {
+                (path.display().to_string(), format!("cannot {action} it: {source}"))
+            }
+            Error::Service { message, .. } => (String::new(), message.clone()),
+            error => (String::new(), error.to_string()),
+        }
+    }
+
+    /// Makes the error for a specification that cannot be used, by default for
+    /// [`Reason::InvalidSpec`].
+    pub fn spec(spec: impl Into<String>, what: impl Into<Refusal>) -> Error {
+        let Refusal { reason, what } = what.into();
+        Error::Spec { spec: spec.into(), reason: reason.unwrap_or(Reason::InvalidSpec), what }
+    }
+
+    /// Makes the error for an index that cannot be used as asked.
+    pub fn index(
+        path: impl AsRef<Path>,
+        reason: Reason<'static>,
+        what: impl Into<String>,
+    ) -> Error {
+        Error::Index { path: path.as_ref().to_owned(), reason, what: what.into() }
+    }
+
+    /// Makes the error for an `argument` that cannot be used.
+    pub fn argument(argument: &'static str, what: impl Into<String>) -> Error {
+        Error::InvalidArgument { argument: Some(argument), what: what.into() }
+    }
+
+    /// Makes the error for arguments that cannot be used together.
+    pub fn arguments(what: impl Into<String>) -> Error {
+        Error::InvalidArgument { argument: None, what: what.into() }
     }
 
     /// Makes the error for a change that another one outran.
-    pub fn conflict(what: impl Into<String>) -> Error {
-        Error::Conflict { what: what.into() }
+    pub fn conflict(kind: ConflictKind, what: impl Into<String>) -> Error {
+        Error::Conflict { kind, what: what.into() }
     }
 
     /// Makes the error for a broken invariant at `place`.
@@ -194,9 +262,12 @@ impl Error {
         Error::Memory { what, is_for_now }
     }
 
-    /// Makes the error for input at `place` that is not a document.
-    pub fn input(place: impl Into<String>, what: impl Into<String>) -> Error {
-        Error::Input { place: place.into(), what: what.into() }
+    /// Makes the error for input at `place` that is not a document, by default for
+    /// [`Reason::InvalidInput`].
+    pub fn input(place: impl Into<String>, what: impl Into<Refusal>) -> Error {
+        let Refusal { reason, what } = what.into();
+        let reason = reason.unwrap_or(Reason::InvalidInput);
+        Error::Input { place: place.into(), reason, what }
     }
 }
 
@@ -213,8 +284,8 @@ impl fmt::Display for Error {
                 write!(f, "cannot {action} {}: {source}", path.display())
             }
             Error::Corrupt(corruption) => corruption.fmt(f),
-            Error::Spec { spec, what } => write!(f, "`{spec}`: {what}"),
-            Error::Index { path, what } => write!(f, "{}: {what}", path.display()),
+            Error::Spec { spec, what, .. } => write!(f, "`{spec}`: {what}"),
+            Error::Index { path, what, .. } => write!(f, "{}: {what}", path.display()),
             Error::Locked { path } => write!(
                 f,
                 "{}: another process is writing to this index; wait until it has finished, or stop it (the lock \
@@ -224,11 +295,11 @@ impl fmt::Display for Error {
             Error::Store { action, path, source } => {
                 write!(f, "cannot {action} {}: {source}", path.display())
             }
-            Error::Input { place, what } => write!(f, "{place}: {what}"),
-            Error::Query { what } | Error::Memory { what, .. } => f.write_str(what),
+            Error::Input { place, what, .. } => write!(f, "{place}: {what}"),
+            Error::InvalidArgument { what, .. } | Error::Memory { what, .. } => f.write_str(what),
             Error::Service { url, message, .. } => write!(f, "{url}: {message}"),
             Error::UnknownId { id } => write!(f, "no document has the id `{id}`"),
-            Error::Conflict { what } => f.write_str(what),
+            Error::Conflict { what, .. } => f.write_str(what),
             Error::Cancelled => {
                 f.write_str("cancelled; the index is in the state of its last commit")
             }

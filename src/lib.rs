@@ -72,6 +72,7 @@ pub mod join;
 mod number;
 mod ordered;
 mod overlap;
+mod reason;
 #[doc(hidden)]
 pub mod replace;
 mod sampling;
@@ -85,6 +86,8 @@ mod similarity;
 pub mod spec;
 #[doc(hidden)]
 pub mod stop;
+#[doc(hidden)]
+pub mod suggest;
 #[doc(hidden)]
 pub mod text;
 
@@ -106,6 +109,7 @@ pub use index::{
     SignedDocument, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
 };
 pub use overlap::{Category, Overlap};
+pub use reason::{ConflictKind, Reason, Refusal};
 pub use search::{
     Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Searcher,
     SimilarTo, Stopped, Subject, Verified,

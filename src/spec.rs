@@ -8,8 +8,10 @@
 //! This module knows the syntax only; [`crate::scheme`] and [`crate::text::analyzer`] own the
 //! names.
 
-use crate::{Error, Result};
 use std::fmt;
+
+use crate::suggest::did_you_mean;
+use crate::{Error, Refusal, Result};
 
 /// The specifications that can be written for one purpose.
 #[derive(Debug)]
@@ -138,7 +140,7 @@ impl<F: Family> Grammar<F> {
     /// out of this build, or a parameter is unknown, given twice, not a whole number, or out of its
     /// bounds.
     pub fn parse(&self, text: &str) -> Result<(Spec, &'static F)> {
-        parse(text, self).map_err(|what| Error::spec(text, what))
+        parse(text, self).map_err(|refusal| Error::spec(text, refusal))
     }
 
     /// The families that this build has.
@@ -217,11 +219,14 @@ fn write_spec(
     f.write_str(")")
 }
 
+/// The package of which families and their parameters are features.
+const PACKAGE: &str = "cento";
+
 /// As [`Grammar::parse`], with the error as a clause.
 fn parse<F: Family>(
     text: &str,
     grammar: &Grammar<F>,
-) -> std::result::Result<(Spec, &'static F), String> {
+) -> std::result::Result<(Spec, &'static F), Refusal> {
     let text = text.trim_ascii();
     let (name, list) = match text.split_once('(') {
         None => (text, ""),
@@ -231,13 +236,14 @@ fn parse<F: Family>(
         },
     };
     let Some(family) = grammar.families.iter().find(|family| family.describe().name == name) else {
-        let names = grammar.built().map(|family| family.describe().to_string());
-        let names = names.collect::<Vec<_>>().join(", ");
-        return Err(format!("no such {}; allowed: {names}", grammar.noun));
+        let built: Vec<Description> = grammar.built().map(|family| family.describe()).collect();
+        let meant = did_you_mean(name, built.iter().map(|described| described.name));
+        let all = built.iter().map(Description::to_string).collect::<Vec<_>>().join(", ");
+        return Err(format!("no such {}{meant}; allowed: {all}", grammar.noun).into());
     };
     let described = family.describe();
     if let (false, Some(feature)) = (described.is_built, described.feature) {
-        return Err(format!("this build of cento has no `{name}`: its feature `{feature}` is off"));
+        return Err(Refusal::unsupported(format!("`{name}`"), feature, PACKAGE));
     }
     let parameters = described.parameters;
     let mut given = vec![None; parameters.len()];
@@ -246,7 +252,7 @@ fn parse<F: Family>(
             let (index, value) = parse_item(item.trim_ascii(), &described)?;
             if given[index].replace(value).is_some() {
                 let name = parameters[index].name;
-                return Err(format!("`{name}` is given twice"));
+                return Err(format!("`{name}` is given twice").into());
             }
         }
     }
@@ -259,13 +265,13 @@ fn parse<F: Family>(
                 false => format!("one of {}", names.join(", ")),
             };
             let first = parameter.written(parameter.min);
-            return Err(format!("`{key}` must be given, {allowed}, as in `{name}({key}={first})`"));
+            let what = format!("`{key}` must be given, {allowed}, as in `{name}({key}={first})`");
+            return Err(what.into());
         }
         let value = given.unwrap_or(parameter.default);
         if let Some(Some(feature)) = parameter.missing.get(value as usize) {
             let value = parameter.written(value);
-            let what = format!("`{name}({key}={value})`: its feature `{feature}` is off");
-            return Err(format!("this build of cento has no {what}"));
+            return Err(Refusal::unsupported(format!("`{name}({key}={value})`"), feature, PACKAGE));
         }
         values.push(value);
     }
@@ -279,14 +285,17 @@ fn parse_item(item: &str, family: &Description) -> std::result::Result<(usize, u
     };
     let (key, value) = (key.trim_ascii(), value.trim_ascii());
     let Some(index) = family.parameters.iter().position(|p| p.name == key) else {
-        return Err(format!("no parameter `{key}`; allowed: {family}"));
+        let meant = did_you_mean(key, family.parameters.iter().map(|parameter| parameter.name));
+        return Err(format!("no parameter `{key}`{meant}; allowed: {family}"));
     };
     let Parameter { min, max, names, .. } = family.parameters[index];
     if !names.is_empty() {
         let number =
             names.iter().position(|name| *name == value).map(|number| (index, number as u32));
-        return number
-            .ok_or_else(|| format!("`{key}` must be one of {}, not `{value}`", names.join(", ")));
+        return number.ok_or_else(|| {
+            let meant = did_you_mean(value, names.iter().copied());
+            format!("`{key}` must be one of {}, not `{value}`{meant}", names.join(", "))
+        });
     }
     // Digits only: `u32::from_str` would also take a plus sign.
     let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
@@ -375,10 +384,15 @@ mod tests {
     #[test]
     fn a_wrong_name_is_told_the_right_ones() {
         let clause = "no such shape; allowed: box(w=3,h=4), dot(), line(ink=INK,l=L)";
-        for text in ["", "ball", "Box", "box w=1", "(w=1)", "w=1"] {
+        for text in ["", "ball", "(w=1)", "w=1"] {
             check_error(text, clause);
         }
-        let absent = "this build of cento has no `globe`: its feature `round` is off";
+        let meant = clause.replace("shape;", "shape (did you mean `box`?);");
+        for text in ["Box", "boxx", "box w=1"] {
+            check_error(text, &meant);
+        }
+        let absent =
+            "`globe` needs the feature `round` of the package `cento`, which this build lacks";
         check_error("globe(r=1)", absent);
     }
 
@@ -412,7 +426,8 @@ mod tests {
         check_error("line(l=2)", ink);
         let length = "`l` must be given, a whole number from 1 to 9, as in `line(l=1)`";
         check_error("line(ink=red)", length);
-        let absent = "this build of cento has no `line(ink=gold)`: its feature `rich` is off";
+        let absent = "`line(ink=gold)` needs the feature `rich` of the package `cento`, which this build \
+                      lacks";
         check_error("line(ink=gold,l=1)", absent);
     }
 

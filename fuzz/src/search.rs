@@ -59,7 +59,7 @@ fn filtered(filter: String) {
                 assert_eq!(found.similarity, hit.similarity, "{written}");
             }
         }
-        Err(Error::Query { what }) => assert!(!what.is_empty()),
+        Err(Error::InvalidArgument { what, .. }) => assert!(!what.is_empty()),
         Err(error) => panic!("{written}: {error}"),
     }
 }
@@ -97,7 +97,7 @@ pub fn signature(data: &[u8]) {
                 assert!((0.0..=1.0).contains(&containment), "{containment}");
             }
         }
-        Err(Error::Query { what }) => assert!(!what.is_empty()),
+        Err(Error::InvalidArgument { what, .. }) => assert!(!what.is_empty()),
         Err(error) => panic!("{error}"),
     }
 }

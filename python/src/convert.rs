@@ -24,7 +24,7 @@ pub struct Fields {
 
 /// Makes the exception for a value at `place` that is no document.
 fn refuse(place: &str, what: impl Into<String>) -> PyErr {
-    Failure(Error::input(place, what)).into()
+    Failure(Error::input(place, what.into())).into()
 }
 
 fn type_of(value: &Bound<'_, PyAny>) -> String {

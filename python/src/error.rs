@@ -1,6 +1,6 @@
 //! Which exception is an error of the library?
 
-use cento::Error;
+use cento::{Error, Reason};
 use pyo3::prelude::*;
 
 /// An error of the library on its way to Python.
@@ -21,9 +21,15 @@ impl From<Failure> for PyErr {
 
 /// The exception of the package for an error, with what the error knows as attributes.
 fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
-    let (class, attributes) = class(error);
-    let made = py.import("cento._errors")?.getattr(class)?.call1((error.to_string(),))?;
-    for (name, value) in attributes {
+    let reason = error.reason();
+    let made = py.import("cento._errors")?.getattr(class(reason))?.call1((error.to_string(),))?;
+    made.setattr("reason", reason.code())?;
+    match reason {
+        Reason::InvalidArgument { argument } => made.setattr("argument", argument)?,
+        Reason::Unsupported { feature } => made.setattr("feature", feature)?,
+        _ => {}
+    }
+    for (name, value) in attributes(error) {
         made.setattr(name, value)?;
     }
     if let Error::Corrupt(corruption) = error {
@@ -32,30 +38,70 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(made))
 }
 
-/// The name of the class, and attributes of it.
-fn class(error: &Error) -> (&'static str, Vec<(&'static str, String)>) {
-    let path = |path: &std::path::Path| vec![("path", path.display().to_string())];
-    match error {
-        Error::Io { path: at, .. } | Error::Store { path: at, .. } => ("StorageError", path(at)),
-        Error::Corrupt(corruption) => {
-            let section = corruption.section.to_owned();
-            ("CorruptError", vec![("file", corruption.file.clone()), ("section", section)])
+/// The name of the class.
+fn class(reason: Reason<'_>) -> &'static str {
+    match reason {
+        Reason::InvalidArgument { .. } => "InvalidArgumentError",
+        Reason::InvalidSpec | Reason::NeedsFrequencyTable | Reason::OtherFrequencyTable => {
+            "SpecError"
         }
-        Error::Spec { spec, .. } => ("SpecError", vec![("spec", spec.clone())]),
-        Error::Index { path: at, .. } => ("OpenError", path(at)),
-        Error::Locked { path: at } => ("LockedError", path(at)),
-        Error::Input { place, .. } => ("InputError", vec![("place", place.clone())]),
-        Error::Query { .. } => ("QueryError", Vec::new()),
-        Error::UnknownId { id } => ("NotFoundError", vec![("id", id.clone())]),
-        Error::Memory { .. } => ("MemoryLimitError", Vec::new()),
-        Error::Conflict { .. } => ("ConflictError", Vec::new()),
-        Error::Cancelled => ("CancelledError", Vec::new()),
-        Error::Internal { .. } => ("InternalError", Vec::new()),
-        _ => ("Error", Vec::new()),
+        Reason::Unsupported { .. } => "UnsupportedError",
+        Reason::UnknownId => "UnknownIdError",
+        Reason::InvalidInput
+        | Reason::NotAFrequencyTable
+        | Reason::RecordTooLong
+        | Reason::DocumentTooLarge
+        | Reason::MissingField { .. }
+        | Reason::UnusableIds
+        | Reason::UnusableMeta
+        | Reason::IdTaken => "InputError",
+        Reason::NotFound => "IndexNotFoundError",
+        Reason::AlreadyExists => "IndexExistsError",
+        Reason::NotEmpty
+        | Reason::NotAnIndex
+        | Reason::OtherScheme
+        | Reason::OtherSettings
+        | Reason::OtherVersion
+        | Reason::NoTexts
+        | Reason::Replaced
+        | Reason::SharedId
+        | Reason::Unsuitable
+        | Reason::WriteFailed => "OpenError",
+        Reason::Locked => "LockedError",
+        Reason::Damaged => "CorruptError",
+        Reason::Io | Reason::StorageFull => "StorageError",
+        Reason::MemoryLimit | Reason::Busy => "MemoryLimitError",
+        Reason::Conflict(_) => "ConflictError",
+        Reason::Cancelled => "CancelledError",
+        Reason::Internal => "InternalError",
+        _ => "Error",
     }
 }
 
-/// The error for an argument that cannot be used.
+/// Attributes of the exception: what the error is about.
+fn attributes(error: &Error) -> Vec<(&'static str, String)> {
+    match error {
+        Error::Io { path, .. }
+        | Error::Store { path, .. }
+        | Error::Index { path, .. }
+        | Error::Locked { path } => vec![("path", path.display().to_string())],
+        Error::Corrupt(corruption) => {
+            let section = corruption.section.to_owned();
+            vec![("file", corruption.file.clone()), ("section", section)]
+        }
+        Error::Spec { spec, .. } => vec![("spec", spec.clone())],
+        Error::Input { place, .. } => vec![("place", place.clone())],
+        Error::UnknownId { id } => vec![("id", id.clone())],
+        _ => Vec::new(),
+    }
+}
+
+/// The error for arguments that cannot be used together.
 pub fn refused(what: impl Into<String>) -> Failure {
-    Failure(Error::Query { what: what.into() })
+    Failure(Error::arguments(what))
+}
+
+/// The error for an argument that cannot be used.
+pub fn refused_argument(argument: &'static str, what: impl Into<String>) -> Failure {
+    Failure(Error::argument(argument, what))
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cento::index::Config;
 use cento::scheme::frequency::FrequencyTable;
-use cento::{Error, MaxDf, Searcher, Snapshot};
+use cento::{Error, MaxDf, Reason, Searcher, Snapshot};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -293,7 +293,7 @@ pub fn check_settings(
             "the index has the {what} {own}, not {asked}; leave the setting out, or create another \
              index"
         );
-        Err(Error::index(index.path(), what))
+        Err(Error::index(index.path(), Reason::OtherSettings, what))
     };
     let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
     if scheme.is_some() || analyzer.is_some() {

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::arrow::Table;
 use crate::convert::to_json;
-use crate::error::{Failure, refused};
+use crate::error::{Failure, refused, refused_argument};
 use crate::index::{Index, max_df_of};
 use crate::offsets::{convert_pairs, stored};
 use crate::query::Options;
@@ -51,7 +51,11 @@ pub fn start(
     let rank = options.rank()?;
     let limit = options.value("limit")?;
     if rank.is_none() && limit.is_some() {
-        return Err(refused("the best pairs are by a rank; give `rank` with `limit`").into());
+        return Err(refused_argument(
+            "rank",
+            "the best pairs are by a rank; give `rank` with `limit`",
+        )
+        .into());
     }
     let part: Option<(u64, u64)> = options.value("part")?;
     if let Some((number, of)) = part {
@@ -241,9 +245,11 @@ pub fn clusters(
             None | Some("star") => Linkage::Star,
             Some("single") => Linkage::Single,
             Some(linkage) => {
-                return Err(
-                    refused(format!("`linkage` is {linkage:?}; it is star or single")).into()
-                );
+                return Err(refused_argument(
+                    "linkage",
+                    format!("`linkage` is {linkage:?}; it is star or single"),
+                )
+                .into());
             }
         },
         prefer: match prefer.as_deref() {

@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::answer::{Answer, Answers, SearchAnswer};
 use crate::convert::{id_of, refusal_of, text_of};
-use crate::error::{Failure, refused};
+use crate::error::{Failure, refused, refused_argument};
 use crate::index::Index;
 use crate::offsets;
 use crate::pipeline::Refusal;
@@ -186,12 +186,12 @@ fn subject(signature: ForeignSignature, config: &Config) -> PyResult<Subject> {
              with `index.sign(text)`",
             own.0, own.1
         );
-        return Err(refused(what).into());
+        return Err(refused_argument("signature", what).into());
     }
     if frequencies != config.frequencies_digest() {
         let what = "the signature was made with another frequency table than the index has; make it \
                     with `index.sign(text)`";
-        return Err(refused(what).into());
+        return Err(refused_argument("signature", what).into());
     }
     let bits = config.scheme.key_bits();
     let mut last = 0;
@@ -201,7 +201,7 @@ fn subject(signature: ForeignSignature, config: &Config) -> PyResult<Subject> {
                 "the signature is damaged at the fingerprint ({key}, {position}): keys have {bits} bits, \
                  and positions ascend up to {tokens}"
             );
-            return Err(refused(what).into());
+            return Err(refused_argument("signature", what).into());
         }
         last = position;
     }

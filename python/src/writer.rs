@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cento::index::{Outcome, WriterOptions};
-use cento::{Document, Error, SignedDocument};
+use cento::{Document, Error, Reason, SignedDocument};
 use crossbeam::channel::bounded;
 use pyo3::prelude::*;
 
@@ -69,7 +69,7 @@ fn count(counts: &mut Counts, outcome: Outcome) {
 
 fn closed() -> Error {
     let what = "the writer is not open; use it in a `with` block: `with index.writer() as w:`";
-    Error::Query { what: what.into() }
+    Error::arguments(what)
 }
 
 /// Refuses a document without an id if the number that it gets for one is that of another document.
@@ -80,7 +80,7 @@ fn check_new(writer: &cento::Writer, signed: &SignedDocument) -> cento::Result<(
     }
     let what = "it has no id, and its number is the id of another document; give it an id, name the \
                 field or column with `id`, or choose an `id_prefix`";
-    Err(Error::input(id.clone(), what))
+    Err(Error::input(id.clone(), cento::Refusal::new(Reason::IdTaken, what)))
 }
 
 /// Does something with an open writer.
@@ -265,7 +265,7 @@ impl Writer {
         run::short(py, || {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             if open.is_some() {
-                return Err(Error::Query { what: "the writer is open already".into() });
+                return Err(Error::arguments("the writer is open already"));
             }
             *open = Some(index.writer(options)?);
             Ok(())

@@ -126,9 +126,9 @@ def test_ids_of_every_single_value_are_those_of_the_command(empty: cento.Index) 
 
 def test_what_is_not_of_arrow_is_refused(empty: cento.Index) -> None:
     with empty.writer() as w:
-        with pytest.raises(cento.QueryError, match="a int is no Arrow table"):
+        with pytest.raises(cento.InvalidArgumentError, match="a int is no Arrow table"):
             w.add_arrow(5)
-        with pytest.raises(cento.QueryError, match="a str is no Arrow table"):
+        with pytest.raises(cento.InvalidArgumentError, match="a str is no Arrow table"):
             w.add_arrow(["a"])
 
 
@@ -252,7 +252,7 @@ def test_what_stays_of_a_stream_is_a_stream(tmp_path: Path, texts: list[tuple[st
     kept = cento.dedup_arrow(table, **columns)
     assert pa.RecordBatchReader.from_stream(kept).schema == table.schema
     assert pa.table(kept).equals(expected)
-    with pytest.raises(cento.QueryError, match="the rows have been read, and come once"):
+    with pytest.raises(cento.InvalidArgumentError, match="the rows have been read, and come once"):
         pa.table(kept)
     # Without a column `id`, the number of the row is the id.
     numbered = table.drop_columns(["url"])
@@ -283,9 +283,9 @@ def test_verdicts_become_a_column(texts: list[tuple[str, str]]) -> None:
         assert row["verdict"] == verdict.kind
         for name in ("of", "resemblance", "containment", "kept_as"):
             assert row[name] == getattr(verdict, name)
-    with pytest.raises(cento.QueryError, match="a column `dedup` already"):
+    with pytest.raises(cento.InvalidArgumentError, match="a column `dedup` already"):
         cento.dedup_arrow(found, annotate=True, id="url", text="content")
-    with pytest.raises(cento.QueryError, match="dedup_arrow` takes that"):
+    with pytest.raises(cento.InvalidArgumentError, match="dedup_arrow` takes that"):
         cento.dedup(table)
 
 
@@ -335,9 +335,9 @@ def test_a_stream_that_fails_or_is_left_adds_nothing(
         w.add("a", "the lock is free")
     with pytest.raises(cento.InputError, match="there is no column `link`; it has `n`"):
         list(cento.dedup_arrow(table, id="link", text="content"))
-    with pytest.raises(cento.QueryError, match="there is no batch"):
+    with pytest.raises(cento.InvalidArgumentError, match="there is no batch"):
         cento.dedup_arrow([])
-    with pytest.raises(cento.QueryError, match="a int is no Arrow table"):
+    with pytest.raises(cento.InvalidArgumentError, match="a int is no Arrow table"):
         cento.dedup_arrow(5)
     other = pa.table({"url": ["a"], "content": ["text"]})
     with pytest.raises(cento.InputError, match="Arrow stream"):

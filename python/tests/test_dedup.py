@@ -99,7 +99,7 @@ def test_an_item_that_is_no_document_ends_the_run(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         list(cento.dedup(raising(), index=path))
     assert len(cento.Index(path)) == 0
-    with pytest.raises(cento.QueryError, match="`items` is a int, not a list"):
+    with pytest.raises(cento.InvalidArgumentError, match="`items` is a int, not a list"):
         cento.dedup(5)  # type: ignore[arg-type]
 
 
@@ -133,9 +133,9 @@ def test_options_that_contradict_each_other_are_refused(
     tmp_path: Path, options: Any, what: str
 ) -> None:
     path = tmp_path / "kept.idx"
-    with pytest.raises(cento.QueryError, match=what):
+    with pytest.raises(cento.InvalidArgumentError, match=what):
         cento.dedup(["text"], index=path, **options)
-    with pytest.raises(cento.QueryError, match=what):
+    with pytest.raises(cento.InvalidArgumentError, match=what):
         cento.Deduper(path, **options).keep({"text": ["text"]})
     assert not path.exists()
 

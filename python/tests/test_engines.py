@@ -176,7 +176,7 @@ def test_steps_for_datatrove_drop_what_they_should(
     ]
     assert [each.id for each in step(documents)] == expected
     assert list(step(documents)) == []
-    with pytest.raises(cento.QueryError, match="set `tasks=1`"):
+    with pytest.raises(cento.InvalidArgumentError, match="set `tasks=1`"):
         list(step(documents, 0, 2))
     clean = cento.datatrove.Decontaminate(index.path, batch=7)
     others = [Found("new", "nothing of this is in any of them, whatever they may say")]

@@ -12,9 +12,11 @@ import pytest
 
 
 def test_a_new_index_is_made_only_if_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(cento.OpenError, match="there is no index here") as raised:
+    with pytest.raises(cento.IndexNotFoundError, match="there is no index here") as raised:
         cento.Index(tmp_path / "a")
     assert raised.value.path.endswith("a")
+    assert raised.value.reason == "not_found"
+    assert isinstance(raised.value, cento.OpenError) and isinstance(raised.value, FileNotFoundError)
     made = cento.Index(tmp_path / "a", create=True, scheme="winnow(k=4,w=8)", store_text=False)
     assert (made.scheme, made.stores_text, len(made)) == ("winnow(k=4,w=8)", False, 0)
     again = cento.Index(tmp_path / "a", create=True)
@@ -42,7 +44,7 @@ def test_an_index_without_signatures_answers_as_one_with_them(tmp_path: Path) ->
         indexes.append(index)
     with pytest.raises(cento.OpenError, match="store_signatures False, not True"):
         cento.Index(tmp_path / "without", store_signatures=True)
-    with pytest.raises(cento.QueryError, match="texts or signatures"):
+    with pytest.raises(cento.InvalidArgumentError, match="texts or signatures"):
         cento.Index(tmp_path / "b", create=True, store_text=False, store_signatures=False)
     for id, _ in texts:
         found = [index.search(id=id, passages=True).hits for index in indexes]
@@ -116,11 +118,11 @@ def test_there_is_one_writer(empty: cento.Index) -> None:
         with pytest.raises(cento.LockedError) as raised, cento.Index(empty.path).writer():
             pass
         assert raised.value.path == empty.path
-        with pytest.raises(cento.QueryError, match="open already"):
+        with pytest.raises(cento.InvalidArgumentError, match="open already"):
             w.__enter__()
-    with pytest.raises(cento.QueryError, match="`with` block"):
+    with pytest.raises(cento.InvalidArgumentError, match="`with` block"):
         empty.writer().add("a", "text")
-    with pytest.raises(cento.QueryError, match="another process"):
+    with pytest.raises(cento.InvalidArgumentError, match="another process"):
         pickle.dumps(empty.writer())
 
 

@@ -75,9 +75,9 @@ def test_what_cannot_be_merged_is_refused(index: cento.Index, tmp_path: Path) ->
         cento.merge(index, [other])
     with pytest.raises(cento.OpenError, match="nowhere"):
         cento.merge(index, [tmp_path / "nowhere.idx"])
-    with pytest.raises(cento.QueryError, match="no indexes to merge"):
+    with pytest.raises(cento.InvalidArgumentError, match="no indexes to merge"):
         cento.merge(index, [])
-    with pytest.raises(cento.QueryError, match="on_conflict"):
+    with pytest.raises(cento.InvalidArgumentError, match="on_conflict"):
         cento.merge(index, [other], on_conflict="first")  # type: ignore[arg-type]
     with index.writer(), pytest.raises(cento.LockedError):
         cento.merge(tmp_path / "new.idx", [index])

@@ -17,7 +17,7 @@ def test_points_of_a_scheme_ascend_and_are_the_same_again() -> None:
     assert points[-1] == (1.0, 1.0)
     sampled = cento.plots.s_curve_points("winnow(k=5,w=10)", 0.5, words=100, pairs=20, steps=10)
     assert any(0 < found < 1 for _, found in sampled)
-    with pytest.raises(cento.QueryError, match="threshold"):
+    with pytest.raises(cento.InvalidArgumentError, match="threshold"):
         cento.plots.s_curve_points("kgram(k=5)", 2)
     with pytest.raises(cento.SpecError):
         cento.plots.s_curve_points("nothing", 0.5)
@@ -31,7 +31,7 @@ def test_similarities_are_counted(index: cento.Index) -> None:
     same = index.search(id="doc-0", limit=1) or index.search(index.get("doc-0").text)  # type: ignore[union-attr]
     assert cento.plots.similarity_counts(index.search("nothing"), 4) == [0, 0, 0, 0]
     assert sum(cento.plots.similarity_counts(same)) == len(same)
-    with pytest.raises(cento.QueryError):
+    with pytest.raises(cento.InvalidArgumentError):
         cento.plots.similarity_counts([], 0)
 
 
@@ -40,9 +40,9 @@ def test_percentiles_are_of_answers(index: cento.Index, texts: list[tuple[str, s
     seconds = sorted(answer.took_us / 1e6 for answer in answers)
     found = cento.plots.latency_percentiles(answers, (50, 100, 1))
     assert found == {50: seconds[19], 100: seconds[-1], 1: seconds[0]}
-    with pytest.raises(cento.QueryError, match="no answer"):
+    with pytest.raises(cento.InvalidArgumentError, match="no answer"):
         cento.plots.latency_percentiles([])
-    with pytest.raises(cento.QueryError, match="percentage"):
+    with pytest.raises(cento.InvalidArgumentError, match="percentage"):
         cento.plots.latency_percentiles(answers, (0,))
 
 

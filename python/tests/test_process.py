@@ -126,7 +126,7 @@ def test_a_child_searches_and_is_refused_the_writer_of_its_parent(
                 found = len(index.search(texts[0][1], passages=True))
                 try:
                     w.add("other", "text")
-                except cento.QueryError as error:
+                except cento.InvalidArgumentError as error:
                     said = f"{found} {error}"
                 del w
             except BaseException as error:

@@ -86,11 +86,11 @@ def test_filter_without_batched_is_an_error(tmp_path: Path, good: list[str]) -> 
 
 def test_one_path_or_name_is_not_taken_for_many(tmp_path: Path, good: list[str]) -> None:
     for one in ("kept.idx", tmp_path):
-        with pytest.raises(cento.QueryError, match="one path where a list of paths is meant"):
+        with pytest.raises(cento.InvalidArgumentError, match="one path where a list of paths is meant"):
             cento.dedup(good, against=cast(Any, one))
-        with pytest.raises(cento.QueryError, match="one path where a list of paths is meant"):
+        with pytest.raises(cento.InvalidArgumentError, match="one path where a list of paths is meant"):
             cento.merge(tmp_path / "all", cast(Any, one))
-    with pytest.raises(cento.QueryError, match="one name where a list of names is meant"):
+    with pytest.raises(cento.InvalidArgumentError, match="one name where a list of names is meant"):
         cento.compare(good[0], good[1], measures="style")
 
 
@@ -112,16 +112,16 @@ def test_what_is_no_table_is_refused_with_what_to_pass(empty: cento.Index, good:
     rows = datasets.Dataset.from_dict({"text": good})
     cases.append((datasets.DatasetDict({"train": rows}), "pass one of its values ('train')"))
     for data, what in cases:
-        with pytest.raises(cento.QueryError) as raised, empty.writer() as w:
+        with pytest.raises(cento.InvalidArgumentError) as raised, empty.writer() as w:
             w.add_arrow(data)
         assert what in str(raised.value), type(data)
-        with pytest.raises(cento.QueryError) as raised:
+        with pytest.raises(cento.InvalidArgumentError) as raised:
             list(cento.dedup_arrow(data))
         assert what in str(raised.value), type(data)
     for data in (5, None, table):
-        with pytest.raises(cento.QueryError, match="not a list"):
+        with pytest.raises(cento.InvalidArgumentError, match="not a list"):
             empty.search_many(cast(Any, data))
-        with pytest.raises(cento.QueryError, match="`add_arrow`"), empty.writer() as w:
+        with pytest.raises(cento.InvalidArgumentError, match="`add_arrow`"), empty.writer() as w:
             w.add_many(cast(Any, data))
 
 
@@ -190,9 +190,9 @@ def test_an_error_of_the_iterator_is_no_bad_item(empty: cento.Index, good: list[
         list(cento.dedup(items(), on_error="skip"))
     with pytest.raises(ZeroDivisionError), empty.writer() as w:
         w.add_many(items(), on_error="skip")
-    with pytest.raises(cento.QueryError, match="on_error"):
+    with pytest.raises(cento.InvalidArgumentError, match="on_error"):
         list(cento.dedup(good, on_error=cast(Any, "ignore")))
-    with pytest.raises(cento.QueryError, match="on_error"), empty.writer() as w:
+    with pytest.raises(cento.InvalidArgumentError, match="on_error"), empty.writer() as w:
         w.add_many([], on_error=cast(Any, "ignore"))
 
 

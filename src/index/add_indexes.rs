@@ -26,6 +26,7 @@ use super::policy::TieredMergePolicy;
 use super::seal::{Adopted, Adoption, Component};
 use super::{Index, Snapshot, Writer, WriterOptions, retrain, schema};
 use crate::error::{Corruption, Error, Result};
+use crate::reason::{ConflictKind, Reason};
 
 /// What happens if two of the indexes have a document with the same id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,7 +142,10 @@ impl Index {
                 if !writer.committed()?.segments().is_empty() {
                     let what =
                         "another process has added documents to it since it was created; try again";
-                    return Err(Error::conflict(format!("{}: {what}", path.display())));
+                    return Err(Error::conflict(
+                        ConflictKind::Writer,
+                        format!("{}: {what}", path.display()),
+                    ));
                 }
                 writer.take_in(locked, resolved, options, &mut merged)?;
                 (writer, merged)
@@ -321,7 +325,7 @@ fn resolve(
             holder(clash.holders.0),
             holder(clash.holders.1)
         );
-        return Err(Error::index(path, what));
+        return Err(Error::index(path, Reason::SharedId, what));
     }
     let deleted = found.deleted.into_iter().skip(own_segments).collect();
     Ok(Resolved { deleted, replaced_ids: found.own, replaced: found.replaced })
@@ -334,6 +338,9 @@ struct Taken {
     from: Adopted,
 }
 
+/// Indexes that are named contradict each other.
+pub(super) const ARGUMENTS: Reason<'static> = Reason::InvalidArgument { argument: None };
+
 /// Refuses an index that is merged with itself, or twice.
 fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     let mut seen: HashSet<PathBuf> = HashSet::new();
@@ -342,10 +349,11 @@ fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
         // One in memory has no place.
         let Ok(path) = shard.path().canonicalize() else { continue };
         if own.as_ref() == Some(&path) {
-            return Err(Error::index(shard.path(), "an index cannot be merged with itself"));
+            let what = "an index cannot be merged with itself";
+            return Err(Error::index(shard.path(), ARGUMENTS, what));
         }
         if !seen.insert(path) {
-            return Err(Error::index(shard.path(), "it is named twice"));
+            return Err(Error::index(shard.path(), ARGUMENTS, "it is named twice"));
         }
     }
     Ok(())
@@ -363,14 +371,14 @@ pub(super) fn check_fits(index: &Index, shard: &Index) -> Result<()> {
         let says = |stores| if stores { "stores" } else { "does not store" };
         let (own, others, path) = (says(own), says(others), index.path().display());
         let what = format!("it {others} {what}, but {path} {own} them");
-        return Err(Error::index(shard.path(), what));
+        return Err(Error::index(shard.path(), Reason::OtherSettings, what));
     }
     if schema::others(&index.tantivy().schema()) != schema::others(&shard.tantivy().schema()) {
         let what = format!(
             "it has other fields than {}; they were created by different versions of cento",
             index.path().display()
         );
-        return Err(Error::index(shard.path(), what));
+        return Err(Error::index(shard.path(), Reason::OtherVersion, what));
     }
     Ok(())
 }

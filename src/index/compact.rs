@@ -9,6 +9,7 @@ use tantivy::{FutureResult, TantivyError};
 
 use super::{Index, Writer, WriterOptions};
 use crate::error::{Corruption, Error, Result};
+use crate::reason::ConflictKind;
 
 /// The result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,6 +110,7 @@ impl Compacting {
         }
         if outrun {
             return Err(Error::conflict(
+                ConflictKind::Merge,
                 "another merge removed segments that were being merged; try again",
             ));
         }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::MaxDf;
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{HASH_VERSION, hash_fields};
+use crate::reason::{Reason, Refusal};
 use crate::scheme::frequency::FrequencyTable;
 use crate::scheme::{self, Fingerprint, Scheme};
 use crate::segment::FORMAT_VERSION;
@@ -91,7 +92,8 @@ impl Config {
             .filter(|other| **other != analyzer.to_string())
         {
             let what = format!("the frequency table was made with another analyzer, {other}");
-            return Err(Error::spec(analyzer.to_string(), what));
+            let refusal = Refusal::new(Reason::OtherFrequencyTable, what);
+            return Err(Error::spec(analyzer.to_string(), refusal));
         }
         Ok(Config {
             scheme: scheme::parse_with(scheme, frequencies.as_ref())?,
@@ -129,7 +131,7 @@ impl Config {
             return Ok(());
         }
         let what = "an index stores texts or signatures: without texts, store the signatures";
-        Err(Error::Query { what: what.into() })
+        Err(Error::argument("store_signatures", what))
     }
 
     /// Returns the configuration for an index with or without stored text; without, it stores signatures.
@@ -197,7 +199,7 @@ impl Config {
         let what = format!(
             "it uses {others}, but the other index uses {own}: their fingerprints cannot be compared"
         );
-        Err(Error::index(path, what))
+        Err(Error::index(path, Reason::OtherScheme, what))
     }
 
     /// Returns the digest of the frequency table as text, if the scheme uses one.
@@ -260,7 +262,7 @@ impl Config {
                  version that wrote it, or create the index again",
                 params["format"]
             );
-            return Err(Error::index(path, what));
+            return Err(Error::index(path, Reason::OtherVersion, what));
         }
         let table = match &params["frequencies"] {
             Value::Null => None,
@@ -283,7 +285,7 @@ impl Config {
         if config.check().is_err() {
             let what = "its schema says that neither texts nor signatures are stored, which no version \
                         of cento writes; restore meta.json, or create the index again";
-            return Err(Error::index(path, what));
+            return Err(Error::index(path, Reason::Unsuitable, what));
         }
         let now = config.identity();
         let differs = now.keys().copied().find(|&name| now[name] != params[name]);
@@ -294,7 +296,7 @@ impl Config {
                  index and add the documents again",
                 params[name], now[name]
             );
-            return Err(Error::index(path, what));
+            return Err(Error::index(path, Reason::OtherVersion, what));
         }
         Ok(config)
     }

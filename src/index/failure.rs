@@ -47,6 +47,9 @@ pub fn io_cause(error: &TantivyError) -> Option<&io::Error> {
     }
 }
 
+/// What the value of a panic shows of itself.
+const PANIC: &str = "Any { .. }";
+
 /// What went wrong, as a clause.
 pub fn words(error: &TantivyError) -> String {
     let words = match error {
@@ -68,7 +71,7 @@ pub fn words(error: &TantivyError) -> String {
         }
         TantivyError::Poisoned => "a thread panicked while it held a lock".into(),
         TantivyError::FieldNotFound(field) => format!("it does not have a field `{field}`"),
-        TantivyError::ErrorInThread(what) if what.starts_with("Any") => "a thread panicked".into(),
+        TantivyError::ErrorInThread(what) if what == PANIC => "a thread panicked".into(),
         TantivyError::IndexBuilderMissingArgument(what) => format!("{what} is missing"),
         TantivyError::IncompatibleIndex(other) => incompatible(other),
         TantivyError::DeserializeError(error) => deserialize(error),

@@ -25,6 +25,7 @@ use super::component::damage;
 use super::seal::{Components, META};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
+use crate::reason::Reason;
 
 /// How often the lock is taken again if its file is replaced meanwhile.
 const LOCK_TRIES: usize = 10;
@@ -222,7 +223,7 @@ impl HeldDirectory {
     }
 
     fn refused(&self, what: &str) -> io::Result<()> {
-        Err(io::Error::other(Error::index(&self.given, what)))
+        Err(io::Error::other(Error::index(&self.given, Reason::Replaced, what)))
     }
 }
 

@@ -48,8 +48,10 @@ impl FromStr for MaxDf {
             return Ok(MaxDf::Documents(documents));
         }
         share().map(MaxDf::Share).ok_or_else(|| {
-            let what = "expected a whole number of documents, or a share of them from 0.0 to 1.0";
-            Error::spec(text, what)
+            let what = format!(
+                "`{text}`: expected a whole number of documents, or a share of them from 0.0 to 1.0"
+            );
+            Error::argument("max_df", what)
         })
     }
 }

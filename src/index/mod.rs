@@ -78,6 +78,7 @@ pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};
 use crate::fault::Faults;
+use crate::reason::Reason;
 use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
 use directory::IndexDirectory;
@@ -140,7 +141,7 @@ impl Index {
         let count = path.ancestors().take_while(is_new).count().max(1);
         std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
         if Index::exists(path) {
-            return Err(Error::index(path, "an index exists here already"));
+            return Err(Error::index(path, Reason::AlreadyExists, "an index exists here already"));
         }
         let entries = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for entry in entries {
@@ -150,7 +151,7 @@ impl Index {
                 check_resumable(&path.join(name), &config)?;
             } else if !name.to_string_lossy().starts_with('.') {
                 let what = "the directory is not empty, and not an index; choose another directory";
-                return Err(Error::index(path, what));
+                return Err(Error::index(path, Reason::NotEmpty, what));
             }
         }
         let directory = mmap_directory(path)?;
@@ -280,7 +281,8 @@ impl Index {
         let schema = tantivy.schema();
         let (Some(params), Some(fields)) = (schema::params(&schema), schema::fields(&schema))
         else {
-            return Err(Error::index(path, "the index here was not made by cento"));
+            let what = "the index here was not made by cento";
+            return Err(Error::index(path, Reason::NotAnIndex, what));
         };
         let config = Config::from_params(path, params, || {
             let file = Path::new(config::FREQUENCIES_FILE);
@@ -290,7 +292,7 @@ impl Index {
         if schema::others(&schema) != schema::others(&schema::build(&config)) {
             let what = "the index here has fields that differ from those this version of cento writes; create a \
                         new index from the documents";
-            return Err(Error::index(path, what));
+            return Err(Error::index(path, Reason::OtherVersion, what));
         }
         let plugin = signature_plugin(path, &config);
         tantivy.register_plugin(plugin.clone());
@@ -371,7 +373,7 @@ impl Index {
             return Ok(());
         }
         let what = "the index was replaced after it was opened; open it again";
-        Err(Error::index(self.path(), what))
+        Err(Error::index(self.path(), Reason::Replaced, what))
     }
 
     /// Converts a failure of tantivy while doing `action` to the index.
@@ -389,15 +391,14 @@ fn check_resumable(table: &Path, config: &Config) -> Result<()> {
     }
     let what = "a frequency table exists here without an index, and it differs from the table of \
                 the new index; delete it, or choose another directory";
-    Err(Error::index(table, what))
+    Err(Error::index(table, Reason::NotEmpty, what))
 }
 
 fn check_exists(path: &Path) -> Result<()> {
     if Index::exists(path) {
         return Ok(());
     }
-    let what = "there is no index here";
-    Err(Error::index(path, what))
+    Err(Error::index(path, Reason::NotFound, "there is no index here"))
 }
 
 fn mmap_directory(path: &Path) -> Result<MmapDirectory> {
@@ -446,7 +447,9 @@ fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error 
     }
     match cause.and_then(|cause| cause.downcast_ref::<Error>()) {
         Some(Error::Corrupt(corruption)) => return Error::Corrupt(corruption.clone()),
-        Some(Error::Index { path, what }) => return Error::index(path, what.clone()),
+        Some(Error::Index { path, reason, what }) => {
+            return Error::index(path, *reason, what.clone());
+        }
         _ => {}
     }
     Error::Store { action, path: path.to_owned(), source: Box::new(StoreFailure(error)) }

@@ -20,6 +20,7 @@ use super::seal::{COMPONENTS, META};
 use super::transfer::is_component;
 use super::{Index, conflict, mmap_directory};
 use crate::error::{Error, Result};
+use crate::reason::Reason;
 use crate::segment::SegmentReader;
 
 /// The files of a segment in a directory.
@@ -81,7 +82,7 @@ impl Index {
                         "its list of segments cannot be read ({error}); name an index that was created in \
                          the same way, an empty one will do"
                     );
-                    Error::index(path, what)
+                    Error::index(path, Reason::Unsuitable, what)
                 })?;
                 index.config().with_text(index.config().store_text)?
             }
@@ -102,7 +103,8 @@ impl Index {
 fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<Candidate>> {
     let names: BTreeSet<&str> = found.iter().map(|one| one.found.segment.as_str()).collect();
     if let Some(unknown) = wanted.iter().find(|name| !names.contains(name.as_str())) {
-        return Err(Error::index(path, format!("no files of a segment `{unknown}` are here")));
+        let what = format!("no files of a segment `{unknown}` are here");
+        return Err(Error::index(path, Reason::Unsuitable, what));
     }
     let is_wanted = |one: &Candidate| wanted.is_empty() || wanted.contains(&one.found.segment);
     let (whole, damaged): (Vec<_>, Vec<_>) =
@@ -111,10 +113,10 @@ fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<C
         let FoundSegment { segment, problem, .. } = &one.found;
         let what =
             format!("the segment `{segment}` is not whole: {}", problem.as_deref().unwrap_or(""));
-        return Err(Error::index(path, what));
+        return Err(Error::index(path, Reason::Unsuitable, what));
     }
     if whole.is_empty() {
-        return Err(Error::index(path, "no whole segment is here"));
+        return Err(Error::index(path, Reason::Unsuitable, "no whole segment is here"));
     }
     Ok(whole)
 }
@@ -177,7 +179,7 @@ fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
         listed(&a),
         listed(&b)
     );
-    Err(Error::index(index.path(), what))
+    Err(Error::index(index.path(), Reason::SharedId, what))
 }
 
 impl Candidate {

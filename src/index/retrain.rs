@@ -17,6 +17,7 @@ use super::SignedDocument;
 use super::config::FREQUENCIES_FILE;
 use super::{Config, Document, IdSource, Index, Training, WriterOptions};
 use crate::error::{Error, Result};
+use crate::reason::Reason;
 use crate::scheme::Table;
 
 /// The name of the table while the new index is being made.
@@ -33,19 +34,21 @@ impl Index {
     /// cannot make the swap durable: a power cut may then bring either index back.
     pub fn retrain(&self) -> Result<Index> {
         let config = self.config();
-        let refused = |what: &str| Err(Error::index(self.path(), what));
+        let refused = |reason, what: &str| Err(Error::index(self.path(), reason, what));
         let Some(table) = &config.frequencies else {
-            return refused("its scheme uses no frequency table, so there is nothing to retrain");
+            let what = "its scheme uses no frequency table, so there is nothing to retrain";
+            return refused(Reason::Unsuitable, what);
         };
         if !config.store_text {
-            return refused("the index stores no text to count and fingerprint again");
+            let what = "the index stores no text to count and fingerprint again";
+            return refused(Reason::NoTexts, what);
         }
         let lock = self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK);
         let _lock = lock.map_err(|e| self.error("write to", e.into()))?;
         self.check_same()?;
         let path = self.path().canonicalize().map_err(|e| Error::io("find", self.path(), e))?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return refused("it is the root of a file system");
+            return refused(Reason::Unsuitable, "it is the root of a file system");
         };
         check_all_own(&path)?;
         let beside = parent.join(format!(".{}.retrain", name.to_string_lossy()));
@@ -124,7 +127,7 @@ pub(super) fn check_all_own(path: &Path) -> Result<()> {
             let what = format!(
                 "`{name}` does not belong to the index and would be deleted; move it elsewhere"
             );
-            return Err(Error::index(path, what));
+            return Err(Error::index(path, Reason::Unsuitable, what));
         }
     }
     Ok(())

@@ -23,6 +23,7 @@ use super::{Config, Index, add_indexes};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::Document;
+use crate::reason::Reason;
 use crate::scheme::Fingerprint;
 use crate::segment::plugin::SignatureFile;
 use crate::stop::Stop;
@@ -91,7 +92,8 @@ impl Index {
         };
         // Of another index in the same place nothing fits.
         if opened.is_err()
-            && let Err(error @ Error::Index { .. }) = self.check_same()
+            && let Err(error) = self.check_same()
+            && error.reason() == Reason::Replaced
         {
             return Err(error);
         }
@@ -180,7 +182,7 @@ impl Snapshot {
     pub fn union(named: Vec<(String, Snapshot)>) -> Result<Snapshot> {
         let indexes: Vec<Index> = named.iter().map(|(_, one)| one.index().clone()).collect();
         let Some((first, others)) = indexes.split_first() else {
-            return Err(Error::Query { what: "no index is named".into() });
+            return Err(Error::arguments("no index is named"));
         };
         if others.is_empty() {
             return Ok(named.into_iter().map(|(_, one)| one).next().expect("there is one"));
@@ -191,7 +193,7 @@ impl Snapshot {
             .iter()
             .find(|index| index.path().canonicalize().is_ok_and(|path| !seen.insert(path)));
         if let Some(index) = twice {
-            return Err(Error::index(index.path(), "it is named twice"));
+            return Err(Error::index(index.path(), add_indexes::ARGUMENTS, "it is named twice"));
         }
         let (mut parts, mut segments) = (Vec::new(), Vec::new());
         for (name, one) in named {
@@ -369,7 +371,7 @@ impl Snapshot {
                     let what = format!(
                         "the document `{id}` is in {one} and in {other}; ask one of them alone"
                     );
-                    return Err(Error::Query { what });
+                    return Err(Error::argument("id", what));
                 }
                 found = Some(address);
             }

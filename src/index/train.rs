@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::Index;
 use crate::error::{Error, Result};
+use crate::reason::Reason;
 use crate::replace;
 use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use crate::scheme::spex::Repeated;
@@ -78,7 +79,7 @@ impl Training {
                 snapshot.live().try_for_each(|address| {
                     let Some(text) = snapshot.document(address)?.text else {
                         let what = "the index stores no text to count; name the files instead";
-                        return Err(Error::index(index.path(), what));
+                        return Err(Error::index(index.path(), Reason::NoTexts, what));
                     };
                     add(&text)
                 })

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::fault::Point;
 use crate::hash::Digest;
 use crate::index::Document;
+use crate::reason::{Reason, Refusal};
 use crate::segment::plugin::{Backlog, Payload};
 use crate::stop::Stop;
 
@@ -457,7 +458,7 @@ impl Writer {
         if self.failed {
             let what = "an earlier write failed; open the index again, which is in the state of its \
                         last commit";
-            return Err(Error::index(self.index.path(), what));
+            return Err(Error::index(self.index.path(), Reason::WriteFailed, what));
         }
         Ok(())
     }
@@ -532,7 +533,8 @@ impl Compared {
     fn check_replacement(&self, document: &Document) -> Result<()> {
         match self.before {
             Some(before) if !document.id_source.may_replace(before.place) => {
-                Err(Error::input(document.id.clone(), OTHER_SOURCE))
+                let refusal = Refusal::new(Reason::IdTaken, OTHER_SOURCE);
+                Err(Error::input(document.id.clone(), refusal))
             }
             _ => Ok(()),
         }

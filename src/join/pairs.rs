@@ -281,7 +281,7 @@ pub(super) fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
         true => Ok(()),
         false => {
             let what = "passages are found by comparing texts, but an index stores none";
-            Err(Error::Query { what: what.into() })
+            Err(Error::argument("passages", what))
         }
     }
 }
@@ -355,7 +355,7 @@ impl<'a> Join<'a> {
                 "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}, and there are \
                  not as many documents beside the two"
             );
-            return Err(Error::Query { what });
+            return Err(Error::argument("margin_min", what));
         }
         let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };
         let (numbering, other_numbering) = (Numbering::new(snapshot), Numbering::new(other));

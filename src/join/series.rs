@@ -122,7 +122,7 @@ fn unknown(field: &str, fields: &BTreeSet<String>) -> Error {
         0 => format!("the fields there are {}", shown.join(", ")),
         more => format!("the fields there are {} and {more} more", shown.join(", ")),
     };
-    Error::Query { what: format!("no document has the field `{field}` in its `meta`; {there}") }
+    Error::argument("series", format!("no document has the field `{field}` in its `meta`; {there}"))
 }
 
 /// The value of a field, whose name may have dots for the members of objects.

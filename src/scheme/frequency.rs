@@ -20,6 +20,7 @@ use super::spex::{self, Repeated};
 use crate::automaton;
 use crate::error::{Error, Result};
 use crate::hash::{BuildKeyHasher, hash_bytes};
+use crate::reason::{Reason, Refusal};
 use crate::text::Tokens;
 
 /// What the grams of a table are.
@@ -72,7 +73,7 @@ impl FrequencyTable {
     pub fn new(place: &str, bytes: Vec<u8>) -> Result<FrequencyTable> {
         let refused = |why: &str| {
             let what = format!("it is not a frequency table ({why})");
-            Error::input(place, what)
+            Error::input(place, Refusal::new(Reason::NotAFrequencyTable, what))
         };
         let digest = hash_bytes(&bytes);
         let end =

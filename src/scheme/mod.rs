@@ -69,7 +69,7 @@ pub(crate) use ngram::values as run_values;
 use crate::estimate::Estimator;
 use crate::spec::{Grammar, Spec};
 use crate::stop::Stop;
-use crate::{Error, Result};
+use crate::{Error, Reason, Refusal, Result};
 use family::Build;
 use frequency::FrequencyTable;
 use std::fmt;
@@ -316,18 +316,19 @@ pub fn parse(spec: &str) -> Result<Scheme> {
 pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Scheme> {
     let text = spec;
     let (spec, family) = GRAMMAR.parse(text)?;
-    let refused = |what: &str| Err(Error::spec(text, what));
+    let refused = |refusal: Refusal| Err(Error::spec(text, refusal));
     let method = match (&family.build, table) {
         (Build::Alone(build), None) => build(&spec),
-        (Build::Alone(_), Some(_)) => return refused("it reads no frequency table"),
+        (Build::Alone(_), Some(_)) => return refused("it reads no frequency table".into()),
         (Build::With(..), None) => {
             let what = "it needs a frequency table";
-            return refused(what);
+            return refused(Refusal::new(Reason::NeedsFrequencyTable, what));
         }
         (Build::With(needed, build), Some(table)) => {
             let (q, has) = (needed.run_tokens(&spec), table.header().q);
             if q != has {
-                return refused(&format!("it needs counts of runs of {q}; the table has q={has}"));
+                let what = format!("it needs counts of runs of {q}; the table has q={has}");
+                return refused(Refusal::new(Reason::OtherFrequencyTable, what));
             }
             build(&spec, table.clone())
         }

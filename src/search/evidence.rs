@@ -123,7 +123,7 @@ impl<'a> Evidence<'a> {
         } else if query.verify.is_some() {
             let what = "verification compares texts, but the index or the query has none; search \
                         without it";
-            return Err(Error::Query { what: what.into() });
+            return Err(Error::argument("verify", what));
         }
         Ok(Evidence {
             snapshot,

@@ -127,7 +127,7 @@ fn refused(filter: &str, why: &str) -> Error {
         Some((end, _)) => format!("{}...", &text[..end]),
     };
     let (filter, why) = (shown(filter, FILTER_CHARS_SHOWN), shown(why, REASON_CHARS_SHOWN));
-    Error::Query { what: format!("invalid filter `{filter}`: {why}") }
+    Error::argument("filter", format!("invalid filter `{filter}`: {why}"))
 }
 
 /// The number of bytes of a filter that an error message shows, and of a reason, which may quote it.

@@ -337,7 +337,7 @@ impl Searcher {
         counted: &CandidateSet,
     ) -> Result<(Vec<Hit>, CandidateTexts)> {
         let config = self.snapshot.config();
-        let refused = |what: &str| Error::Query { what: what.into() };
+        let refused = |what: &str| Error::argument("goal", what);
         let (Some(q), Some(w)) = (config.scheme.span(), config.scheme.window()) else {
             let what = "only a winnowing scheme, such as winnow(k,w), can find the best passage";
             return Err(refused(what));

@@ -178,17 +178,19 @@ impl Query {
     /// Refuses what contradicts itself.
     ///
     /// # Errors
-    /// [`Error::Query`] if a rank or a length of passages is set for a goal that has none.
+    /// [`Error::InvalidArgument`] if a rank or a length of passages is set for a goal that has none.
     pub(super) fn check(&self) -> Result<()> {
-        let refused = |what: &str| Err(Error::Query { what: what.into() });
+        let refused = |argument, what| Err(Error::argument(argument, what));
         if self.rank != Rank::Overlap && self.goal != Goal::Hits {
             return refused(
+                "rank",
                 "only the best hits can be ranked by weight or by passages, not a cover or the best \
                  passage",
             );
         }
         if self.min_passage.is_some() && self.goal == Goal::Passage {
             return refused(
+                "min_passage",
                 "the best passage has the length of the query; search for it without a minimum",
             );
         }

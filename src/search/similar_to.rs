@@ -51,7 +51,7 @@ impl SimilarTo {
     pub fn new(searcher: &Searcher, query: &Query) -> Result<SimilarTo> {
         if searcher.snapshot().is_union() {
             let what = "SimilarTo is for the queries of one index; search each index by itself";
-            return Err(Error::Query { what: what.into() });
+            return Err(Error::arguments(what));
         }
         let readers = searcher.snapshot().tantivy().segment_readers();
         let mut matches: Matches =

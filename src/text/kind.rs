@@ -19,12 +19,16 @@ macro_rules! office {
     };
 }
 
-/// How files begin, and what they are.
-const BEGINNINGS: [(&[u8], &str); 24] = [
+/// How documents begin that can be converted to text, and what they are.
+const DOCUMENTS: [(&[u8], &str); 4] = [
     (b"%PDF-", office!("it is a PDF document")),
     (b"{\\rtf", office!("it is an RTF document")),
     (b"%!PS-Adobe", "it is a PostScript document; convert it to text first"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", office!("it is an old Office document")),
+];
+
+/// How other files begin, and what they are.
+const OTHERS: [(&[u8], &str); 20] = [
     (b"PK\x05\x06", "it is an empty zip archive"),
     (b"\x1f\x8b\x08", "it is compressed with gzip; give it a name that ends in .gz"),
     (b"\x28\xb5\x2f\xfd", "it is compressed with Zstandard; give it a name that ends in .zst"),
@@ -47,16 +51,18 @@ const BEGINNINGS: [(&[u8], &str); 24] = [
     (b"ID3\x03\0", "it is an audio file"),
 ];
 
-/// What zip archives are that have this in their beginning.
-const IN_ZIP: [(&[u8], &str); 7] = [
+/// What documents are zip archives that have this in their beginning.
+const IN_ZIP: [(&[u8], &str); 6] = [
     (b"word/", office!("it is a Word document (.docx)")),
     (b"ppt/", office!("it is a PowerPoint document (.pptx)")),
     (b"xl/", "it is an Excel document (.xlsx); convert it to text first"),
     (b"vnd.oasis.opendocument", office!("it is an OpenDocument document")),
     (b"application/epub+zip", office!("it is an e-book (EPUB)")),
     (b"[Content_Types].xml", "it is an Office document; convert it to text first"),
-    (b"META-INF/MANIFEST.MF", "it is a Java archive"),
 ];
+
+/// What archives of Java programs have in their beginning.
+const IN_JAR: &[u8] = b"META-INF/MANIFEST.MF";
 
 /// Says why a string, such as one of JSON, is no text, as a clause, if it is none. A file that was read
 /// as if it were text has its beginning still.
@@ -98,20 +104,38 @@ fn is_unreadable(sample: &[u8]) -> bool {
 #[doc(hidden)]
 #[must_use]
 pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
-    if sample.starts_with(b"PK\x03\x04") {
-        let has = |part: &[u8]| memchr::memmem::find(sample, part).is_some();
-        let found = IN_ZIP.iter().find(|(part, _)| has(part));
-        return Some(found.map_or(
-            "it is a zip archive, or a document in one; rename it to end in .zip, or convert it",
-            |(_, what)| what,
-        ));
+    if let Some(document) = document(sample) {
+        return Some(document);
+    }
+    if sample.starts_with(ZIP) {
+        return Some(match memchr::memmem::find(sample, IN_JAR) {
+            Some(_) => "it is a Java archive",
+            None => {
+                "it is a zip archive, or a document in one; rename it to end in .zip, or convert it"
+            }
+        });
     }
     if sample.starts_with(b"RIFF") && sample.get(8..12) == Some(b"WEBP") {
         return Some("it is an image");
     }
-    let found = BEGINNINGS.iter().find(|(beginning, _)| sample.starts_with(beginning));
+    let found = OTHERS.iter().find(|(beginning, _)| sample.starts_with(beginning));
     found.map(|(_, what)| *what)
 }
+
+/// Says which document a file is that begins so, if it is one that can be converted to text.
+#[doc(hidden)]
+#[must_use]
+pub fn document(sample: &[u8]) -> Option<&'static str> {
+    let found = if sample.starts_with(ZIP) {
+        IN_ZIP.iter().find(|(part, _)| memchr::memmem::find(sample, part).is_some())
+    } else {
+        DOCUMENTS.iter().find(|(beginning, _)| sample.starts_with(beginning))
+    };
+    found.map(|(_, what)| *what)
+}
+
+/// How zip archives begin.
+const ZIP: &[u8] = b"PK\x03\x04";
 
 /// Whether more than a thirty-second of the bytes are control characters of no text. Those of
 /// ISO-2022 encodings and of coloured output are in texts.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use regex::Regex;
+
 /// Rust files below `dir`, with their paths below the root.
 fn sources(dir: &str) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -194,6 +196,62 @@ fn files_are_short_ascii_and_finished() {
             }
         }
     }
+}
+
+/// The code of a file that is no test: tests are the last module of a file, or files of their own.
+fn code_without_tests(text: &str) -> String {
+    let code = code(text);
+    let tests =
+        Regex::new(r"#\[cfg\([^\]]*\btest\b[^\]]*\)\]\s*(?:#\[[^\]]*\]\s*)*mod \w+ \{").unwrap();
+    tests.find(&code).map_or(code.clone(), |found| code[..found.start()].to_owned())
+}
+
+/// Where code tells errors apart by words of their messages.
+fn reads_of_messages(code: &str) -> Vec<String> {
+    // A chain of calls may have a line for each.
+    let joined = Regex::new(r"\s*\n\s*\.").unwrap().replace_all(code, ".").into_owned();
+    let message = r"\b(?:what|why|message|reason|failure|error|err|e|said|refusal|problem|cause)";
+    let call = r"\.(?:contains|starts_with|ends_with|find|matches)\(";
+    let read =
+        format!(r"(?:{message}(?:\.\w+(?:\(\))?)*|\.to_string\(\)(?:\.\w+\(\))*){call}[^\n]*");
+    let reads = Regex::new(&read).unwrap();
+    reads.find_iter(&joined).map(|found| found.as_str().to_owned()).collect()
+}
+
+#[test]
+fn errors_are_told_apart_by_their_reasons_and_not_by_words() {
+    let files = all_sources().into_iter().chain(sources("python/src"));
+    for (name, text) in files.filter(|(name, _)| !name.ends_with("tests.rs")) {
+        let reads = reads_of_messages(&code_without_tests(&text));
+        assert!(reads.is_empty(), "{name} reads a message; match `Error::reason()`: {reads:?}");
+    }
+}
+
+#[test]
+fn a_message_that_is_read_is_noticed() {
+    for line in [
+        "Error::Index { what, .. } if what.contains(\"let the later one win\") => {",
+        "Error::Io { source, .. } if source.to_string().contains(RECORD_LIMIT) => {",
+        "failure\n        .contains(\"only single values can be ids\")",
+        "Some(match failure.starts_with(\"the xz\") {",
+        "Ok(ZipForm::Unread(why)) if why.contains(\"Java\") => {",
+        "by_beginning(start).is_some_and(|what| what.contains(\"convert it\"))",
+        "let is_one = error.to_string().to_lowercase().ends_with(\"full\");",
+        "if refusal.what.starts_with(\"longer than\") {",
+        "TantivyError::ErrorInThread(what) if what.starts_with(\"Any\") => panicked(),",
+    ] {
+        assert_eq!(reads_of_messages(line).len(), 1, "{line}");
+    }
+    for line in [
+        "if self.paths.contains(&path) {",
+        "names.filter(|name| name.starts_with(start)).map(|name| name.to_string()).collect()",
+        "let what = names.find(|name| *name == wanted);",
+        "error.reason() == Reason::NotFound && path.ends_with(\"idx\")",
+    ] {
+        assert_eq!(reads_of_messages(line), [""; 0], "{line}");
+    }
+    let tested = "fn a() {}\n#[cfg(all(test, feature = \"x\"))]\nmod tests {\n what.contains(1)";
+    assert_eq!(reads_of_messages(&code_without_tests(tested)), [""; 0]);
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn indexes_that_do_not_fit_are_refused() {
     check(create("scheme", "kgram(k=3)", true), "kgram(k=3)");
     check(create("text", "winnow(k=3,w=4)", false), "does not store texts");
     check(first.clone(), "named twice");
-    assert!(matches!(Snapshot::union(Vec::new()), Err(Error::Query { .. })));
+    assert!(matches!(Snapshot::union(Vec::new()), Err(Error::InvalidArgument { .. })));
     let alone = union(std::slice::from_ref(&first)).unwrap();
     assert!(!alone.snapshot().is_union());
 }

@@ -17,9 +17,9 @@ use super::target::{Target, TargetArgs};
 use super::terminal::tell;
 use super::values::{parse_bytes, parse_encoding};
 use super::{Outcome, language};
-use cento::Error;
 use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
+use cento::{Error, Reason};
 use cento_client::Client;
 use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there};
 
@@ -172,7 +172,7 @@ impl SourceArgs {
                 "--max-record-bytes is at most an eighth of --memory, {max} bytes; give a smaller one, or \
                  more --memory"
             );
-            return Err(Error::Query { what });
+            return Err(Error::arguments(what));
         }
         let record_bytes_max = options.record_bytes_max.min(max);
         let window_bytes_max = options.window_bytes_max.max(memory / 2);
@@ -216,7 +216,7 @@ impl Add {
         let target = self.target.target(&mut self.paths)?;
         if self.paths.is_empty() {
             let what = "no input; name files or directories, or - for standard input";
-            return Err(Error::Query { what: what.into() }.into());
+            return Err(Error::argument("paths", what).into());
         }
         check_there(&self.paths)?;
         // A service has memory of its own.
@@ -316,7 +316,7 @@ impl Add {
                  --signatures {signatures}, {text}, which cannot be changed; omit these options, or create \
                  another index"
             );
-            return Err(Error::index(path, what));
+            return Err(Error::index(path, Reason::OtherSettings, what));
         }
         Ok(index)
     }

@@ -13,8 +13,8 @@ use super::progress::Spinner;
 use super::target::{Target, TargetArgs};
 use super::terminal::tell;
 use super::{Outcome, Result};
-use cento::Error;
 use cento::index::{Compaction, Index};
+use cento::{Error, Reason};
 use cento_client::api::CompactRequest;
 use cento_client::{Client, ServiceFile};
 
@@ -60,7 +60,7 @@ impl Compact {
             if std::env::current_dir().is_ok_and(|here| here.starts_with(&real)) {
                 let what = "the current directory is inside the index, which will be replaced; \
                             change to another directory";
-                return Err(Error::index(path, what));
+                return Err(Error::index(path, Reason::Unsuitable, what));
             }
             index = index.retrain()?;
         }
@@ -86,7 +86,7 @@ impl Compact {
     fn ask(&self, client: &Client) -> cento::Result<Compaction> {
         if self.retrain {
             let what = "a service cannot retrain; stop it, and name the index instead of --url";
-            return Err(Error::Query { what: what.into() });
+            return Err(Error::arguments(what));
         }
         let request = CompactRequest { segments: self.segments, wait: true };
         let response = client.compact(&request)?;

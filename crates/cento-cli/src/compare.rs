@@ -9,10 +9,10 @@ use serde::Serialize;
 use serde_json::Map;
 
 use super::add::HtmlArg;
-use super::advice::Explained;
 use super::create::ConfigArgs;
 use super::extract::{ReaderArgs, source_options};
 use super::handout::{ExcludeArgs, HandoutArgs};
+use super::hints::Explained;
 use super::output::{self, Format, counted, similarity};
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;

@@ -13,10 +13,10 @@ use super::output::{self, Format, bytes, count};
 use super::progress::stop_flag;
 use super::terminal::{self, line};
 use super::{Failure, Outcome, Result};
-use cento::Error;
 use cento::index::{DocAddress, Index, Snapshot};
 use cento::search::Searcher;
 use cento::stop::Stop;
+use cento::{Error, Reason};
 
 /// List the documents of an index.
 ///
@@ -217,7 +217,7 @@ impl Export {
             let document = snapshot.document(address)?;
             let Some(text) = document.text else {
                 let what = "the index stores no texts, so its documents cannot be exported";
-                return Err(Error::index(&self.index, what).into());
+                return Err(Error::index(&self.index, Reason::NoTexts, what).into());
             };
             let exported = Exported {
                 id: document.id,

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::advice::Explained;
 use super::create::ConfigArgs;
 use super::extract::{ReaderArgs, source_options};
+use super::hints::Explained;
 use super::output::{self, Format};
 use super::terminal::{line, tell};
 use super::values::parse_encoding;

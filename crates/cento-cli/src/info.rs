@@ -13,6 +13,7 @@ use super::{Outcome, Result};
 use cento::compare::measure;
 use cento::scheme;
 use cento::spec::{Description, Family, Parameter};
+use cento::suggest::did_you_mean;
 use cento::text::analyzer;
 use cento_source::{FileFormat, formats};
 
@@ -229,7 +230,8 @@ impl ListArgs {
         let is_known = |name: &str| known.clone().any(|known| known == name);
         let Some(unknown) = self.names.iter().find(|name| !is_known(name)) else { return Ok(()) };
         let all = known.clone().collect::<Vec<_>>().join(", ");
-        Err(cento::Error::spec(unknown, format!("no such {noun}; there are {all}")))
+        let meant = did_you_mean(unknown, known);
+        Err(cento::Error::spec(unknown, format!("no such {noun}{meant}; there are {all}")))
     }
 
     fn is_asked(&self, name: &str) -> bool {
@@ -317,14 +319,14 @@ fn print(out: &mut impl Write, described: &Description, more: &[String]) -> io::
         };
         line!(out, "    {name}: {meaning}; {allowed}, {without}")?;
         for (value, feature) in missing(parameter) {
-            line!(out, "        this build does not have {value}: its feature `{feature}` is off")?;
+            line!(out, "        {value} needs the feature `{feature}`, which this build lacks")?;
         }
     }
     for shown in more {
         line!(out, "    {shown}")?;
     }
     if let (false, Some(feature)) = (described.is_built, described.feature) {
-        line!(out, "    this build does not have it: its feature `{feature}` is off")?;
+        line!(out, "    it needs the feature `{feature}`, which this build lacks")?;
     }
     if described.example != described.to_string() && described.example != described.name {
         line!(out, "    for example: {}", described.example)?;

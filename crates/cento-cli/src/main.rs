@@ -5,7 +5,6 @@
 //! files were left out.
 
 mod add;
-mod advice;
 mod analyze;
 mod boilerplate;
 mod check;
@@ -23,6 +22,7 @@ mod fingerprint;
 mod generate;
 mod handout;
 mod health;
+mod hints;
 #[cfg(feature = "remote")]
 mod history;
 mod info;
@@ -76,8 +76,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use advice::Explained;
 use cento::Error;
+use hints::Explained;
 use terminal::tell;
 
 // The allocator of musl has one lock for all threads: `pairs` takes 1.7 times the processor time.

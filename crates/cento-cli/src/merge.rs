@@ -59,16 +59,14 @@ impl Merge {
         };
         let options = AddIndexesOptions { on_conflict, remove: self.remove };
         let merged = match self.target.target(&mut self.shards)? {
-            Target::Index(index) => {
-                Index::add_indexes(index, &self.shards, options).map_err(with_service)?
-            }
+            Target::Index(index) => Index::add_indexes(index, &self.shards, options)?,
             Target::Service(_) if self.remove => {
                 let what = "--move cannot be used with --url: a service removes no shards";
-                return Err(Error::Query { what: what.into() }.into());
+                return Err(Error::arguments(what).into());
             }
             Target::Service(_) if self.shards.is_empty() => {
                 let what = "name the shards, as they lie in the directory of the service for them";
-                return Err(Error::Query { what: what.into() }.into());
+                return Err(Error::arguments(what).into());
             }
             Target::Service(client) => {
                 let shards = self.shards.iter().map(|shard| shard.display().to_string()).collect();
@@ -91,14 +89,6 @@ impl Merge {
         }
         Ok(Outcome::Found)
     }
-}
-
-/// A locked index needs other advice than from verbs that a service can always do.
-fn with_service(error: Error) -> Error {
-    let Error::Locked { path } = error else { return error };
-    let what = "another process is writing to this index; wait until it has finished, or stop it; a \
-                service that was started with --shard-dir merges shards there with --url";
-    Error::Index { path, what: what.into() }
 }
 
 /// Describes what was done.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::advice::Explained;
+use super::hints::Explained;
 use super::output;
 use super::terminal::tell;
 use cento::Error;

@@ -114,13 +114,8 @@ pub fn print_warnings(warnings: &[NotCompared]) -> io::Result<()> {
 
 /// Names the input that an error is about, for the list of inputs that were not compared.
 pub fn not_compared(error: &Error) -> NotCompared {
-    match error {
-        Error::Input { place, what } => NotCompared::new(place, what),
-        Error::Io { action, path, source } => {
-            NotCompared::new(path.display().to_string(), format!("cannot {action} it: {source}"))
-        }
-        error => NotCompared::new("", error.to_string()),
-    }
+    let (place, what) = error.place_and_message();
+    NotCompared::new(place, what)
 }
 
 /// Formats where in a text something begins, after a comma: its page if the text has pages, else its

@@ -413,5 +413,5 @@ fn check_enough(documents: u64) -> cento::Result<()> {
         return Ok(());
     }
     let what = format!("{} to compare; at least two are needed", counted(documents, "document"));
-    Err(Error::Query { what })
+    Err(Error::argument("paths", what))
 }

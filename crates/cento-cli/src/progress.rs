@@ -10,7 +10,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::advice::Explained;
+use super::hints::Explained;
 use super::messages::Messages;
 use super::output;
 use super::terminal::tell;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 
-use super::advice::Explained;
+use super::hints::Explained;
 use super::output::{self, Format, bytes, count, counted};
 use super::stored::{StoreArgs, travelled, watched};
 use super::terminal::tell;

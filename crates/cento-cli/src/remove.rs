@@ -152,7 +152,7 @@ impl Remove {
             send(std::mem::take(&mut ids))
         })?;
         if !are_any {
-            return Err(Error::Query { what: "no ids; name the documents to remove".into() });
+            return Err(Error::argument("ids", "no ids; name the documents to remove"));
         }
         if !ids.is_empty() {
             send(ids)?;

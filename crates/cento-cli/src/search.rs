@@ -252,7 +252,7 @@ impl Search {
         if self.handout.is_asked() && self.signature.is_some() {
             let what = "a report shows the text of the document, and a signature has none; search \
                         with the file instead of --signature";
-            return Err(Error::Query { what: what.into() }.into());
+            return Err(Error::arguments(what).into());
         }
         let mut unread = Unread::default();
         let (engine, place) = self.engine(&mut unread)?;
@@ -358,7 +358,7 @@ impl Search {
                 }
                 if self.collection.is_some() {
                     let what = "--collection cannot be used with --url; give it to `cento serve`";
-                    return Err(Error::Query { what: what.into() });
+                    return Err(Error::arguments(what));
                 }
                 place = client.url().to_owned();
                 Engine::Service { client, boilerplate: self.boilerplate_texts(unread)? }
@@ -415,7 +415,7 @@ impl Search {
         cento_source::check_there(&self.boilerplate)?;
         if let Some(index) = self.boilerplate.iter().find(|path| Index::exists(path)) {
             let what = "this is an index, but with --url boilerplate must be text files";
-            return Err(Error::index(index, what));
+            return Err(Error::input(index.display().to_string(), what));
         }
         boilerplate::texts_noting(&self.boilerplate, &self.source.options(), unread)
     }

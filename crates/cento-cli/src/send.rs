@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cento::index::Document;
-use cento::{Error, Result};
+use cento::{Error, Reason, Refusal, Result};
 use cento_client::Client;
 use cento_client::api::{self, AddResponse, Commit, DocumentBody, Run};
 use cento_source::{AddReport, Event, Item, SourceOptions};
@@ -163,9 +163,10 @@ impl Sending<'_> {
     fn send(&mut self, lines: &[u8], ids: &[String]) -> Result<()> {
         match self.client.add_lines(lines, Commit::Auto) {
             Ok(response) => self.answered(response, ids),
-            Err(Error::Service { code, message, .. }) if code == "too_large" => {
+            Err(error) if error.reason() == Reason::MemoryLimit => {
                 if let [id] = ids {
-                    return self.failed(Error::input(id, message));
+                    let refusal = Refusal::new(Reason::MemoryLimit, error.place_and_message().1);
+                    return self.failed(Error::input(id, refusal));
                 }
                 let (first, second) = ids.split_at(ids.len() / 2);
                 let ends = lines.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
@@ -190,7 +191,8 @@ impl Sending<'_> {
         let told = response.errors.len() as u64;
         for error in response.errors {
             let id = usize::try_from(error.line).ok().and_then(|line| ids.get(line - 1));
-            self.failed(Error::input(id.map_or("a document", String::as_str), error.message))?;
+            let refusal = Refusal::new(Reason::of_code(&error.code, None), error.message);
+            self.failed(Error::input(id.map_or("a document", String::as_str), refusal))?;
         }
         self.report.failed += failed.saturating_sub(told);
         Ok(())

@@ -209,7 +209,7 @@ impl Serve {
         let stop = self.stop_flag(message, reading);
         let service = Service::bind(&self.index, settings).map_err(|error| {
             let what = format!("{error}; --read-only serves the index without writing to it");
-            if needs_no_writer(&error) { Error::Query { what } } else { error }
+            if needs_no_writer(&error) { Error::arguments(what) } else { error }
         });
         self.run_until(service?, stop)
     }
@@ -276,13 +276,13 @@ impl Serve {
                  --tokens FILE, or --no-tokens if that is intended",
                 self.listen
             );
-            return Err(Error::Query { what });
+            return Err(Error::argument("tokens", what));
         }
         let origins = Origins::new(self.cors_origins.iter().map(String::as_str));
         let origins = origins.map_err(|what| Error::input("--cors-origin", what))?;
         if !origins.is_empty() && tokens.is_empty() {
             let what = "without tokens, pages of other sites could do everything; --cors-origin needs --tokens FILE";
-            return Err(Error::Query { what: what.into() });
+            return Err(Error::argument("cors_origin", what));
         }
         let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
         let defaults = Settings::default();

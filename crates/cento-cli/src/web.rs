@@ -19,8 +19,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Map;
 
-use super::advice::Explained;
 use super::extract::source_options;
+use super::hints::Explained;
 use super::output::{self, Format, counted};
 use super::terminal::{line, tell};
 use super::values::{parse_bytes, parse_duration};

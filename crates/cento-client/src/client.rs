@@ -30,14 +30,14 @@ use ureq::{Agent, Body};
 
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
-    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, FileBody, Health, ListRequest,
-    ListResponse, MergeRequest, PairwiseReportRequest, PairwiseRequest, PairwiseResponse,
-    PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse, ReportRequest,
-    SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
+    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, ErrorInfo, FileBody, Health,
+    ListRequest, ListResponse, MergeRequest, PairwiseReportRequest, PairwiseRequest,
+    PairwiseResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse,
+    ReportRequest, SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
 };
 use crate::multipart::Multipart;
 use cento::search::Answer;
-use cento::{AddedIndexes, Error, Result};
+use cento::{AddedIndexes, Error, Reason, Refusal, Result};
 
 /// The maximum size of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
@@ -119,7 +119,8 @@ impl Client {
             return Err(refused("expected the URL of a service, such as http://127.0.0.1:7227"));
         }
         if parsed.scheme_str() == Some("https") && !cfg!(feature = "tls") {
-            return Err(refused("this build of cento has no TLS: its feature `tls` is off"));
+            let refusal = Refusal::unsupported("https", "tls", "cento-client");
+            return Err(Error::input(url, refusal));
         }
         if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
             return Err(refused("the token contains characters that are not allowed"));
@@ -440,7 +441,9 @@ impl Client {
     }
 
     fn unreachable(&self, error: ureq::Error) -> Error {
+        let is_certificate = is_about_certificates(&error);
         let source = match error {
+            _ if is_certificate => Refusal::new(Reason::Certificate, error.to_string()).into(),
             ureq::Error::Io(error) => error,
             other => io::Error::other(other),
         };
@@ -454,8 +457,9 @@ impl Client {
     }
 
     fn refused(&self, body: ErrorBody) -> Error {
-        let (code, message) = (body.error.code, body.error.message);
-        Error::Service { url: self.url.clone(), code, message }
+        let ErrorInfo { code, message, argument, feature, field, .. } = body.error;
+        let detail = argument.or(feature).or(field);
+        Error::Service { url: self.url.clone(), code, detail, message }
     }
 
     /// Returns the URL of the service.
@@ -470,7 +474,33 @@ impl Client {
         let message = "the answer is not that of a cento service of this version; check the URL and \
                        both versions";
         let code = "unexpected".into();
-        Error::Service { url: self.url.clone(), code, message: message.into() }
+        Error::Service { url: self.url.clone(), code, detail: None, message: message.into() }
+    }
+}
+
+/// Whether a connection failed because of a certificate, or because there are none to check one with.
+#[doc(hidden)]
+#[must_use]
+pub fn is_about_certificates(error: &ureq::Error) -> bool {
+    #[cfg(feature = "tls")]
+    {
+        // What is `General` comes of the verifier: it has no authorities.
+        let is_one = |error: &rustls::Error| {
+            matches!(error, rustls::Error::InvalidCertificate(_) | rustls::Error::General(_))
+        };
+        return match error {
+            ureq::Error::Io(error) => {
+                let held = error.get_ref().and_then(|held| held.downcast_ref::<rustls::Error>());
+                held.is_some_and(is_one)
+            }
+            ureq::Error::Rustls(error) => is_one(error),
+            _ => false,
+        };
+    }
+    #[cfg(not(feature = "tls"))]
+    {
+        let _ = error;
+        false
     }
 }
 

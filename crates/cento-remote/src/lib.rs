@@ -38,7 +38,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use cento::{Error, Result};
+use cento::{ConflictKind, Error, Reason, Result};
 use manifest::{Base, Manifest};
 pub use mirror::Mirror;
 pub use pull::PullOptions;
@@ -314,7 +314,7 @@ impl Remote {
 
 /// Whether a manifest is there and nobody can read it with this version; otherwise the store failed.
 fn is_unreadable(error: &Error) -> bool {
-    matches!(error, Error::Corrupt(_) | Error::Index { .. })
+    matches!(error.reason(), Reason::Damaged | Reason::OtherVersion)
 }
 
 /// A duration in the unit that an object store's times have.
@@ -324,12 +324,19 @@ fn micros(duration: Duration) -> i64 {
 
 /// Another push came first.
 fn outrun(url: &str, base: u64, current: u64) -> Error {
-    Error::conflict(match base {
-        0 => format!(
-            "{url} holds an index already, which this one was not made from: its manifest is {current}"
+    match base {
+        0 => Error::conflict(
+            ConflictKind::OtherIndex,
+            format!(
+                "{url} holds an index already, which this one was not made from: its manifest is {current}"
+            ),
         ),
-        _ => format!(
-            "{url} has changed since this index was pulled or pushed: its manifest was {base} and is {current}"
+        _ => Error::conflict(
+            ConflictKind::Outrun,
+            format!(
+                "{url} has changed since this index was pulled or pushed: its manifest was {base} and is \
+                 {current}"
+            ),
         ),
-    })
+    }
 }

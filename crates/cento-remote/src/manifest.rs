@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use cento::index::FileList;
-use cento::{Corruption, Error, Result};
+use cento::{Corruption, Error, Reason, Result};
 
 /// The version of the layout.
 const FORMAT: u32 = 1;
@@ -263,7 +263,7 @@ impl Manifest {
                 "it is a manifest of version {}, but this version of cento reads {FORMAT}",
                 version.cento_manifest
             );
-            return Err(Error::index(name, what));
+            return Err(Error::index(name, Reason::OtherVersion, what));
         }
         let written: ManifestJson =
             serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;

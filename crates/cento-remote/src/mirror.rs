@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::origin::Origin;
 use crate::pull::PullOptions;
 use crate::{Remote, Watch};
-use cento::{Error, Index, Result};
+use cento::{Error, Index, Reason, Result};
 
 /// The file by which a mirror is known, and locked.
 const LOCK: &str = ".mirror.lock";
@@ -54,13 +54,13 @@ impl Mirror {
                 let what = format!(
                     "`{name}` is no copy of a manifest; give the follower a directory of its own"
                 );
-                return Err(Error::index(dir, what));
+                return Err(Error::index(dir, Reason::NotEmpty, what));
             }
             let origin = Origin::read(&dir.join(name.as_ref()))?;
             if origin.is_some_and(|origin| origin.number_at(remote.url()).is_none()) {
                 let what =
                     "it has copies from another store; give the follower a directory of its own";
-                return Err(Error::index(dir, what));
+                return Err(Error::index(dir, Reason::Unsuitable, what));
             }
         }
         let path = dir.join(LOCK);

@@ -3,7 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use cento::{Error, Result};
+use cento::{Error, Reason, Result};
+
+/// Why a URL is refused that is none of a store.
+pub const URL: Reason<'static> = Reason::InvalidArgument { argument: Some("url") };
 
 /// The directory that `url` means, absolute and without `..`; `None` if it means no directory. It need not
 /// exist.
@@ -21,7 +24,7 @@ pub fn directory(url: &str) -> Result<Option<PathBuf>> {
     let path = rest.strip_prefix("//localhost").or(rest.strip_prefix("//")).unwrap_or(rest);
     if !path.starts_with('/') {
         let what = "write file:/// and the absolute path of a directory";
-        return Err(Error::index(url, what));
+        return Err(Error::index(url, URL, what));
     }
     resolved(&unescaped(url, path)?).map(Some)
 }
@@ -66,8 +69,8 @@ fn unescaped(url: &str, path: &str) -> Result<PathBuf> {
             }
         }
     }
-    let text =
-        String::from_utf8(bytes).map_err(|_| Error::index(url, "the path in it is not UTF-8"))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::index(url, URL, "the path in it is not UTF-8"))?;
     Ok(OsString::from(text).into())
 }
 

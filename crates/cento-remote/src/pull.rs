@@ -17,7 +17,7 @@ use crate::origin::{Origin, Turn};
 use crate::store::{Store, TRIES, pause};
 use crate::{Progress, Pulled, Remote, Watch};
 use cento::index::{FileList, ListedFile, Receiver};
-use cento::{Corruption, Error, Result};
+use cento::{ConflictKind, Corruption, Error, Reason, Result};
 
 /// How an index is pulled.
 #[derive(Debug, Clone)]
@@ -115,10 +115,13 @@ impl Remote {
             return error;
         }
         match self.store.block(self.store.manifest_if_there(manifest)) {
-            Ok(None) => Error::conflict(format!(
-                "manifest {manifest} of {} was removed while it was pulled; pull again",
-                self.store.url()
-            )),
+            Ok(None) => Error::conflict(
+                ConflictKind::ManifestRemoved,
+                format!(
+                    "manifest {manifest} of {} was removed while it was pulled; pull again",
+                    self.store.url()
+                ),
+            ),
             _ => error,
         }
     }
@@ -147,7 +150,7 @@ impl Remote {
                      directory",
                     manifest.number
                 );
-                return Err(Error::index(dir, what));
+                return Err(Error::index(dir, Reason::Unsuitable, what));
             }
             // What is named stays in its place, where readers look for it.
             let is_there = current.is_some() && is_whole(&path, name, file, wanted);
@@ -228,7 +231,7 @@ fn check_unchanged(
     }
     let what = "it has changes that were not pushed, and a pull would lose them; push them, pull into \
                 another directory, or overwrite them";
-    Err(Error::index(dir, what))
+    Err(Error::index(dir, Reason::UnpushedChanges, what))
 }
 
 /// Removes what earlier pulls, of other manifests, have left.

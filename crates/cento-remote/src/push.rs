@@ -17,7 +17,7 @@ use crate::origin::{Origin, Turn};
 use crate::store::{Store, TRIES, pause};
 use crate::{Progress, Pushed, Remote, Watch, outrun};
 use cento::index::OpenCommit;
-use cento::{Corruption, Error, Index, Result, replace};
+use cento::{ConflictKind, Corruption, Error, Index, Result, replace};
 
 /// How an index is pushed.
 #[derive(Debug, Clone)]
@@ -127,10 +127,11 @@ fn unreadable(url: &str, base: Option<u64>, number: u64, damage: &Corruption) ->
         None => "this index was not made from it".to_owned(),
         Some(base) => format!("this index was made from manifest {base}"),
     };
-    Error::conflict(format!(
+    let what = format!(
         "the current manifest {number} of {url} is damaged ({damage}), and {made}, so what it held would be \
          lost"
-    ))
+    );
+    Error::conflict(ConflictKind::UnreadableManifest, what)
 }
 
 /// Puts what the manifest before, number `since`, does not have; returns all files. It puts all of them if

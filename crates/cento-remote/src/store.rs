@@ -16,8 +16,11 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode};
 
 use crate::listing::{self, Bounds, Fault, Listing};
 use crate::manifest::{MANIFEST_BYTES_MAX, Manifest};
+use crate::place::URL;
 use crate::{outrun, place};
-use cento::{Corruption, Error, Result};
+#[cfg(not(feature = "cloud"))]
+use cento::Refusal;
+use cento::{Corruption, Error, Reason, Result};
 
 /// What marks a repository.
 const LAYOUT: &str = "cento.json";
@@ -38,8 +41,8 @@ pub struct Store {
 }
 
 /// Makes the reason of an object store one of cento's.
-fn refused(url: &str, what: impl Into<String>) -> Error {
-    Error::index(url, what)
+fn refused(url: &str, reason: Reason<'static>, what: impl Into<String>) -> Error {
+    Error::index(url, reason, what)
 }
 
 impl Store {
@@ -49,7 +52,7 @@ impl Store {
         };
         // Below the root, so that nothing is created before something is put.
         let prefix = Path::from_absolute_path(&path);
-        let prefix = prefix.map_err(|e| refused(url, e.to_string()))?;
+        let prefix = prefix.map_err(|e| refused(url, URL, e.to_string()))?;
         let files = LocalFileSystem::new().with_fsync(true);
         // One name, however it was written: an index remembers from which store it came.
         let url = path.display().to_string();
@@ -91,9 +94,10 @@ impl Store {
             Some(bytes) if bytes == LAYOUT_BYTES => Ok(()),
             Some(_) => Err(refused(
                 &self.url,
+                Reason::OtherVersion,
                 "its cento.json is of another version of cento, or of something else",
             )),
-            None => Err(refused(&self.url, "there is no index here; `push` puts one")),
+            None => Err(refused(&self.url, Reason::NoManifest, "there is no index here")),
         }
     }
 
@@ -112,7 +116,7 @@ impl Store {
         if put().await? {
             let what = "the store overwrites objects although it is asked not to (`If-None-Match: *`), so \
                         that of two pushes at a time one would be lost; use a store with conditional writes";
-            return Err(refused(&self.url, what));
+            return Err(refused(&self.url, Reason::Unsuitable, what));
         }
         Ok(())
     }
@@ -129,6 +133,7 @@ impl Store {
                 | object_store::Error::NotSupported { .. }),
             ) => Err(refused(
                 &self.url,
+                Reason::Unsuitable,
                 format!("the store has no conditional writes, which a push needs: {error}"),
             )),
             Err(error) => Err(self.failed("put", path, error)),
@@ -183,7 +188,7 @@ impl Store {
                     let what = format!(
                         "the list of objects that the store gives for {prefix}/ has no end: {what}"
                     );
-                    return Err(refused(&self.url, what));
+                    return Err(refused(&self.url, Reason::Unsuitable, what));
                 }
             }
         }
@@ -228,15 +233,11 @@ impl Store {
         if number == 0 {
             self.check_layout().await?;
             let what = "there is no manifest yet: no push has come to its end; repeat it";
-            return Err(refused(&self.url, what));
+            return Err(refused(&self.url, Reason::NoManifest, what));
         }
         self.manifest_if_there(number).await?.ok_or_else(|| {
-            refused(
-                &self.url,
-                format!(
-                    "there is no manifest {number}; `cento history` lists those that there are"
-                ),
-            )
+            let what = format!("there is no manifest {number}");
+            refused(&self.url, Reason::NoManifest, what)
         })
     }
 
@@ -321,7 +322,7 @@ fn cloud(
 ) -> Result<Arc<dyn ObjectStore>> {
     // What `reqwest` is built without: the one that is there already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let parsed = reqwest::Url::parse(url).map_err(|e| refused(url, e.to_string()))?;
+    let parsed = reqwest::Url::parse(url).map_err(|e| refused(url, URL, e.to_string()))?;
     if !matches!(parsed.scheme(), "s3" | "s3a" | "gs" | "az" | "azure" | "adl" | "abfs" | "abfss") {
         return Err(unknown(url));
     }
@@ -334,15 +335,15 @@ fn cloud(
 fn cloud(url: &str, _: impl IntoIterator<Item = (String, String)>) -> Result<Arc<dyn ObjectStore>> {
     let is_cloud = ["s3://", "gs://", "az://"].iter().any(|scheme| url.starts_with(scheme));
     if is_cloud {
-        let what = "this cento was built for directories only; build it with the feature `cloud` for \
-                    object stores";
-        return Err(refused(url, what));
+        let Refusal { reason, what } =
+            Refusal::unsupported("an object store", "cloud", "cento-remote");
+        return Err(refused(url, reason.unwrap_or(URL), what));
     }
     Err(unknown(url))
 }
 
 fn unknown(url: &str) -> Error {
-    refused(url, "expected s3://, gs://, az:// or file:///, or the path of a directory")
+    refused(url, URL, "expected s3://, gs://, az:// or file:///, or the path of a directory")
 }
 
 #[cfg(test)]

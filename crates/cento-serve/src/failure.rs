@@ -3,15 +3,12 @@
 //! A status, a code that programs may rely on, and a sentence. What only the operator can mend is reported
 //! in the log, with all that is known; the answer says so and names no path.
 
-use std::error::Error as StdError;
-use std::io;
-
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::caller::request_id;
 use super::encoding::ACCEPTED;
-use cento::Error;
+use cento::{Error, Reason};
 use cento_client::api::{ErrorBody, ErrorInfo};
 
 /// The number of seconds after which a client that was turned away may try again.
@@ -23,22 +20,30 @@ pub struct Failure {
     pub status: StatusCode,
     pub code: &'static str,
     pub message: String,
+    /// What the code is about: an argument, a feature, a field.
+    detail: Option<String>,
 }
 
 impl Failure {
     /// With this status, code and sentence.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Failure {
-        Failure { status, code, message: message.into() }
+        Failure { status, code, message: message.into(), detail: None }
     }
 
-    /// The request makes no sense.
+    /// The request makes no sense: it is no JSON, or has no field of a name.
     pub fn bad_request(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
 
-    /// The index has another document of an id that was made.
-    pub fn id_taken(id: &str, what: &str) -> Failure {
-        Failure::new(StatusCode::CONFLICT, "id_taken", format!("`{id}`: {what}"))
+    /// A field of the request cannot be used.
+    pub fn argument(argument: &'static str, message: impl Into<String>) -> Failure {
+        Failure::from(Error::argument(argument, message))
+    }
+
+    /// The code and what it is about are those of a reason.
+    pub fn of_reason(status: StatusCode, reason: Reason<'_>, message: String) -> Failure {
+        let detail = reason.detail().map(str::to_owned);
+        Failure { status, code: reason.code(), message, detail }
     }
 
     /// More than this service takes at once.
@@ -93,36 +98,63 @@ impl Failure {
     /// The body of the answer.
     pub fn body(&self) -> ErrorBody {
         let (code, message) = (self.code.to_owned(), self.message.clone());
-        ErrorBody { error: ErrorInfo { code, message, request_id: None } }
+        let none = ErrorInfo {
+            code,
+            message,
+            argument: None,
+            feature: None,
+            field: None,
+            request_id: None,
+        };
+        let detail = self.detail.clone();
+        let error = match Reason::of_code(self.code, None) {
+            Reason::InvalidArgument { .. } => ErrorInfo { argument: detail, ..none },
+            Reason::Unsupported { .. } => ErrorInfo { feature: detail, ..none },
+            Reason::MissingField { .. } => ErrorInfo { field: detail, ..none },
+            _ => none,
+        };
+        ErrorBody { error }
     }
+}
+
+/// The status for an error that is told to the client as it is; none for one that names a path of this machine, or
+/// that only the operator can mend.
+fn told(error: &Error) -> Option<StatusCode> {
+    let is_of_request = matches!(
+        error,
+        Error::InvalidArgument { .. }
+            | Error::Spec { .. }
+            | Error::Input { .. }
+            | Error::UnknownId { .. }
+            | Error::Memory { .. }
+            | Error::Conflict { .. }
+    );
+    is_of_request.then(|| match error.reason() {
+        Reason::UnknownId => StatusCode::NOT_FOUND,
+        Reason::Busy => StatusCode::TOO_MANY_REQUESTS,
+        Reason::MemoryLimit => StatusCode::PAYLOAD_TOO_LARGE,
+        Reason::Conflict(_) | Reason::IdTaken => StatusCode::CONFLICT,
+        _ => StatusCode::BAD_REQUEST,
+    })
 }
 
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Failure {
-        match error {
-            Error::Query { .. } | Error::Spec { .. } => Failure::bad_request(error.to_string()),
-            Error::Input { .. } => {
-                Failure::new(StatusCode::BAD_REQUEST, "bad_document", error.to_string())
-            }
-            Error::UnknownId { .. } => {
-                Failure::new(StatusCode::NOT_FOUND, "not_found", error.to_string())
-            }
-            Error::Memory { what, is_for_now: true } => Failure::busy(what.clone()),
-            Error::Memory { what, is_for_now: false } => Failure::too_large(what.clone()),
-            Error::Conflict { .. } => {
-                Failure::new(StatusCode::CONFLICT, "conflict", error.to_string())
-            }
+        if let Some(status) = told(error) {
+            return Failure::of_reason(status, error.reason(), error.to_string());
+        }
+        match error.reason() {
             // Its caller is the guard, when the time is over, or a client that hung up.
-            Error::Cancelled => Failure::timed_out(),
-            Error::Corrupt(_) => {
+            Reason::Cancelled => Failure::timed_out(),
+            reason @ Reason::Damaged => {
                 tracing::error!(%error, request_id = request_id(), "the index is damaged");
                 let message = "a file of the index is damaged; the log of the service names it";
-                Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged_index", message)
+                Failure::of_reason(StatusCode::INTERNAL_SERVER_ERROR, reason, message.into())
             }
-            _ if is_storage_full(error) => {
+            reason @ Reason::StorageFull => {
                 tracing::error!(%error, request_id = request_id(), "the disk is full");
                 let message = "the disk of the index is full; send this again when there is space";
-                Failure::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", message)
+                Failure::of_reason(StatusCode::INSUFFICIENT_STORAGE, reason, message.into())
             }
             _ => {
                 tracing::error!(%error, request_id = request_id(), "internal error");
@@ -136,19 +168,6 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure::from(&error)
     }
-}
-
-/// Whether this comes from a full disk, or the end of what one may write to it.
-fn is_storage_full(error: &Error) -> bool {
-    let mut cause: Option<&dyn StdError> = Some(error);
-    while let Some(error) = cause {
-        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
 }
 
 impl IntoResponse for Failure {
@@ -176,7 +195,8 @@ impl IntoResponse for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cento::Corruption;
+    use cento::{ConflictKind, Corruption, Refusal};
+    use std::io;
 
     #[test]
     fn every_kind_of_error_has_a_code_of_its_own() {
@@ -185,12 +205,28 @@ mod tests {
             assert_eq!((failure.status.as_u16(), failure.code), (status, code), "{error}");
             failure
         };
-        check(Error::Query { what: "no".into() }, 400, "bad_request");
-        check(Error::input("a", "no"), 400, "bad_document");
-        check(Error::UnknownId { id: "a".into() }, 404, "not_found");
+        let limit = check(Error::argument("limit", "no"), 400, "invalid_argument");
+        assert_eq!(limit.body().error.argument.as_deref(), Some("limit"));
+        assert_eq!(
+            check(Error::arguments("no"), 400, "invalid_argument").body().error.argument,
+            None
+        );
+        check(Error::spec("winow", "no such scheme"), 400, "invalid_spec");
+        let missing = Refusal::unsupported("a measure", "compression", "cento");
+        let missing = check(Error::spec("ncd", missing), 400, "unsupported");
+        assert_eq!(missing.body().error.feature.as_deref(), Some("compression"));
+        check(Error::input("a", "no"), 400, "invalid_input");
+        let nameless = Refusal::new(Reason::MissingField { field: "text" }, "there is no `text`");
+        let nameless = check(Error::input("a", nameless), 400, "missing_field");
+        assert_eq!(nameless.body().error.field.as_deref(), Some("text"));
+        check(Error::input("a", Refusal::new(Reason::IdTaken, "no")), 409, "id_taken");
+        check(Error::UnknownId { id: "a".into() }, 404, "unknown_id");
+        // A path of this machine is nobody's business.
+        let told = check(Error::index("/secret", Reason::NoTexts, "no"), 500, "internal");
+        assert!(!told.message.contains("secret"));
         check(Error::Cancelled, 408, "timeout");
-        check(Error::conflict("another was first"), 409, "conflict");
-        check(Corruption::new("a.sig", "header", 0, "cut").into(), 500, "damaged_index");
+        check(Error::conflict(ConflictKind::Writer, "another was first"), 409, "conflict");
+        check(Corruption::new("a.sig", "header", 0, "cut").into(), 500, "damaged");
         let told = check(Error::internal("/secret/place", "it panicked"), 500, "internal");
         assert!(!told.message.contains("secret") && !told.message.contains("panicked"));
         // A client that may try again learns when; a defect would only occur again.

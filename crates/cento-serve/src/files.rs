@@ -208,11 +208,6 @@ fn push_bounded(list: &mut Vec<FileReason>, more: &mut u64, reason: impl FnOnce(
 
 /// What was not read, by the name of its file, and why.
 fn reason(error: &Error) -> FileReason {
-    match error {
-        Error::Input { place, what } => FileReason { path: place.clone(), reason: what.clone() },
-        Error::Io { path, source, .. } => {
-            FileReason { path: path.display().to_string(), reason: source.to_string() }
-        }
-        error => FileReason { path: String::new(), reason: error.to_string() },
-    }
+    let (path, reason) = error.place_and_message();
+    FileReason { path, reason }
 }

@@ -103,7 +103,9 @@ fn sign_all(
 /// What is wrong with a record, without its place, which is reported separately.
 fn unplaced(error: Error) -> Failure {
     match error {
-        Error::Input { what, .. } => Failure::bad_request(what),
+        Error::Input { reason, what, .. } => {
+            Failure::of_reason(axum::http::StatusCode::BAD_REQUEST, reason, what)
+        }
         error => Failure::from(error),
     }
 }
@@ -205,10 +207,10 @@ fn sign(
     let place = |line| format!("line {line}");
     for_each_record(body, 1, &options, &place, &mut |line, document| {
         let added = document.map_err(unplaced).and_then(|document| add(Some(line), document));
-        let Err(Failure { message, .. }) = added else { return };
+        let Err(Failure { code, message, .. }) = added else { return };
         failed += 1;
         if errors.len() < ERRORS_MAX {
-            errors.push(RecordError { line, message });
+            errors.push(RecordError { line, code: code.to_owned(), message });
         }
     });
     // Records that were not signed because the client has gone did not fail.

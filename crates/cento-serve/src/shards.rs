@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use axum::http::StatusCode;
 
 use super::failure::Failure;
-use cento::{Error, Index, Result};
+use cento::{Error, Index, Reason, Result};
 
 /// The maximum number of shards in a request.
 const SHARDS_MAX: usize = 1000;
@@ -29,7 +29,7 @@ impl Shards {
         let root = root.canonicalize().map_err(|e| Error::io("find", root, e))?;
         match root.is_dir() {
             true => Ok(Shards { root }),
-            false => Err(Error::index(root, "it is not a directory")),
+            false => Err(Error::index(root, Reason::Unsuitable, "it is not a directory")),
         }
     }
 
@@ -40,7 +40,7 @@ impl Shards {
     pub fn find(&self, names: &[String]) -> std::result::Result<Vec<PathBuf>, Failure> {
         if names.is_empty() || names.len() > SHARDS_MAX {
             let message = format!("`shards` must name between 1 and {SHARDS_MAX} indexes");
-            return Err(Failure::bad_request(message));
+            return Err(Failure::argument("shards", message));
         }
         names.iter().map(|name| self.find_one(name)).collect()
     }
@@ -77,7 +77,10 @@ impl Shards {
         if index.is_absolute() {
             message = message.replace(&index.display().to_string(), "the index of the service");
         }
-        Failure::new(StatusCode::CONFLICT, "not_merged", message)
+        match error.reason() {
+            Reason::InvalidArgument { .. } => Failure::argument("shards", message),
+            reason => Failure::of_reason(StatusCode::CONFLICT, reason, message),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::published::Published;
 use super::schedule::Daily;
 use cento::fault::Faults;
 use cento::index::Index;
-use cento::{Error, Result};
+use cento::{Error, Reason, Result};
 use cento_client::api::Run;
 use writer_loop::WriterLoop;
 
@@ -147,7 +147,7 @@ impl WriterThread {
     pub fn join(self, index: &Index, patience: Duration) -> Result<()> {
         if !self.committed.recv().unwrap_or(false) {
             let what = "acknowledged documents could not be committed; the log says why";
-            return Err(Error::index(index.path(), what));
+            return Err(Error::index(index.path(), Reason::WriteFailed, what));
         }
         let started = Instant::now();
         while !self.thread.is_finished() {

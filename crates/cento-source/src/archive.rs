@@ -261,6 +261,8 @@ pub enum ZipForm {
     Document,
     /// Something that is not read, and what, as a clause.
     Unread(&'static str),
+    /// An archive of a Java program.
+    Java,
     /// An archive of files.
     Archive,
 }
@@ -294,7 +296,7 @@ pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
             ZipForm::Unread("it is an OpenDocument spreadsheet; export it as .csv")
         }
         kind if kind.starts_with("application/vnd.oasis.opendocument.") => ZipForm::Document,
-        _ if is_java => ZipForm::Unread("it is a Java archive"),
+        _ if is_java => ZipForm::Java,
         _ => ZipForm::Archive,
     })
 }

@@ -2,6 +2,7 @@
 
 mod members;
 
+use cento::Refusal;
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
 use std::rc::Rc;
@@ -208,7 +209,7 @@ pub fn peek<'a>(
     match (&mut inner).take(len_max as u64).read_to_end(&mut start) {
         Err(error) if start.is_empty() => Err(error),
         Err(error) => {
-            let broken = Broken(error.kind(), error.to_string());
+            let broken = Broken(error.kind(), Refusal::of(&error));
             Ok((start.clone(), Box::new(Cursor::new(start).chain(broken))))
         }
         Ok(_) => Ok((start.clone(), Box::new(Cursor::new(start).chain(inner)))),
@@ -216,7 +217,7 @@ pub fn peek<'a>(
 }
 
 /// The end of a stream that cannot be read on.
-struct Broken(io::ErrorKind, String);
+struct Broken(io::ErrorKind, Refusal);
 
 impl Read for Broken {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

@@ -9,7 +9,7 @@ use ignore::{DirEntry, WalkBuilder};
 use cento::Error;
 
 use crate::filter::HIDDEN;
-use crate::{SourceOptions, ignored, names, unread};
+use crate::{SourceOptions, ignored, names};
 
 const LINK: &str = "it is a link; --follow follows the links in directories";
 const NO_FILE: &str = "it is not a regular file";
@@ -85,7 +85,8 @@ pub fn files_below(
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                each(DirectoryEntry::Failed(unread(&place_of(dir), error)))?;
+                let error = std::io::Error::other(error);
+                each(DirectoryEntry::Failed(Error::io("read", dir, error)))?;
                 continue;
             }
         };

@@ -4,10 +4,10 @@
 //! braces, in another user's directory, would end the process. Such a directory is refused.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use cento::{Error, Result};
+use cento::{Error, Reason, Refusal, Result};
 
 /// The files of a directory that say what is left out.
 const FILES: [&str; 2] = [".gitignore", ".ignore"];
@@ -42,7 +42,8 @@ pub fn check(dir: &Path) -> Result<()> {
             false => Some("it is not a regular file".into()),
         };
         if let Some(why) = why {
-            return Err(Error::io("read", &path, io::Error::other(why)));
+            let refusal = Refusal::new(Reason::UnusableIgnoreFile, why);
+            return Err(Error::io("read", &path, refusal.into()));
         }
     }
     Ok(())

@@ -12,9 +12,10 @@ use serde::de::{
 use serde_json::Map;
 use serde_json::value::RawValue;
 
-use super::{Document, SourceOptions, charset};
+use super::{Document, SourceOptions, charset, fields};
 use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
 use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
+use cento::{Reason, Refusal};
 
 /// The approximate size, in bytes, of the chunks in which lines are handed on.
 pub const CHUNK_BYTES: u64 = 256 << 10;
@@ -25,7 +26,7 @@ pub fn parse(
     line: &[u8],
     options: &SourceOptions,
     place: impl Fn() -> String,
-) -> Result<Document, String> {
+) -> Result<Document, Refusal> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let parsed = strictly_parsed(line, options, &place);
     let document = parsed.or_else(|Fault { what, is_json }| {
@@ -44,14 +45,14 @@ pub fn parse(
 
 /// Why a line is no document.
 struct Fault {
-    what: String,
+    what: Refusal,
     /// The line is JSON.
     is_json: bool,
 }
 
-impl From<String> for Fault {
-    fn from(what: String) -> Fault {
-        Fault { what, is_json: true }
+impl<R: Into<Refusal>> From<R> for Fault {
+    fn from(what: R) -> Fault {
+        Fault { what: what.into(), is_json: true }
     }
 }
 
@@ -65,16 +66,17 @@ fn strictly_parsed(
         let what = e.to_string();
         // The line of the error is that of the record: it says nothing.
         let what = what.split(" at line ").next().unwrap_or_default();
-        Fault { what: format!("{what} at column {}", e.column()), is_json: false }
+        let what = format!("{what} at column {}", e.column());
+        Fault { what: what.into(), is_json: false }
     };
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
     let text = match record.text {
         Some(Text(Some(text))) => text,
         Some(Text(None)) => return Err(format!("`{}` is not a string", options.text_field).into()),
-        None => return Err(format!("there is no `{}`", options.text_field).into()),
+        None => return Err(without(line, "text", &options.text_field).into()),
     };
-    let (id, id_source) = id_of(record.id, options, place)?;
+    let (id, id_source) = id_of(record.id, line, options, place)?;
     let id_source = record.id_place.map_or(id_source, IdSource::made);
     // A string of either field may be what is no JSON.
     let is_long = record.meta.is_some_and(|meta| meta.get().len() > META_WRITTEN_BYTES_MAX);
@@ -85,7 +87,7 @@ fn strictly_parsed(
     let meta = match meta {
         Err(_) if options.needs_text_only => Map::new(),
         Err(what) => {
-            let what = format!("{what}; --meta-field NONE reads none");
+            let what = Refusal::new(Reason::UnusableMeta, what);
             return Err(Fault { what, is_json: is_long });
         }
         Ok(meta) => meta,
@@ -93,9 +95,15 @@ fn strictly_parsed(
     Ok(Document { id, text, meta, record: None, id_source })
 }
 
+/// Refuses a record without the field `name`, with those that it has.
+fn without(line: &[u8], field: &'static str, name: &str) -> Refusal {
+    fields::missing("", field, name, fields::names_of(line).iter().map(String::as_str))
+}
+
 /// The id of a record, and who chose it. One that is changed, because no id has control characters, is made.
 fn id_of(
     json: Option<&RawValue>,
+    line: &[u8],
     options: &SourceOptions,
     place: &impl Fn() -> String,
 ) -> Result<(String, IdSource), Fault> {
@@ -104,14 +112,14 @@ fn id_of(
     let id = match json.map(id_of_json).transpose() {
         Err(_) if options.needs_text_only => return Ok(made()),
         Err(what) => {
-            let what = format!("`{field}` is {what}; --id-field NONE numbers the records");
+            let what = Refusal::new(Reason::UnusableIds, format!("`{field}` is {what}"));
             let is_string = json.is_some_and(|json| json.get().starts_with('"'));
             return Err(Fault { what, is_json: !is_string });
         }
         Ok(id) => id.flatten(),
     };
     match id {
-        None if options.requires_id => Err(format!("there is no `{field}`").into()),
+        None if options.requires_id => Err(without(line, "id", field).into()),
         None => Ok(made()),
         Some(id) if options.needs_text_only && id_problem(&id).is_some() => Ok(made()),
         Some(id) if id.chars().any(char::is_control) => {
@@ -407,7 +415,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn parsed(line: &str) -> Result<Document, String> {
+    fn parsed(line: &str) -> Result<Document, Refusal> {
         parse(line.as_bytes(), &SourceOptions::default(), || "f.jsonl:7".into())
     }
 
@@ -472,7 +480,7 @@ mod tests {
             (r#"{"id":"a"}"#, "there is no `text`"),
             (r#"{"text":5}"#, "`text` is not a string"),
             (r#"{"text":""} x"#, "trailing characters"),
-            (r#"{"id":[],"text":""}"#, "`id` is a list, and not an id; --id-field NONE"),
+            (r#"{"id":[],"text":""}"#, "`id` is a list, and not an id"),
             (r#"{"id":{},"text":""}"#, "`id` is an object, and not an id"),
             (r#"{"text":[{"a":1}]}"#, "`text` is not a string"),
             (&format!("{{\"text\":\"\",\"meta\":{nested}}}"), "recursion limit"),
@@ -480,7 +488,7 @@ mod tests {
             (&format!("{{\"meta\":{deep}"), "EOF while parsing"),
             (&format!("{{\"x\":{deep}"), "EOF while parsing"),
         ] {
-            let error = parsed(line).unwrap_err();
+            let error = parsed(line).unwrap_err().what;
             assert!(error.contains(reason), "{}: {error}", &line[..line.len().min(60)]);
         }
     }

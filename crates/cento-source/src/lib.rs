@@ -19,6 +19,7 @@ mod compressed;
 mod dedup;
 mod directory;
 mod extract;
+mod fields;
 mod filter;
 mod formats;
 mod headers;
@@ -58,7 +59,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use cento::index::Document;
-use cento::{Error, Result};
+use cento::{Error, Reason, Refusal, Result};
 
 pub use add::{AddOptions, AddReport, Event, add};
 pub use chunk::{Chunk, ChunkKind, InFile};
@@ -368,21 +369,24 @@ pub fn for_each_name(inputs: &[PathBuf], options: &SourceOptions, each: &mut dyn
 fn checked(
     mut document: Document,
     options: &SourceOptions,
-) -> std::result::Result<Document, String> {
+) -> std::result::Result<Document, Refusal> {
     let id = options.takes_any_id.then(|| std::mem::replace(&mut document.id, "-".into()));
     if let Some(what) = document.problem() {
-        return Err(what);
+        return Err(what.into());
     }
     document.id = id.unwrap_or(document.id);
     Ok(document)
 }
 
+/// The package, whose features messages name.
+const PACKAGE: &str = "cento-source";
+
 /// Bytes looked at to tell what a stream is.
 const PEEK_BYTES: usize = 8 << 10;
 
 /// The error that a whole file is not read: other than of a record, it is not known what is missing.
-fn unread(place: &str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::io("read", place, io::Error::other(why))
+fn unread(place: &str, why: impl Into<Refusal>) -> Error {
+    Error::io("read", place, io::Error::from(why.into()))
 }
 
 /// Why a file is not read that makes a library panic.
@@ -390,6 +394,7 @@ const DEFECT: &str = "reading it triggers a defect in cento; please report it";
 
 /// Why a record or file is refused that is longer than `bytes_max`.
 #[must_use]
-pub fn too_long(bytes_max: usize) -> String {
-    format!("longer than {bytes_max} bytes, the limit for a record")
+pub fn too_long(bytes_max: usize) -> Refusal {
+    let what = format!("longer than {bytes_max} bytes, the limit for a record");
+    Refusal::new(Reason::RecordTooLong, what)
 }

@@ -312,7 +312,7 @@ pub fn unread(start: &[u8]) -> &'static str {
 /// Whether a zip file of which only the beginning can be read was a document.
 #[cfg(feature = "archives")]
 pub fn begins_as_document(start: &[u8]) -> bool {
-    by_beginning(start).is_some_and(|what| what.contains("convert it to text first"))
+    cento::text::kind::document(start).is_some()
 }
 
 /// Whether a name ends so, in letters of either case.

@@ -10,23 +10,22 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
+use cento::{Reason, Refusal};
 use csv::ByteRecord;
 use serde_json::{Map, Value};
 
 use crate::SourceOptions;
 use crate::bytes::Source;
 use crate::charset::record_text;
+use crate::fields::missing;
 use crate::jsonl::{CHUNK_BYTES, Lines};
 use crate::quotes::Quotes;
 use crate::transcode::utf8;
 
-/// Column names of a table without a text that are shown.
-const SHOWN_MAX: usize = 20;
-
 /// Why a table cannot be read.
 pub enum Fault {
     /// It is none of documents, as a clause.
-    Input(String),
+    Input(Refusal),
     /// The stream cannot be read on, or not as a table.
     Read(io::Error),
 }
@@ -134,10 +133,11 @@ impl<'a> Rows<'a> {
         // What is read ahead is whole, but for a row in which the file ends.
         let end = if is_row { self.reader.position().byte() } else { u64::MAX };
         if let Some(line) = self.quotes.unclosed_before(end) {
-            return Err(Fault::Input(format!(
+            let what = format!(
                 "the quotation mark in line {line} is not closed, and so it is not known where its row \
                  ends; close it, or double it if it belongs to the text"
-            )));
+            );
+            return Err(Fault::Input(what.into()));
         }
         if !is_row {
             return Ok(None);
@@ -149,13 +149,12 @@ impl<'a> Rows<'a> {
 }
 
 /// Refuses a table without a text.
-fn check(names: &[String], options: &SourceOptions) -> Result<(), String> {
+fn check(names: &[String], options: &SourceOptions) -> Result<(), Refusal> {
     if names.contains(&options.text_field) {
         return Ok(());
     }
-    let shown = names[..names.len().min(SHOWN_MAX)].join("`, `");
-    let more = if names.len() > SHOWN_MAX { ", and more" } else { "" };
-    Err(format!("there is no column `{}`; its columns are `{shown}`{more}", options.text_field))
+    let names = names.iter().map(String::as_str);
+    Err(missing("column ", "text", &options.text_field, names))
 }
 
 fn record<'a>(
@@ -190,7 +189,7 @@ impl Read for Watched<'_> {
         if self.left.get() == 0 {
             let what = "a row of the table is longer than the limit for a record; a quotation mark \
                         may not be closed";
-            return Err(io::Error::other(what));
+            return Err(Refusal::new(Reason::RecordTooLong, what).into());
         }
         let read = self.inner.read(buffer)?;
         self.quotes.see(&buffer[..read]);
@@ -223,7 +222,7 @@ mod tests {
         });
         match end {
             Ok(_) => {}
-            Err(Fault::Input(what)) => faults.push_str(&what),
+            Err(Fault::Input(what)) => faults.push_str(&what.what),
             Err(Fault::Read(error)) => faults.push_str(&error.to_string()),
         }
         (rows, faults)

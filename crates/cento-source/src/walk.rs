@@ -29,11 +29,11 @@ use super::sniff::{self, Form, has_ending};
 use super::table::{Fault, read_table};
 use super::transcode::utf8;
 use super::{Chunk, ChunkKind, DEFECT, EMPTY, Item, PEEK_BYTES, SourceOptions};
-use super::{too_long, unread};
-use cento::Error;
+use super::{PACKAGE, too_long, unread};
 #[cfg(feature = "archives")]
 use cento::hash::Digest;
 use cento::index::IdSource;
+use cento::{Error, Refusal};
 
 /// The most that is allocated for a file before it is read.
 const ROOM_BYTES_MAX: usize = 64 << 20;
@@ -334,8 +334,8 @@ impl<'a> Reader<'a> {
         }
         let options = self.options;
         let Some(tables) = &options.tables else {
-            let why = format!("it is {name}, and this build has no feature `parquet` to read it");
-            return self.fail(unread(place, why));
+            let subject = format!("it is {name}, and reading it");
+            return self.fail(unread(place, Refusal::unsupported(subject, "parquet", PACKAGE)));
         };
         self.records(place, |_, each| match source {
             Source::File(file) => tables.read(io::empty(), Some(file), kind, options, each),
@@ -371,9 +371,10 @@ impl<'a> Reader<'a> {
             return self.fail(Error::io("read", &**place, error));
         }
         match form {
-            Ok(ZipForm::Unread(why)) if why.contains("Java") && has_ending(name, &[ZIP]) => {
+            Ok(ZipForm::Java) if has_ending(name, &[ZIP]) => {
                 self.archive(place, file, |file, each| archive::zip(file, each))
             }
+            Ok(ZipForm::Java) => self.skip(place, "it is a Java archive"),
             Ok(ZipForm::Unread(why)) => self.skip(place, why),
             Ok(ZipForm::Document) => self.document(place, start, Source::of(file)),
             // A damaged one may still be read by those who know it.
@@ -428,8 +429,8 @@ impl<'a> Reader<'a> {
     /// Refuses an archive: it is no text.
     #[cfg(not(feature = "archives"))]
     fn refuse_archive(&mut self, place: &str) -> ControlFlow<()> {
-        let why = "it is an archive, and this build has no feature `archives` to read it";
-        self.fail(unread(place, why))
+        let subject = "it is an archive, and reading it";
+        self.fail(unread(place, Refusal::unsupported(subject, "archives", PACKAGE)))
     }
 
     /// An archive, whose files are documents.

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 
 class Error(Exception):
-    """The base of all exceptions of cento."""
+    """The base of all exceptions of cento.
+
+    ``reason`` says why, for programs: ``"not_found"``, ``"other_scheme"``, ``"unsupported"`` and so on. It
+    does not change with the message, and is the code of the same error in a service.
+    """
+
+    reason: str = ""
 
 
 class InputError(Error, ValueError):
@@ -22,11 +28,22 @@ class SpecError(Error, ValueError):
     spec: str = ""
 
 
-class QueryError(Error, ValueError):
-    """An argument, or a combination of arguments, cannot be answered."""
+class InvalidArgumentError(Error, ValueError):
+    """An argument, or a combination of arguments, cannot be used.
+
+    ``argument`` names it, if it is one alone.
+    """
+
+    argument: str | None = None
 
 
-class NotFoundError(Error, LookupError):
+class UnsupportedError(Error, NotImplementedError):
+    """This build lacks the ``feature`` that is needed; the message names the package that has it."""
+
+    feature: str = ""
+
+
+class UnknownIdError(Error, LookupError):
     """No document has the id ``id``."""
 
     id: str = ""
@@ -35,10 +52,19 @@ class NotFoundError(Error, LookupError):
 class OpenError(Error):
     """The index at ``path`` cannot be opened or created as asked.
 
-    It is not there, is something else, or was made with other settings or by another version.
+    It is something else, was made with other settings or by another version, or cannot be used for this;
+    ``reason`` says which.
     """
 
     path: str = ""
+
+
+class IndexNotFoundError(OpenError, FileNotFoundError):
+    """There is no index at ``path``."""
+
+
+class IndexExistsError(OpenError, FileExistsError):
+    """There is an index at ``path`` already."""
 
 
 class LockedError(Error):

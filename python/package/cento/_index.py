@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Literal, overload
 
 from . import _native
-from ._errors import QueryError
+from ._errors import InvalidArgumentError
 from ._inputs import many, tables
 from ._types import (
     AddReport,
@@ -221,8 +221,8 @@ class Index:
             bytes: Give the places of passages in bytes of UTF-8 instead of code points.
 
         Raises:
-            QueryError: The arguments contradict each other, or the filter is none.
-            NotFoundError: There is no document ``id``.
+            InvalidArgumentError: The arguments contradict each other, or the filter is none.
+            UnknownIdError: There is no document ``id``.
             InputError: The text is no text.
             CorruptError: A file is damaged.
         """
@@ -432,7 +432,7 @@ class Index:
             bytes: Give the places of passages in bytes of UTF-8 instead of code points.
 
         Raises:
-            QueryError: The arguments contradict each other.
+            InvalidArgumentError: The arguments contradict each other.
             OpenError: The other index signs texts otherwise.
         """
         options = _options(locals())
@@ -592,7 +592,7 @@ class Writer:
         Raises:
             InputError: An item is no document. Those before it are among the changes that have not
                 been committed.
-            QueryError: ``items`` is a table.
+            InvalidArgumentError: ``items`` is a table.
         """
         advice = "pass [(id, text)], or a table to `add_arrow`"
         given, skips = many(items, "items", advice), _skips(on_error)
@@ -634,7 +634,7 @@ class Writer:
         Raises:
             InputError: A column is missing or of another type, or a row is no document. Those
                 before it are among the changes that have not been committed.
-            QueryError: ``table`` gives no Arrow data.
+            InvalidArgumentError: ``table`` gives no Arrow data.
         """
         data, skips = tables(table), _skips(on_error)
         columns = (id, id_prefix, text)
@@ -661,7 +661,7 @@ class Writer:
 
 def _skips(on_error: str) -> bool:
     if on_error not in ("raise", "skip"):
-        raise QueryError(f'`on_error` is {on_error!r}; it is "raise" or "skip"')
+        raise InvalidArgumentError(f'`on_error` is {on_error!r}; it is "raise" or "skip"')
     return on_error == "skip"
 
 

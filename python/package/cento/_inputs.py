@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from ._errors import InputError, QueryError
+from ._errors import InputError, InvalidArgumentError
 
 _ONE = (str, bytes, bytearray, memoryview)
 _ARROW = ("__arrow_c_stream__", "__arrow_c_array__")
@@ -22,7 +22,7 @@ def many(value: object, name: str, advice: str) -> Iterable[Any]:
 
     Raises:
         InputError: It is one text, or columns by their names.
-        QueryError: It is a table, or cannot be iterated over.
+        InvalidArgumentError: It is a table, or cannot be iterated over.
     """
     if isinstance(value, _ONE):
         raise _refusal(name, f"it is one text where a list of texts is meant; {advice}")
@@ -33,12 +33,12 @@ def many(value: object, name: str, advice: str) -> Iterable[Any]:
         # A column of pyarrow, whose own items are no values of Python.
         return cast(Iterable[Any], value.to_pylist())
     if is_arrow(value) and (hasattr(value, "column_names") or hasattr(value, "columns")):
-        raise QueryError(f"`{name}` is a table of Arrow, not a list; {advice}")
+        raise InvalidArgumentError(f"`{name}` is a table of Arrow, not a list; {advice}")
     try:
         iter(cast(Iterable[Any], value))
     except TypeError:
         kind = type(value).__name__
-        raise QueryError(f"`{name}` is a {kind}, not a list; {advice}") from None
+        raise InvalidArgumentError(f"`{name}` is a {kind}, not a list; {advice}") from None
     return cast(Iterable[Any], value)
 
 
@@ -47,7 +47,7 @@ def tables(value: object) -> object:
 
     Raises:
         InputError: It is one text.
-        QueryError: It is none of what gives Arrow data.
+        InvalidArgumentError: It is none of what gives Arrow data.
     """
     if is_arrow(value):
         return value
@@ -58,13 +58,13 @@ def tables(value: object) -> object:
         # A DatasetDict is one, too.
         names = ", ".join(repr(name) for name in list(value)[:5])
         what = f"a {kind} is no Arrow table; pass one of its values ({names}) if they are tables"
-        raise QueryError(f"{what}, or `pyarrow.table(...)` of it if they are columns")
+        raise InvalidArgumentError(f"{what}, or `pyarrow.table(...)` of it if they are columns")
     if hasattr(value, "with_format"):
         # By itself it gives one for each row.
         return cast(Any, value).with_format("arrow").iter(batch_size=1000)
     if hasattr(value, "collect"):
         what = f"a {kind} has not been read yet"
-        raise QueryError(f"{what}; pass `frame.collect()` (polars) or `frame.toArrow()` (Spark)")
+        raise InvalidArgumentError(f"{what}; pass `frame.collect()` (polars) or `frame.toArrow()` (Spark)")
     return value
 
 
@@ -96,10 +96,10 @@ def paths(value: object, name: str) -> list[str | os.PathLike[str]]:
     """Paths that are meant to be many.
 
     Raises:
-        QueryError: It is one path.
+        InvalidArgumentError: It is one path.
     """
     if isinstance(value, (*_ONE, os.PathLike)):
-        raise QueryError(f"`{name}` is one path where a list of paths is meant; pass [path]")
+        raise InvalidArgumentError(f"`{name}` is one path where a list of paths is meant; pass [path]")
     return list(cast(Iterable[Any], value))
 
 
@@ -107,10 +107,10 @@ def names(value: object, name: str) -> list[str]:
     """Names that are meant to be many.
 
     Raises:
-        QueryError: It is one name.
+        InvalidArgumentError: It is one name.
     """
     if isinstance(value, _ONE):
-        raise QueryError(f"`{name}` is one name where a list of names is meant; pass [name]")
+        raise InvalidArgumentError(f"`{name}` is one name where a list of names is meant; pass [name]")
     return list(cast(Iterable[str], value))
 
 

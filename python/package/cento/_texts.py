@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from . import _native
-from ._errors import InputError, QueryError
+from ._errors import InputError, InvalidArgumentError
 from ._inputs import column, is_arrow, many, names, paths, tables
 from ._types import (
     Comparison,
@@ -178,13 +178,13 @@ def dedup(
 
     Raises:
         InputError: An item is no document.
-        QueryError: The options contradict each other, or one has no such value.
+        InvalidArgumentError: The options contradict each other, or one has no such value.
         OpenError: The index has another scheme or analyzer than what is asked for.
         LockedError: The index has another writer.
     """
     against, named = _options("dedup", options)
     if is_arrow(items) and (hasattr(items, "column_names") or hasattr(items, "columns")):
-        raise QueryError("`items` is Arrow data; `cento.dedup_arrow` takes that")
+        raise InvalidArgumentError("`items` is Arrow data; `cento.dedup_arrow` takes that")
     given = many(items, "items", "pass [text], or a table to `cento.dedup_arrow`")
     run = _native.Dedup(given, (id, text, meta), index, against, bytes, False, named)
     return _verdicts(run)
@@ -228,7 +228,7 @@ def dedup_arrow(
     Raises:
         InputError: A column is missing or of another type, or a row is no document. It comes when
             that is read, by what reads the stream in its own way.
-        QueryError: ``data`` gives no Arrow data, the options contradict each other, or one has no
+        InvalidArgumentError: ``data`` gives no Arrow data, the options contradict each other, or one has no
             such value.
         OpenError: The index has another scheme or analyzer than what is asked for.
         LockedError: The index has another writer.

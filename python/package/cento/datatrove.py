@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ._errors import QueryError
+from ._errors import InvalidArgumentError
 from ._index import Index
 from ._texts import DedupOptions, dedup
 
@@ -36,10 +36,10 @@ class Dedup:
         """The documents that are kept.
 
         Raises:
-            QueryError: There are several tasks.
+            InvalidArgumentError: There are several tasks.
         """
         if world_size != 1:
-            raise QueryError(
+            raise InvalidArgumentError(
                 f"deduplication is one task, not {world_size}: it uses all processors by itself; "
                 "set `tasks=1`"
             )

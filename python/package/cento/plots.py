@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ._errors import QueryError
+from ._errors import InvalidArgumentError
 from ._texts import sign
 from ._types import Answer, Hit, Pair
 
@@ -58,12 +58,12 @@ def s_curve_points(
 
     Raises:
         SpecError: The scheme cannot be used.
-        QueryError: A number is out of its range.
+        InvalidArgumentError: A number is out of its range.
     """
     if not 0 <= threshold <= 1:
-        raise QueryError(f"`threshold` is {threshold}; it must be from 0 to 1")
+        raise InvalidArgumentError(f"`threshold` is {threshold}; it must be from 0 to 1")
     if min(words, pairs, steps) < 1:
-        raise QueryError("`words`, `pairs` and `steps` must be at least 1")
+        raise InvalidArgumentError("`words`, `pairs` and `steps` must be at least 1")
     rng = random.Random(seed)
     points: list[tuple[float, float]] = []
     for step in range(1, steps + 1):
@@ -107,7 +107,7 @@ def similarity_counts(found: Iterable[Pair | Hit], bins: int = 20) -> list[int]:
     The last part has those of resemblance 1.
     """
     if bins < 1:
-        raise QueryError("`bins` must be at least 1")
+        raise InvalidArgumentError("`bins` must be at least 1")
     counts = [0] * bins
     for each in found:
         counts[min(int(each.resemblance * bins), bins - 1)] += 1
@@ -130,13 +130,13 @@ def latency_percentiles(
     """The seconds within which so many per cent of the searches were answered (nearest rank).
 
     Raises:
-        QueryError: There is no answer, or a number is no percentage.
+        InvalidArgumentError: There is no answer, or a number is no percentage.
     """
     seconds = sorted(answer.took_us / 1e6 for answer in answers)
     if not seconds:
-        raise QueryError("there is no answer of which to draw the time")
+        raise InvalidArgumentError("there is no answer of which to draw the time")
     if any(not 0 < percent <= 100 for percent in percents):
-        raise QueryError("a percentage must be over 0 and at most 100")
+        raise InvalidArgumentError("a percentage must be over 0 and at most 100")
     rank = {percent: -int(-percent * len(seconds) // 100) for percent in percents}
     return {percent: seconds[at - 1] for percent, at in rank.items()}
 

@@ -39,7 +39,7 @@ use crate::scheme::frequency::FrequencyTable;
 use crate::spec::{Grammar, Spec};
 use crate::stop::Stop;
 use crate::text::{Analyzer, Side};
-use crate::{Error, Result};
+use crate::{Error, Reason, Refusal, Result};
 use family::{Similarity, Texts};
 
 /// A measure of similarity.
@@ -169,7 +169,8 @@ impl Measure {
                  {} tokens by {}",
                 header.q, header.analyzer
             );
-            return Err(Error::spec(self.to_string(), what));
+            let refusal = Refusal::new(Reason::OtherFrequencyTable, what);
+            return Err(Error::spec(self.to_string(), refusal));
         }
         let collection = self.family.knows_collections.then(|| table.clone());
         Ok(Measure { collection, ..self })
@@ -193,7 +194,7 @@ impl Measure {
                 a.tokens.hashes.len(),
                 b.tokens.hashes.len()
             );
-            return Err(Error::Query { what });
+            return Err(Error::argument("measure", what));
         }
         self.similarity(a, b, stop)
     }

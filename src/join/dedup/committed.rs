@@ -130,9 +130,8 @@ impl<'a> Committed<'a> {
 fn spooled_runs<'a>(own: &'a Searcher, maker: &RunMaker, texts: &'a RecentTexts) -> StoredRuns<'a> {
     let snapshot = own.snapshot();
     let read = |address| {
-        let place = place_of(snapshot, address)?.ok_or_else(|| {
-            Error::index(snapshot.index().path(), "a document has lost the place of its text")
-        })?;
+        let place = place_of(snapshot, address)?
+            .ok_or_else(|| Error::internal("dedup", "a document has lost the place of its text"))?;
         texts.spool.read(place)
     };
     StoredRuns::new(snapshot, maker.clone(), Box::new(read), &texts.kept)

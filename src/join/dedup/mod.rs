@@ -172,12 +172,12 @@ impl<'a> Dedup<'a> {
             config.check_signs_as(other.config(), other.index().path())?;
             if options.passage.is_some() && !other.config().store_text {
                 let what = "the index stores no text in which to find passages";
-                return Err(Error::index(other.index().path(), what));
+                return Err(Error::index(other.index().path(), crate::Reason::NoTexts, what));
             }
         }
         if options.passage.is_some() && !config.store_text {
             let what = "the index stores no text in which to find passages";
-            return Err(Error::index(index.path(), what));
+            return Err(Error::index(index.path(), crate::Reason::NoTexts, what));
         }
         let memory_bytes = options.memory_bytes / 4;
         let mut writer =
@@ -248,11 +248,11 @@ impl<'a> Dedup<'a> {
 }
 
 fn changed() -> Error {
-    Error::Query {
-        what: "the documents differ from those of the interrupted run; resume with the same \
-               documents, or give that run up"
-            .into(),
-    }
+    Error::argument(
+        "resume",
+        "the documents differ from those of the interrupted run; resume with the same documents, or give \
+         that run up",
+    )
 }
 
 /// The number of all records up to this one, from that of those before.

@@ -62,7 +62,7 @@ document = stored.sync(client=client, id="a/1")
 assert isinstance(document, DocumentResponse) and document.text == TEXT
 
 missing = search.sync(client=client, body=SearchRequest(id="nobody"))
-assert isinstance(missing, ErrorBody) and missing.error.code == "not_found"
+assert isinstance(missing, ErrorBody) and missing.error.code == "unknown_id"
 
 removed = remove.sync(client=client, body=RemoveRequest(ids=["a/1", "c"]), commit=RemoveCommit.WAIT)
 assert isinstance(removed, RemoveResponse), removed

@@ -44,7 +44,7 @@ const { data: stored } = await client.GET("/v1/documents/{id}", {
 assert.equal(stored?.text, other);
 
 const { error, response } = await client.POST("/v1/search", { body: { id: "nobody" } });
-assert(response.status === 404 && error?.error.code === "not_found");
+assert(response.status === 404 && error?.error.code === "unknown_id");
 
 const { data: removed } = await client.POST("/v1/remove", {
   params: { query: { commit: "wait" } },

@@ -26,11 +26,11 @@ use super::progress::{NotRead, Spinner, stop_flag};
 use super::terminal::{self, tell};
 use super::values::{parse_bytes, parse_share};
 use super::{Outcome, Result};
-use cento::Error;
 use cento::hash::hash_fields;
 use cento::index::Index;
 use cento::join::dedup::{DedupOptions, Event, Progress};
 use cento::search::{Boilerplate, Searcher};
+use cento::{Error, Reason};
 use cento_source::{SourceOptions, TableForm, check_there, dedup};
 use files::Files;
 use tree::{TableInput, Tree};
@@ -481,18 +481,20 @@ impl Dedup {
         let is_of_interest =
             |progress: &Progress| !progress.done || (self.resume && progress.run == run);
         let before = Progress::of(index)?.filter(is_of_interest);
-        let refused = |what: &str| Err(Error::index(index.path(), what));
+        let refused = |reason, what: &str| Err(Error::index(index.path(), reason, what));
         match (before, self.resume) {
             (Some(before), true) if before.run == run => Ok(before),
             (Some(_), true) => refused(
+                Reason::OtherSettings,
                 "the interrupted run had other inputs or options; repeat the command with those",
             ),
             (Some(_), false) if !self.restart => refused(
+                Reason::Interrupted,
                 "an earlier run was interrupted; continue it with --resume and the same inputs and \
                  options, or start another with --restart, which compares with what it kept",
             ),
             (None, true) if !self.writes_tables() && self.out.as_deref().is_some_and(is_taken) => {
-                refused("there is no interrupted run to resume; omit --resume")
+                refused(Reason::Unsuitable, "there is no interrupted run to resume; omit --resume")
             }
             // Or a run was interrupted before it had begun.
             _ => Ok(Progress { run, ..Progress::default() }),

@@ -7,7 +7,7 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use cento::{Error, Result, replace};
+use cento::{Error, Refusal, Result, replace};
 use cento_source::{Copying, Selection, Tables};
 use tempfile::NamedTempFile;
 
@@ -65,9 +65,11 @@ impl TableFiles {
     ) -> Result<TableFiles> {
         let shown = dir.display().to_string();
         let Some(tables) = tables else {
-            let what = "the output is a directory, for Parquet files, and this build has no feature \
-                        `parquet` to write them";
-            return Err(Error::input(shown, what));
+            let subject = "the output is a directory, for Parquet files: to write them";
+            return Err(Error::input(
+                shown,
+                Refusal::unsupported(subject, "parquet", "cento-source"),
+            ));
         };
         if at.is_none() {
             check_new(dir, inputs)?;

@@ -10,8 +10,8 @@ use crate::fingerprint;
 use crate::messages::Messages;
 use crate::output;
 use crate::{Failure, Result};
-use cento::Error;
 use cento::index::Document;
+use cento::{Error, Reason, Refusal};
 use cento_report::NotCompared;
 use cento_source::{Chunk, InFile, Item, SourceOptions};
 
@@ -46,19 +46,27 @@ impl Unanswered {
     }
 }
 
-/// Codes with which a service refuses a query for its text.
-const CODES_OF_A_TEXT: [&str; 5] =
-    ["bad_document", "internal", "poisonous_document", "timeout", "too_large"];
-
 /// The error of one query alone, naming it; back if the next one would have it as well.
 fn of_one(name: &str, error: Error) -> std::result::Result<Error, Error> {
+    let is_of_text = matches!(
+        error.reason(),
+        Reason::InvalidInput
+            | Reason::RecordTooLong
+            | Reason::DocumentTooLarge
+            | Reason::MissingField { .. }
+            | Reason::InvalidArgument { argument: Some("text") }
+            | Reason::MemoryLimit
+            | Reason::Timeout
+            | Reason::PoisonousDocument
+            | Reason::Internal
+    );
     match error {
-        Error::Input { what, .. } => Ok(Error::input(name, what)),
-        Error::Memory { what, is_for_now: false } => Ok(Error::input(name, what)),
-        Error::Internal { what, .. } => Ok(Error::internal(name, what)),
-        Error::Service { code, message, .. } if CODES_OF_A_TEXT.contains(&code.as_str()) => {
-            Ok(Error::input(name, message))
+        Error::Input { reason, what, .. } => Ok(Error::input(name, Refusal::new(reason, what))),
+        Error::Memory { what, .. } if is_of_text => {
+            Ok(Error::input(name, Refusal::new(Reason::MemoryLimit, what)))
         }
+        Error::Internal { what, .. } => Ok(Error::internal(name, what)),
+        Error::Service { message, .. } if is_of_text => Ok(Error::input(name, message)),
         error => Err(error),
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::fetch::Asker;
-use cento::{Error, Result};
+use cento::{Error, Refusal, Result};
 
 /// A search engine.
 pub trait Engine {
@@ -45,8 +45,8 @@ impl EngineArg {
     /// When the address needs TLS, and this build has none.
     pub fn open(&self, time: Duration) -> Result<Box<dyn Engine>> {
         if self.url.starts_with("https://") && !cfg!(feature = "tls") {
-            let what = "this build of cento has no TLS: its feature `tls` is off";
-            return Err(Error::input(self.url.as_str(), what));
+            let refusal = Refusal::unsupported("https", "tls", "cento-cli");
+            return Err(Error::input(self.url.as_str(), refusal));
         }
         Ok(Box::new(Searxng { url: format!("{}/search", self.url), asker: Asker::new(time) }))
     }

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use cento_client::client::trusting_the_system;
+use cento::Refusal;
+use cento_client::client::{is_about_certificates, trusting_the_system};
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::http::header::LOCATION;
@@ -18,7 +19,7 @@ use ureq::{Agent, Body};
 
 use super::address::{is_public, parts, redirected};
 use super::robots::{AGENT, Robots};
-use crate::advice;
+use crate::hints::ON_CERTIFICATES;
 
 /// A chain of more redirects is not followed.
 const REDIRECTS_MAX: usize = 5;
@@ -115,7 +116,7 @@ impl Fetcher {
                 .ok_or("it is no plain address of http or https, and was not asked")?;
             let (origin, path) = (origin.to_owned(), path.to_owned());
             if origin.starts_with("https") && !cfg!(feature = "tls") {
-                return Err("this build of cento has no TLS: its feature `tls` is off".into());
+                return Err(Refusal::unsupported("https", "tls", "cento-cli").what);
             }
             if !self.robots(&origin)?.allows(&path) {
                 return Err("its robots.txt does not allow it".into());
@@ -187,16 +188,16 @@ impl Fetcher {
                 format!("it took longer than {:?} (--timeout)", self.limits.time)
             }
             ureq::Error::Other(other) => other.to_string(),
-            other => explained(other.to_string()),
+            other => explained("", other),
         }
     }
 }
 
-/// A failure with the advice for it, if there is any.
-fn explained(failure: String) -> String {
-    match advice::on_certificates(&failure) {
-        Some(advice) => format!("{failure}; {advice}"),
-        None => failure,
+/// A failure, after these words, with the hint for it, if there is any.
+fn explained(before: &str, error: &ureq::Error) -> String {
+    match is_about_certificates(error) {
+        true => format!("{before}{error}; {ON_CERTIFICATES}"),
+        false => format!("{before}{error}"),
     }
 }
 
@@ -219,8 +220,7 @@ impl Asker {
     pub fn get(&self, url: &str, query: &[(&str, &str)]) -> Result<(u16, Vec<u8>), String> {
         let asked =
             query.iter().fold(self.agent.get(url), |asked, (name, value)| asked.query(name, value));
-        let failed =
-            |error: ureq::Error| explained(format!("the search engine cannot be asked: {error}"));
+        let failed = |error: ureq::Error| explained("the search engine cannot be asked: ", &error);
         let mut response = asked.call().map_err(failed)?;
         let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         Ok((response.status().as_u16(), body.map_err(failed)?))

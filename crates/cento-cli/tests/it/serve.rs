@@ -6,7 +6,7 @@ use crate::common::words;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use cento::Error;
+use cento::{Error, Reason};
 use cento_client::Client;
 use cento_client::api::{
     Commit, CompareRequest, DocumentBody, PairwiseRequest, PassagesRequest, SearchRequest, TextOrId,
@@ -92,7 +92,7 @@ fn a_batch_is_answered_line_by_line() {
         answers[0].as_ref().unwrap().hits,
         client.search(&text(&words(1, 80))).unwrap().hits
     );
-    assert!(matches!(&answers[1], Err(Error::Service { code, .. }) if code == "not_found"));
+    assert!(matches!(&answers[1], Err(Error::Service { code, .. }) if code == "unknown_id"));
     assert_eq!(answers[2].as_ref().unwrap().hits, []);
     let many = vec![text("x"); 4];
     let refused = client.search_all(&many).unwrap_err();
@@ -102,6 +102,30 @@ fn a_batch_is_answered_line_by_line() {
         reply.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(answers[0]["hits"].is_array());
     assert_eq!(answers[1]["error"]["code"], "bad_request");
+}
+
+#[test]
+fn a_client_gets_the_reason_back() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let client = service.client();
+    let refused = |request: SearchRequest| client.search(&request).unwrap_err();
+    let unknown = refused(SearchRequest { id: Some("nobody".into()), ..SearchRequest::default() });
+    assert_eq!(unknown.reason(), Reason::UnknownId);
+    let large = refused(SearchRequest { limit: Some(100_000), ..text("some words") });
+    assert_eq!(large.reason(), Reason::InvalidArgument { argument: Some("limit") });
+    let magic = refused(SearchRequest { verify: Some("jacard".into()), ..text("some words") });
+    assert_eq!(magic.reason(), Reason::InvalidSpec);
+    let reply = service.ask(
+        "POST",
+        "/v1/documents?commit=wait",
+        LINES,
+        "{\"id\": \"x\", \"txt\": \"y\"}\n",
+    );
+    let report: Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!(report["errors"][0]["code"], "missing_field", "{report}");
+    let message = report["errors"][0]["message"].as_str().unwrap();
+    assert!(message.contains("did you mean `txt`?"), "{message}");
 }
 
 #[test]
@@ -155,7 +179,7 @@ fn a_record_that_is_none_is_told_with_its_line() {
         report["errors"].as_array().unwrap().iter().map(|e| e["line"].as_u64().unwrap()).collect();
     assert_eq!(errors, [3, 4, 5]);
     let reply = service.post("/v1/documents", "{\"text\": \"no id\"}");
-    assert_eq!((reply.status, reply.code().as_str()), (400, "bad_document"));
+    assert_eq!((reply.status, reply.code().as_str()), (400, "missing_field"));
 }
 
 #[test]
@@ -318,7 +342,7 @@ fn the_similarity_of_the_texts_decides_over_http() {
             let reply = ask(json!({"min_resemblance": wrong}));
             assert_eq!(
                 (reply.status, reply.code().as_str()),
-                (400, "bad_request"),
+                (400, if wrong.is_f64() { "invalid_argument" } else { "bad_request" }),
                 "{path} {wrong}"
             );
             assert!(!wrong.is_f64() || reply.body.contains("`min_resemblance` must be"));
@@ -357,19 +381,19 @@ fn what_cannot_be_answered_is_refused_with_its_status() {
     search("", 400, "bad_request");
     search("{", 400, "bad_request");
     search("[]", 400, "bad_request");
-    search("{}", 400, "bad_request");
-    search("{\"text\": \"x\", \"id\": \"a\"}", 400, "bad_request");
+    search("{}", 400, "invalid_argument");
+    search("{\"text\": \"x\", \"id\": \"a\"}", 400, "invalid_argument");
     search("{\"text\": \"x\", \"txt\": 1}", 400, "bad_request");
     search("{\"text\": \"x\", \"text\": \"y\"}", 400, "bad_request");
     search("{\"text\": \"x\", \"limit\": -1}", 400, "bad_request");
-    search("{\"text\": \"x\", \"limit\": 100000}", 400, "bad_request");
+    search("{\"text\": \"x\", \"limit\": 100000}", 400, "invalid_argument");
     search("{\"text\": \"x\", \"limit\": 99999999999999999999}", 400, "bad_request");
     search("{\"text\": \"x\", \"min_containment\": NaN}", 400, "bad_request");
-    search("{\"text\": \"x\", \"min_containment\": 2}", 400, "bad_request");
-    search("{\"text\": \"x\", \"filter\": \"((\"}", 400, "bad_request");
-    search("{\"text\": \"x\", \"verify\": \"magic\"}", 400, "bad_request");
-    search("{\"text\": \"x\", \"max_df\": \"many\"}", 400, "bad_request");
-    search("{\"id\": \"nobody\"}", 404, "not_found");
+    search("{\"text\": \"x\", \"min_containment\": 2}", 400, "invalid_argument");
+    search("{\"text\": \"x\", \"filter\": \"((\"}", 400, "invalid_argument");
+    search("{\"text\": \"x\", \"verify\": \"magic\"}", 400, "invalid_spec");
+    search("{\"text\": \"x\", \"max_df\": \"many\"}", 400, "invalid_argument");
+    search("{\"id\": \"nobody\"}", 404, "unknown_id");
     search(&"[".repeat(10_000), 400, "bad_request");
     search(&format!("{{\"text\": \"{}\"}}", "x".repeat(70_000)), 413, "too_large");
     check("POST", "/v1/search", "", "{}", 415, "unsupported_media_type");
@@ -384,12 +408,12 @@ fn what_cannot_be_answered_is_refused_with_its_status() {
     let zipped = format!("{JSON}Content-Encoding: br\r\n");
     check("POST", "/v1/search", &zipped, "{}", 415, "unsupported_media_type");
     check("GET", "/v1/search", "", "", 405, "method_not_allowed");
-    check("GET", "/v1/nothing", "", "", 404, "not_found");
-    check("GET", "/../../etc/passwd", "", "", 404, "not_found");
-    check("GET", "/v1/documents/%00", "", "", 404, "not_found");
+    check("GET", "/v1/nothing", "", "", 404, "no_such_route");
+    check("GET", "/../../etc/passwd", "", "", 404, "no_such_route");
+    check("GET", "/v1/documents/%00", "", "", 404, "unknown_id");
     check("GET", "/v1/documents/%FF", "", "", 400, "bad_request");
     check("POST", "/v1/documents?commit=now", JSON, "{}", 400, "bad_request");
-    check("POST", "/v1/compact", JSON, "{\"segments\": 0}", 400, "bad_request");
+    check("POST", "/v1/compact", JSON, "{\"segments\": 0}", 400, "invalid_argument");
     check("POST", "/v1/compact", JSON, "[]", 400, "bad_request");
     check("POST", "/v1/compare", JSON, "{\"a\": {\"id\": \"a\"}}", 400, "bad_request");
     let foreign = format!("{JSON}Sec-Fetch-Site: cross-site\r\n");

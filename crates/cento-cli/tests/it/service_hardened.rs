@@ -143,7 +143,7 @@ fn a_measure_that_would_outlast_the_time_limit_is_not_begun() {
     service.client().add(&body("long", &long), Commit::Wait).unwrap();
     let compare = json!({"a": {"text": long}, "b": {"id": "long"}, "measures": ["lcs"]});
     let reply = service.post("/v1/compare", &compare.to_string());
-    assert_eq!((reply.status, reply.code().as_str()), (400, "bad_request"));
+    assert_eq!((reply.status, reply.code().as_str()), (400, "invalid_argument"));
     assert!(reply.body.contains("too long for lcs"), "{reply:?}");
     let search = json!({"text": long, "verify": "damerau"});
     assert_eq!(service.post("/v1/search", &search.to_string()).status, 400);
@@ -260,7 +260,7 @@ fn a_deep_filter_is_refused_and_the_service_lives() {
     ] {
         let body = json!({"text": words(1, 60), "filter": filter}).to_string();
         let reply = service.post("/v1/search", &body);
-        assert_eq!((reply.status, reply.code().as_str()), (400, "bad_request"), "{reply:?}");
+        assert_eq!((reply.status, reply.code().as_str()), (400, "invalid_argument"), "{reply:?}");
         let run = dir.run(&["search", "idx", "--text", &words(1, 60), "--filter", &filter]);
         assert_eq!(run.status, 2, "{}", run.err);
         assert!(

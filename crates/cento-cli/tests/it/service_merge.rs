@@ -144,13 +144,13 @@ fn what_is_refused_names_no_place_and_leaves_the_index_as_it_was() {
         (json!([absolute]), 404, "not_found", ""),
         (json!(["one", ""]), 404, "not_found", "``"),
         (json!(["none"]), 404, "not_found", "none"),
-        (json!([]), 400, "bad_request", "shards"),
+        (json!([]), 400, "invalid_argument", "shards"),
         (json!("one"), 400, "bad_request", ""),
-        (json!(["one", "one"]), 409, "not_merged", "named twice"),
-        (json!(["one", "other"]), 409, "not_merged", "kgram(k=3)"),
-        (json!(["damaged"]), 409, "not_merged", "damaged"),
-        (json!(["one", "sub/two"]), 409, "not_merged", "sub/two"),
-        (json!(["one", "clash"]), 409, "not_merged", "`c` is in one and in clash"),
+        (json!(["one", "one"]), 400, "invalid_argument", "named twice"),
+        (json!(["one", "other"]), 409, "other_scheme", "kgram(k=3)"),
+        (json!(["damaged"]), 409, "damaged", "damaged"),
+        (json!(["one", "sub/two"]), 409, "locked", "sub/two"),
+        (json!(["one", "clash"]), 409, "shared_id", "`c` is in one and in clash"),
     ] {
         let reply = service.post("/v1/merge", &json!({ "shards": shards }).to_string());
         assert_eq!((reply.status, reply.code()), (status, code.into()), "{shards}: {reply:?}");
@@ -177,6 +177,6 @@ fn an_index_is_not_merged_to_itself() {
     let dir = shards();
     let service = Service::start(&dir, &["--shard-dir", "."]);
     let reply = service.post("/v1/merge", r#"{"shards": ["idx"]}"#);
-    assert_eq!((reply.status, reply.code()), (409, "not_merged".into()), "{reply:?}");
+    assert_eq!((reply.status, reply.code()), (400, "invalid_argument".into()), "{reply:?}");
     assert_eq!(service.post("/v1/merge", r#"{"shards": ["shards/one"]}"#).status, 200);
 }

@@ -123,6 +123,9 @@ pub struct AddResponse {
 pub struct RecordError {
     /// Its line, counted from 1.
     pub line: u64,
+    /// Why, for programs: as the code of an error.
+    #[cfg_attr(feature = "openapi", schema(example = "missing_field"))]
+    pub code: String,
     /// What is wrong with it.
     pub message: String,
 }

@@ -48,10 +48,19 @@ pub struct ErrorBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorInfo {
     /// For programs: this does not change.
-    #[cfg_attr(feature = "openapi", schema(example = "bad_request"))]
+    #[cfg_attr(feature = "openapi", schema(example = "invalid_argument"))]
     pub code: String,
     /// For people: a sentence.
     pub message: String,
+    /// The field of the request that cannot be used, if the code is `invalid_argument` and it is one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
+    /// The feature that the service was built without, if the code is `unsupported`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature: Option<String>,
+    /// The field that a record lacks, if the code is `missing_field`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
     /// The number of the request, by which the log of the service and of proxies know it; absent in one
     /// answer of several to a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]

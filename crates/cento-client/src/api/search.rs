@@ -165,7 +165,6 @@ impl SearchRequest {
     /// # Errors
     /// When the request is none that can be answered.
     pub fn query(self, config: &Config, collection: Option<&Arc<FrequencyTable>>) -> Result<Query> {
-        let refused = |what: &str| Error::Query { what: what.into() };
         let subject = subject(self.text, self.id, self.signature, config)?;
         for (name, of) in [
             ("min_containment", self.min_containment),
@@ -177,17 +176,21 @@ impl SearchRequest {
             share(name, of)?;
         }
         if self.rank != Rank::Overlap && (self.best || self.cover) {
-            return Err(refused("`rank` cannot be combined with `best` or `cover`"));
+            return Err(Error::argument(
+                "rank",
+                "`rank` cannot be combined with `best` or `cover`",
+            ));
         }
         let is_alone = self.verify.is_none() && self.min_passage.is_none();
         if self.best && (self.cover || !is_alone || !self.boilerplate.is_empty()) {
-            return Err(refused(
+            return Err(Error::argument(
+                "best",
                 "`best` cannot be combined with `cover`, `verify`, `min_passage` or `boilerplate`",
             ));
         }
         min_passage(self.min_passage)?;
         if self.min_similarity > 0.0 && self.verify.is_none() {
-            return Err(refused("`min_similarity` needs `verify`"));
+            return Err(Error::argument("min_similarity", "`min_similarity` needs `verify`"));
         }
         let mut verify: Option<Measure> = self.verify.map(|name| name.parse()).transpose()?;
         if let Some(table) = collection {
@@ -231,10 +234,10 @@ pub fn goal(best: bool, cover: bool) -> Goal {
 ///
 /// # Errors
 /// When it is no number from 0 to 1.
-pub(super) fn share(name: &str, share: f64) -> Result<f64> {
+pub(super) fn share(name: &'static str, share: f64) -> Result<f64> {
     match (0.0..=1.0).contains(&share) {
         true => Ok(share),
-        false => Err(Error::Query { what: format!("`{name}` must be a number from 0 to 1") }),
+        false => Err(Error::argument(name, format!("`{name}` must be a number from 0 to 1"))),
     }
 }
 
@@ -244,7 +247,7 @@ pub(super) fn share(name: &str, share: f64) -> Result<f64> {
 /// When it is 0, which leaves out nothing and is no passage.
 pub(super) fn min_passage(tokens: Option<u32>) -> Result<Option<u32>> {
     match tokens {
-        Some(0) => Err(Error::Query { what: "`min_passage` must be at least 1".into() }),
+        Some(0) => Err(Error::argument("min_passage", "`min_passage` must be at least 1")),
         _ => Ok(tokens),
     }
 }
@@ -258,13 +261,11 @@ pub(super) fn subject(
 ) -> Result<Subject> {
     match (text, id, signature) {
         (Some(text), None, None) => match no_text_in(&text) {
-            Some(why) => Err(Error::Query { what: format!("`text` is not text: {why}") }),
+            Some(why) => Err(Error::argument("text", format!("`text` is not text: {why}"))),
             None => Ok(Subject::Text(text)),
         },
         (None, Some(id), None) => Ok(Subject::Id(id)),
         (None, None, Some(signature)) => signature.subject(config),
-        _ => Err(Error::Query {
-            what: "exactly one of `text`, `id` and `signature` is required".into(),
-        }),
+        _ => Err(Error::arguments("exactly one of `text`, `id` and `signature` is required")),
     }
 }

@@ -55,7 +55,7 @@ impl Signature {
     /// # Errors
     /// When it was made otherwise, or is no signature.
     pub fn subject(self, config: &Config) -> Result<Subject> {
-        let refused = |what: String| Error::Query { what: format!("the signature: {what}") };
+        let refused = |what: String| Error::argument("signature", format!("the signature: {what}"));
         let made = (self.scheme.as_str(), self.analyzer.as_str());
         let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
         if made != (&scheme, &analyzer) || self.key_bits != config.scheme.key_bits() {

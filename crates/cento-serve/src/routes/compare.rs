@@ -65,7 +65,7 @@ pub async fn compare(
                     Some(id) => format!("the text of the document `{id}` is empty; name another"),
                     None => "a text is empty; give one".to_owned(),
                 };
-                return Err(Error::Query { what });
+                return Err(Error::arguments(what));
             }
         }
         let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
@@ -127,7 +127,7 @@ fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, S
     let id = match document {
         TextOrId::Text(text) => {
             return match no_text_in(&text) {
-                Some(why) => Err(Error::Query { what: format!("a text is not text: {why}") }),
+                Some(why) => Err(Error::arguments(format!("a text is not text: {why}"))),
                 None => Ok((None, text)),
             };
         }
@@ -135,7 +135,7 @@ fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, S
     };
     let Some(address) = snapshot.find(&id)? else { return Err(Error::UnknownId { id }) };
     let what = "documents are compared by their texts, but the index stores none";
-    let missing = || Error::Query { what: what.into() };
+    let missing = || Error::argument("id", what);
     let text = snapshot.document(address)?.text.ok_or_else(missing)?;
     Ok((Some(id), text))
 }

@@ -137,7 +137,7 @@ pub async fn list(
 ) -> Result<Json<ListResponse>, Failure> {
     let limit = request.limit.unwrap_or(PAGE_DEFAULT);
     if !(1..=PAGE_MAX).contains(&limit) {
-        return Err(Failure::bad_request(format!("`limit` must be 1 to {PAGE_MAX}")));
+        return Err(Failure::argument("limit", format!("`limit` must be 1 to {PAGE_MAX}")));
     }
     let searcher = app.searcher();
     let response = app.run(move |stop| {

@@ -51,7 +51,7 @@ pub async fn compact(
         false => body(&app, request).await?.json::<Option<CompactRequest>>()?.unwrap_or_default(),
     };
     if segments == 0 {
-        return Err(Failure::bad_request("`segments` must be at least 1"));
+        return Err(Failure::argument("segments", "`segments` must be at least 1"));
     }
     let segments = segments as usize;
     let response = app.command(|reply| Command::Compact { segments, reply, wait }).await?;

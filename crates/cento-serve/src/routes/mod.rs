@@ -113,7 +113,7 @@ pub fn router(app: Arc<App>) -> Router {
         .fallback(|| async {
             Failure::new(
                 http::StatusCode::NOT_FOUND,
-                "not_found",
+                "no_such_route",
                 "no such route; see /openapi.json",
             )
         })

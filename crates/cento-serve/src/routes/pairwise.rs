@@ -162,7 +162,7 @@ fn check(app: &App, request: &PairwiseRequest) -> Result<(), Failure> {
     request.min_passage()?;
     request.min_resemblance()?;
     if request.limit > HITS_MAX {
-        return Err(Failure::bad_request(format!("`limit` must be at most {HITS_MAX}")));
+        return Err(Failure::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
     }
     let documents_max = app.settings.batch_max;
     if request.documents.len() > documents_max {
@@ -215,7 +215,7 @@ impl Compared {
                 Document::new(document.id, document.text).with_meta(document.meta).checked()?;
             if writer.has(&document.id)? {
                 let what = format!("two documents have the id `{}`", document.id);
-                return Err(Error::Query { what });
+                return Err(Error::argument("documents", what));
             }
             writer.add_signed(SignedDocument::until(document, index.config(), wanted)?)?;
         }

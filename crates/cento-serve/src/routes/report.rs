@@ -64,12 +64,13 @@ pub fn file(html: String) -> Response {
 /// Gives a report, unless it is larger than an answer may be.
 ///
 /// # Errors
-/// [`Error::Query`] if it is.
+/// [`Error::InvalidArgument`] if it is.
 pub fn bounded(html: String) -> Result<String> {
     match html.len() > ANSWER_BYTES_MAX / 2 {
-        true => Err(Error::Query {
-            what: "the report is too large; lower `limit`, or send shorter texts".into(),
-        }),
+        true => {
+            let what = "the report is too large; lower `limit`, or send shorter texts";
+            Err(Error::argument("limit", what))
+        }
         false => Ok(html),
     }
 }
@@ -85,7 +86,7 @@ fn made(
     request: ReportRequest,
     stop: Arc<AtomicBool>,
 ) -> Result<String> {
-    let refused = |what: &str| Error::Query { what: what.into() };
+    let refused = |what: &str| Error::arguments(what);
     let ReportRequest { mut search, name, exclude_quotations, exclude_bibliography } = request;
     if search.signature.is_some() || search.best {
         return Err(refused("a report is of `text` or `id`, and not with `best`"));

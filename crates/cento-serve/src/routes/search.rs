@@ -154,17 +154,17 @@ pub(super) fn one(
 ) -> Result<Answer> {
     let config = searcher.snapshot().config();
     if request.limit.is_some_and(|limit| limit > HITS_MAX) {
-        return Err(Error::Query { what: format!("`limit` must be at most {HITS_MAX}") });
+        return Err(Error::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
     }
     // No fewer candidates than hits are looked at.
     let is_more = |number: Option<usize>| number.is_some_and(|number| number > CANDIDATES_MAX);
     if request.rank == Rank::Passages && is_more(request.limit) {
         let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
-        return Err(Error::Query { what });
+        return Err(Error::argument("limit", what));
     }
     if is_more(request.candidates) {
         let what = format!("`candidates` must be at most {CANDIDATES_MAX}");
-        return Err(Error::Query { what });
+        return Err(Error::argument("candidates", what));
     }
     let boilerplate = request.boilerplate.clone();
     let wanted = request.query(config, collection)?;

@@ -383,7 +383,6 @@ impl WriterLoop {
                 self.refuse(&mut kept);
                 Ok(None)
             }
-            Err(Error::Input { place, what }) if is_usable => Err(Failure::id_taken(&place, &what)),
             Err(error) if is_usable => Err(Failure::from(&error)),
             Err(Error::Internal { .. }) => {
                 self.kept.push(kept);
@@ -530,11 +529,10 @@ impl WriterLoop {
         if let Some(reply) = reply {
             let response = |done| CompactResponse { done: true, compaction: Some(done) };
             reply.send(result.map(response).map_err(|error| match error {
-                Error::Conflict { .. } => Failure::new(
-                    StatusCode::CONFLICT,
-                    "conflict",
+                Error::Conflict { kind, .. } => Failure::from(Error::conflict(
+                    kind,
                     "documents were replaced faster than segments could be merged; try again",
-                ),
+                )),
                 error => Failure::from(error),
             }));
         }

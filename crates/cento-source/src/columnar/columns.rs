@@ -4,20 +4,19 @@ use std::collections::HashSet;
 
 use arrow_schema::{DataType, Field, Schema};
 
+use super::TableRequest;
 use super::rows::type_of;
-use super::{NO_IDS, TableRequest};
-
-/// Names of columns that are shown, at most.
-const SHOWN_MAX: usize = 20;
+use crate::fields::missing;
+use cento::{Reason, Refusal};
 
 /// The numbers of the columns that are read, ascending.
 ///
 /// # Errors
 /// When there is no text, or a column is of a type that it cannot be; as a clause.
-pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, String> {
+pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Refusal> {
     let TableRequest { id, text, meta, all, .. } = reading;
     match type_of(schema, text) {
-        None => return Err(missing(schema, text)),
+        None => return Err(without_text(schema, text)),
         Some(found) if is_text(found) || is_bytes(found) => {}
         Some(found) => {
             let name = short(found);
@@ -27,12 +26,14 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Str
                 }
                 _ => format!("is of {name}, not of strings"),
             };
-            return Err(format!("the column `{text}` {what}"));
+            return Err(format!("the column `{text}` {what}").into());
         }
     }
     if let Some(found) = type_of(schema, id).filter(|found| found.is_nested()) {
         let name = short(found);
-        return Err(format!("the column `{id}` is nested ({name}), and {NO_IDS}"));
+        let what =
+            format!("the column `{id}` is nested ({name}), and only single values can be ids");
+        return Err(Refusal::new(Reason::UnusableIds, what));
     }
     if let Some(found) = type_of(schema, meta)
         && !is_text(found)
@@ -40,7 +41,7 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Str
         && !matches!(found, DataType::Struct(_) | DataType::Map(..) | DataType::Null)
     {
         let name = short(found);
-        return Err(format!("the column `{meta}` is of {name}, neither a struct nor JSON"));
+        return Err(format!("the column `{meta}` is of {name}, neither a struct nor JSON").into());
     }
     let is_read = |name: &String| *all || [id, text, meta].contains(&name);
     let mut seen = HashSet::new();
@@ -88,17 +89,16 @@ fn short(found: &DataType) -> String {
     }
 }
 
-fn missing(schema: &Schema, text: &str) -> String {
+fn without_text(schema: &Schema, text: &str) -> Refusal {
     let outer = text.split('.').next().unwrap_or_default();
     if let Some(found) = type_of(schema, outer).filter(|found| found.is_nested()) {
-        return format!(
+        let what = format!(
             "there is no column `{text}`; `{outer}` is nested ({}), and only a whole column can be the \
              text: make it one first",
             short(found)
         );
+        return Refusal::new(Reason::MissingField { field: "text" }, what);
     }
-    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    let shown = names[..names.len().min(SHOWN_MAX)].join("`, `");
-    let more = if names.len() > SHOWN_MAX { ", and more" } else { "" };
-    format!("there is no column `{text}`; its columns are `{shown}`{more}")
+    let names = schema.fields().iter().map(|field| field.name().as_str());
+    missing("column ", "text", text, names)
 }

@@ -32,7 +32,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
-use cento::{Error, Result};
+use cento::{Error, Reason, Refusal, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::SourceOptions;
@@ -61,9 +61,8 @@ pub const ARROW_STREAM: &[u8] = b"\xff\xff\xff\xff";
 /// A file that is compressed or in an archive is unpacked to at most so many bytes.
 const UNPACKED_BYTES_MAX: u64 = 8 << 30;
 
-/// Words of the reason why a column has no ids; what the command advises follows them.
-#[cfg(feature = "parquet")]
-const NO_IDS: &str = "only single values can be ids";
+/// The reasons that a worker tells, by their numbers in frames.
+const REASONS: [Reason<'static>; 2] = [Reason::UnusableIds, Reason::MissingField { field: "text" }];
 
 /// The reason for a failure, at most.
 const REASON_BYTES_MAX: usize = 4 << 10;
@@ -258,7 +257,11 @@ impl Tables {
             };
             let lines = match kind {
                 Frame::End => return Ok(ControlFlow::Continue(())),
-                Frame::Refused => return Err(Fault::Input(reason(&bytes))),
+                Frame::Refused => {
+                    let known = number.checked_sub(1).and_then(|at| REASONS.get(at as usize));
+                    let refusal = Refusal { reason: known.copied(), what: reason(&bytes) };
+                    return Err(Fault::Input(refusal));
+                }
                 Frame::Failed => return Err(Fault::Read(io::Error::other(reason(&bytes)))),
                 Frame::TooLong => Lines::TooLong(number),
                 Frame::Bad => Lines::Bad(number, reason(&bytes)),
@@ -358,7 +361,8 @@ fn unpacked(stream: impl Read) -> std::result::Result<File, Fault> {
     let copied = io::copy(&mut stream.take(UNPACKED_BYTES_MAX + 1), &mut file)?;
     if copied > UNPACKED_BYTES_MAX {
         let max = UNPACKED_BYTES_MAX >> 30;
-        return Err(Fault::Input(format!("it has more than {max} GiB; unpack it to a file first")));
+        let what = format!("it has more than {max} GiB; unpack it to a file first");
+        return Err(Fault::Input(what.into()));
     }
     file.rewind()?;
     Ok(file)

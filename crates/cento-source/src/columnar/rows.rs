@@ -10,6 +10,8 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::LogicalType;
 
+use cento::Refusal;
+
 use super::columns::{self, is_uuid};
 use super::input::Input;
 use super::values::Column;
@@ -23,7 +25,7 @@ const BATCH_ROWS: usize = 64;
 /// Why there are no more rows.
 pub enum Fault {
     /// The file is none of documents, as a clause.
-    Refused(String),
+    Refused(Refusal),
     /// The file cannot be read on.
     Failed(String),
     /// The rows cannot be given.

@@ -3,6 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
+use cento::Refusal;
+
+use super::REASONS;
 use super::input::Input;
 use super::{Frame, Request, TABLE_MEMORY_BYTES_MAX, TableRequest, copy, rows};
 use crate::worker::{confine, set_for_next};
@@ -45,8 +48,12 @@ fn read(
     });
     match end {
         Ok(()) => write_frame(&mut output, Frame::End, 0, b""),
-        Err(rows::Fault::Refused(what)) => {
-            write_frame(&mut output, Frame::Refused, 0, what.as_bytes())
+        Err(rows::Fault::Refused(refusal)) => {
+            let Refusal { reason, what } = refusal;
+            // The number of its reason, from 1.
+            let number = REASONS.iter().position(|known| reason == Some(*known));
+            let number = number.map_or(0, |at| at as u64 + 1);
+            write_frame(&mut output, Frame::Refused, number, what.as_bytes())
         }
         Err(rows::Fault::Failed(what)) => {
             write_frame(&mut output, Frame::Failed, 0, what.as_bytes())

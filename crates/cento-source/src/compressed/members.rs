@@ -9,6 +9,7 @@ use std::io::{self, BufRead, Read};
 use std::mem;
 
 use bzip2::bufread::BzDecoder;
+use cento::{Reason, Refusal};
 use flate2::bufread::GzDecoder;
 use lzma_rust2::XzReader;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
@@ -33,7 +34,7 @@ enum State<R: Read> {
     /// Behind the last member.
     Over,
     /// It could not be read on, and why. Whoever reads on after an error does not take that for the end.
-    Failed(io::ErrorKind, String),
+    Failed(io::ErrorKind, Refusal),
 }
 
 impl<R: Read> Members<R> {
@@ -117,12 +118,13 @@ impl<R: Read> Members<R> {
             return error;
         }
         let (name, at) = (self.compression.name(), input.at);
-        let what = match error.kind() {
+        let what: Refusal = match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 format!("the {name} data is cut off: it ends after {at} bytes, before its end mark")
+                    .into()
             }
             io::ErrorKind::OutOfMemory => too_far_back(self.compression, self.window_bytes_max),
-            _ => format!("the {name} data is damaged before byte {at}: {error}"),
+            _ => format!("the {name} data is damaged before byte {at}: {error}").into(),
         };
         io::Error::new(error.kind(), what)
     }
@@ -142,7 +144,7 @@ impl<R: Read> Read for Members<R> {
                 Err(error) => Err(self.explained(error)),
             };
             if let Err(error) = &read {
-                self.state = State::Failed(error.kind(), error.to_string());
+                self.state = State::Failed(error.kind(), Refusal::of(error));
             }
             return read;
         }
@@ -248,10 +250,13 @@ fn sizes(header: &[u8]) -> (u64, Option<u64>) {
 }
 
 /// Says that a stream refers back to more than may be kept.
-fn too_far_back(compression: Compression, bytes_max: u64) -> String {
+fn too_far_back(compression: Compression, bytes_max: u64) -> Refusal {
     let name = compression.name();
     let mib = bytes_max >> 20;
-    format!("the {name} data refers back to more than the {mib} MiB of memory that it may take")
+    let what = format!(
+        "the {name} data refers back to more than the {mib} MiB of memory that it may take"
+    );
+    Refusal::new(Reason::WindowTooLarge { format: name }, what)
 }
 
 /// A stream of which the next bytes can be looked at, and which knows how many were consumed.

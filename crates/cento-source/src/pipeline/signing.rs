@@ -8,7 +8,7 @@ use cento::hash::Digest;
 use cento::index::{Config, Document, Signature, SignedDocument};
 use cento::scheme::Fingerprint;
 use cento::stop::Stop;
-use cento::{Error, Result};
+use cento::{Error, Reason, Refusal, Result};
 
 /// What a fingerprint takes beside that in a signature: its place in the segment that is being made.
 const BUILDER_BYTES: usize = 12;
@@ -83,7 +83,10 @@ impl Large<'_> {
                 bytes_max >> 20,
                 bytes.div_ceil(bytes_max.max(1)),
             );
-            return Output::Failed(Error::input(document_place(&document), what));
+            return Output::Failed(Error::input(
+                document_place(&document),
+                Refusal::new(Reason::DocumentTooLarge, what),
+            ));
         }
         match sign((self.config, &self.options.faults), &document, usize::MAX, &mut Vec::new()) {
             Ok(Signature { tokens, fingerprints, .. }) => {

@@ -78,11 +78,13 @@ impl Reader<'_> {
 
     #[cfg(not(feature = "mail"))]
     pub(super) fn mail(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        self.skip(place, "it is a mail, and this build has no feature `mail` to read it")
+        self.skip(place, "it is a mail, and reading it needs the feature `mail` of the package `cento-source`, which this \
+             build lacks")
     }
 
     #[cfg(not(feature = "mail"))]
     pub(super) fn mailbox(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        self.skip(place, "it is a mailbox, and this build has no feature `mail` to read it")
+        self.skip(place, "it is a mailbox, and reading it needs the feature `mail` of the package `cento-source`, which \
+             this build lacks")
     }
 }

@@ -1,6 +1,8 @@
 //! Which parts does this zip file of a document have?
 
 use std::collections::HashMap;
+use zip::result::ZipError;
+
 use std::io::{Cursor, Read};
 
 use super::{Element, Format, Out, Rule, walk};
@@ -57,7 +59,7 @@ impl<'a> Package<'a> {
         let name = name.trim_start_matches('/');
         let damaged = |what: String| format!("it is damaged: {name}: {what}");
         let entry = self.archive.by_name(name).map_err(|error| match error {
-            zip::result::ZipError::UnsupportedArchive(what) if what.contains("assword") => {
+            ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
                 "it is encrypted; remove the password".to_owned()
             }
             error => damaged(error.to_string()),

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::writer::pending::{Change, PendingChange, Refused, Reported, State};
 use cento::fault::Point;
 use cento::index::{Outcome, Writer};
-use cento::{Error, Result, replace};
+use cento::{Error, Reason, Result, replace};
 use cento_client::api::{AddResponse, RecordError};
 
 /// The maximum number of times in a row that accepted changes are applied again. One change that panics among a
@@ -142,7 +142,9 @@ impl WriterLoop {
     /// After a failed write, until writing succeeds again.
     pub(super) fn writer(&mut self) -> Result<&mut Writer> {
         let what = "the last write failed, and has not succeeded since";
-        self.writer.as_mut().ok_or_else(|| Error::index(self.index.path(), what))
+        self.writer
+            .as_mut()
+            .ok_or_else(|| Error::index(self.index.path(), Reason::WriteFailed, what))
     }
 
     /// Whether the last write failed.
@@ -297,7 +299,11 @@ pub(super) fn take_out(
     report.failed += 1;
     let Some(line) = line else { return Err(failure) };
     if response.errors.len() < ERRORS_MAX {
-        response.errors.push(RecordError { line, message: failure.message });
+        response.errors.push(RecordError {
+            line,
+            code: failure.code.to_owned(),
+            message: failure.message,
+        });
     }
     Ok(())
 }

@@ -1,124 +1,120 @@
 //! What can the user of the command do about an error?
 //!
 //! The library's errors say what is wrong, for programs as well; options and verbs of the command
-//! are named here.
+//! are named here, by the reason of the error.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use cento::Error;
-use cento::index::Index;
+use cento::{ConflictKind, Corruption, Error, Reason};
 
-/// An error with the advice for it, if there is any, as one line.
+/// An error with the hint for it, if there is any, as one line.
 pub struct Explained<'a>(pub &'a Error);
 
 impl fmt::Display for Explained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)?;
-        match advice(self.0) {
-            Some(advice) => write!(f, "; {advice}"),
+        match hint(self.0) {
+            Some(hint) => write!(f, "; {hint}"),
             None => Ok(()),
         }
     }
 }
 
-/// Words of the error of a record, or a whole file, that is too long.
-const RECORD_LIMIT: &str = "limit for a record";
-const RECORD_ADVICE: &str =
-    "--max-record-bytes sets the limit, of add and dedup up to an eighth of --memory";
+/// What helps if a connection failed because of a certificate.
+pub const ON_CERTIFICATES: &str = "certificates are checked by the authorities of the system, or those in the \
+                                   PEM file that SSL_CERT_FILE names";
 
 /// Returns what to do about an error with an option or a verb, as a clause.
-///
-/// Errors of one kind are distinguished by words of their messages; the tests provoke each of them.
-pub fn advice(error: &Error) -> Option<&'static str> {
-    match error {
-        Error::Corrupt(found) if found.section == "object" => Some(
-            "pull an older manifest, which `cento history` lists, or push the index to another URL",
-        ),
-        Error::Corrupt(found) if found.section == "manifest" => Some(
-            "`cento history` lists the others, `cento pull --manifest` fetches one, and `cento restore` makes one \
-             current; a push of the index that was pushed last puts a new one",
-        ),
-        Error::Conflict { what } if what.contains("what it held would be lost") => Some(
-            "push the index that it was made of, or make an older manifest current with `cento restore`, \
-             pull it into another directory and add or merge there what is new",
-        ),
-        Error::Corrupt(_) => Some("run `cento check` on the index"),
-        Error::Locked { .. } => Some("if a service runs on the index, use --url"),
-        Error::Memory { is_for_now: false, .. } => Some("raise --memory"),
-        Error::Index { path, what } if what.contains("no index") && !Index::exists(path) => {
-            Some("`cento create` or `cento add` creates one")
+pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
+    let hint = match error {
+        Error::Corrupt(found) => on_damage(found),
+        // A service has other options than this command.
+        Error::Service { .. } => return on_service(error.reason()).map(Cow::Borrowed),
+        error => match error.reason() {
+            Reason::Unsupported { feature } => {
+                return Some(format!("install cento-cli with `--features {feature}`").into());
+            }
+            reason => on_reason(reason)?,
+        },
+    };
+    Some(hint.into())
+}
+
+fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
+    Some(match reason {
+        Reason::NotFound => "`cento create` or `cento add` creates one",
+        Reason::NoManifest => {
+            "`cento history` lists those that there are, and `cento push` puts one"
         }
-        Error::Index { what, .. } if what.contains("let the later one win") => {
-            Some("--on-conflict later does")
+        Reason::Locked => "if a service runs on the index, use --url",
+        Reason::MemoryLimit => "raise --memory",
+        Reason::DocumentTooLarge => "--memory sets it",
+        Reason::RecordTooLong => {
+            "--max-record-bytes sets the limit, of add and dedup up to an eighth of --memory"
         }
-        Error::Index { what, .. } if what.contains("changes that were not pushed") => {
-            Some("--force overwrites them")
+        Reason::MissingField { field: "id" } => "--id-field names the field",
+        Reason::MissingField { .. } => "--text-field names the field",
+        Reason::UnusableIds => {
+            "name another with --id-field, or number the records with --id-field NONE"
         }
-        Error::Conflict { what } if what.contains("since this index was pulled") => {
-            Some("pull it into another directory and add or merge there what is new")
+        Reason::UnusableMeta => {
+            "name another with --meta-field, or read none with --meta-field NONE"
         }
-        Error::Conflict { what } if what.contains("was not made from") => Some(
-            "push to another URL, or pull that index into another directory and add or merge there what is new",
-        ),
-        Error::Spec { what, .. } if what.contains("frequency table of single") => {
-            Some("`cento train -q 1` makes one")
+        Reason::UnusableIgnoreFile => "or omit --ignore-files, which obeys it",
+        Reason::WindowTooLarge { format: "xz" } => {
+            "unpack it on the way: xz -dc FILE | cento add INDEX -; or give more --memory, of which half may be \
+             used so"
         }
-        Error::Spec { what, .. } if what.contains("needs a frequency table") => {
-            Some("`cento train` makes one, and --frequencies names it")
+        Reason::WindowTooLarge { .. } => {
+            "unpack it on the way: zstd -dc --long=31 FILE | cento add INDEX -; or give more --memory, of which \
+             half may be used so"
         }
-        Error::Input { what, .. } if what.contains("not a frequency table") => {
-            Some("`cento train` makes one")
+        Reason::IdTaken => "--replace does",
+        Reason::SharedId => "--on-conflict later does",
+        Reason::UnpushedChanges => "--force overwrites them",
+        Reason::NeedsFrequencyTable => "`cento train` makes one, and --frequencies names it",
+        Reason::OtherFrequencyTable => {
+            "`cento train` makes one: -q sets the length of the runs, 1 for single tokens"
         }
-        Error::Input { what, .. } if what.contains(RECORD_LIMIT) => Some(RECORD_ADVICE),
-        Error::Io { source, .. } if source.to_string().contains(RECORD_LIMIT) => {
-            Some(RECORD_ADVICE)
+        Reason::NotAFrequencyTable => "`cento train` makes one",
+        Reason::Certificate => ON_CERTIFICATES,
+        Reason::Damaged => "run `cento check` on the index",
+        Reason::Conflict(ConflictKind::Outrun) => {
+            "pull it into another directory and add or merge there what is new"
         }
-        Error::Input { what, .. } if what.contains("ask for the replacement") => {
-            Some("--replace does")
+        Reason::Conflict(ConflictKind::OtherIndex) => {
+            "push to another URL, or pull that index into another directory and add or merge there what is new"
         }
-        Error::Input { what, .. } if what.contains("times the memory") => Some("--memory sets it"),
-        Error::Io { source, .. } if source.to_string().contains("rules for ignored files") => {
-            Some("or omit --ignore-files, which obeys it")
+        Reason::Conflict(ConflictKind::UnreadableManifest) => {
+            "push the index that it was made of, or make an older manifest current with `cento restore`, pull it \
+             into another directory and add or merge there what is new"
         }
-        Error::Io { source, .. } => {
-            let what = source.to_string();
-            on_ids(&what).or_else(|| on_windows(&what)).or_else(|| on_certificates(&what))
-        }
+        _ => return None,
+    })
+}
+
+/// What to do about an answer of a service.
+fn on_service(reason: Reason<'_>) -> Option<&'static str> {
+    match reason {
+        Reason::IdTaken => Some("--replace does"),
+        Reason::SharedId => Some("--on-conflict later does"),
         _ => None,
     }
 }
 
-/// Returns what to do about a column of which no ids can be made.
-fn on_ids(failure: &str) -> Option<&'static str> {
-    failure
-        .contains("only single values can be ids")
-        .then_some("name another column with --id-field, or number the rows with --id-field NONE")
-}
-
-/// Returns what to do with a compressed file whose reader would need too much memory.
-fn on_windows(failure: &str) -> Option<&'static str> {
-    if !failure.contains("refers back to more than") {
-        return None;
+/// What to do about a damaged file, of an index or in a store.
+fn on_damage(found: &Corruption) -> &'static str {
+    match found.section {
+        "object" => {
+            "pull an older manifest, which `cento history` lists, or push the index to another URL"
+        }
+        "manifest" => {
+            "`cento history` lists the others, `cento pull --manifest` fetches one, and `cento restore` makes one \
+             current; a push of the index that was pushed last puts a new one"
+        }
+        _ => "run `cento check` on the index",
     }
-    Some(match failure.starts_with("the xz") {
-        true => {
-            "unpack it on the way: xz -dc FILE | cento add INDEX -; or give more --memory, of which \
-             half may be used so"
-        }
-        false => {
-            "unpack it on the way: zstd -dc --long=31 FILE | cento add INDEX -; or give more \
-             --memory, of which half may be used so"
-        }
-    })
-}
-
-/// Returns what to do if a connection failed because of a certificate.
-pub fn on_certificates(failure: &str) -> Option<&'static str> {
-    let is_one = ["peer certificate", "CA certificates"].iter().any(|part| failure.contains(part));
-    is_one.then_some(
-        "certificates are checked by the authorities of the system, or those in the PEM file that \
-         SSL_CERT_FILE names",
-    )
 }
 
 #[cfg(test)]
@@ -129,8 +125,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
 
-    use cento::Corruption;
     use cento::Measure;
+    use cento::index::Index;
     use cento::index::{Config, Training};
     use cento::scheme::frequency::FrequencyTable;
     use cento_source::{AddOptions, Event, Item, SourceOptions};
@@ -213,7 +209,8 @@ mod tests {
         let config = || Config::new("winnow", "words", true).unwrap();
         Index::create(dir.path().join("idx"), config()).unwrap();
         let error = Index::create(dir.path().join("idx"), config()).err().unwrap();
-        assert_eq!(advice(&error), None, "{error}");
+        assert_eq!(error.reason(), Reason::AlreadyExists);
+        assert_eq!(hint(&error), None, "{error}");
     }
 
     #[test]
@@ -252,6 +249,6 @@ mod tests {
         let table = cento_source::train(&[file], &options, &training, &out, &mut |_| {}).unwrap();
         let measures = ["cosine".to_owned()];
         let error = Measure::parse_all(&measures, Some(&Arc::new(table)), &analyzer).unwrap_err();
-        check(error, "cento train -q 1");
+        check(error, "cento train");
     }
 }

@@ -1,0 +1,95 @@
+//! Which fields does a record have, if not the one that was asked for?
+
+use std::fmt;
+
+use cento::suggest::did_you_mean;
+use cento::{Reason, Refusal};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+
+/// Names that a message shows, at most, and characters of each.
+const SHOWN_MAX: usize = 20;
+const CHARS_MAX: usize = 40;
+
+/// Refuses a record or table without the field `name` for the `field` of a document, with the names that it
+/// has instead; a `noun` follows "there is no".
+pub fn missing<'a>(
+    noun: &str,
+    field: &'static str,
+    name: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Refusal {
+    let mut names = names.into_iter();
+    let first: Vec<&str> = names.by_ref().take(SHOWN_MAX).collect();
+    let shown: Vec<String> = first.iter().map(|name| format!("`{}`", short(name))).collect();
+    let more = if names.next().is_some() { ", and more" } else { "" };
+    let there = match (shown.is_empty(), noun) {
+        (true, _) => "it is empty".to_owned(),
+        (false, "column ") => format!("its columns are {}{more}", shown.join(", ")),
+        (false, _) => format!("its fields are {}{more}", shown.join(", ")),
+    };
+    let meant = did_you_mean(name, first.iter().copied().filter(|known| known.len() <= CHARS_MAX));
+    let what = format!("there is no {noun}`{name}`{meant}; {there}");
+    Refusal::new(Reason::MissingField { field }, what)
+}
+
+fn short(name: &str) -> String {
+    match name.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// The names of the fields of a JSON object, of which one more than is shown; none of what is no object.
+pub fn names_of(json: &[u8]) -> Vec<String> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    deserializer.deserialize_map(Names).unwrap_or_default()
+}
+
+struct Names;
+
+impl<'de> Visitor<'de> for Names {
+    type Value = Vec<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<String>, A::Error> {
+        let mut names = Vec::new();
+        while let Some(name) = map.next_key()? {
+            map.next_value::<IgnoredAny>()?;
+            if names.len() <= SHOWN_MAX {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_without_the_field_names_those_that_it_has() {
+        let check = |json: &str, expected: &str| {
+            let names = names_of(json.as_bytes());
+            let refusal = missing("", "text", "text", names.iter().map(String::as_str));
+            assert_eq!(refusal.what, expected);
+            assert_eq!(refusal.reason, Some(Reason::MissingField { field: "text" }));
+        };
+        check(
+            r#"{"id":1,"txt":{"text":2}}"#,
+            "there is no `text` (did you mean `txt`?); its fields are `id`, `txt`",
+        );
+        check(r#"{"body":[]}"#, "there is no `text`; its fields are `body`");
+        check("{}", "there is no `text`; it is empty");
+        let long = format!(r#"{{"{}":1}}"#, "\u{e9}".repeat(50));
+        check(&long, &format!("there is no `text`; its fields are `{}...`", "\u{e9}".repeat(40)));
+        let many: Vec<String> = (0..30).map(|number| format!(r#""f{number}":0"#)).collect();
+        let names = names_of(format!("{{{}}}", many.join(",")).as_bytes());
+        assert_eq!(names.len(), 21);
+        let refusal = missing("column ", "id", "key", names.iter().map(String::as_str));
+        assert!(refusal.what.ends_with("`f19`, and more"), "{refusal}");
+    }
+}

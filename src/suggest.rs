@@ -1,0 +1,44 @@
+//! Which of the known names did somebody mean?
+
+/// Names that are less alike than this are not suggested, of 1 for equal ones.
+const ALIKE_MIN: f64 = 0.8;
+
+/// Returns the known name that is most like `name`, if one is alike; of equally alike ones the first.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_ascii_lowercase();
+    let mut best: Option<(f64, &str)> = None;
+    for candidate in known {
+        let alike = strsim::jaro(&name, &candidate.to_ascii_lowercase());
+        if alike >= ALIKE_MIN && best.is_none_or(|(most, _)| alike > most) {
+            best = Some((alike, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// Returns ` (did you mean `x`?)` for the known name that is most like `name`; nothing if none is.
+#[must_use]
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, known).map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_recognised_and_another_word_is_not() {
+        let known = ["winnow", "minhash", "text", "id"];
+        for (name, meant) in [
+            ("winow", Some("winnow")),
+            ("Minhash", Some("minhash")),
+            ("txt", Some("text")),
+            ("body", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, known), meant, "{name}");
+        }
+        assert_eq!(did_you_mean("txet", known), " (did you mean `text`?)");
+    }
+}
