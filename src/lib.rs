@@ -22,8 +22,7 @@
 //!
 //! // Search: which documents have at least 30 % of a text, and which passages?
 //! let searcher = Searcher::new(index.snapshot()?);
-//! let mut query = Query::text(oath);
-//! (query.min_containment, query.passages) = (0.3, true);
+//! let query = Query::text(oath).min_containment(0.3).passages(true);
 //! let answer = searcher.search(&query)?;
 //! assert_eq!(answer.hits.len(), 2);
 //! assert_eq!((answer.hits[0].id.as_str(), answer.hits[0].similarity.containment_of_query), ("oath", 1.0));
@@ -90,6 +89,8 @@ pub mod stop;
 pub mod suggest;
 #[doc(hidden)]
 pub mod text;
+#[doc(hidden)]
+pub mod whole;
 
 /// As many threads as there are processors for this process; at least 1.
 #[doc(hidden)]
@@ -111,8 +112,8 @@ pub use index::{
 pub use overlap::{Category, Overlap};
 pub use reason::{ConflictKind, Reason, Refusal};
 pub use search::{
-    Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Searcher,
-    SimilarTo, Stopped, Subject, Verified,
+    Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Rank,
+    SearchOptions, Searcher, SimilarTo, Stopped, Subject, Thresholds, Verified,
 };
 pub use similarity::{HitSimilarity, Similarity};
 pub use stop::Stop;

@@ -50,7 +50,7 @@ pub fn filter(data: &[u8]) {
 fn filtered(filter: String) {
     let all = searcher().search(&Query::text(TEXT)).expect("it is a search");
     let written = filter.clone();
-    match searcher().search(&Query { filter: Some(filter), ..Query::text(TEXT) }) {
+    match searcher().search(&Query::text(TEXT).filter(filter)) {
         Ok(answer) => {
             let mut others = all.hits.iter();
             for hit in &answer.hits {
@@ -78,17 +78,15 @@ pub fn signature(data: &[u8]) {
     let bits = config.scheme.key_bits();
     assert!(fingerprints.iter().all(|f| f.position < *tokens && f.key >> (bits - 1) >> 1 == 0));
     let is_set = |bit: usize| options >> bit & 1 == 1;
-    let query = Query {
-        passages: is_set(0),
-        goal: match (is_set(1), is_set(2)) {
+    let query = Query::new(subject)
+        .passages(is_set(0))
+        .goal(match (is_set(1), is_set(2)) {
             (true, _) => Goal::Cover,
             (_, true) => Goal::Passage,
             _ => Goal::Hits,
-        },
-        limit: Some(if is_set(3) { 0 } else { 10 }),
-        min_overlap: if is_set(4) { 2 } else { 1 },
-        ..Query::new(subject)
-    };
+        })
+        .limit(if is_set(3) { 0 } else { 10 })
+        .min_overlap(if is_set(4) { 2 } else { 1 });
     match searcher().search(&query) {
         Ok(answer) => {
             assert!(answer.hits.len() <= 10);

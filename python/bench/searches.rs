@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(text) = texts.get(at) else { return Ok::<_, Error>((hits, kept)) };
-                    let answer = searcher.search(&Query::text(text.clone()))?;
+                    let answer = searcher.search(&Query::text(text.clone()).counts_only(true))?;
                     hits += answer.hits.len();
                     if keeps {
                         kept.push(answer);

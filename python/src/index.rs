@@ -238,9 +238,10 @@ impl Index {
         texts: &Bound<'_, PyAny>,
         threads: Option<usize>,
         as_bytes: bool,
+        skips: bool,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Answers> {
-        search::many(py, self, texts, threads, as_bytes, options)
+        search::many(py, self, texts, threads, (as_bytes, skips), options)
     }
 
     fn writer(slf: &Bound<'_, Index>, memory: Option<usize>) -> PyResult<Writer> {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::CString;
 
+use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::pairs::{
     JoinSummary, Pair, PairOptions, PairReport, best_pairs, document_count, pairs,
@@ -77,8 +78,8 @@ pub fn start(
     let options = PairOptions {
         // A default holds only where the caller has set no threshold of any kind.
         thresholds: match (margin_min, min_passage) {
-            (None, None) => options.thresholds(0.1, 0.0)?,
-            _ => options.thresholds(0.0, 0.0)?,
+            (None, None) => options.thresholds(Thresholds::of_pairs())?,
+            _ => options.thresholds(Thresholds::default())?,
         },
         scope: match (within, across) {
             (None, None) => Scope::Everywhere,
@@ -240,7 +241,7 @@ pub fn clusters(
     let prefer: Option<String> = options.value("prefer")?;
     let min_size: u64 = options.value("min_size")?.unwrap_or(2);
     let options = ClusterOptions {
-        thresholds: options.thresholds(0.0, 0.5)?,
+        thresholds: options.thresholds(Thresholds::of_clusters())?,
         linkage: match linkage.as_deref() {
             None | Some("star") => Linkage::Star,
             Some("single") => Linkage::Single,

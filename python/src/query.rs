@@ -1,12 +1,11 @@
 //! Which query do these keyword arguments make?
 
-use std::str::FromStr;
-
-use cento::Query;
-use cento::join::Thresholds;
-use cento::search::{Goal, Rank};
+use cento::search::{Query, Rank, SearchOptions, Thresholds};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Number, Value};
 
 use crate::error::{Failure, refused};
 use crate::index::max_df_of;
@@ -52,44 +51,17 @@ impl<'py> Options<'_, 'py> {
         let share: Option<f64> = self.value(name)?;
         match share {
             Some(share) if !(0.0..=1.0).contains(&share) => {
-                Err(refused(format!("`{name}` is {share}; it must be from 0 to 1")).into())
+                Err(refused(format!("`{name}` must be a number from 0 to 1, not {share}")).into())
             }
             share => Ok(share),
         }
     }
 
-    /// What is parsed from a text.
-    pub fn parsed<T: FromStr<Err = cento::Error>>(&self, name: &str) -> PyResult<Option<T>> {
-        let text: Option<String> = self.value(name)?;
-        Ok(text.map(|text| text.parse()).transpose().map_err(Failure)?)
-    }
-
-    /// What a pair must have; `containment` and `resemblance` if nothing is asked for.
-    pub fn thresholds(&self, containment: f64, resemblance: f64) -> PyResult<Thresholds> {
-        let overlap: Option<u32> = self.value("min_overlap")?;
-        let shares = [
-            self.share("min_containment")?,
-            self.share("min_resemblance")?,
-            self.share("min_weighted_containment")?,
-            self.share("min_weighted_resemblance")?,
-        ];
-        if overlap.is_none() && shares.iter().all(Option::is_none) {
-            return Ok(Thresholds {
-                overlap: 1,
-                containment,
-                resemblance,
-                ..Thresholds::default()
-            });
-        }
-        let [containment, resemblance, weighted_containment, weighted_resemblance] =
-            shares.map(|share| share.unwrap_or(0.0));
-        Ok(Thresholds {
-            overlap: overlap.unwrap_or(1),
-            containment,
-            resemblance,
-            weighted_containment,
-            weighted_resemblance,
-        })
+    /// What a pair must have; the default if nothing is asked for.
+    pub fn thresholds(&self, default: Thresholds) -> PyResult<Thresholds> {
+        let Among { thresholds } = self.read()?;
+        thresholds.check().map_err(Failure)?;
+        Ok(thresholds.or(default))
     }
 
     /// By what is ranked, if it is said.
@@ -107,36 +79,78 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
-    /// A query, of which only the subject is still to come.
+    /// A query, of which only the subject is still to come: all keywords are its options.
     pub fn query(&self) -> PyResult<Query> {
-        let none = Query::text("");
-        let share = |name: &str| Ok::<_, PyErr>(self.share(name)?.unwrap_or(0.0));
-        let is_set = |name: &str| Ok::<_, PyErr>(self.value(name)?.unwrap_or(false));
-        let goal = match (is_set("best")?, is_set("cover")?) {
-            (false, false) => Goal::Hits,
-            (true, false) => Goal::Passage,
-            (false, true) => Goal::Cover,
-            (true, true) => return Err(refused("ask for `best` or for `cover`, not both").into()),
-        };
-        Ok(Query {
-            min_containment: share("min_containment")?,
-            min_resemblance: share("min_resemblance")?,
-            min_overlap: self.value("min_overlap")?.unwrap_or(none.min_overlap),
-            min_weighted_containment: share("min_weighted_containment")?,
-            min_weighted_resemblance: share("min_weighted_resemblance")?,
-            rank: self.rank()?.unwrap_or_default(),
-            candidates: self.value("candidates")?,
-            limit: self.value("limit")?,
-            filter: self.value("filter")?,
-            max_df: max_df_of(self.get("max_df")?.as_ref())?,
-            budget: self.value("budget")?,
-            passages: is_set("passages")?,
-            min_passage: self.value("min_passage")?,
-            verify: self.parsed("verify")?,
-            min_similarity: share("min_similarity")?,
-            goal,
-            estimates: is_set("estimates")?,
-            ..none
-        })
+        let Asked { thresholds, options } = self.read()?;
+        let mut query = Query::text("");
+        (query.thresholds, query.options) = (thresholds, options);
+        query.check().map_err(Failure)?;
+        Ok(query)
     }
+
+    /// Reads the keywords of these names as the library's own types do, and names one that cannot be read.
+    fn read<T: DeserializeOwned>(&self) -> PyResult<T> {
+        let mut fields = Map::new();
+        for (name, value) in self.0 {
+            let name: String = name.extract()?;
+            if !value.is_none() {
+                let value = json_of(&name, &value)?;
+                fields.insert(name, value);
+            }
+        }
+        let error = match serde_json::from_value(Value::Object(fields.clone())) {
+            Ok(read) => return Ok(read),
+            Err(error) => error,
+        };
+        for (name, value) in fields {
+            let alone = Map::from_iter([(name.clone(), value)]);
+            if let Err(error) = serde_json::from_value::<T>(Value::Object(alone)) {
+                return Err(refused(format!("`{name}`: {error}")).into());
+            }
+        }
+        Err(refused(error.to_string()).into())
+    }
+}
+
+/// The options of a search, side by side.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    #[serde(flatten)]
+    thresholds: Thresholds,
+    #[serde(flatten)]
+    options: SearchOptions,
+}
+
+/// The thresholds among other options.
+#[derive(Deserialize)]
+struct Among {
+    #[serde(flatten)]
+    thresholds: Thresholds,
+}
+
+/// The value of an option as JSON.
+fn json_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if name == "max_df" {
+        let max_df = max_df_of(Some(value))?;
+        return Ok(max_df.map_or(Value::Null, |max_df| max_df.to_string().into()));
+    }
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(text.into());
+    }
+    if let Ok(is_set) = value.extract::<bool>() {
+        return Ok(is_set.into());
+    }
+    if let Ok(number) = value.extract::<u64>() {
+        return Ok(number.into());
+    }
+    let number = value.extract::<f64>().ok().and_then(Number::from_f64);
+    if let Some(number) = number {
+        return Ok(number.into());
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let values = value.try_iter()?.map(|value| json_of(name, &value?));
+        return Ok(values.collect::<PyResult<Vec<_>>>()?.into());
+    }
+    Err(refused(format!("`{name}` cannot be {}", value.repr()?)).into())
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cento::scheme::Fingerprint;
+use cento::search::Cost;
 use cento::text::kind::no_text_in;
 use cento::{Config, Error, Query, Searcher, Subject};
 use pyo3::prelude::*;
@@ -44,18 +45,19 @@ pub fn one(
             refused("give a text, an `id` or a `signature` to search for, one of them").into()
         );
     }
-    let mut is_short = query.verify.is_none() && !query.passages && query.min_passage.is_none();
+    let opened = index.index().map_err(Failure)?;
+    let config = opened.config();
+    let mut is_short = query.options.cost(&query.thresholds, config) < Cost::Texts;
     query.subject = if let Some(text) = text {
         let text = checked(text_of(text, "the text", "text")?).map_err(Failure)?;
-        is_short &= text.len() <= SHORT_BYTES && query.filter.is_none();
+        is_short &= text.len() <= SHORT_BYTES;
         Subject::Text(text.to_owned())
     } else if let Some(id) = id {
         is_short = false;
         Subject::Id(id_of(id, "the id")?)
     } else {
         is_short = false;
-        let config = index.index().map_err(Failure)?;
-        subject(signature.unwrap_or_default(), config.config())?
+        subject(signature.unwrap_or_default(), config)?
     };
     let mut work = |stop: Option<&Flag>| {
         let searcher = index.searcher()?;
@@ -98,12 +100,10 @@ pub fn many(
     index: &Index,
     texts: &Bound<'_, PyAny>,
     threads: Option<usize>,
-    as_bytes: bool,
+    (as_bytes, skips): (bool, bool),
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Answers> {
-    let options = Options(options);
-    let skips = options.skips()?;
-    let query = options.query()?;
+    let query = Options(options).query()?;
     let (mut asked, mut refused) = (Vec::new(), Vec::new());
     for (number, text) in texts.try_iter()?.enumerate() {
         let (text, place) = (text?, || format!("text {number}"));
@@ -139,7 +139,8 @@ pub fn many(
             asked.iter().map(|_| OnceLock::new()).collect();
         let failed = Mutex::new(refused);
         let work = || -> cento::Result<()> {
-            let mut query = Query { stop: Some(stop.clone()), ..query.clone() };
+            let mut query = query.clone();
+            query.stop = Some(stop.clone());
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(text) = asked.get(number) else { return Ok(()) };

@@ -64,7 +64,7 @@ def test_answers_are_those_of_the_command_line(corpus: Path, tmp_path: Path, cli
     options = ["--passages", "--min-containment", "0.3", "--format", "json"]
     expected = run(cli, "search", theirs, asked, *options).splitlines()
     found = ours.search_many(
-        [str(each["text"]) for each in queries], passages=True, min_containment=0.3, estimates=True
+        [str(each["text"]) for each in queries], passages=True, min_containment=0.3
     )
     assert len(expected) == len(found)
     for line, answer, query in zip(expected, found, queries, strict=True):

@@ -90,7 +90,7 @@ def test_thresholds_and_order(index: cento.Index, texts: list[tuple[str, str]]) 
     assert ranked.passage_tokens == sum(passage.tokens for passage in ranked.passages)
     verified = index.search(text, verify="levenshtein", min_similarity=0.9)
     assert verified[0].similarity == 1.0
-    cover = index.search(text, cover=True)
+    cover = index.search(text, goal="cover")
     assert cover.explained == 1.0
     assert cover[0].adds == cover.fingerprints
     for wrong in [{"min_containment": 1.5}, {"rank": "best"}, {"limit": -1}, {"max_df": "x"}]:
@@ -140,11 +140,11 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
     }
     with empty.writer() as w:
         w.add_many((id, text, meta) for id, text in texts)
-    options: dict[str, Any] = {"passages": True, "estimates": True, "bytes": True}
+    options: dict[str, Any] = {"passages": True, "bytes": True}
     options["verify"] = "resemblance(k=3)"
     cases: list[dict[str, Any]] = [
         {"min_weighted_containment": 0.01},
-        {"cover": True},
+        {"goal": "cover"},
         {"rank": "passages"},
     ]
     for more in cases:

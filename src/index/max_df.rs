@@ -3,11 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 
 /// The document frequency above which a fingerprint is a stop-fingerprint (Seo & Croft 2008,
 /// section 4).
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+///
+/// To programs it is a text, as in `--max-df`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum MaxDf {
     /// A number of documents.
     Documents(u64),
@@ -53,6 +58,20 @@ impl FromStr for MaxDf {
             );
             Error::argument("max_df", what)
         })
+    }
+}
+
+impl TryFrom<String> for MaxDf {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<MaxDf, Error> {
+        text.parse()
+    }
+}
+
+impl From<MaxDf> for String {
+    fn from(max_df: MaxDf) -> String {
+        max_df.to_string()
     }
 }
 

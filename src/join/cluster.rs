@@ -194,11 +194,11 @@ impl<'a> Documents<'a> {
         let (sampling, thresholds) = (self.verifier.sampling(), options.thresholds);
         let mut own = self.own(address, &keys)?;
         // The other may be the smaller one, which has enough of itself in this.
-        let alike = Thresholds { containment: 0.0, ..thresholds };
+        let alike = thresholds.min_containment(None);
         let least = alike.overlap_min(sampling, own.size);
         let (max_df, except, stop) = (options.max_df, Some(address), self.stop);
         let (by, least) =
-            ((self.searcher, self.weights.as_ref()), (least, thresholds.weighted_resemblance));
+            ((self.searcher, self.weights.as_ref()), (least, thresholds.weighted_resemblance()));
         let found = candidates(by, &keys, least, max_df, except, stop)?;
         let mut verification = self.verifier.begin();
         let mut similar = Vec::new();

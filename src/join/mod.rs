@@ -22,5 +22,5 @@ mod verify;
 mod weights;
 
 pub use crate::search::StopCounts;
-pub use thresholds::Thresholds;
+pub use crate::search::Thresholds;
 pub use weights::WeightedPair;

@@ -387,14 +387,13 @@ impl<'a> Join<'a> {
 
     /// The least overlap with which a document of this size finds the others of its pairs.
     fn overlap_min(&self, own: Size) -> u32 {
-        let Thresholds { overlap, containment, resemblance, .. } = self.thresholds;
-        let none = Thresholds::default();
+        let thresholds = self.thresholds;
         match self.against {
             None => self.thresholds.overlap_min(self.sampling, own),
             // From this side alone the other document may be the one that is contained.
             Some(_) => {
-                let contained = Thresholds { overlap, containment, ..none };
-                let alike = Thresholds { overlap, resemblance, ..none };
+                let contained = thresholds.min_resemblance(None);
+                let alike = thresholds.min_containment(None);
                 let least = contained.overlap_min(self.sampling, own).min(self.contained_min);
                 least.max(alike.overlap_min(self.sampling, own))
             }
@@ -413,7 +412,7 @@ impl<'a> Join<'a> {
         // From the documents of one index alone the lighter one may be the other.
         let share_min = match self.against {
             None => self.thresholds.weight_share_min(),
-            Some(_) => self.thresholds.weighted_resemblance,
+            Some(_) => self.thresholds.weighted_resemblance(),
         };
         let (by, least) = ((searched, self.weights.as_ref()), (overlap_min, share_min));
         candidates(by, keys, least, self.options.max_df, except, self.stop)
@@ -545,11 +544,11 @@ impl<'a> Join<'a> {
 fn contained_min(
     searcher: &Searcher,
     numbering: &Numbering,
-    Thresholds { overlap, containment, .. }: Thresholds,
+    thresholds: Thresholds,
     sampling: Sampling,
     stop: Stop<'_>,
 ) -> Result<u32> {
-    let thresholds = Thresholds { overlap, containment, ..Thresholds::default() };
+    let thresholds = thresholds.min_resemblance(None);
     let mut least = u32::MAX;
     for number in 0..numbering.end() {
         stop.check_at(number as usize)?;

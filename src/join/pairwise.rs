@@ -121,7 +121,7 @@ impl PairwiseOptions {
     fn is_met(&self, pair: &mut Pair) -> bool {
         let resemblance = self.resemblance_min;
         let is_alike = pair.similarity.symmetric() >= self.similarity_min
-            && Thresholds { resemblance, ..Thresholds::default() }.meets(&pair.similarity)
+            && Thresholds::default().min_resemblance(resemblance).meets(&pair.similarity)
             && self
                 .margin_min
                 .is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));

@@ -126,7 +126,7 @@ pub fn reuse_statistics(
     let mut total = new();
     let pair_options = PairOptions {
         // Both documents of a pair with a category have more than a tenth in common.
-        thresholds: Thresholds { containment: 0.1, ..Thresholds::default() },
+        thresholds: Thresholds::default().min_containment(0.1),
         max_df: options.max_df,
         threads: options.threads,
         ..PairOptions::default()

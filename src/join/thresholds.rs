@@ -2,62 +2,48 @@
 
 use crate::overlap::Overlap;
 use crate::sampling::{Sampling, Size};
-use crate::search::{WeightedOverlap, least_weight};
+use crate::search::{Thresholds, WeightedOverlap, least_weight};
 use crate::similarity::Similarity;
 
-/// What a pair must have at least; all of it.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Thresholds {
-    /// Distinct fingerprints in common; 0 and 1 are the same.
-    pub overlap: u32,
-    /// The greater of both containments of the texts, 0 to 1.
-    pub containment: f64,
-    /// Resemblance of the texts, 0 to 1.
-    pub resemblance: f64,
-    /// The greater of both containments of the fingerprints, weighed by their rarity in the index that is
-    /// searched, 0 to 1.
-    pub weighted_containment: f64,
-    /// Resemblance of the fingerprints weighed so, 0 to 1.
-    pub weighted_resemblance: f64,
-}
-
 impl Thresholds {
+    /// What pairs have if nothing is asked for: one document contains a tenth of the other.
+    #[must_use]
+    pub fn of_pairs() -> Thresholds {
+        Thresholds::default().min_containment(0.1)
+    }
+
+    /// What the documents of a cluster have if nothing is asked for: half a resemblance to its first.
+    #[must_use]
+    pub fn of_clusters() -> Thresholds {
+        Thresholds::default().min_resemblance(0.5)
+    }
+
     /// Tells whether texts of these sizes that share fingerprints so may be a pair.
     pub(super) fn may_meet(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool {
         let all = of.map(|size| size.is_all);
-        overlap.shared >= self.overlap.max(1)
-            && (self.resemblance == 0.0 || sampling.may_resemble(self.resemblance, overlap, all))
-            && (self.containment == 0.0
-                || sampling.may_contain_either(self.containment, overlap, all))
+        overlap.shared >= self.overlap()
+            && (self.resemblance() == 0.0
+                || sampling.may_resemble(self.resemblance(), overlap, all))
+            && (self.containment() == 0.0
+                || sampling.may_contain_either(self.containment(), overlap, all))
     }
 
     /// Tells whether there is evidence that texts of this similarity are a pair.
     #[must_use]
     pub fn meets(&self, similarity: &Similarity) -> bool {
-        (self.resemblance == 0.0 || similarity.resembles(self.resemblance))
-            && (self.containment == 0.0 || similarity.contains_either(self.containment))
+        (self.resemblance() == 0.0 || similarity.resembles(self.resemblance()))
+            && (self.containment() == 0.0 || similarity.contains_either(self.containment()))
     }
 
     /// Tells whether documents with the same text and this number of fingerprints are a pair.
     pub(super) fn meet_copies(&self, fingerprints: u32) -> bool {
-        fingerprints >= self.overlap.max(1)
-    }
-
-    /// Tells whether the similarity of the texts decides.
-    pub(super) fn is_of_texts(&self) -> bool {
-        self.resemblance > 0.0 || self.containment > 0.0
-    }
-
-    /// Tells whether fingerprints need to be weighed.
-    #[must_use]
-    pub fn is_weighed(&self) -> bool {
-        self.weighted_containment > 0.0 || self.weighted_resemblance > 0.0
+        fingerprints >= self.overlap()
     }
 
     /// The same of the weights of what they share.
     pub(super) fn meets_weighted(&self, weighted: WeightedOverlap) -> bool {
-        weighted.max_containment() >= self.weighted_containment
-            && weighted.resemblance() >= self.weighted_resemblance
+        weighted.max_containment() >= self.weighted_containment()
+            && weighted.resemblance() >= self.weighted_resemblance()
     }
 
     /// The share of its own weight with which a document finds the others of its pairs.
@@ -67,9 +53,9 @@ impl Thresholds {
     /// be the same, so if both are, only the former decides which document finds a pair. Each resemblance is at
     /// most either containment of its kind, and may decide in any case.
     pub(super) fn weight_share_min(&self) -> f64 {
-        match self.containment > 0.0 {
-            true => self.weighted_resemblance,
-            false => self.weighted_containment.max(self.weighted_resemblance),
+        match self.containment() > 0.0 {
+            true => self.weighted_resemblance(),
+            false => self.weighted_containment().max(self.weighted_resemblance()),
         }
     }
 
@@ -93,9 +79,9 @@ impl Thresholds {
     ///
     /// A pair that meets the thresholds is found from one of its documents at least.
     pub(super) fn overlap_min(&self, sampling: Sampling, own: Size) -> u32 {
-        let share = self.containment.max(self.resemblance);
+        let share = self.containment().max(self.resemblance());
         let least = if share > 0.0 { sampling.least_shared(share, own) } else { 1 };
-        least.max(self.overlap)
+        least.max(self.overlap())
     }
 }
 
@@ -113,10 +99,10 @@ mod tests {
         ) {
             prop_assume!(overlap <= in_a.min(in_b));
             let share = |tenths: u32| f64::from(tenths) / 10.0;
-            let thresholds = Thresholds {
-                overlap: least, containment: share(containment), resemblance: share(resemblance),
-                ..Thresholds::default()
-            };
+            let thresholds = Thresholds::default()
+                .min_overlap(least)
+                .min_containment(share(containment))
+                .min_resemblance(share(resemblance));
             let [a, b] = [(in_a, all[0]), (in_b, all[1])]
                 .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
             let counted = Overlap::new(overlap, in_a, in_b);
@@ -138,10 +124,11 @@ mod tests {
         ) {
             let [containment, resemblance, weighted_containment, weighted_resemblance] =
                 tenths.map(|tenths| f64::from(tenths) / 10.0);
-            let thresholds = Thresholds {
-                containment, resemblance, weighted_containment, weighted_resemblance,
-                ..Thresholds::default()
-            };
+            let thresholds = Thresholds::default()
+                .min_containment(containment)
+                .min_resemblance(resemblance)
+                .min_weighted_containment(weighted_containment)
+                .min_weighted_resemblance(weighted_resemblance);
             let (in_a, in_b) = (overlap + a_more, overlap + b_more);
             let weighted = WeightedOverlap {
                 shared, in_query: shared + a_weight, in_document: shared + b_weight,

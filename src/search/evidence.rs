@@ -120,7 +120,7 @@ impl<'a> Evidence<'a> {
                     boilerplate.hide(tokens, Place::Query);
                 }
             }
-        } else if query.verify.is_some() {
+        } else if query.options.verify.is_some() {
             let what = "verification compares texts, but the index or the query has none; search \
                         without it";
             return Err(Error::argument("verify", what));
@@ -132,11 +132,11 @@ impl<'a> Evidence<'a> {
             text,
             tokens,
             whole_words,
-            measure: query.verify.as_ref(),
+            measure: query.options.verify.as_ref(),
             run_maker: searcher.run_maker(),
             runs: None,
             needs_passages: query.needs_passages(),
-            min_passage: query.min_passage,
+            min_passage: query.options.min_passage,
             prepared: None,
             stop: query.stop(),
             shared: SharedFingerprints::within(query.memory.as_ref()),
@@ -376,7 +376,7 @@ impl Searcher {
     pub fn passages_of(&self, query: &Query, id: &str) -> Result<Passages> {
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
-        let query = Query { passages: true, ..query.clone() };
+        let query = query.clone().passages(true);
         let resolved = self.resolve(&query, &mut Scratch::default())?;
         let mut evidence = self.evidence(&resolved, &query)?;
         let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;

@@ -182,7 +182,7 @@ mod tests {
     fn assert_takes(searcher: &Searcher, query: &Query, enough: usize, scratch: usize) {
         let search = |bytes: usize| {
             let memory = QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 };
-            searcher.search(&Query { memory: Some(memory), ..query.clone() })
+            searcher.search(&query.clone().memory(memory))
         };
         assert!(!search(enough).unwrap().hits.is_empty());
         let error = search(scratch - 1).unwrap_err();
@@ -194,9 +194,9 @@ mod tests {
         // It was only taken for the texts of requests: of stored ones it came on top.
         let (searcher, scratch) = of_a_long_text(false);
         for query in [
-            Query { passages: true, ..Query::text(WORDS) },
-            Query { verify: Some("overlap".parse().unwrap()), ..Query::text(WORDS) },
-            Query { goal: Goal::Passage, ..Query::text(WORDS) },
+            Query::text(WORDS).passages(true),
+            Query::text(WORDS).verify("overlap".parse::<crate::Measure>().unwrap()),
+            Query::text(WORDS).goal(Goal::Passage),
         ] {
             let enough = scratch + of_tokens(40_000) + of_query(40_000);
             assert_takes(&searcher, &query, enough, scratch);
@@ -208,16 +208,11 @@ mod tests {
         let [(unsigned, scratch), (signed, _)] = [true, false].map(of_a_long_text);
         // Long enough to be sampled, so that the long document is among the first that a budget reads.
         let text = || Query::text(WORDS.repeat(4));
-        for query in [
-            Query::id("long"),
-            Query { estimates: true, ..text() },
-            Query { budget: Some(2), ..text() },
-            Query { rank: Rank::Weight, ..text() },
-        ] {
+        for query in [Query::id("long"), text(), text().budget(2), text().rank(Rank::Weight)] {
             let enough = scratch + 44_000 * SIGNED_BYTES;
             assert_takes(&unsigned, &query, enough, scratch);
             let none = QueryMemory { budget: ByteBudget::new(0), own_bytes: 0 };
-            assert!(signed.search(&Query { memory: Some(none), ..query }).is_ok());
+            assert!(signed.search(&query.memory(none)).is_ok());
         }
     }
 
@@ -232,7 +227,7 @@ mod tests {
         let searcher = Searcher::new(index.snapshot().unwrap());
         let search = |bytes: usize| {
             let memory = Some(QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 });
-            searcher.search(&Query { memory, passages: true, ..Query::id("long") })
+            searcher.search(&Query::id("long").memory(memory).passages(true))
         };
         let error = search(RESERVED_BYTES_MIN).unwrap_err();
         assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");
@@ -254,11 +249,10 @@ mod tests {
         }
         writer.finish().unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());
-        let query =
-            Query { passages: true, ..Query::text((0..CHUNKS).map(chunk).collect::<String>()) };
+        let query = Query::text((0..CHUNKS).map(chunk).collect::<String>()).passages(true);
         let search = |bytes: usize, limit: usize| {
             let memory = Some(QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 });
-            searcher.search(&Query { memory, limit: Some(limit), ..query.clone() })
+            searcher.search(&query.clone().memory(memory).limit(limit))
         };
         let error = search(RESERVED_BYTES_MIN, 30).unwrap_err();
         assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");

@@ -18,6 +18,7 @@ mod hit_details;
 mod listing;
 pub mod memory;
 mod neighbours;
+mod options;
 mod patience;
 mod query;
 mod query_signature;
@@ -27,6 +28,7 @@ mod shared;
 mod similar;
 mod similar_to;
 mod stopped;
+mod thresholds;
 mod verify;
 mod weigh;
 
@@ -40,10 +42,12 @@ use crossbeam::queue::ArrayQueue;
 pub use estimates::Estimates;
 pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
+pub use options::{Cost, SearchOptions};
 pub use query::{Goal, Query, Rank, Subject};
 pub(crate) use run_sets::{RunMaker, StoredRuns, kept_runs};
 pub use similar_to::SimilarTo;
 pub use stopped::StopCounts;
+pub use thresholds::Thresholds;
 pub use verify::Verified;
 pub(crate) use weigh::{Weigh, WeightedOverlap, least_weight};
 
@@ -156,7 +160,7 @@ impl Searcher {
         let (found, scored) = self.scored(&subject, query, &mut scratch)?;
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
-        let (hits, extent, candidates) = if query.goal == Goal::Passage {
+        let (hits, extent, candidates) = if query.options.goal == Goal::Passage {
             let (hits, candidates) = self.best(&subject, query, scored, &found)?;
             let extent = Extent { more: false, total: Some(hits.len()) };
             (hits, extent, Some(candidates))
@@ -165,7 +169,7 @@ impl Searcher {
             (hits, extent, None)
         };
         let is_complete = found.unread == 0;
-        let explained = (query.goal == Goal::Cover).then(|| {
+        let explained = (query.options.goal == Goal::Cover).then(|| {
             let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
             f64::from(added) / f64::from(subject.keys.len().max(1) as u32)
         });
@@ -198,7 +202,7 @@ impl Searcher {
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
         let (mut patience, mut shown) = (Patience::of(query), hit_details::List::of(query));
         // Whether documents that may be hits are left out.
-        let mut is_cut = query.goal == Goal::Hits && chosen.len() < met;
+        let mut is_cut = query.options.goal == Goal::Hits && chosen.len() < met;
         for (scored, adds) in chosen {
             let is_enough = patience.is_enough(shown.len());
             if is_enough && !patience.goes_on() {
@@ -215,7 +219,7 @@ impl Searcher {
                 passages = evidence.passages(scored.address)?;
                 let is_none = passages.as_ref().is_some_and(|passages| passages.found.is_empty());
                 patience.look(!is_none);
-                if query.min_passage.is_some() && is_none {
+                if query.options.min_passage.is_some() && is_none {
                     continue;
                 }
                 if is_enough {
@@ -232,7 +236,7 @@ impl Searcher {
         let passed = shown.len();
         let mut shown = shown.finish();
         shown.truncate(query.shown(shown.iter().map(HitDetails::has_passage)));
-        let extent = match query.goal == Goal::Cover || query.is_demanding() {
+        let extent = match query.options.goal == Goal::Cover || query.is_demanding() {
             true => Extent::of_those_looked_at(shown.len(), passed, is_cut),
             false => Extent::of_all(shown.len(), met, found.is_pruned),
         };
@@ -243,7 +247,7 @@ impl Searcher {
 
     /// All documents that meet the query's thresholds, with their containment.
     fn matches(&self, query: &Query) -> Result<Vec<(DocAddress, f64)>> {
-        let query = Query { limit: Some(usize::MAX), ..query.clone() };
+        let query = query.clone().limit(usize::MAX);
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = self.resolve(&query, &mut scratch)?;
         let scored = self.scored(&subject, &query, &mut scratch)?.1;
@@ -294,10 +298,11 @@ impl Searcher {
         query: &Query,
         evidence: Option<&mut Evidence<'_>>,
     ) -> Result<Vec<(Scored, Option<u32>)>> {
-        if query.goal != Goal::Cover {
+        if query.options.goal != Goal::Cover {
             // Candidates for passages are the same number, whatever becomes of them.
-            let may_miss_passage = query.min_passage.is_some() && !Patience::of(query).counts_all();
-            let limit = match query.verify.is_some() || may_miss_passage {
+            let may_miss_passage =
+                query.options.min_passage.is_some() && !Patience::of(query).counts_all();
+            let limit = match query.options.verify.is_some() || may_miss_passage {
                 true => usize::MAX,
                 false => query.looked_at(),
             };
@@ -305,7 +310,7 @@ impl Searcher {
             return Ok(best.into_iter().map(|scored| (scored, None)).collect());
         }
         // A document that does not pass explains nothing.
-        let is_demanding = query.verify.is_some() || query.min_passage.is_some();
+        let is_demanding = query.options.verify.is_some() || query.options.min_passage.is_some();
         if let Some(evidence) = evidence.filter(|_| is_demanding) {
             let mut passing = Vec::with_capacity(hits.len());
             for hit in hits {
@@ -320,7 +325,7 @@ impl Searcher {
         }
         let stop = query.stop();
         score::name(&self.snapshot, &mut hits, stop)?;
-        let adds_min = query.min_overlap.max(1);
+        let adds_min = query.thresholds.overlap();
         // One more says whether there are more.
         let limits = (query.looked_at().saturating_add(1), adds_min);
         let shared = SharedFingerprints::within(query.memory.as_ref());
@@ -417,7 +422,7 @@ impl Searcher {
         subject: &'a QuerySignature,
         query: &'a Query,
     ) -> Result<Option<Evidence<'a>>> {
-        if !query.needs_passages() && query.verify.is_none() {
+        if !query.needs_passages() && query.options.verify.is_none() {
             return Ok(None);
         }
         let text = self.text_of(subject, query)?;
@@ -444,8 +449,8 @@ impl Searcher {
         query: &Query,
         scratch: &mut Scratch,
     ) -> Result<CandidateSet> {
-        let max_df = query.max_df.unwrap_or(self.snapshot.config().max_df);
-        let filter = query.filter.as_deref();
+        let max_df = query.options.max_df.unwrap_or(self.snapshot.config().max_df);
+        let filter = query.options.filter.as_deref();
         let filter = filter.map(|text| Filter::new(&self.snapshot, text)).transpose()?;
         let has_text = !matches!(query.subject, Subject::Signature { .. });
         let sampling = self.sampling(has_text && self.can_read_runs());
@@ -457,9 +462,9 @@ impl Searcher {
             // verification, and one that is not among them add more to a cover or have the best
             // passage.
             best: if query.is_of_texts()
-                || query.goal != Goal::Hits
-                || query.verify.is_some()
-                || query.min_passage.is_some()
+                || query.options.goal != Goal::Hits
+                || query.options.verify.is_some()
+                || query.options.min_passage.is_some()
                 || query.is_weighed()
             {
                 usize::MAX
@@ -468,7 +473,7 @@ impl Searcher {
                 query.looked_at().saturating_add(1)
             },
             max_df: max_df.limit(self.snapshot.documents()),
-            budget: query.budget.unwrap_or(u64::MAX),
+            budget: query.options.budget.unwrap_or(u64::MAX),
             weighed: query
                 .is_weighed()
                 .then(|| (Weigh::new(&self.snapshot), query.least_weighted())),
@@ -548,11 +553,12 @@ impl Searcher {
         similarities: &mut Similarities<'_>,
         query: &Query,
     ) -> Result<Hit> {
-        let by_passages = query.rank == Rank::Passages;
+        let by_passages = query.options.rank == Rank::Passages;
         let passage_tokens = by_passages.then_some(shown.passage_tokens);
         let HitDetails { mut scored, adds, verified, passages, is_without_passages, .. } = shown;
         score::weigh_document(self, &mut scored, query)?;
-        let passages = passages.filter(|_| query.shows_passages() || query.goal == Goal::Passage);
+        let passages =
+            passages.filter(|_| query.shows_passages() || query.options.goal == Goal::Passage);
         let passages_complete = passages.as_ref().map(|passages| passages.complete);
         let passages_complete = if is_without_passages { Some(false) } else { passages_complete };
         let similarity = match scored.similarity {

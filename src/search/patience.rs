@@ -24,18 +24,18 @@ pub struct Patience {
 impl Patience {
     /// What `query` asks for, and what is done if it does not say.
     pub fn of(query: &Query) -> Patience {
-        let by_passages = query.rank == Rank::Passages;
-        let wants_all = query.limit.is_none() && query.needs_passages();
+        let by_passages = query.options.rank == Rank::Passages;
+        let wants_all = query.options.limit.is_none() && query.needs_passages();
         let ends_early = match by_passages {
-            true => query.candidates.is_none(),
+            true => query.options.candidates.is_none(),
             false => wants_all,
         };
-        let most = match (ends_early, query.candidates) {
+        let most = match (ends_early, query.options.candidates) {
             (true, _) => Query::CANDIDATES,
             (false, Some(candidates)) if by_passages => candidates,
             (false, _) => 0,
         };
-        let limit = query.limit.unwrap_or(if ends_early { 0 } else { Query::HITS });
+        let limit = query.options.limit.unwrap_or(if ends_early { 0 } else { Query::HITS });
         Patience {
             most: most.max(limit),
             ends_early,
@@ -43,7 +43,7 @@ impl Patience {
             looked_at: 0,
             last_found: 0,
             // Of those that need not pass anything, that there is one is enough to know.
-            beyond: match query.is_demanding() && query.goal == Goal::Hits {
+            beyond: match query.is_demanding() && query.options.goal == Goal::Hits {
                 true if !(by_passages || ends_early) => Query::PATIENCE,
                 _ => 0,
             },
@@ -89,7 +89,7 @@ impl Query {
         &self,
         mut has_passage: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator,
     ) -> usize {
-        match self.limit {
+        match self.options.limit {
             Some(limit) => limit,
             None => {
                 has_passage.rposition(|found| found).map_or(0, |last| last + 1).max(Query::HITS)
@@ -99,7 +99,7 @@ impl Query {
 
     /// Whether passages are to be looked for, to be shown or to know which documents to show.
     pub(super) fn needs_passages(&self) -> bool {
-        let covers_all = self.goal == Goal::Cover && self.limit.is_none();
-        self.shows_passages() || self.rank == Rank::Passages || covers_all
+        let covers_all = self.options.goal == Goal::Cover && self.options.limit.is_none();
+        self.shows_passages() || self.options.rank == Rank::Passages || covers_all
     }
 }

@@ -3,74 +3,38 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
 use super::memory::QueryMemory;
 use super::patience::Patience;
-use crate::compare::measure::Measure;
-use crate::error::{Error, Result};
-use crate::index::MaxDf;
+use super::{SearchOptions, Thresholds};
+use crate::error::Result;
 use crate::scheme::Fingerprint;
 use crate::stop::Stop;
 
-/// A search.
+/// A search: what for, and what counts as a hit. Its options are also methods.
 ///
 /// ```
 /// use cento::search::Query;
 ///
-/// let query = Query { min_containment: 0.3, limit: Some(5), ..Query::text("the text to look for") };
+/// let query = Query::text("the text to look for").min_containment(0.3).limit(5);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Setters)]
+#[non_exhaustive]
+#[setters(into)]
 pub struct Query {
     /// What is searched for.
+    #[setters(skip)]
     pub subject: Subject,
-    /// Hits contain at least this share of the text of the query, 0 to 1.
-    ///
-    /// Where fingerprints alone leave that open, the texts are compared if both are at hand; if they are
-    /// not, a hit needs an estimate that is evidence ([`Similarity::resembles`](crate::Similarity::resembles)).
-    pub min_containment: f64,
-    /// The texts of hits have at least this resemblance to the query's, 0 to 1, in the same way.
-    pub min_resemblance: f64,
-    /// The minimum number of distinct fingerprints that a hit has in common with the query; at least 1.
-    pub min_overlap: u32,
-    /// Hits have at least this share of the weight of the query's fingerprints, 0 to 1: as
-    /// [`min_containment`](Self::min_containment), but rare fingerprints count for more.
-    pub min_weighted_containment: f64,
-    /// Hits have at least this weighted resemblance, 0 to 1.
-    pub min_weighted_resemblance: f64,
-    /// By what hits are ranked, if the goal is [`Goal::Hits`].
-    pub rank: Rank,
-    /// The number of documents whose passages are looked for by [`Rank::Passages`]; at least
-    /// [`limit`](Self::limit). If `None`, as many as it takes: see [`PATIENCE`](Self::PATIENCE).
-    pub candidates: Option<usize>,
-    /// The maximum number of hits; the best are kept, and [`Answer::more`](super::Answer::more) tells
-    /// whether there are others. If `None`, [`HITS`](Self::HITS); in a search with passages or for a cover
-    /// all up to the last document with a passage, which [`PATIENCE`](Self::PATIENCE) finds.
-    pub limit: Option<usize>,
-    /// Only documents that match this tantivy query on `meta`, `added` and `id`.
-    pub filter: Option<String>,
-    /// Fingerprints in more documents are stop-fingerprints; as the index has it if `None`.
-    pub max_df: Option<MaxDf>,
-    /// The maximum number of postings to read, rarest fingerprints first; beyond it the answer says
-    /// that it is not complete.
-    pub budget: Option<u64>,
-    /// Estimate the similarity of hits by the positions of what is shared, for which the signature of
-    /// each hit is read, and not by counts alone, which have a larger error. A threshold of similarity reads
-    /// the signatures for which counts do not decide.
-    pub estimates: bool,
-    /// Show the passages that each hit shares with the query.
-    pub passages: bool,
-    /// The minimum number of tokens of the query in a passage of a hit; shorter passages are not shown:
-    /// it is as if [`passages`](Self::passages) were set. If `None`, passages that are chance are not
-    /// shown, but hits without any are hits.
-    pub min_passage: Option<u32>,
-    /// Measure each hit over both texts too, and leave out those that then miss a threshold.
-    pub verify: Option<Measure>,
-    /// Hits have at least this similarity by [`verify`](Self::verify), 0 to 1.
-    pub min_similarity: f64,
-    /// What is to be found among the documents that meet the thresholds.
-    pub goal: Goal,
+    /// What hits must have.
+    #[setters(skip)]
+    pub thresholds: Thresholds,
+    /// What else is asked for.
+    #[setters(skip)]
+    pub options: SearchOptions,
     /// Set to end the search soon, when its answer is no longer needed.
+    #[setters(skip)]
     pub stop: Option<Arc<AtomicBool>>,
     /// The memory, in bytes, for the passages of the answer. Those of the hits that come last are left out if they
     /// take more: [`Hit::passages`](super::Hit::passages) is then `None`, and they are not complete.
@@ -83,6 +47,7 @@ pub struct Query {
 ///
 /// Equal hits follow each other by overlap, then by resemblance, then by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Rank {
@@ -94,21 +59,23 @@ pub enum Rank {
     /// common phrases.
     Weight,
     /// By the tokens in passages in common, for the best documents by weight: best for text that was
-    /// rewritten. It takes the time of finding passages for as many documents as
-    /// [`Query::candidates`] says.
+    /// rewritten. It takes the time of finding passages for as many documents as `candidates` says.
     Passages,
 }
 
 /// What a search is to find.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Goal {
     /// The documents that share most with the query, the best first.
     #[default]
     Hits,
-    /// The smallest set of documents that explains the query, found greedily, with what each adds.
+    /// The fewest documents that together explain the query, found greedily, with what each one adds.
     Cover,
-    /// The one passage of all documents that is most like the query (Sun et al. 2013); the limit does
-    /// not matter.
+    /// The one passage of all documents that has most of the query's runs of words, in any order (Sun et al.
+    /// 2013); the limit does not matter.
     Passage,
 }
 
@@ -144,30 +111,28 @@ impl Query {
 
     /// Whether documents must pass what is looked at in their texts.
     pub(super) fn is_demanding(&self) -> bool {
-        self.verify.is_some() || self.min_passage.is_some()
+        self.options.verify.is_some() || self.options.min_passage.is_some()
     }
 
     /// Whether estimates are to be shown.
     pub(super) fn shows_estimates(&self) -> bool {
-        self.estimates || self.is_of_texts()
+        !self.options.counts_only || self.is_of_texts()
     }
 
     /// Whether passages are to be shown.
     pub(super) fn shows_passages(&self) -> bool {
-        self.passages || self.min_passage.is_some()
+        self.options.passages || self.options.min_passage.is_some()
     }
 
     /// Whether fingerprints are to be weighed.
     pub(super) fn is_weighed(&self) -> bool {
-        self.rank != Rank::Overlap
-            || self.min_weighted_containment > 0.0
-            || self.min_weighted_resemblance > 0.0
+        self.options.rank != Rank::Overlap || self.thresholds.is_weighed()
     }
 
     /// The share of the query's weight that a document has at least if it meets the thresholds.
     pub(super) fn least_weighted(&self) -> f64 {
         // Weighted resemblance is at most weighted containment.
-        self.min_weighted_containment.max(self.min_weighted_resemblance)
+        self.thresholds.weighted_containment().max(self.thresholds.weighted_resemblance())
     }
 
     /// The number of documents that are looked at closely, if all of these are hits.
@@ -175,26 +140,13 @@ impl Query {
         Patience::of(self).most()
     }
 
-    /// Refuses what contradicts itself.
+    /// Refuses what contradicts itself, and what is out of bounds.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if a rank or a length of passages is set for a goal that has none.
-    pub(super) fn check(&self) -> Result<()> {
-        let refused = |argument, what| Err(Error::argument(argument, what));
-        if self.rank != Rank::Overlap && self.goal != Goal::Hits {
-            return refused(
-                "rank",
-                "only the best hits can be ranked by weight or by passages, not a cover or the best \
-                 passage",
-            );
-        }
-        if self.min_passage.is_some() && self.goal == Goal::Passage {
-            return refused(
-                "min_passage",
-                "the best passage has the length of the query; search for it without a minimum",
-            );
-        }
-        Ok(())
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the option.
+    pub fn check(&self) -> Result<()> {
+        self.thresholds.check()?;
+        self.options.check()
     }
 
     /// How a search learns that its answer is no longer needed.
@@ -217,23 +169,8 @@ impl Query {
     pub fn new(subject: Subject) -> Query {
         Query {
             subject,
-            min_containment: 0.0,
-            min_resemblance: 0.0,
-            min_overlap: 1,
-            min_weighted_containment: 0.0,
-            min_weighted_resemblance: 0.0,
-            rank: Rank::Overlap,
-            candidates: None,
-            limit: None,
-            filter: None,
-            max_df: None,
-            budget: None,
-            estimates: false,
-            passages: false,
-            min_passage: None,
-            verify: None,
-            min_similarity: 0.0,
-            goal: Goal::Hits,
+            thresholds: Thresholds::default(),
+            options: SearchOptions::default(),
             stop: None,
             passage_bytes_max: None,
             memory: None,

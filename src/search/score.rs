@@ -68,9 +68,9 @@ impl Scored {
 /// The least overlap with which a document can meet the query's thresholds, if the query has this size.
 pub fn overlap_min(query: &Query, sampling: Sampling, own: Size) -> u32 {
     // Resemblance is at most containment, because both sets together are no smaller than one.
-    let share = query.min_containment.max(query.min_resemblance);
+    let share = query.thresholds.containment().max(query.thresholds.resemblance());
     let least = if share > 0.0 { sampling.least_shared(share, own) } else { 1 };
-    least.max(query.min_overlap)
+    least.max(query.thresholds.overlap())
 }
 
 /// Those of the candidates that may meet the query's thresholds, in no order and without their ids.
@@ -89,18 +89,19 @@ pub fn scored(
     searcher.for_each_size(candidates, |&candidate, size| {
         let scored = Scored::new(candidate, in_query, size);
         hits.push(match query.is_weighed() {
-            true => scored.weighed(candidate.weight, weight_in_query, query.rank),
+            true => scored.weighed(candidate.weight, weight_in_query, query.options.rank),
             false => scored,
         });
     })?;
-    hits.retain(|hit| hit.overlap.shared >= query.min_overlap.max(1));
+    hits.retain(|hit| hit.overlap.shared >= query.thresholds.overlap());
     if query.is_of_texts() {
         let own = sampling.size(in_query, || Ok::<_, Error>(subject.tokens))?;
         let mut may_be = Vec::with_capacity(hits.len());
         for hit in hits {
             let other = searcher.size_by(sampling, hit.address, hit.overlap.in_b)?;
             let all = [own.is_all, other.is_all];
-            let (contained, alike) = (query.min_containment, query.min_resemblance);
+            let (contained, alike) =
+                (query.thresholds.containment(), query.thresholds.resemblance());
             if (contained == 0.0 || sampling.may_contain_a(contained, hit.overlap, all))
                 && (alike == 0.0 || sampling.may_resemble(alike, hit.overlap, all))
             {
@@ -113,11 +114,11 @@ pub fn scored(
         let share = query.least_weighted();
         hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.containment() >= share));
     }
-    if query.min_weighted_resemblance > 0.0 {
+    if query.thresholds.weighted_resemblance() > 0.0 {
         for hit in &mut hits {
             weigh_document(searcher, hit, query)?;
         }
-        let least = query.min_weighted_resemblance;
+        let least = query.thresholds.weighted_resemblance();
         hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.resemblance() >= least));
     }
     Ok(hits)

@@ -65,17 +65,19 @@ impl Searcher {
 impl Query {
     /// Whether the similarity of texts decides which documents are hits.
     pub(super) fn is_of_texts(&self) -> bool {
-        self.min_containment > 0.0 || self.min_resemblance > 0.0
+        self.thresholds.is_of_texts()
     }
 
     /// Whether a similarity meets the thresholds, if that is certain.
     fn is_certainly_met(&self, similarity: &Similarity) -> Option<bool> {
-        let resembles = match self.min_resemblance > 0.0 {
-            true => similarity.certainly_resembles(self.min_resemblance),
+        let (resemblance, containment) =
+            (self.thresholds.resemblance(), self.thresholds.containment());
+        let resembles = match resemblance > 0.0 {
+            true => similarity.certainly_resembles(resemblance),
             false => Some(true),
         };
-        let contains = match self.min_containment > 0.0 {
-            true => similarity.certainly_contains_a(self.min_containment),
+        let contains = match containment > 0.0 {
+            true => similarity.certainly_contains_a(containment),
             false => Some(true),
         };
         match (resembles, contains) {
@@ -87,8 +89,10 @@ impl Query {
 
     /// Whether there is evidence that a similarity meets the thresholds.
     pub(super) fn is_met(&self, similarity: &Similarity) -> bool {
-        (self.min_resemblance == 0.0 || similarity.resembles(self.min_resemblance))
-            && (self.min_containment == 0.0 || similarity.contains_a(self.min_containment))
+        let (resemblance, containment) =
+            (self.thresholds.resemblance(), self.thresholds.containment());
+        (resemblance == 0.0 || similarity.resembles(resemblance))
+            && (containment == 0.0 || similarity.contains_a(containment))
     }
 }
 
@@ -133,7 +137,7 @@ impl<'a> Similarities<'a> {
         let counted = self.counted(scored)?;
         match self.certainly_met(&counted) {
             Some(false) => return Ok(None),
-            Some(true) if !self.query.estimates => return Ok(Some(counted)),
+            Some(true) if self.query.options.counts_only => return Ok(Some(counted)),
             _ => {}
         }
         let shown = self.shown(scored)?;

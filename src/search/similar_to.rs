@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 /// use cento::tantivy::query::{BooleanQuery, Occur, QueryParser};
 ///
 /// let searcher = Searcher::new(Index::open("news.idx")?.snapshot()?);
-/// let query = Query { min_containment: 0.3, ..Query::text("the text to look for") };
+/// let query = Query::text("the text to look for").min_containment(0.3);
 /// let similar = SimilarTo::new(&searcher, &query)?;
 /// let tantivy = searcher.snapshot().tantivy();
 /// let meta = tantivy.schema().get_field("meta")?;

@@ -40,11 +40,11 @@ impl Verified {
     /// Whether that meets the query's thresholds: that of verification, and that of containment
     /// or resemblance if this is what was measured.
     pub fn meets(&self, query: &Query) -> bool {
-        let of_measure = match query.verify.as_ref().map(Measure::name) {
-            Some("containment") => query.min_containment,
-            Some("resemblance") => query.min_resemblance,
+        let of_measure = match query.options.verify.as_ref().map(Measure::name) {
+            Some("containment") => query.thresholds.containment(),
+            Some("resemblance") => query.thresholds.resemblance(),
             _ => 0.0,
         };
-        self.similarity >= query.min_similarity.max(of_measure)
+        self.similarity >= query.options.min_similarity.unwrap_or(0.0).max(of_measure)
     }
 }

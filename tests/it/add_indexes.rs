@@ -85,7 +85,7 @@ fn answers(index: &Index) -> (BTreeMap<String, serde_json::Value>, Vec<String>) 
     let searcher = Searcher::new(index.snapshot().unwrap());
     let mut hits = BTreeMap::new();
     for document in collection() {
-        let query = Query { limit: Some(200), passages: true, ..Query::text(document.text) };
+        let query = Query::text(document.text).limit(200).passages(true);
         let answer = searcher.search(&query).unwrap();
         hits.insert(document.id, json!({ "hits": answer.hits, "query": answer.query }));
     }

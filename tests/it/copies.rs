@@ -232,7 +232,7 @@ proptest! {
             }
         }
         let options = |linkage| ClusterOptions {
-            thresholds: Thresholds { resemblance: 0.5, ..Thresholds::default() },
+            thresholds: Thresholds::default().min_resemblance(0.5),
             linkage,
             prefer: Prefer::Oldest,
             max_df: Some(MaxDf::Documents(max_df)),
@@ -283,7 +283,7 @@ fn twenty_copies_of_a_text_whose_every_word_is_stopped_are_pairs_and_a_cluster()
     let expected: BTreeSet<(usize, usize)> =
         (1..20).map(|copy| (0, copy)).chain([(20, 21)]).collect();
     assert_eq!(found(&searcher, None, &options), expected);
-    let too_much = Thresholds { overlap: 4, ..Thresholds::default() };
+    let too_much = Thresholds::default().min_overlap(4);
     let too_much = PairOptions { thresholds: too_much, ..options };
     assert!(found(&searcher, None, &too_much).is_empty(), "a copy has three fingerprints");
     let never = AtomicBool::new(false);

@@ -95,7 +95,7 @@ type Verb = fn(&Index) -> cento::Result<()>;
 /// All that there is to do, by name.
 const VERBS: [(&str, Verb); 5] = [
     ("search", |index| {
-        let query = Query { passages: true, ..Query::text(words(1, 40)) };
+        let query = Query::text(words(1, 40)).passages(true);
         Searcher::new(index.snapshot()?).search(&query).map(drop)
     }),
     ("stats", |index| index.snapshot()?.stats().map(drop)),

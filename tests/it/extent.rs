@@ -32,17 +32,17 @@ fn check(searcher: &Searcher, query: &Query, expected: (usize, bool, Option<u64>
 #[test]
 fn a_plain_answer_says_whether_there_are_more_and_how_many_if_it_saw_them_all() {
     let (searcher, text) = searcher(&[60; 12]);
-    let query = |limit| Query { limit: Some(limit), ..Query::text(&text) };
+    let query = |limit| Query::text(&text).limit(limit);
     check(&searcher, &query(10), (10, true, None));
     check(&searcher, &query(11), (11, true, None));
     check(&searcher, &query(12), (12, false, Some(12)));
     check(&searcher, &query(0), (0, true, None));
-    check(&searcher, &Query { limit: Some(10), ..Query::text(words(2, 50)) }, (0, false, Some(0)));
-    let all_counted = Query { min_resemblance: 0.01, ..query(10) };
+    check(&searcher, &Query::text(words(2, 50)).limit(10), (0, false, Some(0)));
+    let all_counted = query(10).min_resemblance(0.01);
     check(&searcher, &all_counted, (10, true, Some(12)));
-    check(&searcher, &Query { rank: Rank::Weight, ..query(10) }, (10, true, Some(12)));
+    check(&searcher, &query(10).rank(Rank::Weight), (10, true, Some(12)));
     // The stored document itself is none of its hits.
-    let like = |limit| Query { limit: Some(limit), ..Query::id("doc03") };
+    let like = |limit| Query::id("doc03").limit(limit);
     check(&searcher, &like(10), (10, true, None));
     check(&searcher, &like(11), (11, false, Some(11)));
 }
@@ -50,7 +50,7 @@ fn a_plain_answer_says_whether_there_are_more_and_how_many_if_it_saw_them_all() 
 #[test]
 fn a_budget_leaves_the_number_of_hits_unknown() {
     let (searcher, text) = searcher(&[60; 12]);
-    let query = Query { budget: Some(100), min_resemblance: 0.01, ..Query::text(&text) };
+    let query = Query::text(&text).budget(100).min_resemblance(0.01);
     let answer = searcher.search(&query).unwrap();
     assert!(!answer.complete && answer.more);
     assert_eq!((answer.hits.len(), answer.total), (10, None));
@@ -64,45 +64,36 @@ fn hits_that_must_pass_are_looked_at_until_one_more_does() {
         shared[at] = 60;
     }
     let (searcher, text) = searcher(&shared);
-    let long = |limit| Query { limit: Some(limit), min_passage: Some(30), ..Query::text(&text) };
+    let long = |limit| Query::text(&text).limit(limit).min_passage(30);
     check(&searcher, &long(5), (5, true, None));
     check(&searcher, &long(6), (6, false, Some(6)));
     check(&searcher, &long(7), (6, false, Some(6)));
     let alike = |limit| {
         let verify: Measure = "containment".parse().unwrap();
-        Query {
-            limit: Some(limit),
-            verify: Some(verify),
-            min_similarity: 0.2,
-            ..Query::text(&text)
-        }
+        Query::text(&text).limit(limit).verify(verify).min_similarity(0.2)
     };
     check(&searcher, &alike(5), (5, true, None));
     check(&searcher, &alike(6), (6, false, Some(6)));
-    let cover = |limit| Query { goal: Goal::Cover, ..long(limit) };
+    let cover = |limit| long(limit).goal(Goal::Cover);
     check(&searcher, &cover(6), (1, false, Some(1)));
 }
 
 #[test]
 fn candidates_that_are_not_looked_at_for_passages_are_more() {
     let (searcher, text) = searcher(&[60; 12]);
-    let query = |limit, candidates| Query {
-        limit: Some(limit),
-        candidates: Some(candidates),
-        rank: Rank::Passages,
-        passages: true,
-        ..Query::text(&text)
+    let query = |limit, candidates| {
+        Query::text(&text).limit(limit).candidates(candidates).rank(Rank::Passages).passages(true)
     };
     check(&searcher, &query(4, 12), (4, true, Some(12)));
     check(&searcher, &query(12, 12), (12, false, Some(12)));
     check(&searcher, &query(4, 8), (4, true, Some(12)));
     // Those that are looked at are fewer than the hits could be.
-    let long = |limit, candidates| Query { min_passage: Some(30), ..query(limit, candidates) };
+    let long = |limit, candidates| query(limit, candidates).min_passage(30);
     check(&searcher, &long(4, 8), (4, true, None));
     check(&searcher, &long(12, 12), (12, false, Some(12)));
-    let none = Query { min_passage: Some(100), ..query(4, 8) };
+    let none = query(4, 8).min_passage(100);
     check(&searcher, &none, (0, true, None));
-    check(&searcher, &Query { candidates: Some(12), ..none }, (0, false, Some(0)));
+    check(&searcher, &none.candidates(12), (0, false, Some(0)));
 }
 
 #[test]
@@ -115,11 +106,8 @@ fn a_cover_that_was_cut_says_so() {
     }
     writer.finish().unwrap();
     let searcher = Searcher::new(index.snapshot().unwrap());
-    let cover = |limit| Query {
-        limit: Some(limit),
-        goal: Goal::Cover,
-        ..Query::text("one two three four five six seven")
-    };
+    let cover =
+        |limit| Query::text("one two three four five six seven").limit(limit).goal(Goal::Cover);
     check(&searcher, &cover(2), (2, true, None));
     check(&searcher, &cover(3), (3, false, Some(3)));
     let answer = searcher.search(&cover(2)).unwrap();

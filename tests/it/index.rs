@@ -111,7 +111,7 @@ proptest! {
         assert_holds(&reopened, &committed);
         let searcher = Searcher::new(reopened.snapshot().unwrap());
         for query in (0..8).map(text) {
-            let query = Query { limit: Some(100), max_df: Some(MaxDf::Documents(1000)), ..Query::text(query) };
+            let query = Query::text(query).limit(100).max_df(MaxDf::Documents(1000));
             let cento::search::Subject::Text(text) = &query.subject else { unreachable!() };
             let hits = searcher.search(&query).unwrap().hits;
             let found: BTreeMap<String, u32> =
@@ -208,7 +208,7 @@ fn equally_good_hits_come_in_the_order_of_their_ids_wherever_they_are_stored() {
     }
     let ids = |limit: usize| -> Vec<String> {
         let searcher = Searcher::new(index.snapshot().unwrap());
-        let query = Query { limit: Some(limit), ..Query::text(&text) };
+        let query = Query::text(&text).limit(limit);
         searcher.search(&query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
     };
     assert_eq!(ids(3), ["a", "c", "m"]);
@@ -231,8 +231,7 @@ fn a_stop_fingerprint_finds_nothing_alone_but_still_counts() {
     add(&mut writer, "both", &both).unwrap();
     writer.finish().unwrap();
     let searcher = Searcher::new(index.snapshot().unwrap());
-    let search =
-        |max_df| searcher.search(&Query { max_df, limit: Some(50), ..Query::text(&both) }).unwrap();
+    let search = |max_df| searcher.search(&Query::text(&both).max_df(max_df).limit(50)).unwrap();
     let all = search(Some(MaxDf::Documents(100)));
     assert_eq!((all.query.stopped, all.hits.len()), (0, 21));
     let pruned = search(Some(MaxDf::Documents(10)));
@@ -256,7 +255,7 @@ fn what_is_stopped_does_not_depend_on_deleted_documents() {
     writer.finish().unwrap();
     let search = || {
         let searcher = Searcher::new(index.snapshot().unwrap());
-        let query = Query { max_df: Some(MaxDf::Documents(10)), ..Query::text(words(1, 60)) };
+        let query = Query::text(words(1, 60)).max_df(MaxDf::Documents(10));
         let answer = searcher.search(&query).unwrap();
         (answer.query, answer.hits)
     };

@@ -93,8 +93,7 @@ fn naive(
             let shared: Vec<&u64> = a_keys.intersection(b_keys).collect();
             let (overlap, both) = (shared.len() as f64, a_keys.union(b_keys).count() as f64);
             let least = a_keys.len().min(b_keys.len()) as f64;
-            let Thresholds { overlap: min, containment, resemblance, .. } = options.thresholds;
-            let Thresholds { weighted_containment, weighted_resemblance, .. } = options.thresholds;
+            let thresholds = options.thresholds;
             let is_same = *a_series != 0 && a_series == b_series;
             let is_kept = match &options.scope {
                 Scope::Everywhere => true,
@@ -105,13 +104,13 @@ fn naive(
             let is_copy = a_id == b_id;
             if (b.is_some() || a_id < b_id)
                 && (is_copy || shared.iter().any(|key| !is_stopped(key)))
-                && shared.len() >= min as usize
-                && overlap / least >= containment
-                && overlap / both >= resemblance
-                && (!options.thresholds.is_weighed() || {
+                && shared.len() >= thresholds.overlap() as usize
+                && overlap / least >= thresholds.containment()
+                && overlap / both >= thresholds.resemblance()
+                && (!thresholds.is_weighed() || {
                     let weighted = weights.measures(a_keys, b_keys);
-                    weighted[0].max(weighted[1]) >= weighted_containment
-                        && weighted[2] >= weighted_resemblance
+                    weighted[0].max(weighted[1]) >= thresholds.weighted_containment()
+                        && weighted[2] >= thresholds.weighted_resemblance()
                 })
                 && is_kept
             {
@@ -172,11 +171,11 @@ fn dfs(keys: &Keys) -> BTreeMap<u64, u64> {
 fn thresholds() -> impl Strategy<Value = Thresholds> {
     let share = || prop_oneof![Just(0.0), (1u32..11).prop_map(|tenths| f64::from(tenths) / 10.0)];
     let overlap = prop_oneof![Just(0u32), 1u32..8];
-    (overlap, share(), share()).prop_map(|(overlap, containment, resemblance)| Thresholds {
-        overlap,
-        containment,
-        resemblance,
-        ..Thresholds::default()
+    (overlap, share(), share()).prop_map(|(overlap, containment, resemblance)| {
+        Thresholds::default()
+            .min_overlap(overlap)
+            .min_containment(containment)
+            .min_resemblance(resemblance)
     })
 }
 
@@ -185,12 +184,12 @@ fn weighted_thresholds() -> impl Strategy<Value = Thresholds> {
     let share =
         || prop_oneof![2 => Just(0.0), 3 => (1u32..10).prop_map(|tenths| f64::from(tenths) / 10.0)];
     let both = (share(), share()).prop_filter("a weight", |both| both.0 > 0.0 || both.1 > 0.0);
-    (thresholds(), 0u32..3, both).prop_map(|(thresholds, of_fingerprints, both)| Thresholds {
-        containment: if of_fingerprints == 0 { thresholds.containment } else { 0.0 },
-        resemblance: if of_fingerprints == 1 { thresholds.resemblance } else { 0.0 },
-        weighted_containment: both.0,
-        weighted_resemblance: both.1,
-        ..thresholds
+    (thresholds(), 0u32..3, both).prop_map(|(thresholds, of_fingerprints, both)| {
+        thresholds
+            .min_containment(if of_fingerprints == 0 { thresholds.containment() } else { 0.0 })
+            .min_resemblance(if of_fingerprints == 1 { thresholds.resemblance() } else { 0.0 })
+            .min_weighted_containment(both.0)
+            .min_weighted_resemblance(both.1)
     })
 }
 

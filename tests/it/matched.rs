@@ -110,7 +110,7 @@ fn boilerplate_makes_no_passage_and_no_matched_word() {
             assert!(answers.iter().any(|answer| last.ends_with(&answer[answer.len() - 20..])));
         }
         // The answer says where the sheet is.
-        let query = Query { passages: true, ..Query::text(copied.as_str()) };
+        let query = Query::text(copied.as_str()).passages(true);
         let boilerplate = searcher.search(&query).unwrap().query.boilerplate;
         let shown: Vec<&str> = boilerplate.iter().map(|&range| cut(&copied, range)).collect();
         assert_eq!(shown.join(" "), sheet);

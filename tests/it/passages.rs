@@ -31,7 +31,7 @@ pub fn compare(a: &str, b: &str) -> Comparison {
 }
 
 pub fn passages(searcher: &Searcher, subject: Subject) -> Vec<Passage> {
-    let query = Query { passages: true, ..Query::new(subject) };
+    let query = Query::new(subject).passages(true);
     searcher.search(&query).unwrap().hits.remove(0).passages.unwrap()
 }
 
@@ -179,11 +179,11 @@ fn a_phrase_that_is_chance_is_shown_only_if_it_is_asked_for() {
     let (phrase, document, query) = phrase_in_both(8);
     let config = || Config::new("kgram(k=5)", "words", true).unwrap();
     let searcher = index(config(), &[("d", &document)]);
-    let all = Query { passages: true, ..Query::text(query.as_str()) };
+    let all = Query::text(query.as_str()).passages(true);
     let hits = searcher.search(&all).unwrap().hits;
     assert_eq!(hits[0].passages, Some(Vec::new()), "a hit by its fingerprints, with no passage");
     for (min_passage, count) in [(8, 1), (9, 0), (12, 0)] {
-        let long = Query { min_passage: Some(min_passage), ..Query::text(query.as_str()) };
+        let long = Query::text(query.as_str()).min_passage(min_passage);
         let hits = searcher.search(&long).unwrap().hits;
         assert_eq!(hits.len(), count, "{min_passage}");
         for hit in hits {
@@ -194,7 +194,7 @@ fn a_phrase_that_is_chance_is_shown_only_if_it_is_asked_for() {
     // Without texts it is all that can be said.
     let bare = index(config().with_text(false).unwrap(), &[("d", &document)]);
     assert_eq!(bare.search(&all).unwrap().hits[0].passages.as_ref().map(Vec::len), Some(1));
-    let long = |tokens| Query { min_passage: Some(tokens), ..all.clone() };
+    let long = |tokens| all.clone().min_passage(tokens);
     assert_eq!(bare.search(&long(8)).unwrap().hits.len(), 1);
     assert_eq!(bare.search(&long(9)).unwrap().hits.len(), 0);
 }
@@ -218,14 +218,14 @@ fn a_token_in_two_passages_counts_once_for_the_rank() {
         format!("{} {} {}", tokens[..20].join(" "), words(2, 150), tokens[10..].join(" "));
     let documents = [("copy", &*text), ("stitched", &*stitched)];
     let searcher = index(Config::new("kgram(k=5)", "words", true).unwrap(), &documents);
-    let query = Query { rank: Rank::Passages, passages: true, ..Query::text(text.as_str()) };
+    let query = Query::text(text.as_str()).rank(Rank::Passages).passages(true);
     let hits = searcher.search(&query).unwrap().hits;
     let found: Vec<_> = hits.iter().map(|hit| (&*hit.id, hit.passage_tokens.unwrap())).collect();
     assert_eq!(found, [("copy", 30), ("stitched", 30)]);
     let lengths = |passages: &[Passage]| passages.iter().map(|p| p.tokens).collect::<Vec<_>>();
     assert_eq!(lengths(hits[1].passages.as_ref().unwrap()), [20, 20]);
     // Those that are too short to be shown do not count.
-    let long = Query { min_passage: Some(21), ..query };
+    let long = query.min_passage(21);
     assert_eq!(searcher.search(&long).unwrap().hits.len(), 1);
     let options = PairOptions { passages: true, ..PairOptions::default() };
     let (best, stop) = ((Rank::Passages, 1), AtomicBool::new(false));
@@ -272,7 +272,7 @@ fn found_by_all(scheme: &str, [a, b]: [&str; 2], min: Option<u32>) -> [Vec<(u32,
     let config = || Config::new(scheme, "words", true).unwrap();
     let of = |passages: &[Passage]| passages.iter().map(|p| (p.tokens, p.similarity)).collect();
     let searcher = index(config(), &[("a", a), ("b", b)]);
-    let query = Query { passages: true, min_passage: min, ..Query::id("a") };
+    let query = Query::id("a").passages(true).min_passage(min);
     let hits = searcher.search(&query).unwrap().hits;
     let by_search = hits.first().map_or(Vec::new(), |hit| of(hit.passages.as_ref().unwrap()));
     let compared = cento::compare(&config().scheme, &config().analyzer, a, b).unwrap();
@@ -357,15 +357,15 @@ fn hits_without_a_long_passage_make_room_for_others() {
     let ids = |query: &Query| -> Vec<String> {
         searcher.search(query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
     };
-    let best = Query { limit: Some(1), ..Query::text(query.as_str()) };
+    let best = Query::text(query.as_str()).limit(1);
     assert_eq!(ids(&best), ["p"]);
     for goal in [Goal::Hits, Goal::Cover] {
-        let long = Query { min_passage: Some(40), goal, ..best.clone() };
+        let long = best.clone().min_passage(40).goal(goal);
         assert_eq!(ids(&long), ["z"], "{goal:?}");
-        assert!(ids(&Query { min_passage: Some(41), ..long }).is_empty(), "{goal:?}");
+        assert!(ids(&long.min_passage(41)).is_empty(), "{goal:?}");
     }
-    let refused = Query { min_passage: Some(40), goal: Goal::Passage, ..best };
-    assert!(searcher.search(&refused).unwrap_err().to_string().contains("minimum"));
+    let refused = best.min_passage(40).goal(Goal::Passage);
+    assert!(searcher.search(&refused).unwrap_err().to_string().contains("min_passage"));
 }
 
 #[test]
@@ -388,14 +388,14 @@ fn passages_are_looked_for_in_the_candidates_alone() {
         searcher.search(query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
     };
     for verify in [None, Some("overlap".parse().unwrap())] {
-        let best = Query { rank: Rank::Weight, limit: Some(4), ..Query::text(query.as_str()) };
+        let best = Query::text(query.as_str()).rank(Rank::Weight).limit(4);
         assert_eq!(ids(&best)[3], "z", "by weight it is the last");
         let (rank, min_passage) = (Rank::Passages, Some(40));
-        let one = Query { rank, min_passage, verify, limit: Some(1), candidates: Some(3), ..best };
-        assert!(ids(&one).is_empty(), "{:?}", one.verify);
-        assert_eq!(ids(&Query { candidates: Some(4), ..one.clone() }), ["z"]);
+        let one = best.rank(rank).min_passage(min_passage).verify(verify).limit(1).candidates(3);
+        assert!(ids(&one).is_empty(), "{:?}", one.options.verify);
+        assert_eq!(ids(&one.clone().candidates(4)), ["z"]);
         // As many as hits are asked for are candidates.
-        assert_eq!(ids(&Query { limit: Some(4), ..one }), ["z"]);
+        assert_eq!(ids(&one.limit(4)), ["z"]);
     }
 }
 
@@ -431,20 +431,20 @@ fn without_a_limit_all_sources_are_found() {
     let query: Vec<String> = (0..25).map(|n| words(100 + n, 40)).collect();
     let query = query.join(" and then ");
     let plain = Query::text(query.as_str());
-    let passages = Query { passages: true, ..plain.clone() };
+    let passages = plain.clone().passages(true);
     for (expected, query) in [
         (10, plain.clone()),
         (25, passages.clone()),
-        (25, Query { rank: Rank::Weight, ..passages.clone() }),
-        (25, Query { rank: Rank::Passages, ..plain.clone() }),
-        (25, Query { min_passage: Some(20), ..plain.clone() }),
-        (25, Query { goal: Goal::Cover, ..plain.clone() }),
+        (25, passages.clone().rank(Rank::Weight)),
+        (25, plain.clone().rank(Rank::Passages)),
+        (25, plain.clone().min_passage(20)),
+        (25, plain.clone().goal(Goal::Cover)),
         // A limit that is set is obeyed.
-        (3, Query { limit: Some(3), ..passages.clone() }),
-        (3, Query { limit: Some(3), rank: Rank::Passages, ..plain.clone() }),
-        (3, Query { limit: Some(3), goal: Goal::Cover, ..plain.clone() }),
-        (12, Query { candidates: Some(12), rank: Rank::Passages, ..plain.clone() }),
-        (25, Query { limit: Some(100), ..passages }),
+        (3, passages.clone().limit(3)),
+        (3, plain.clone().limit(3).rank(Rank::Passages)),
+        (3, plain.clone().limit(3).goal(Goal::Cover)),
+        (12, plain.clone().candidates(12).rank(Rank::Passages)),
+        (25, passages.limit(100)),
     ] {
         assert_eq!(ids_of(&sources, &query).len(), expected, "{query:?}");
     }
@@ -453,20 +453,17 @@ fn without_a_limit_all_sources_are_found() {
 #[test]
 fn passages_are_looked_for_until_thirty_documents_in_a_row_have_none() {
     let query = words(1, 300);
-    let passages = Query { passages: true, ..Query::text(query.as_str()) };
+    let passages = Query::text(query.as_str()).passages(true);
     let kept: Vec<&str> = query.split(' ').collect();
     let source = format!("{} {} {}", words(7, 100), kept[280..295].join(" "), words(8, 100));
     for (chance, is_found) in [(29, true), (30, false)] {
         let mut documents = with_chance_runs(&query, chance);
         documents.push(("source".into(), source.clone()));
-        for query in [
-            passages.clone(),
-            Query { goal: Goal::Hits, min_passage: Some(12), ..passages.clone() },
-        ] {
+        for query in [passages.clone(), passages.clone().goal(Goal::Hits).min_passage(12)] {
             let found = ids_of(&documents, &query);
             assert_eq!(found.contains(&"source".into()), is_found, "{chance}: {found:?}");
         }
-        let all = Query { limit: Some(100), ..passages.clone() };
+        let all = passages.clone().limit(100);
         assert_eq!(ids_of(&documents, &all).last().unwrap(), "source", "it ranks last");
         // Of those without a passage the best ten are shown if there is nothing after them.
         let few = ids_of(&documents, &passages).len();
@@ -521,12 +518,12 @@ fn hits_that_fail_verification_make_room_for_others() {
     }
     let documents = [("a-fake", fake.as_str()), ("true", &query[..query.len() * 4 / 5])];
     let searcher = index(sampled, &documents);
-    let all = Query { limit: Some(2), ..Query::text(query.as_str()) };
+    let all = Query::text(query.as_str()).limit(2);
     let hits = searcher.search(&all).unwrap().hits;
     assert_eq!(hits[0].id, "a-fake", "by fingerprints it is the better one");
     for goal in [Goal::Hits, Goal::Cover] {
         let verify = Some("containment".parse().unwrap());
-        let one = Query { limit: Some(1), verify, min_containment: 0.5, goal, ..all.clone() };
+        let one = all.clone().limit(1).verify(verify).min_containment(0.5).goal(goal);
         let answer = searcher.search(&one).unwrap();
         assert_eq!(answer.hits[0].id, "true");
         if goal == Goal::Cover {
@@ -550,8 +547,10 @@ fn verification_measures_all_of_both_texts() {
     let searcher = index(crate::common::config(), &[("d", &document)]);
     let search = |measure: &str, min_containment, min_similarity| {
         let verify = Some(measure.parse().unwrap());
-        let query =
-            Query { verify, min_containment, min_similarity, ..Query::text(query.as_str()) };
+        let query = Query::text(query.as_str())
+            .verify(verify)
+            .min_containment(min_containment)
+            .min_similarity(min_similarity);
         searcher.search(&query).unwrap().hits
     };
     let similarity = |measure| search(measure, 0.0, 0.0)[0].verified.clone().unwrap().similarity;
@@ -566,7 +565,7 @@ fn verification_measures_all_of_both_texts() {
     let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
     let without_text = index(config, &[("d", &document)]);
     let verify = Some("resemblance".parse().unwrap());
-    let error = without_text.search(&Query { verify, ..Query::text(query) }).unwrap_err();
+    let error = without_text.search(&Query::text(query).verify(verify)).unwrap_err();
     assert!(error.to_string().contains("verif"), "{error}");
 }
 

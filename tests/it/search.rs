@@ -85,7 +85,7 @@ fn expected(query: &Query, filter: Option<u64>) -> Vec<(String, u32)> {
     let world = &*WORLD;
     let Subject::Text(text) = &query.subject else { unreachable!() };
     let wanted = keys(text);
-    let max_df = query.max_df.unwrap().limit(world.documents.len() as u64);
+    let max_df = query.options.max_df.unwrap().limit(world.documents.len() as u64);
     let kept: BTreeSet<u64> = wanted
         .iter()
         .copied()
@@ -97,9 +97,9 @@ fn expected(query: &Query, filter: Option<u64>) -> Vec<(String, u32)> {
         let share = |of: usize| overlap as f64 / of as f64;
         let resemblance = share(document.keys.union(&wanted).count());
         if document.keys.is_disjoint(&kept)
-            || overlap < query.min_overlap as usize
-            || share(wanted.len()) < query.min_containment
-            || resemblance < query.min_resemblance
+            || overlap < query.thresholds.overlap() as usize
+            || share(wanted.len()) < query.thresholds.containment()
+            || resemblance < query.thresholds.resemblance()
             || filter.is_some_and(|parity| document.parity != parity)
         {
             continue;
@@ -107,7 +107,7 @@ fn expected(query: &Query, filter: Option<u64>) -> Vec<(String, u32)> {
         hits.push((overlap as u32, resemblance, id.clone()));
     }
     hits.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
-    hits.truncate(query.limit.unwrap_or(Query::HITS));
+    hits.truncate(query.options.limit.unwrap_or(Query::HITS));
     hits.into_iter().map(|(overlap, _, id)| (id, overlap)).collect()
 }
 
@@ -127,24 +127,24 @@ fn weight<'a>(keys: impl IntoIterator<Item = &'a u64>) -> u64 {
 fn expected_weighted(query: &Query) -> Vec<(String, f64, f64)> {
     let Subject::Text(text) = &query.subject else { unreachable!() };
     let wanted = keys(text);
-    let unranked = Query { limit: Some(usize::MAX), ..query.clone() };
+    let unranked = query.clone().limit(usize::MAX);
     let hits = expected(&unranked, None).into_iter().filter_map(|(id, _)| {
         let keys = &WORLD.documents[&id].keys;
         let shared = weight(keys.intersection(&wanted));
         let containment = shared as f64 / weight(&wanted) as f64;
         let resemblance = shared as f64 / weight(keys.union(&wanted)) as f64;
-        let score = match query.rank {
+        let score = match query.options.rank {
             Rank::Overlap => 0.0,
             _ => shared as f64 / (keys.len() as f64).sqrt(),
         };
-        let meets = containment >= query.min_weighted_containment
-            && resemblance >= query.min_weighted_resemblance;
+        let meets = containment >= query.thresholds.weighted_containment()
+            && resemblance >= query.thresholds.weighted_resemblance();
         meets.then_some((score, id, containment, resemblance))
     });
     let mut hits: Vec<_> = hits.collect();
     // Stable: equal ones stay in the order by overlap.
     hits.sort_by(|a, b| b.0.total_cmp(&a.0));
-    hits.truncate(query.limit.unwrap_or(Query::HITS));
+    hits.truncate(query.options.limit.unwrap_or(Query::HITS));
     hits.into_iter()
         .map(|(_, id, containment, resemblance)| (id, containment, resemblance))
         .collect()
@@ -180,15 +180,13 @@ proptest! {
         max_df in prop_oneof![Just(3u64), Just(20), Just(300), Just(u64::MAX)],
         filter in prop_oneof![2 => Just(None), 1 => Just(Some(0)), 1 => Just(Some(1))],
     ) {
-        let query = Query {
-            min_containment,
-            min_resemblance,
-            min_overlap,
-            limit: Some(limit),
-            max_df: Some(MaxDf::Documents(max_df)),
-            filter: filter.map(|parity: u64| format!("parity:{parity}")),
-            ..Query::text(text(seed, count))
-        };
+        let mut query = Query::text(text(seed, count))
+            .min_containment(min_containment)
+            .min_resemblance(min_resemblance)
+            .min_overlap(min_overlap)
+            .limit(limit)
+            .max_df(MaxDf::Documents(max_df));
+        query.options.filter = filter.map(|parity: u64| format!("parity:{parity}"));
         let answer = WORLD.searcher.search(&query).unwrap();
         prop_assert!(answer.complete);
         let Subject::Text(words) = &query.subject else { unreachable!() };
@@ -196,7 +194,7 @@ proptest! {
         let known = wanted.iter().filter(|key| WORLD.dfs.contains_key(key)).count();
         prop_assert_eq!(answer.query.global, known as f64 / wanted.len() as f64);
         prop_assert_eq!(found(&answer.hits), expected(&query, filter));
-        let all = expected(&Query { limit: Some(usize::MAX), ..query.clone() }, filter).len();
+        let all = expected(&query.clone().limit(usize::MAX), filter).len();
         check_extent(&answer, all)?;
         prop_assert!(min_resemblance == 0.0 || answer.total.is_some());
         let stopped = answer.query.stopped_fingerprints;
@@ -220,16 +218,14 @@ proptest! {
         max_df in prop_oneof![Just(20), Just(300), Just(u64::MAX)],
         budget in prop_oneof![3 => Just(None), 1 => (0u64..4000).prop_map(Some)],
     ) {
-        let query = Query {
-            min_containment,
-            min_weighted_containment,
-            min_weighted_resemblance,
-            rank,
-            limit: Some(limit),
-            max_df: Some(MaxDf::Documents(max_df)),
-            budget,
-            ..Query::text(text(seed, count))
-        };
+        let query = Query::text(text(seed, count))
+            .min_containment(min_containment)
+            .min_weighted_containment(min_weighted_containment)
+            .min_weighted_resemblance(min_weighted_resemblance)
+            .rank(rank)
+            .limit(limit)
+            .max_df(MaxDf::Documents(max_df))
+            .budget(budget);
         let answer = WORLD.searcher.search(&query).unwrap();
         let is_weighed = rank != Rank::Overlap
             || min_weighted_containment > 0.0
@@ -240,7 +236,7 @@ proptest! {
         };
         let found: Vec<_> = answer.hits.iter().map(measures).collect();
         prop_assert!(answer.hits.iter().all(|hit| hit.weighted.is_some() == is_weighed));
-        let all = Query { limit: Some(usize::MAX), ..query.clone() };
+        let all = query.clone().limit(usize::MAX);
         if !is_weighed {
             prop_assert!(budget.is_some() || found.len() == expected(&query, None).len());
         } else if answer.complete {
@@ -260,13 +256,11 @@ proptest! {
         seed in 5000u64..6000, count in 1u64..60,
         budget in prop_oneof![4 => 0u64..4000, 1 => Just(1 << 40)],
     ) {
-        let all = Query {
-            limit: Some(usize::MAX),
-            max_df: Some(MaxDf::Documents(u64::MAX)),
-            ..Query::text(text(seed, count))
-        };
+        let all = Query::text(text(seed, count))
+            .limit(usize::MAX)
+            .max_df(MaxDf::Documents(u64::MAX));
         let exact: BTreeMap<String, u32> = expected(&all, None).into_iter().collect();
-        let query = Query { budget: Some(budget), limit: Some(10), ..all };
+        let query = all.budget(budget).limit(10);
         let answer = WORLD.searcher.search(&query).unwrap();
         prop_assert!(answer.query.postings <= budget);
         for hit in &answer.hits {
@@ -288,16 +282,14 @@ proptest! {
         max_df in prop_oneof![1 => Just(20), 3 => Just(u64::MAX)],
         filter in prop_oneof![2 => Just(None), 1 => Just(Some(0))],
     ) {
-        let query = Query {
-            limit: Some(limit),
-            goal: Goal::Cover,
-            min_containment,
-            max_df: Some(MaxDf::Documents(max_df)),
-            filter: filter.map(|parity: u64| format!("parity:{parity}")),
-            ..Query::text(text(seed, count))
-        };
+        let mut query = Query::text(text(seed, count))
+            .limit(limit)
+            .goal(Goal::Cover)
+            .min_containment(min_containment)
+            .max_df(MaxDf::Documents(max_df));
+        query.options.filter = filter.map(|parity: u64| format!("parity:{parity}"));
         let answer = WORLD.searcher.search(&query).unwrap();
-        let candidates = expected(&Query { limit: Some(usize::MAX), ..query.clone() }, filter);
+        let candidates = expected(&query.clone().limit(usize::MAX), filter);
         let Subject::Text(text) = &query.subject else { unreachable!() };
         let wanted = keys(text);
         let mut open = wanted.clone();
@@ -334,11 +326,7 @@ fn similarity_composes_with_tantivy_queries() {
     use tantivy::query::{BooleanQuery, Occur, Query as _, QueryClone as _, QueryParser};
 
     let searcher = &WORLD.searcher;
-    let query = Query {
-        min_containment: 0.2,
-        max_df: Some(MaxDf::Documents(u64::MAX)),
-        ..Query::text(text(5001, 20))
-    };
+    let query = Query::text(text(5001, 20)).min_containment(0.2).max_df(MaxDf::Documents(u64::MAX));
     let similar = SimilarTo::new(searcher, &query).unwrap();
     let tantivy = searcher.snapshot().tantivy();
     let even = QueryParser::for_index(tantivy.index(), vec![]).parse_query("meta.parity:0");
@@ -347,7 +335,7 @@ fn similarity_composes_with_tantivy_queries() {
         (Occur::Must, Box::new(similar.clone()) as Box<dyn tantivy::query::Query>),
         (Occur::Must, even.box_clone()),
     ]);
-    let all = Query { limit: Some(usize::MAX), ..query.clone() };
+    let all = query.clone().limit(usize::MAX);
     assert_eq!(tantivy.search(&similar, &Count).unwrap(), expected(&all, None).len());
     assert_eq!(tantivy.search(&both, &Count).unwrap(), expected(&all, Some(0)).len());
     let best = tantivy.search(&similar, &TopDocs::with_limit(1).order_by_score()).unwrap();
@@ -367,8 +355,7 @@ fn similarity_composes_with_tantivy_queries() {
 
 #[test]
 fn many_threads_get_the_same_answers() {
-    let queries: Vec<Query> =
-        (0..40).map(|i| Query { limit: Some(20), ..Query::text(text(7000 + i, 30)) }).collect();
+    let queries: Vec<Query> = (0..40).map(|i| Query::text(text(7000 + i, 30)).limit(20)).collect();
     let answers = || -> Vec<Vec<(String, u32)>> {
         queries.iter().map(|query| found(&WORLD.searcher.search(query).unwrap().hits)).collect()
     };

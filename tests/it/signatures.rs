@@ -88,25 +88,25 @@ fn answers(index: &Index) -> Vec<String> {
             .chain([Subject::Text(document.text), Subject::Signature { tokens, fingerprints }])
     });
     for subject in subjects {
-        let query = Query { estimates, max_df: Some(MaxDf::Documents(12)), ..Query::new(subject) };
+        let query = Query::new(subject).counts_only(!estimates).max_df(MaxDf::Documents(12));
         for query in [
-            Query { passages: true, ..query.clone() },
-            Query { goal: Goal::Cover, ..query.clone() },
-            Query { rank: Rank::Weight, ..query.clone() },
-            Query { budget: Some(60), ..query.clone() },
+            query.clone().passages(true),
+            query.clone().goal(Goal::Cover),
+            query.clone().rank(Rank::Weight),
+            query.clone().budget(60),
         ] {
             let answer = searcher.search(&query).unwrap();
             say("search", &json!({ "hits": answer.hits, "query": answer.query }));
         }
         if !matches!(query.subject, Subject::Signature { .. }) {
-            let best = Query { goal: Goal::Passage, ..query };
+            let best = query.goal(Goal::Passage);
             // Some schemes cannot say.
             let answer = searcher.search(&best).map(|answer| json!(answer.hits));
             say("best", &answer.map_err(|e| e.to_string()));
         }
     }
     let never = AtomicBool::new(false);
-    let thresholds = Thresholds { containment: 0.2, ..Thresholds::default() };
+    let thresholds = Thresholds::default().min_containment(0.2);
     let options = PairOptions {
         thresholds,
         passages: true,
@@ -184,7 +184,7 @@ fn a_union_without_signatures_answers_as_one_with_them() {
     });
     assert!(!without.snapshot().config().store_signatures);
     for document in documents() {
-        let query = Query { estimates: true, passages: true, ..Query::text(document.text) };
+        let query = Query::text(document.text).passages(true);
         let [with, without] = [&with, &without].map(|searcher| searcher.search(&query).unwrap());
         assert_eq!(json!(without.hits), json!(with.hits));
     }

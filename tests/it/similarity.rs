@@ -86,7 +86,7 @@ fn truth(a: &str, b: &str, k: usize) -> (f64, f64) {
 }
 
 fn all_pairs(searcher: &Searcher, against: Option<&Searcher>, least: f64) -> Vec<PairReport> {
-    let thresholds = Thresholds { resemblance: least, ..Thresholds::default() };
+    let thresholds = Thresholds::default().min_resemblance(least);
     let options = PairOptions { thresholds, ..PairOptions::default() };
     let (stop, mut found) = (AtomicBool::new(false), Vec::new());
     let other = against.unwrap_or(searcher).snapshot();
@@ -111,12 +111,10 @@ fn assert_hits(
         for is_contained in [false, true] {
             let (min_containment, min_resemblance) =
                 if is_contained { (least, 0.0) } else { (0.0, least) };
-            let query = Query {
-                min_containment,
-                min_resemblance,
-                limit: Some(usize::MAX),
-                ..Query::text(text.as_str())
-            };
+            let query = Query::text(text.as_str())
+                .min_containment(min_containment)
+                .min_resemblance(min_resemblance)
+                .limit(usize::MAX);
             let hits = searcher.search(&query).unwrap().hits;
             let found: BTreeSet<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
             for (id, other) in texts {
@@ -130,7 +128,7 @@ fn assert_hits(
                     assert!((hit.similarity.containment_of_query - truth.1).abs() < 1e-9, "{name}");
                 }
             }
-            let one = Query { limit: Some(1), ..query.clone() };
+            let one = query.clone().limit(1);
             assert_eq!(searcher.search(&one).unwrap().hits[..], hits[..1]);
             let similar = SimilarTo::new(searcher, &query).unwrap();
             let tantivy = searcher.snapshot().tantivy();
@@ -195,7 +193,7 @@ fn members_of_a_cluster_are_like_its_representative() {
         for texts in [texts(), notices()] {
             let (searcher, stop) = (index(scheme, true, &texts), AtomicBool::new(false));
             let options = ClusterOptions {
-                thresholds: Thresholds { resemblance: 0.7, ..Thresholds::default() },
+                thresholds: Thresholds::default().min_resemblance(0.7),
                 linkage: Linkage::Star,
                 prefer: Prefer::Oldest,
                 max_df: None,
@@ -461,8 +459,8 @@ fn every_hit_says_how_well_its_similarity_is_known() {
     };
     let text = &texts[20].1;
     assert!(text.split(' ').count() > 100);
-    let plain = hits("winnow(k=5,w=10)", Query::text(text));
-    let closer = hits("winnow(k=5,w=10)", Query { estimates: true, ..Query::text(text) });
+    let plain = hits("winnow(k=5,w=10)", Query::text(text).counts_only(true));
+    let closer = hits("winnow(k=5,w=10)", Query::text(text));
     let error = |hit: &cento::Hit| hit.similarity.standard_error.unwrap();
     let mut is_closer = false;
     for (plain, closer) in plain.iter().zip(&closer) {
@@ -471,7 +469,7 @@ fn every_hit_says_how_well_its_similarity_is_known() {
     }
     assert!(is_closer);
     // Passages need the texts, so the numbers are exact.
-    let read = hits("winnow(k=5,w=10)", Query { passages: true, ..Query::text(text) });
+    let read = hits("winnow(k=5,w=10)", Query::text(text).passages(true));
     for hit in &read {
         let other = &texts.iter().find(|text| text.0 == hit.id).unwrap().1;
         let truth = truth(text, other, 5);
@@ -497,9 +495,9 @@ fn texts_that_cannot_be_alike_are_not_read() {
     let file = file.unwrap();
     let whole = std::fs::read(&file).unwrap();
     let found = |min_resemblance: f64| {
-        let query = Query { min_resemblance, ..Query::text(query.as_str()) };
+        let query = Query::text(query.as_str()).min_resemblance(min_resemblance);
         let searcher = Searcher::new(Index::open(dir.path())?.snapshot()?);
-        let hits = searcher.search(&Query { estimates: true, ..query })?.hits;
+        let hits = searcher.search(&query)?.hits;
         Ok::<_, Error>(hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>())
     };
     assert_eq!((found(0.0).unwrap().len(), found(0.5).unwrap()), (2, vec!["near".to_owned()]));

@@ -132,18 +132,17 @@ fn the_library_knows_no_programs() {
     let manifest = manifest.unwrap();
     let (_, rest) = manifest.split_once("\n[dependencies]\n").unwrap();
     let (dependencies, _) = rest.split_once("\n[dev-dependencies]\n").unwrap();
-    for krate in [
-        "clap",
-        "axum",
-        "tokio",
-        "hyper",
-        "ureq",
-        "object_store",
-        "tar",
-        "zip",
-        "ignore",
-        "indicatif",
-    ] {
+    // The arguments of options are for the command alone: nobody else has the feature.
+    assert!(dependencies.contains("\nclap = { workspace = true, optional = true }\n"));
+    let (_, features) = manifest.split_once("\n[features]\n").unwrap();
+    let with_clap: Vec<&str> = features
+        .lines()
+        .filter(|line| line.contains("dep:clap") || line.contains("\"clap\""))
+        .collect();
+    assert_eq!(with_clap, ["clap = [\"dep:clap\"]"]);
+    for krate in
+        ["axum", "tokio", "hyper", "ureq", "object_store", "tar", "zip", "ignore", "indicatif"]
+    {
         let is_named = dependencies.lines().any(|line| line.starts_with(&format!("{krate} ")));
         assert!(!is_named && !dependencies.contains(&format!("\n{krate}.")), "{krate}");
     }

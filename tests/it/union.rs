@@ -64,15 +64,12 @@ fn union(parts: &[(String, Index)]) -> cento::Result<Searcher> {
 fn answers(searcher: &Searcher) -> (Vec<Value>, Vec<(String, Option<String>)>) {
     let (mut answers, mut names) = (Vec::new(), Vec::new());
     for (number, document) in collection().into_iter().enumerate() {
-        let query = Query {
-            limit: Some(5 + number),
-            passages: true,
-            estimates: true,
-            max_df: Some(MaxDf::Documents(20)),
-            filter: (number % 3 == 0).then(|| "parity:1".to_owned()),
-            min_containment: if number % 5 == 0 { 0.2 } else { 0.0 },
-            ..Query::text(document.text)
-        };
+        let mut query = Query::text(document.text)
+            .limit(5 + number)
+            .passages(true)
+            .max_df(MaxDf::Documents(20))
+            .min_containment(if number % 5 == 0 { 0.2 } else { 0.0 });
+        query.options.filter = (number % 3 == 0).then(|| "parity:1".to_owned());
         let mut answer = searcher.search(&query).unwrap();
         for hit in &mut answer.hits {
             names.push((hit.id.clone(), hit.index.take()));
@@ -125,10 +122,7 @@ fn several_indexes_answer_as_one_that_has_all_their_documents() {
     assert_eq!(all_pairs(&together), pairs);
     // A part by itself stops other fingerprints: the sums are what makes the answers equal.
     let stopped = |searcher: &Searcher| {
-        let query = Query {
-            max_df: Some(MaxDf::Documents(20)),
-            ..Query::text(collection()[0].text.clone())
-        };
+        let query = Query::text(collection()[0].text.clone()).max_df(MaxDf::Documents(20));
         searcher.search(&query).unwrap().query.stopped
     };
     let alone = Searcher::new(parts[0].1.snapshot().unwrap());

@@ -52,7 +52,7 @@ impl Commits {
                 writer.add(Document::new(&*id, text.as_str()))?;
                 writer.commit()?;
                 let searcher = Searcher::new(writer.committed()?.clone());
-                let found = searcher.search(&Query::text(text.as_str()))?;
+                let found = searcher.search(&Query::text(text.as_str()).counts_only(true))?;
                 if found.hits.first().is_none_or(|hit| hit.id != id) {
                     return Err(format!("{id} was added and is not found").into());
                 }

@@ -101,17 +101,17 @@ const OPERATIONS: [Operation; 15] = [
     Operation {
         name: "search with containment 0.5",
         rounds: 20,
-        prepare: || search(500, |query| Query { min_containment: 0.5, ..query }),
+        prepare: || search(500, |query| query.min_containment(0.5)),
     },
     Operation {
         name: "search with passages",
         rounds: 4,
-        prepare: || search(500, |query| Query { passages: true, limit: Some(3), ..query }),
+        prepare: || search(500, |query| query.passages(true).limit(3)),
     },
     Operation {
         name: "cover a document of 500 words",
         rounds: 4,
-        prepare: || search(500, |query| Query { goal: Goal::Cover, limit: Some(10), ..query }),
+        prepare: || search(500, |query| query.goal(Goal::Cover).limit(10)),
     },
     Operation { name: "compare two texts of 1,000 words", rounds: 4, prepare: compare_two },
 ];
@@ -313,7 +313,8 @@ fn index() -> Result<Searcher> {
 
 fn search(words: u64, query: fn(Query) -> Query) -> Result<Round> {
     let searcher = index()?;
-    let queries = inputs(|round| query(Query::text(text(mix64(round) % 250, words))));
+    let queries =
+        inputs(|round| query(Query::text(text(mix64(round) % 250, words)).counts_only(true)));
     Ok(Box::new(move |round| {
         black_box(searcher.search(&queries[round as usize])?.hits.len());
         Ok(())

@@ -89,12 +89,10 @@ impl Exact {
                     let meets =
                         |overlap: u32| f64::from(overlap) / wanted.len() as f64 >= threshold;
                     let count = overlaps.values().filter(|&&overlap| meets(overlap)).count();
-                    let query = Query {
-                        min_containment: threshold,
-                        limit: Some(usize::MAX),
-                        max_df: Some(max_df),
-                        ..Query::text(text.as_str())
-                    };
+                    let query = Query::text(text.as_str())
+                        .min_containment(threshold)
+                        .limit(usize::MAX)
+                        .max_df(max_df);
                     let hits = searcher.search(&query)?.hits;
                     let is_right = |hit: &&cento::search::Hit| {
                         overlaps.get(&hit.id) == Some(&hit.overlap) && meets(hit.overlap)

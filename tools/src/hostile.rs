@@ -13,6 +13,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use cento::Measure;
+use cento::search::SearchOptions;
 use cento_client::Client;
 use cento_client::api::{
     Commit, CompareRequest, DocumentBody, PairwiseRequest, PassagesRequest, SearchRequest, TextOrId,
@@ -137,12 +139,11 @@ impl Hostile {
             };
             row("pairwise", &mut || client.pairwise(&handful).map(drop))?;
             for verify in ["containment", "overlap", "cosine", "gzip"] {
-                let query = SearchRequest {
-                    text: Some(a.clone()),
-                    passages: verify == "containment",
-                    verify: Some(verify.to_owned()),
-                    ..SearchRequest::default()
-                };
+                let options = SearchOptions::default()
+                    .passages(verify == "containment")
+                    .verify(verify.parse::<Measure>()?);
+                let query =
+                    SearchRequest { text: Some(a.clone()), options, ..SearchRequest::default() };
                 let route = format!("search by {verify}");
                 row(&route, &mut || client.search(&query).map(drop))?;
             }
@@ -212,7 +213,8 @@ fn search(url: &str, is_done: &AtomicBool) -> std::result::Result<(Vec<u64>, u64
     let mut rng = Rng::with_seed(2);
     while !is_done.load(Ordering::Relaxed) {
         let text = Some(words(&mut rng, 900));
-        let query = SearchRequest { text, passages: true, ..SearchRequest::default() };
+        let options = SearchOptions::default().passages(true);
+        let query = SearchRequest { text, options, ..SearchRequest::default() };
         let started = Instant::now();
         refused += u64::from(client.search(&query).is_err());
         times.push(started.elapsed().as_micros() as u64);

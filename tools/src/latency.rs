@@ -102,7 +102,8 @@ impl Latency {
                             let max_df = Some(max_df);
                             let (estimates, passages) = (self.estimates, self.passages);
                             let query = Query::text(text.as_str());
-                            let query = Query { max_df, estimates, passages, ..query };
+                            let query =
+                                query.max_df(max_df).counts_only(!estimates).passages(passages);
                             let started = Instant::now();
                             let answer = searcher.search(&query)?;
                             let took = if self.only_texts {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
+use cento::search::SearchOptions;
 use cento_client::Client;
 use cento_client::api::{Commit, CompareRequest, DocumentBody, SearchRequest, TextOrId};
 use clap::Args;
@@ -161,7 +162,7 @@ impl Memory {
                     _ => {
                         let request = SearchRequest {
                             text: Some(large.clone()),
-                            passages: route == "passages",
+                            options: SearchOptions::default().passages(route == "passages"),
                             ..SearchRequest::default()
                         };
                         client.search(&request).map(drop)

@@ -85,11 +85,11 @@ impl Retrieval {
                 for (id, by_category) in queries {
                     let text = suspicious.get(id).ok_or_else(|| format!("no document {id}"))?;
                     let limit = AT[AT.len() - 1];
-                    let mut query = Query::text(text.clone());
-                    (query.rank, query.limit, query.candidates) =
+                    let mut query = Query::text(text.clone()).counts_only(true);
+                    (query.options.rank, query.options.limit, query.options.candidates) =
                         (rank, Some(limit), Some(self.candidates));
                     if rank == Rank::Passages {
-                        query.limit = Some(self.candidates);
+                        query.options.limit = Some(self.candidates);
                     }
                     let started = Instant::now();
                     let hits = searcher.search(&query)?.hits;
@@ -145,10 +145,10 @@ fn times<'a>(searcher: &Searcher, queries: impl Iterator<Item = &'a String>) -> 
     let (mut signing, mut by_rank) = (Times::default(), [Times::default(), Times::default()]);
     for text in queries {
         // The first search reads what the others find in memory.
-        searcher.search(&Query::text(text.clone()))?;
+        searcher.search(&Query::text(text.clone()).counts_only(true))?;
         signing.time(|| config.sign(text))?;
         for (rank, times) in [Rank::Overlap, Rank::Weight].into_iter().zip(&mut by_rank) {
-            let query = Query { rank, ..Query::text(text.clone()) };
+            let query = Query::text(text.clone()).counts_only(true).rank(rank);
             times.time(|| searcher.search(&query))?;
         }
     }

@@ -75,9 +75,9 @@ impl Reused {
                 ("cover", Rank::Overlap, Goal::Cover),
             ] {
                 let limits = [None].into_iter().chain(self.limit.iter().copied().map(Some));
-                let kind = Query { rank, goal, passages: true, ..Query::text("") };
+                let kind = Query::text("").rank(rank).goal(goal).passages(true);
                 let rows = limits.map(|limit| {
-                    let query = Query { limit, ..kind.clone() };
+                    let query = kind.clone().limit(limit);
                     Ok((limit, row(&searcher, &query, &suspicious)?))
                 });
                 let rows = rows.collect::<Result<Vec<(Option<usize>, Row)>>>()?;
@@ -131,7 +131,8 @@ impl Reused {
 fn row(searcher: &Searcher, query: &Query, suspicious: &[Suspicious]) -> Result<Row> {
     let mut row = Row::default();
     for Suspicious { text, cases } in suspicious {
-        let query = Query { subject: cento::search::Subject::Text(text.clone()), ..query.clone() };
+        let mut query = query.clone();
+        query.subject = cento::search::Subject::Text(text.clone());
         let started = Instant::now();
         let hits = searcher.search(&query)?.hits;
         row.took += started.elapsed();

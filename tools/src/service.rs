@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use cento::index::Index;
-use cento::search::{Answer, Hit, Query, Searcher};
+use cento::search::{Answer, Hit, Query, SearchOptions, Searcher};
 use cento_client::Client;
 use cento_client::api::{Commit, CompactRequest, DocumentBody, SearchRequest};
 use cento_serve::ServiceFile;
@@ -183,7 +183,7 @@ impl Service {
         let (mut times, mut asked) = (Vec::new(), Vec::new());
         for round in 0..3 {
             for text in texts {
-                let query = Query::text(text.as_str());
+                let query = Query::text(text.as_str()).counts_only(true);
                 let started = Instant::now();
                 let answer = searcher.search(&query)?;
                 let took = started.elapsed().as_micros() as u64;
@@ -193,7 +193,7 @@ impl Service {
                     let request = SearchRequest {
                         text: Some(text.clone()),
                         // As the library's query above.
-                        estimates: false,
+                        options: SearchOptions::default().counts_only(true),
                         ..SearchRequest::default()
                     };
                     asked.push(Asked { request, hits: answer.hits });
@@ -378,7 +378,7 @@ fn batches(corpus: &Path, beside: Beside) -> Result<Vec<Batch>> {
 fn is_right(asked: &Asked, answer: &Answer, originals: &HashSet<String>) -> bool {
     let mut own = answer.hits.iter().filter(|hit| originals.contains(&hit.id));
     let mut expected = asked.hits.iter();
-    let is_full = answer.hits.len() == asked.request.limit.unwrap_or(Query::HITS);
+    let is_full = answer.hits.len() == asked.request.options.limit.unwrap_or(Query::HITS);
     loop {
         match (own.next(), expected.next()) {
             (Some(hit), Some(before)) if hit == before => {}

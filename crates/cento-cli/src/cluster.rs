@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::join::{JoinArgs, ThresholdArgs};
+use super::join::JoinArgs;
 use super::list_format::{ListFormat, ListOut};
 use super::output::{count, counted, share};
 use super::progress::{Progress, stop_flag};
 use super::terminal::{line, tell};
 use super::{Outcome, Result};
+use cento::join::Thresholds;
 use cento::join::cluster::{self, ClusterOptions, Linkage, Member, Prefer, cluster};
 
 /// Find the clusters of documents that are versions of one another.
@@ -24,7 +25,7 @@ pub struct Cluster {
     /// Directory of the index.
     index: PathBuf,
     #[command(flatten)]
-    thresholds: ThresholdArgs,
+    thresholds: Thresholds,
     /// Which document represents a cluster: `oldest`, the one added first; `longest`; `FIELD`, the
     /// one with the least value of this field of `meta`, such as a date; `-FIELD`, the greatest.
     #[arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true)]
@@ -55,7 +56,7 @@ impl Cluster {
         let stop = stop_flag();
         let searcher = self.join.searcher(&self.index)?;
         let options = ClusterOptions {
-            thresholds: self.thresholds.thresholds(0.0, 0.5),
+            thresholds: self.thresholds.or(Thresholds::of_clusters()),
             linkage: match self.linkage {
                 LinkageName::Star => Linkage::Star,
                 LinkageName::Single => Linkage::Single,

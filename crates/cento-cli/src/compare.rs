@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 use serde::Serialize;
 use serde_json::Map;
 
 use super::add::HtmlArg;
-use super::create::ConfigArgs;
+use super::create::{ConfigArgs, open_frequencies};
 use super::extract::{ReaderArgs, source_options};
 use super::handout::{ExcludeArgs, HandoutArgs};
 use super::hints::Explained;
@@ -20,7 +19,6 @@ use super::terminal::{line, tell};
 use super::values::parse_encoding;
 use super::whole::LengthArgs;
 use super::{Outcome, Result};
-use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
 use cento::{Analyzer, Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
@@ -48,12 +46,10 @@ pub struct Compare {
     config: ConfigArgs,
     #[command(flatten)]
     service: ServiceArgs,
-    /// Also compute this measure of similarity; `all` for every measure. Can be repeated.
+    /// Also compute this measure of similarity; `all` for every measure. Can be repeated. `cosine` weights words
+    /// by the table of --frequencies (`cento train -q 1`), if the scheme reads none.
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
-    /// Table made by `cento train -q 1` from a collection, so that cosine weights words by TF-IDF.
-    #[arg(long, value_name = "FILE", requires = "measures", conflicts_with = "url")]
-    collection: Option<PathBuf>,
     /// Encoding of the files. Default: detected.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
@@ -89,6 +85,10 @@ impl Compare {
         let (b, b_file) = self.text(&self.b, &mut missing)?;
         let comparison = match self.service.client()? {
             None => self.compare(&a, &b)?,
+            Some(_) if self.config.frequencies.is_some() => {
+                let what = "--frequencies cannot be used with --url; give it to `cento serve`";
+                return Err(Error::arguments(what).into());
+            }
             Some(client) => {
                 let (a, b) = (TextOrId::Text(a.clone()), TextOrId::Text(b.clone()));
                 let measures = self.measures.clone();
@@ -167,11 +167,24 @@ impl Compare {
         self.handout.write_reuse(&report)
     }
 
+    /// Whether the table is for the measures, and not for the scheme.
+    fn weighs_measures(&self) -> bool {
+        !self.measures.is_empty() && !self.config.reads_table()
+    }
+
+    fn config(&self) -> cento::Result<Config> {
+        let mut config = self.config.clone();
+        if self.weighs_measures() {
+            config.frequencies = None;
+        }
+        config.config_of_files(&[&self.a, &self.b])
+    }
+
     /// Returns the analyzer of the comparison.
     fn analyzer(&self) -> cento::Result<Analyzer> {
         match self.service.client()? {
             Some(client) => client.stats()?.index.analyzer.parse(),
-            None => Ok(self.config.config_of_files(&[&self.a, &self.b])?.analyzer),
+            None => Ok(self.config()?.analyzer),
         }
     }
 
@@ -198,10 +211,10 @@ impl Compare {
     }
 
     fn compare(&self, a: &str, b: &str) -> cento::Result<Comparison> {
-        let config = self.config.config_of_files(&[&self.a, &self.b])?;
-        let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
-        let measures =
-            Measure::parse_all(&self.measures, table.map(Arc::new).as_ref(), &config.analyzer)?;
+        let config = self.config()?;
+        let table = self.config.frequencies.as_deref().filter(|_| self.weighs_measures());
+        let table = open_frequencies(table)?;
+        let measures = Measure::parse_all(&self.measures, table.as_ref(), &config.analyzer)?;
         // Ctrl-C ends the process: there is nothing to be put in order.
         let Config { scheme, analyzer, .. } = &config;
         cento::compare_by(scheme, analyzer, a, b, &measures, Stop::NEVER)

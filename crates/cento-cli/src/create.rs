@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 
 use super::{Outcome, Result, language};
 use cento::index::{Config, Index, MaxDf};
-use cento::scheme::DEFAULT_SPEC;
 use cento::scheme::frequency::FrequencyTable;
+use cento::scheme::{self, DEFAULT_SPEC};
 use cento_source::SourceOptions;
 
 /// Create an empty index.
@@ -92,6 +92,12 @@ pub fn open_frequencies(path: Option<&Path>) -> cento::Result<Option<Arc<Frequen
 }
 
 impl ConfigArgs {
+    /// Whether the scheme reads a frequency table.
+    pub fn reads_table(&self) -> bool {
+        let name = self.scheme.split('(').next().unwrap_or_default().trim();
+        scheme::families().iter().any(|family| family.name == name && family.table().is_some())
+    }
+
     /// Makes the configuration of an index of these documents.
     pub fn config_of(
         &self,

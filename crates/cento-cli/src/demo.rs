@@ -156,7 +156,7 @@ fn striking_pairs(searcher: &Searcher, root: &Path) -> cento::Result<Vec<Pair>> 
     let mut pairs = Vec::new();
     for address in searcher.snapshot().live().step_by(step) {
         let id = searcher.snapshot().id(address)?;
-        let query = Query { min_resemblance: 0.3, min_overlap: 10, ..Query::id(&id) };
+        let query = Query::id(&id).min_resemblance(0.3).min_overlap(10);
         for hit in searcher.search(&query)?.hits {
             let resemblance = hit.similarity.resemblance;
             if resemblance < 0.98 && package(&hit.id, root) != package(&id, root) {
@@ -252,8 +252,7 @@ fn search_passage(searcher: &Searcher, id: &str, root: &Path, out: &mut impl Wri
     let passage: Vec<&str> = words.into_iter().skip(middle).take(PASSAGE_WORDS).collect();
     let passage = passage.join(" ");
     let start: String = passage.chars().take(70).collect();
-    let answer =
-        searcher.search(&Query { limit: Some(5), passages: true, ..Query::text(&passage) })?;
+    let answer = searcher.search(&Query::text(&passage).limit(5).passages(true))?;
     line!(out)?;
     line!(out, "Documents with this passage of {PASSAGE_WORDS} words, \"{start}...\":")?;
     line!(out)?;

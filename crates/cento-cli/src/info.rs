@@ -157,7 +157,7 @@ struct MeasureEntry {
     purpose: &'static str,
     /// Whether it says how much of the first text is in the second.
     asymmetric: bool,
-    /// Whether `--collection` changes it.
+    /// Whether `--frequencies` changes it.
     collection: bool,
 }
 

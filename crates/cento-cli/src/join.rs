@@ -8,57 +8,10 @@ use clap::Args;
 use super::boilerplate::without;
 use super::output::counted;
 use super::terminal::tell;
-use super::values::parse_share;
 use cento::index::{Index, MaxDf, Snapshot};
-use cento::join::{StopCounts, Thresholds};
+use cento::join::StopCounts;
 use cento::search::Searcher;
 use cento::stop::Stop;
-
-/// The thresholds of a pair.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct ThresholdArgs {
-    /// Minimum share of the text of one document that the other contains, 0 to 1.
-    #[arg(long, value_name = "X", value_parser = parse_share)]
-    min_containment: Option<f64>,
-    /// Minimum resemblance of the texts of a pair, 0 to 1.
-    #[arg(long, value_name = "X", value_parser = parse_share)]
-    min_resemblance: Option<f64>,
-    /// Minimum share of one document's fingerprints that the other contains, weighted by rarity, 0 to
-    /// 1.
-    #[arg(long, value_name = "X", value_parser = parse_share)]
-    min_weighted_containment: Option<f64>,
-    /// Minimum resemblance of a pair, with fingerprints weighted by rarity, 0 to 1.
-    #[arg(long, value_name = "X", value_parser = parse_share)]
-    min_weighted_resemblance: Option<f64>,
-    /// Minimum number of fingerprints in common. Default: 1.
-    #[arg(long, value_name = "N")]
-    min_overlap: Option<u32>,
-}
-
-impl ThresholdArgs {
-    /// The thresholds; `containment` and `resemblance` if none is given.
-    pub fn thresholds(&self, containment: f64, resemblance: f64) -> Thresholds {
-        let ThresholdArgs {
-            min_containment,
-            min_resemblance,
-            min_weighted_containment,
-            min_weighted_resemblance,
-            min_overlap,
-        } = *self;
-        let shares =
-            [min_containment, min_resemblance, min_weighted_containment, min_weighted_resemblance];
-        if min_overlap.is_none() && shares.iter().all(Option::is_none) {
-            return Thresholds { overlap: 1, containment, resemblance, ..Thresholds::default() };
-        }
-        Thresholds {
-            overlap: min_overlap.unwrap_or(1),
-            containment: min_containment.unwrap_or(0.0),
-            resemblance: min_resemblance.unwrap_or(0.0),
-            weighted_containment: min_weighted_containment.unwrap_or(0.0),
-            weighted_resemblance: min_weighted_resemblance.unwrap_or(0.0),
-        }
-    }
-}
 
 /// How an index is joined.
 #[derive(Debug, Clone, Args)]

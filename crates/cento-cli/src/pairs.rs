@@ -10,10 +10,10 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use super::handout::{self, HandoutArgs};
-use super::join::{JoinArgs, ThresholdArgs};
+use super::join::JoinArgs;
 use super::outfile::{OutFile, check_lines, is_taken, listed, path_name, promises_json};
 use super::output::{self, Format, ListEnd, NotCompared, counted, named, similarity};
-use super::pairs_report::{joined_across, report_bytes_max, tell_cut, with_thresholds};
+use super::pairs_report::{joined_across, report_bytes_max, tell_cut};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
@@ -49,7 +49,7 @@ pub struct Pairs {
     #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
     against: Option<PathBuf>,
     #[command(flatten)]
-    thresholds: ThresholdArgs,
+    thresholds: Thresholds,
     /// Only pairs of documents with the same value of this field of `meta`.
     #[arg(long, value_name = "FIELD", conflicts_with = "across")]
     within: Option<String>,
@@ -322,7 +322,7 @@ impl Pairs {
         let run =
             Run { index: Some(index), ..self.handout.run("pairs", &snapshot.config().analyzer)? }
                 .with("rank", &rank);
-        let mut run = with_thresholds(run, &self.thresholds());
+        let mut run = run.with_options(&self.thresholds());
         for (name, value) in [
             ("against", self.against.as_ref().map(|path| path.display().to_string())),
             ("within", self.within.clone()),
@@ -369,7 +369,8 @@ impl Pairs {
     fn thresholds(&self) -> Thresholds {
         // A default holds only where the user has set no threshold of any kind.
         let is_set = self.min_passage.is_some() || self.min_margin.is_some();
-        self.thresholds.thresholds(if is_set { 0.0 } else { 0.1 }, 0.0)
+        let default = if is_set { Thresholds::default() } else { Thresholds::of_pairs() };
+        self.thresholds.or(default)
     }
 
     /// A number for what will be written: that of another index or with other options differs.
@@ -387,13 +388,6 @@ impl Pairs {
             weighted,
             threads: _,
         } = options;
-        let Thresholds {
-            overlap,
-            containment,
-            resemblance,
-            weighted_containment,
-            weighted_resemblance,
-        } = thresholds;
         let scope = match scope {
             Scope::Everywhere => String::new(),
             Scope::Within(field) => format!("within {field}"),
@@ -408,11 +402,7 @@ impl Pairs {
             ("b", b.generation().to_string()),
             // Of an index and itself, each pair is written from both sides.
             ("against", self.against.is_some().to_string()),
-            ("overlap", overlap.to_string()),
-            ("containment", containment.to_string()),
-            ("resemblance", resemblance.to_string()),
-            ("weighted_containment", weighted_containment.to_string()),
-            ("weighted_resemblance", weighted_resemblance.to_string()),
+            ("thresholds", serde_json::to_string(thresholds).expect("they are numbers")),
             ("weighted", weighted.to_string()),
             ("scope", scope),
             ("max_df", listed(*max_df)),

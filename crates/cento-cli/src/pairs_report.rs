@@ -3,12 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use cento::index::Snapshot;
-use cento::join::Thresholds;
 use cento::join::pairs::PairReport;
 use cento::search::Searcher;
-use cento_report::{Joined, ReportMemory, Run};
+use cento_report::{Joined, ReportMemory};
 
-use super::handout::unless;
 use super::memory;
 use super::output;
 use super::terminal::tell;
@@ -78,25 +76,4 @@ pub fn tell_cut(shown: usize, all: usize) {
             output::bytes(report_bytes_max() as u64)
         );
     }
-}
-
-/// Names the thresholds of pairs in the foot of a report.
-pub fn with_thresholds(run: Run, thresholds: &Thresholds) -> Run {
-    let Thresholds {
-        overlap,
-        containment,
-        resemblance,
-        weighted_containment,
-        weighted_resemblance,
-    } = thresholds;
-    let mut run = unless(run, "min-overlap", overlap, &1);
-    for (name, value) in [
-        ("min-containment", containment),
-        ("min-resemblance", resemblance),
-        ("min-weighted-containment", weighted_containment),
-        ("min-weighted-resemblance", weighted_resemblance),
-    ] {
-        run = unless(run, name, value, &0.0);
-    }
-    run
 }

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::join::{JoinArgs, ThresholdArgs};
+use super::join::JoinArgs;
 use super::list_format::{ListFormat, ListOut};
 use super::output::{self, counted, named, similarity};
 use super::progress::{Progress, stop_flag};
 use super::terminal::{line, tell};
 use super::{Outcome, Result};
 use cento::index::{DocAddress, Snapshot};
+use cento::join::Thresholds;
 use cento::join::pairs::{self, Pair, PairOptions};
 use cento::{Error, PairPassage, Unit};
 
@@ -37,7 +38,7 @@ pub struct PassageList {
     #[arg(long, value_name = "N", default_value = "40")]
     context: usize,
     #[command(flatten)]
-    thresholds: ThresholdArgs,
+    thresholds: Thresholds,
     #[command(flatten)]
     join: JoinArgs,
     /// Output format. The columns of csv and tsv are the fields of JSON.
@@ -122,7 +123,7 @@ impl PassageList {
         let searcher = self.join.searcher_of_all(&self.indexes)?;
         let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
         let options = PairOptions {
-            thresholds: self.thresholds.thresholds(0.0, 0.0),
+            thresholds: self.thresholds,
             max_df: self.join.max_df,
             passages: true,
             min_passage: Some(self.min_passage),

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::add::SourceArgs;
 use super::boilerplate::{self, Unread};
@@ -17,15 +17,15 @@ use super::output::{self, Format, similarity};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
 use super::terminal::{line, tell};
-use super::values::{parse_bytes, parse_share};
+use super::values::parse_bytes;
 use super::{Outcome, Result};
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Answer, Hit, MaxDf, Query, Rank, Searcher, Subject};
+use cento::search::{Answer, Goal, Hit, Query, SearchOptions, Searcher, Subject, Thresholds};
 use cento::text::kind::no_text_in;
 use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
-use cento_client::api::{SearchRequest, Signature, goal};
+use cento_client::api::{SearchRequest, Signature};
 use cento_report::{IndexState, NotCompared, ReuseReport, Run};
 use cento_source::InFile;
 use queries::{End, Unanswered};
@@ -53,74 +53,18 @@ pub struct Search {
     /// Use a signature made by `cento fingerprint --format json` as the query.
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
-    /// Minimum share of the text of the query that a hit contains, 0 to 1.
-    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
-    min_containment: f64,
-    /// Minimum resemblance of the texts of the query and a hit, 0 to 1.
-    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
-    min_resemblance: f64,
-    /// Minimum number of fingerprints in common.
-    #[arg(long, value_name = "N", default_value = "1")]
-    min_overlap: u32,
-    /// Minimum share of the query's fingerprints that a hit contains, weighted by rarity, 0 to 1.
-    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
-    min_weighted_containment: f64,
-    /// Minimum resemblance of a hit, with fingerprints weighted by rarity, 0 to 1.
-    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
-    min_weighted_resemblance: f64,
-    /// How to rank hits. `weight` and `passages` find rewritten text among chance matches.
-    #[arg(long, value_enum, default_value = "overlap", conflicts_with_all = ["best", "cover"])]
-    rank: RankArg,
-    /// Number of documents, the best by weight, in which --rank passages looks for passages; at
-    /// least --limit. Default: until 30 documents in a row lack one, at most 1000.
-    #[arg(long, value_name = "N")]
-    candidates: Option<usize>,
-    /// Maximum number of hits; the output says if there are more. Default: 10; with --passages,
-    /// --min-passage, --cover, --report or --rank passages all up to the last document with a passage. The
-    /// search for it ends when 30 documents in a row lack one, and after 1000.
-    #[arg(long, short = 'n', value_name = "N")]
-    limit: Option<usize>,
-    /// Only documents whose meta, id or time of addition match, such as 'lang:de AND year:[2019 TO
-    /// *]', 'id:2024/*' or 'added:[2026-01-31T00:00:00Z TO *]'.
-    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
-    filter: Option<String>,
-    /// Ignore fingerprints in more documents than this when looking for candidates: a number of
-    /// documents, or a share of them such as 0.01. Default: the setting of the index.
-    #[arg(long, value_name = "N|F")]
-    max_df: Option<MaxDf>,
-    /// Maximum number of postings to read, those of the rarest fingerprints first. If the answer
-    /// may lack hits, it says so; the numbers of the hits it has are exact.
-    #[arg(long, value_name = "POSTINGS")]
-    budget: Option<u64>,
+    #[command(flatten)]
+    thresholds: Thresholds,
+    #[command(flatten)]
+    options: SearchOptions,
     /// Boilerplate to ignore, such as templates: files, directories or an index. Can be repeated.
     /// --passages and --verify use the whole texts and still include it.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
-    /// Show the passages that the query shares with each hit.
-    #[arg(long)]
-    passages: bool,
-    /// Only hits with a passage of at least this many words; shorter passages are not shown. Below 12
-    /// fingerprints in common are passages too where no other is found, and may be chance.
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
-    min_passage: Option<u32>,
-    /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more; an
-    /// unknown name prints all of them. Hits that then miss a threshold are dropped.
-    #[arg(long, value_name = "MEASURE")]
-    verify: Option<Measure>,
     /// Table made by `cento train -q 1` from a collection, so that `--verify cosine` weights words
     /// by TF-IDF.
     #[arg(long, value_name = "FILE", requires = "verify")]
-    collection: Option<PathBuf>,
-    /// Minimum similarity according to --verify, 0 to 1.
-    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share, requires = "verify")]
-    min_similarity: f64,
-    /// Find the single passage, in any document, that has most of the query's runs of words in any
-    /// order (Sun et al. 2013).
-    #[arg(long, conflicts_with_all = ["cover", "verify", "passages", "min_passage", "boilerplate", "handouts"])]
-    best: bool,
-    /// Find the fewest documents that together explain the query, and what each one adds.
-    #[arg(long)]
-    cover: bool,
+    frequencies: Option<PathBuf>,
     /// Read standard input as JSON lines, one query per line.
     #[arg(long)]
     jsonl: bool,
@@ -145,27 +89,6 @@ const PASSAGES_SHARE: usize = 4;
 /// The share of the memory for what becomes a report.
 const REPORT_SHARE: usize = 2;
 
-/// The order of hits.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum RankArg {
-    /// By the number of fingerprints in common.
-    Overlap,
-    /// By the weight of the fingerprints in common: the rarer, the more.
-    Weight,
-    /// By the tokens in passages in common; takes about a millisecond per candidate.
-    Passages,
-}
-
-impl From<RankArg> for Rank {
-    fn from(rank: RankArg) -> Rank {
-        match rank {
-            RankArg::Overlap => Rank::Overlap,
-            RankArg::Weight => Rank::Weight,
-            RankArg::Passages => Rank::Passages,
-        }
-    }
-}
-
 /// A query of the user.
 enum Asked {
     /// A text, and where it stands in its file.
@@ -176,7 +99,7 @@ enum Asked {
 
 /// What answers the queries.
 enum Engine {
-    Index { searcher: Searcher, collection: Option<Arc<FrequencyTable>> },
+    Index { searcher: Searcher, frequencies: Option<Arc<FrequencyTable>> },
     Service { client: Client, boilerplate: Vec<String> },
 }
 
@@ -184,7 +107,7 @@ impl Engine {
     /// Searches for what is asked, with the other options of `query`.
     fn search(&self, asked: Asked, query: &Query) -> cento::Result<Answer> {
         match self {
-            Engine::Index { searcher, collection } => {
+            Engine::Index { searcher, frequencies } => {
                 let config = searcher.snapshot().config();
                 let subject = match asked {
                     Asked::Text(text, _) => match no_text_in(&text) {
@@ -194,10 +117,11 @@ impl Engine {
                     Asked::Id(id) => Subject::Id(id),
                     Asked::Signature(signature) => signature.subject(config)?,
                 };
-                let mut query = Query { subject, ..query.clone() };
-                if let Some(table) = collection {
+                let mut query = query.clone();
+                query.subject = subject;
+                if let Some(table) = frequencies {
                     let weigh = |measure: Measure| measure.in_collection(table, &config.analyzer);
-                    query.verify = query.verify.map(weigh).transpose()?;
+                    query.options.verify = query.options.verify.map(weigh).transpose()?;
                 }
                 searcher.search(&query)
             }
@@ -254,10 +178,10 @@ impl Search {
                         with the file instead of --signature";
             return Err(Error::arguments(what).into());
         }
+        let query = self.query()?;
         let mut unread = Unread::default();
         let (engine, place) = self.engine(&mut unread)?;
         let (mut found, mut answered, mut unanswered) = (false, 0, Unanswered::default());
-        let query = self.query();
         let memory = self.memory();
         let (mut collected, mut analyzer) = (Collected::within(memory / REPORT_SHARE), None);
         let mut warnings = Vec::new();
@@ -348,16 +272,16 @@ impl Search {
                 let searcher =
                     Searcher::new(union(&paths, paths.iter().map(Index::open_for_search))?);
                 let searcher = boilerplate::without_noting(searcher, &self.boilerplate, unread)?;
-                let collection = self.collection.as_deref().map(FrequencyTable::open);
-                Engine::Index { searcher, collection: collection.transpose()?.map(Arc::new) }
+                let table = self.frequencies.as_deref().map(FrequencyTable::open).transpose()?;
+                Engine::Index { searcher, frequencies: table.map(Arc::new) }
             }
             Target::Service(client) => {
                 if self.asks_once() && !self.files.is_empty() {
                     let what = "give either an index or --url, not both";
                     return Err(Error::input(self.files[0].display().to_string(), what));
                 }
-                if self.collection.is_some() {
-                    let what = "--collection cannot be used with --url; give it to `cento serve`";
+                if self.frequencies.is_some() {
+                    let what = "--frequencies cannot be used with --url; give it to `cento serve`";
                     return Err(Error::arguments(what));
                 }
                 place = client.url().to_owned();
@@ -370,38 +294,11 @@ impl Search {
     /// What the foot of the report says of this run: the options that decide what is found.
     fn reported(&self, analyzer: &Analyzer) -> cento::Result<Run> {
         let run = self.handout.run("search", analyzer)?;
-        let mut run = self.exclude.of(run);
-        for (name, value) in [
-            ("min-containment", self.min_containment),
-            ("min-resemblance", self.min_resemblance),
-            ("min-weighted-containment", self.min_weighted_containment),
-            ("min-weighted-resemblance", self.min_weighted_resemblance),
-            ("min-similarity", self.min_similarity),
-        ] {
-            run = handout::unless(run, name, &value, &0.0);
-        }
-        run = handout::unless(run, "min-overlap", &self.min_overlap, &1);
-        for (name, value) in [
-            ("limit", self.limit.map(|limit| limit.to_string())),
-            ("min-passage", self.min_passage.map(|tokens| tokens.to_string())),
-            ("filter", self.filter.clone()),
-            ("max-df", self.max_df.map(|limit| limit.to_string())),
-            ("budget", self.budget.map(|budget| budget.to_string())),
-            ("verify", self.verify.as_ref().map(Measure::to_string)),
-            ("cover", self.cover.then(|| "yes".into())),
-        ] {
-            run = value.into_iter().fold(run, |run, value| run.with(name, value));
-        }
-        if !self.boilerplate.is_empty() {
-            run = run.with("boilerplate", handout::listed(&self.boilerplate));
-        }
-        Ok(match self.rank {
-            RankArg::Overlap => run,
-            RankArg::Weight => run.with("rank", "weight"),
-            RankArg::Passages => {
-                let run = run.with("rank", "passages");
-                self.candidates.into_iter().fold(run, |run, number| run.with("candidates", number))
-            }
+        let run = self.exclude.of(run);
+        let run = run.with_options(&self.thresholds).with_options(&self.options);
+        Ok(match self.boilerplate.is_empty() {
+            true => run,
+            false => run.with("boilerplate", handout::listed(&self.boilerplate)),
         })
     }
 
@@ -425,28 +322,21 @@ impl Search {
     }
 
     /// The options as a query, whose subject is still to come.
-    fn query(&self) -> Query {
-        Query {
-            min_containment: self.min_containment,
-            min_resemblance: self.min_resemblance,
-            min_overlap: self.min_overlap,
-            min_weighted_containment: self.min_weighted_containment,
-            min_weighted_resemblance: self.min_weighted_resemblance,
-            rank: self.rank.into(),
-            candidates: self.candidates,
-            limit: self.limit,
-            filter: self.filter.clone(),
-            max_df: self.max_df,
-            budget: self.budget,
-            estimates: true,
-            passages: self.passages || self.handout.is_asked(),
-            passage_bytes_max: Some(self.memory() / PASSAGES_SHARE),
-            min_passage: self.min_passage,
-            verify: self.verify.clone(),
-            min_similarity: self.min_similarity,
-            goal: goal(self.best, self.cover),
-            ..Query::text("")
+    ///
+    /// # Errors
+    /// When they contradict each other.
+    fn query(&self) -> cento::Result<Query> {
+        let is_alone = self.boilerplate.is_empty() && !self.handout.is_asked();
+        if self.options.goal == Goal::Passage && !is_alone {
+            let what = "--goal passage cannot be combined with --boilerplate or --report: it compares whole \
+                        texts, and finds no shares of them";
+            return Err(Error::arguments(what));
         }
+        let mut query = Query::text("").passage_bytes_max(self.memory() / PASSAGES_SHARE);
+        (query.thresholds, query.options) = (self.thresholds, self.options.clone());
+        query.options.passages |= self.handout.is_asked();
+        query.check()?;
+        Ok(query)
     }
 }
 
@@ -499,10 +389,10 @@ fn without_passages(name: &str, answer: &Answer, memory: usize) -> Option<NotCom
 /// Says that hits were left out.
 fn more(answer: &Answer, wanted: &Query) -> String {
     let shown = answer.hits.len() as u64;
-    let is_full = wanted.limit.is_none_or(|limit| answer.hits.len() >= limit);
+    let is_full = wanted.options.limit.is_none_or(|limit| answer.hits.len() >= limit);
     // Otherwise all documents that were looked at and have a passage are shown.
     let option = if is_full { "--limit" } else { "--candidates" };
-    let is_demanding = wanted.min_passage.is_some() || wanted.verify.is_some();
+    let is_demanding = wanted.options.min_passage.is_some() || wanted.options.verify.is_some();
     match answer.total {
         None if is_demanding => {
             let shown = output::counted(shown, "hit");

@@ -112,7 +112,7 @@ pub struct Serve {
     /// Table made by `cento train -q 1` from a collection, so that the measure cosine weights words
     /// by TF-IDF.
     #[arg(long, value_name = "FILE")]
-    collection: Option<PathBuf>,
+    frequencies: Option<PathBuf>,
     #[command(flatten)]
     readers: ReaderArgs,
     /// Log every request, not only failures.
@@ -284,7 +284,7 @@ impl Serve {
             let what = "without tokens, pages of other sites could do everything; --cors-origin needs --tokens FILE";
             return Err(Error::argument("cors_origin", what));
         }
-        let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
+        let table = self.frequencies.as_deref().map(FrequencyTable::open).transpose()?;
         let defaults = Settings::default();
         let settings = Settings {
             listen: self.listen,
@@ -303,7 +303,7 @@ impl Serve {
             commit_interval: self.commit_interval,
             compact_at: self.compact_at,
             shard_dir: self.shard_dir.clone(),
-            collection: table.map(Arc::new),
+            frequencies: table.map(Arc::new),
             log_requests: self.log_requests,
             source: SourceOptions { readers: self.readers.readers(), ..source_options() },
             faults: defaults.faults,

@@ -36,7 +36,7 @@ use fetch::{Fetcher, Limits, Page};
 ///
 /// Cuts the text into windows and asks a search engine for the rarest run of words of each. Pages that
 /// most answers name are fetched and added, with their addresses as ids, `votes` and the time in `meta`.
-/// Then `cento search INDEX FILE --cover --passages --report FILE.html` shows what they share with the text.
+/// Then `cento search INDEX FILE --goal cover --passages --report FILE.html` shows what they share with the text.
 ///
 /// Sends parts of the text to the search engine. Keeps to robots.txt, makes one request a second to a host, and
 /// refuses addresses that are not public, also after redirects. The exit status is 1 if no page could be added,
@@ -55,7 +55,7 @@ pub struct Web {
     /// in few of its documents, or that it has counted least. Without it, runs with the longest words are
     /// taken.
     #[arg(long, value_name = "PATH")]
-    rare_in: Option<PathBuf>,
+    frequencies: Option<PathBuf>,
     /// Words of a window.
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(10..))]
     window: u16,
@@ -130,9 +130,9 @@ impl Web {
     pub(super) fn run(self) -> Result {
         let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
         let text = read_text(&self.file, &source_options(), &mut missing)?;
-        let rare_in = self.rare_in.as_deref().map(windows::Collection::open).transpose()?;
+        let frequencies = self.frequencies.as_deref().map(windows::Collection::open).transpose()?;
         let (window, words) = (usize::from(self.window), usize::from(self.words));
-        let queries = windows::queries(&text, window, words, rare_in.as_ref())?;
+        let queries = windows::queries(&text, window, words, frequencies.as_ref())?;
         if queries.is_empty() {
             return Err(Error::input(self.file.display().to_string(), "it has no words").into());
         }

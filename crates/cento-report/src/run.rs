@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cento::Analyzer;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// How the numbers of a report came about: its foot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -53,10 +54,58 @@ impl Run {
         Run { is_code: analyzer.spec().name() == "code", ..self }
     }
 
+    /// Adds those of the options that are not the defaults, by the names that programs know.
+    #[must_use]
+    pub fn with_options<T: Serialize + Default>(self, options: &T) -> Run {
+        let defaults = fields(&T::default());
+        let is_default = |(name, value): &(String, Value)| defaults.get(name) == Some(value);
+        fields(options).into_iter().filter(|field| !is_default(field)).fold(
+            self,
+            |run, (name, value)| match value {
+                Value::String(text) => run.with(name, text),
+                Value::Bool(true) => run.with(name, "yes"),
+                value => run.with(name, value),
+            },
+        )
+    }
+
     /// Adds an option.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl ToString) -> Run {
         self.parameters.insert(name.into(), value.to_string());
         self
+    }
+}
+
+/// The fields of options; of what is no object there are none.
+fn fields(options: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(options) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento::search::{Goal, SearchOptions, Thresholds};
+
+    #[test]
+    fn the_foot_names_all_options_that_are_not_the_defaults_and_no_others() {
+        let options = SearchOptions::default().limit(5).goal(Goal::Cover).counts_only(true);
+        let thresholds = Thresholds::default().min_overlap(3).min_containment(0.5);
+        let run = Run::new("search").with_options(&options).with_options(&thresholds);
+        let named: Vec<(&str, &str)> =
+            run.parameters.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert_eq!(
+            named,
+            [
+                ("counts_only", "yes"),
+                ("goal", "cover"),
+                ("limit", "5"),
+                ("min_containment", "0.5"),
+                ("min_overlap", "3"),
+            ]
+        );
     }
 }

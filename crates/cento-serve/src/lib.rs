@@ -121,7 +121,7 @@ pub struct Settings {
     /// The directory with the finished indexes that clients may have merged; none may be without.
     pub shard_dir: Option<PathBuf>,
     /// What weighs the words of measures that know a collection.
-    pub collection: Option<Arc<FrequencyTable>>,
+    pub frequencies: Option<Arc<FrequencyTable>>,
     /// Log every request.
     pub log_requests: bool,
     /// How files are read that are sent as they are.
@@ -156,7 +156,7 @@ impl Default for Settings {
             commit_interval: Duration::from_secs(5),
             compact_at: None,
             shard_dir: None,
-            collection: None,
+            frequencies: None,
             log_requests: false,
             source: SourceOptions::default(),
             faults: Faults::default(),

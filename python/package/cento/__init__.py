@@ -28,8 +28,9 @@ from ._errors import (
     UnknownIdError,
     UnsupportedError,
 )
-from ._index import Id, Index, Item, Meta, OnError, Rank, Writer
+from ._index import Id, Index, Item, Meta, OnError, Writer
 from ._native import Stream, Table, __version__
+from ._options import Goal, Rank, SearchOptions, Thresholds
 from ._texts import (
     Deduper,
     DedupOptions,
@@ -86,6 +87,7 @@ __all__ = [
     "Document",
     "Error",
     "Family",
+    "Goal",
     "Hit",
     "Id",
     "Index",
@@ -109,12 +111,14 @@ __all__ = [
     "Problem",
     "Rank",
     "Refusal",
+    "SearchOptions",
     "Signature",
     "SpecError",
     "Stats",
     "StorageError",
     "Stream",
     "Table",
+    "Thresholds",
     "UnknownIdError",
     "Unseen",
     "UnsupportedError",

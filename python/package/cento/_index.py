@@ -6,11 +6,12 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _native
 from ._errors import InvalidArgumentError
 from ._inputs import many, tables
+from ._options import Rank, SearchOptions, known
 from ._types import (
     AddReport,
     Answer,
@@ -30,6 +31,9 @@ from ._types import (
     stats_of,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Id = str | int | float
 """The id of a document: a ``str`` of 1 to 1,024 bytes without control characters, or a number,
 which is taken for what JSON writes; a whole one, such as ``3.0``, for its decimal digits."""
@@ -39,8 +43,6 @@ Meta = Mapping[str, Any]
 
 Item = tuple[Id | None, str] | tuple[Id | None, str, Meta | None] | Mapping[str, Any]
 """A document: ``(id, text)``, ``(id, text, meta)``, or a mapping with these fields."""
-
-Rank = Literal["overlap", "weight", "passages"]
 
 OnError = Literal["raise", "skip"]
 
@@ -163,25 +165,8 @@ class Index:
         *,
         id: Id | None = None,
         signature: Signature | None = None,
-        limit: int | None = None,
-        min_containment: float = 0.0,
-        min_resemblance: float = 0.0,
-        min_overlap: int = 1,
-        min_weighted_containment: float = 0.0,
-        min_weighted_resemblance: float = 0.0,
-        rank: Rank = "overlap",
-        candidates: int | None = None,
-        filter: str | None = None,
-        max_df: float | str | None = None,
-        budget: int | None = None,
-        passages: bool = False,
-        min_passage: int | None = None,
-        verify: str | None = None,
-        min_similarity: float = 0.0,
-        estimates: bool = False,
-        cover: bool = False,
-        best: bool = False,
         bytes: bool = False,
+        **options: Unpack[SearchOptions],
     ) -> Answer:
         """Finds the documents that share text with a query.
 
@@ -192,33 +177,8 @@ class Index:
             text: The text to look for; or
             id: the stored document to look for, which is not among the hits; or
             signature: what :func:`cento.sign` or :meth:`sign` made of a text.
-            limit: The number of hits, at most; ``Answer.more`` tells whether there are others. If
-                not given, 10; with ``passages``, ``min_passage``, ``cover`` or
-                ``rank="passages"`` all up to the last document with a passage. The search for it
-                ends when 30 documents in a row lack one, and after 1000.
-            min_containment: The least share of the text of the query that a hit has, 0 to 1.
-            min_resemblance: The least resemblance of the texts, 0 to 1.
-            min_overlap: The least number of distinct fingerprints in common.
-            min_weighted_containment: The least share of the weight of fingerprints, of
-                which rare ones have more.
-            min_weighted_resemblance: The least resemblance of the weights of fingerprints.
-            rank: By what hits are ranked. ``weight`` and ``passages`` find rewritten text.
-            candidates: The documents in which ``rank="passages"`` looks for passages; if not given,
-                until 30 documents in a row lack one.
-            filter: Only documents whose meta, id or time match, such as
-                ``"lang:de AND year:[2019 TO *]"``.
-            max_df: As for the index, for this search.
-            budget: The number of postings to read, at most, rarest fingerprints first; then
-                ``Answer.complete`` may be false.
-            passages: Show the passages in common.
-            min_passage: Only hits with a passage of so many tokens; shorter ones are not shown.
-            verify: A measure (:func:`cento.measures`) of both texts for each hit.
-            min_similarity: The least similarity by ``verify``, 0 to 1.
-            estimates: Estimate the similarity by the positions of what is shared, more precisely
-                than by counts.
-            cover: Find the fewest documents that together explain the query.
-            best: Find the one passage that is most like the query.
             bytes: Give the places of passages in bytes of UTF-8 instead of code points.
+            **options: What counts as a hit, and what is shown of it: see :class:`SearchOptions`.
 
         Raises:
             InvalidArgumentError: The arguments contradict each other, or the filter is none.
@@ -226,9 +186,9 @@ class Index:
             InputError: The text is no text.
             CorruptError: A file is damaged.
         """
-        options = _options(locals())
+        asked = known({**options}, SearchOptions, "search")
         signed = None if signature is None else _signed(signature)
-        return Answer(self._native.search(text, id, signed, bytes, options))
+        return Answer(self._native.search(text, id, signed, bytes, asked))
 
     @overload
     def search_many(
@@ -238,20 +198,8 @@ class Index:
         threads: int | None = ...,
         on_error: OnError = ...,
         to_arrow: Literal[False] = ...,
-        limit: int | None = ...,
-        min_containment: float = ...,
-        min_resemblance: float = ...,
-        min_overlap: int = ...,
-        rank: Rank = ...,
-        filter: str | None = ...,
-        max_df: float | str | None = ...,
-        budget: int | None = ...,
-        passages: bool = ...,
-        min_passage: int | None = ...,
-        verify: str | None = ...,
-        min_similarity: float = ...,
-        estimates: bool = ...,
         bytes: bool = ...,
+        **options: Unpack[SearchOptions],
     ) -> Answers: ...
     @overload
     def search_many(
@@ -261,20 +209,8 @@ class Index:
         threads: int | None = ...,
         on_error: OnError = ...,
         to_arrow: Literal[True],
-        limit: int | None = ...,
-        min_containment: float = ...,
-        min_resemblance: float = ...,
-        min_overlap: int = ...,
-        rank: Rank = ...,
-        filter: str | None = ...,
-        max_df: float | str | None = ...,
-        budget: int | None = ...,
-        passages: bool = ...,
-        min_passage: int | None = ...,
-        verify: str | None = ...,
-        min_similarity: float = ...,
-        estimates: bool = ...,
         bytes: bool = ...,
+        **options: Unpack[SearchOptions],
     ) -> _native.Table: ...
     def search_many(
         self,
@@ -283,20 +219,8 @@ class Index:
         threads: int | None = None,
         on_error: OnError = "raise",
         to_arrow: bool = False,
-        limit: int | None = None,
-        min_containment: float = 0.0,
-        min_resemblance: float = 0.0,
-        min_overlap: int = 1,
-        rank: Rank = "overlap",
-        filter: str | None = None,
-        max_df: float | str | None = None,
-        budget: int | None = None,
-        passages: bool = False,
-        min_passage: int | None = None,
-        verify: str | None = None,
-        min_similarity: float = 0.0,
-        estimates: bool = False,
         bytes: bool = False,
+        **options: Unpack[SearchOptions],
     ) -> Answers | _native.Table:
         """Searches for many texts at a time, with several threads; see :meth:`search`.
 
@@ -314,9 +238,10 @@ class Index:
         Returns:
             An :class:`Answers`, a sequence and no list, in the order of the texts.
         """
-        options = _options(locals())
+        asked = known({**options}, SearchOptions, "search_many")
         advice = "pass [text], or a column of a table"
-        found = self._native.search_many(many(texts, "texts", advice), threads, bytes, options)
+        queries, skips = many(texts, "texts", advice), _skips(on_error)
+        found = self._native.search_many(queries, threads, bytes, skips, asked)
         if to_arrow:
             return found.table()
         return Answers(found)

@@ -72,6 +72,7 @@ class Index:
         texts: Iterable[str],
         threads: int | None,
         as_bytes: bool,
+        skips: bool,
         options: dict[str, Any],
     ) -> Answers: ...
     def writer(self, memory: int | None) -> Writer: ...

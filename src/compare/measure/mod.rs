@@ -35,6 +35,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::scheme::frequency::FrequencyTable;
 use crate::spec::{Grammar, Spec};
 use crate::stop::Stop;
@@ -56,7 +58,10 @@ use family::{Similarity, Texts};
 /// assert!((measure.of(a, b) - 2.0 / 3.0).abs() < 1e-9);
 /// # Ok::<(), cento::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+///
+/// To programs it is its name, without a collection and a bound of steps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Measure {
     spec: Spec,
     family: &'static Family,
@@ -222,6 +227,20 @@ impl FromStr for Measure {
         let built = family.similarity;
         let similarity = built.expect("a family without it is refused by the grammar");
         Ok(Measure { spec, family, similarity, collection: None, steps_max: None })
+    }
+}
+
+impl TryFrom<String> for Measure {
+    type Error = Error;
+
+    fn try_from(name: String) -> Result<Measure> {
+        name.parse()
+    }
+}
+
+impl From<Measure> for String {
+    fn from(measure: Measure) -> String {
+        measure.to_string()
     }
 }
 

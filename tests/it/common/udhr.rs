@@ -366,7 +366,7 @@ fn search(
     rank: Rank,
     passages: bool,
 ) -> cento::Result<Vec<Hit>> {
-    let query = Query { passages, rank, ..Query::text(text) };
+    let query = Query::text(text).passages(passages).rank(rank);
     Ok(searcher.search(&query)?.hits)
 }
 

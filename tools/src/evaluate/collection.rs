@@ -55,8 +55,8 @@ impl Collection {
             let part = self.index(&format!("{name}-part"), default, sample)?;
             for (what, thresholds) in [
                 ("overlap 1", Thresholds::default()),
-                ("containment 0.5", Thresholds { containment: 0.5, ..Thresholds::default() }),
-                ("resemblance 0.8", Thresholds { resemblance: 0.8, ..Thresholds::default() }),
+                ("containment 0.5", Thresholds::default().min_containment(0.5)),
+                ("resemblance 0.8", Thresholds::default().min_resemblance(0.8)),
             ] {
                 let (count, seconds) = timed(&whole, thresholds, None)?;
                 let (same, missing, wrong) = against_brute_force(&part, thresholds)?;
@@ -121,7 +121,7 @@ impl Collection {
         for &part in &parts {
             let searcher =
                 self.index(&format!("scaling-{part}"), "winnow(k=5,w=10)", &all[..part])?;
-            let thresholds = Thresholds { containment: 0.5, ..Thresholds::default() };
+            let thresholds = Thresholds::default().min_containment(0.5);
             for (row, max_df) in [(1, Some(1000)), (2, Some(u64::MAX))] {
                 let (_, seconds) = timed(&searcher, thresholds, max_df)?;
                 rows[row].push(seconds);
@@ -162,7 +162,7 @@ impl Collection {
             write!(out, "| {} articles | {} |", articles.len(), truth.len())?;
             for resemblance in [0.1, 0.2, 0.3, 0.5] {
                 let (mut found, mut right) = (0, 0);
-                let thresholds = Thresholds { resemblance, ..Thresholds::default() };
+                let thresholds = Thresholds::default().min_resemblance(resemblance);
                 let snapshot = searcher.snapshot();
                 let mut failure = Ok(());
                 for_each_pair(&searcher, thresholds, None, &mut |pair| {
@@ -188,7 +188,7 @@ impl Collection {
         let searcher = Searcher::new(Index::open(self.work.join("licences"))?.snapshot()?);
         for (name, linkage) in [("star", Linkage::Star), ("single", Linkage::Single)] {
             let options = ClusterOptions {
-                thresholds: Thresholds { resemblance: 0.5, ..Thresholds::default() },
+                thresholds: Thresholds::default().min_resemblance(0.5),
                 linkage,
                 prefer: Prefer::Longest,
                 max_df: None,

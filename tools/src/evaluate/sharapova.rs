@@ -213,7 +213,7 @@ fn shared(searcher: &Searcher, test: &Test, indexed: &[&Document]) -> Result<f64
 /// The share of the reused bytes that passages of their sources cover, and the share of the sources
 /// that are hits.
 fn recall(searcher: &Searcher, test: &Test) -> Result<(f64, f64)> {
-    let query = Query { passages: true, limit: Some(10), ..Query::text(test.text.clone()) };
+    let query = Query::text(test.text.clone()).passages(true).limit(10);
     let hits = searcher.search(&query)?.hits;
     let (mut covered, mut all) = (0, 0);
     for (range, source) in &test.reused {

@@ -82,7 +82,7 @@ impl Sun {
     /// Index size and time, precision, recall and F1 by obfuscation, and what the heap skips.
     fn figure_1(&self, rng: &mut Rng, out: &mut String) -> Result {
         let cases = self.cases(rng)?;
-        *out += "Figure 1 in shape, on the PAN 2013 training corpus, over characters as in the paper, and by the default scheme and `reuse`: each case is a query for the best passage (`search --best`). Recall is \
+        *out += "Figure 1 in shape, on the PAN 2013 training corpus, over characters as in the paper, and by the default scheme and `reuse`: each case is a query for the best passage (`search --goal passage`). Recall is \
                  the share of the source of the case that was found, precision the share of what was found that is of it, averaged over the cases; \
                  F1 of the averages by obfuscation and for all. Skipped: candidate texts that the heap leaves uncompared.\n\n\
                  | scheme | signatures, MB | indexed in, s | query, median ms |";
@@ -102,8 +102,7 @@ impl Sun {
             for cases in cases.values() {
                 let mut sums = Sums::default();
                 for case in cases {
-                    let query =
-                        Query { goal: cento::Goal::Passage, ..Query::text(case.text.as_str()) };
+                    let query = Query::text(case.text.as_str()).goal(cento::Goal::Passage);
                     let started = Instant::now();
                     let answer = searcher.search(&query)?;
                     times.push(started.elapsed());

@@ -9,6 +9,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use cento::search::SearchOptions;
 use cento_client::Client;
 use cento_client::api::SearchRequest;
 use fastrand::Rng;
@@ -151,7 +152,7 @@ fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
         let text = if is_shared { shared() } else { staying(number) };
         let request = SearchRequest {
             text: Some(text),
-            limit: Some(2 * REPLACED as usize),
+            options: SearchOptions::default().limit(2 * REPLACED as usize),
             ..SearchRequest::default()
         };
         let answer = match client.search(&request) {

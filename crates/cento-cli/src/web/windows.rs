@@ -35,7 +35,7 @@ impl Collection {
     fn occurrences(&self, run: &str) -> cento::Result<u64> {
         match self {
             Collection::Index(searcher) => {
-                let query = Query { limit: Some(1), ..Query::text(run) };
+                let query = Query::text(run).limit(1);
                 Ok(searcher.search(&query)?.query.postings)
             }
             Collection::Table(table, analyzer) => {
@@ -57,7 +57,7 @@ pub fn queries(
     text: &str,
     window: usize,
     run: usize,
-    rare_in: Option<&Collection>,
+    frequencies: Option<&Collection>,
 ) -> cento::Result<Vec<String>> {
     let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
     let words: Vec<&str> = text.split_whitespace().map(bare).filter(is_word).collect();
@@ -66,17 +66,17 @@ pub fn queries(
     while start < words.len() {
         let is_last = words.len() - start < window + window / 2;
         let end = if is_last { words.len() } else { start + window };
-        queries.push(rarest(&words[start..end], run, rare_in)?);
+        queries.push(rarest(&words[start..end], run, frequencies)?);
         start = end;
     }
     Ok(queries)
 }
 
-fn rarest(words: &[&str], run: usize, rare_in: Option<&Collection>) -> cento::Result<String> {
+fn rarest(words: &[&str], run: usize, frequencies: Option<&Collection>) -> cento::Result<String> {
     let mut best: Option<((u64, Reverse<usize>), String)> = None;
     for run in words.windows(run.min(words.len())) {
         let text = run.join(" ");
-        let common = rare_in.map_or(Ok(0), |collection| collection.occurrences(&text))?;
+        let common = frequencies.map_or(Ok(0), |collection| collection.occurrences(&text))?;
         let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
         let rank = (common, Reverse(letters));
         if best.as_ref().is_none_or(|(least, _)| rank < *least) {

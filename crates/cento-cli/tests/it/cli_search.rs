@@ -61,7 +61,8 @@ fn a_hit_has_a_passage_of_the_length_that_is_asked_for() {
     let one = dir.json(&["search", "idx", "--text", &query, "--min-passage", "150"]);
     assert_eq!((ids(&one), lengths(&one)), (vec!["one"], vec![150]));
     assert_eq!((long("150").status, long("151").status, long("0").status), (0, 1, 2));
-    let refused = dir.run(&["search", "idx", "--text", &query, "--min-passage", "9", "--best"]);
+    let refused =
+        dir.run(&["search", "idx", "--text", &query, "--min-passage", "9", "--goal", "passage"]);
     assert_eq!(refused.status, 2);
 }
 
@@ -84,13 +85,13 @@ fn a_cover_leaves_out_what_adds_nothing() {
     let (dir, query) = stitched();
     let all = dir.json(&["search", "idx", "--text", &query]);
     assert_eq!(ids(&all), ["one", "other", "part"]);
-    let cover = dir.json(&["search", "idx", "--text", &query, "--cover"]);
+    let cover = dir.json(&["search", "idx", "--text", &query, "--goal", "cover"]);
     assert_eq!(ids(&cover), ["one", "other"]);
     let adds: u64 =
         cover["hits"].as_array().unwrap().iter().map(|h| h["adds"].as_u64().unwrap()).sum();
     let explained = adds as f64 / cover["query"]["fingerprints"].as_f64().unwrap();
     assert_eq!(cover["explained"].as_f64().unwrap(), explained);
-    let human = dir.run(&["search", "idx", "--text", &query, "--cover"]).out;
+    let human = dir.run(&["search", "idx", "--text", &query, "--goal", "cover"]).out;
     assert!(human.contains("together they contain") && human.contains("adds"), "{human}");
 }
 
@@ -101,7 +102,7 @@ fn the_best_passage_is_that_of_the_document_with_most_of_the_query() {
     // Reordered: half of it first.
     let (head, tail) = passage.split_at(passage.len() / 2);
     let query = format!("{tail} {head}");
-    let answer = dir.json(&["search", "idx", "--text", &query, "--best"]);
+    let answer = dir.json(&["search", "idx", "--text", &query, "--goal", "passage"]);
     assert_eq!(ids(&answer), ["other"]);
     let found = &answer["hits"][0]["passages"][0];
     let span = |name: &str, at: usize| found[name][at].as_u64().unwrap() as usize;
@@ -113,10 +114,10 @@ fn the_best_passage_is_that_of_the_document_with_most_of_the_query() {
     let candidates = &answer["candidates"];
     let number = |name: &str| candidates[name].as_u64().unwrap();
     assert!(number("calculated") > 0 && number("calculated") <= number("texts"));
-    let nothing = dir.run(&["search", "idx", "--text", &words(77, 60), "--best"]);
+    let nothing = dir.run(&["search", "idx", "--text", &words(77, 60), "--goal", "passage"]);
     assert_eq!(nothing.status, 1);
     dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
-    assert_eq!(dir.run(&["search", "bare", "--text", &query, "--best"]).status, 2);
+    assert_eq!(dir.run(&["search", "bare", "--text", &query, "--goal", "passage"]).status, 2);
 }
 
 #[test]
@@ -389,7 +390,7 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     assert!(!shown["hits"][0]["passages"].as_array().unwrap().is_empty());
     let human = dir.run(&ranked).out;
     assert!(human.contains("weighted") && human.contains("tokens in passages"), "{human}");
-    let refused = dir.run(&["search", "idx", "--text", "x", "--rank", "weight", "--cover"]);
+    let refused = dir.run(&["search", "idx", "--text", "x", "--rank", "weight", "--goal", "cover"]);
     assert_eq!(refused.status, 2);
 }
 

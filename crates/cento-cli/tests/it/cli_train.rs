@@ -28,7 +28,7 @@ fn an_index_keeps_its_own_table() {
     let answer = dir.json(&["search", "idx", "--text", &words(1, 80), "--passages"]);
     assert_eq!(answer["hits"][0]["containment_of_query"], 1.0);
     assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
-    let best = dir.json(&["search", "idx", "--text", &words(1, 80), "--best"]);
+    let best = dir.json(&["search", "idx", "--text", &words(1, 80), "--goal", "passage"]);
     assert_eq!(best["hits"][0]["passages"][0]["similarity"], 1.0);
     // Adding more needs no table, compacting leaves it where it is, and check is content.
     dir.write("more.txt", words(9, 100));
@@ -104,14 +104,14 @@ fn a_collection_weighs_words() {
         let answer = dir.json(&[&search[..], more].concat());
         answer["hits"][0]["verified"]["similarity"].as_f64().unwrap()
     };
-    assert_ne!(similarity(&[]), similarity(&["--collection", "words"]));
-    let refused = dir.run(&[&search[..], &["--collection", "pairs"]].concat());
+    assert_ne!(similarity(&[]), similarity(&["--frequencies", "words"]));
+    let refused = dir.run(&[&search[..], &["--frequencies", "pairs"]].concat());
     assert!(refused.status == 2 && refused.err.contains("single tokens"), "{}", refused.err);
     dir.write("a.txt", words(1, 30));
     dir.write("b.txt", words(1, 20));
     let compare = ["compare", "a.txt", "b.txt", "--measure", "cosine"];
     let measured = |more: &[&str]| dir.json(&[&compare[..], more].concat())["measures"].clone();
-    assert_ne!(measured(&[]), measured(&["--collection", "words"]));
+    assert_ne!(measured(&[]), measured(&["--frequencies", "words"]));
 }
 
 #[test]

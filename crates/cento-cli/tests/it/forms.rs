@@ -154,7 +154,7 @@ fn a_passage_tells_its_page_where_texts_have_pages() {
     let compared = &dir.json(&["compare", "pages.txt", "plain.txt"])["passages"][0];
     assert_eq!((&compared["a_page"], compared.get("b_page")), (&json!(3), None));
     assert!(dir.run(&["compare", "pages.txt", "plain.txt"]).out.contains(", page 3"));
-    let best = dir.json(&["search", "idx", "--text", &passage, "--best"]);
+    let best = dir.json(&["search", "idx", "--text", &passage, "--goal", "passage"]);
     // The passage of a candidate may begin before what both have.
     let best = &best["hits"][0]["passages"][0];
     let start = best["hit"][0].as_u64().unwrap() as usize;

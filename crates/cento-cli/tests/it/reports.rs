@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::common::run::{Dir, Run, indexed, line};
 use crate::common::service::Service;
 use crate::common::{words, zip};
+use cento::search::{Goal, SearchOptions};
 use cento_client::api::{PairwiseReportRequest, ReportRequest, SearchRequest};
 
 /// Runs a command at a fixed time.
@@ -99,7 +100,8 @@ fn a_report_without_a_limit_shows_all_sources() {
     dir.write("essay.txt", (0..24).map(|n| words(100 + n, 30) + "\n\n").collect::<String>());
     assert_eq!(run(&dir, &["add", "idx", "sources.jsonl"]).status, 0);
     for (limit, sources, reused) in [(None, 24, 1.0), (Some("10"), 10, 10.0 / 24.0)] {
-        for more in [&[][..], &["--cover"], &["--rank", "weight"], &["--rank", "passages"]] {
+        for more in [&[][..], &["--goal", "cover"], &["--rank", "weight"], &["--rank", "passages"]]
+        {
             let args = ["search", "idx", "essay.txt", "--report", "all.json"];
             let limit: Vec<&str> = limit.into_iter().flat_map(|limit| ["--limit", limit]).collect();
             assert_eq!(run(&dir, &[&args[..], more, &limit[..]].concat()).status, 0);
@@ -142,9 +144,9 @@ fn a_service_gives_the_same_report() {
         assert_eq!(ran.status, 0, "{}", ran.err);
         read_json(&dir, "r.json")["documents"].clone()
     };
-    let here = report(&["search", "idx", "essay.txt", "--cover"]);
+    let here = report(&["search", "idx", "essay.txt", "--goal", "cover"]);
     let service = Service::start(&dir, &[]);
-    let there = report(&["search", "--url", &service.url, "essay.txt", "--cover"]);
+    let there = report(&["search", "--url", &service.url, "essay.txt", "--goal", "cover"]);
     assert_eq!(here, there);
     assert!(service.stop());
 }
@@ -260,7 +262,7 @@ fn a_report_that_cannot_be_made_is_refused() {
     check(&["search", "idx", "--id", "a", "--report", "r.txt"], "ends in .html, .json or .csv");
     check(&["search", "idx", "--id", "a", "--report", "no/r.html"], "r.html");
     check(&["search", "idx", "--id", "a", "--exclude", "quotations"], "--report");
-    check(&["search", "idx", "--id", "a", "--best", "--report", "r.html"], "--best");
+    check(&["search", "idx", "--id", "a", "--goal", "passage", "--report", "r.html"], "--goal");
     check(&["pairs", "idx", "--out", "p", "--report", "r.html"], "--out");
     let signature = dir.run(&["fingerprint", "corpus.jsonl", "--format", "json"]).out;
     dir.write("signature.json", signature.lines().next().unwrap());
@@ -284,7 +286,7 @@ fn a_service_hands_out_a_report_that_is_a_file() {
     let service = Service::start(&dir, &[]);
     let search = SearchRequest {
         text: Some(format!("{} <b>{}", words(9, 40), words(1, 120))),
-        min_passage: Some(20),
+        options: SearchOptions::default().min_passage(20),
         ..SearchRequest::default()
     };
     let request =
@@ -300,7 +302,8 @@ fn a_service_hands_out_a_report_that_is_a_file() {
         change(&mut request);
         service.client().report(&request).unwrap_err().to_string()
     };
-    assert!(refused(&|request| request.search.best = true).contains("not with `best`"));
+    let passage = |request: &mut ReportRequest| request.search.options.goal = Goal::Passage;
+    assert!(refused(&passage).contains("not with the goal `passage`"));
     assert!(refused(&|request| request.search.text = None).contains("`text` and `id`"));
     assert!(service.stop());
 }

@@ -6,6 +6,7 @@ use crate::common::words;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
+use cento::search::SearchOptions;
 use cento::{Error, Reason};
 use cento_client::Client;
 use cento_client::api::{
@@ -57,8 +58,8 @@ fn an_answer_is_that_of_the_command_line() {
     assert_eq!(none["hits"], json!([]));
     assert_eq!(long(0).status, 400);
     check(&["--id", "b", "-n", "3"], json!({"id": "b", "limit": 3}));
-    check(&["--text", &passage, "--cover"], json!({"text": passage, "cover": true}));
-    check(&["--text", &passage, "--best"], json!({"text": passage, "best": true}));
+    check(&["--text", &passage, "--goal", "cover"], json!({"text": passage, "goal": "cover"}));
+    check(&["--text", &passage, "--goal", "passage"], json!({"text": passage, "goal": "passage"}));
     check(
         &["--text", &passage, "--filter", "lang:en", "--min-containment", "0.9"],
         json!({"text": passage, "filter": "lang:en", "min_containment": 0.9}),
@@ -112,10 +113,15 @@ fn a_client_gets_the_reason_back() {
     let refused = |request: SearchRequest| client.search(&request).unwrap_err();
     let unknown = refused(SearchRequest { id: Some("nobody".into()), ..SearchRequest::default() });
     assert_eq!(unknown.reason(), Reason::UnknownId);
-    let large = refused(SearchRequest { limit: Some(100_000), ..text("some words") });
+    let large = refused(SearchRequest {
+        options: SearchOptions::default().limit(100_000),
+        ..text("some words")
+    });
     assert_eq!(large.reason(), Reason::InvalidArgument { argument: Some("limit") });
-    let magic = refused(SearchRequest { verify: Some("jacard".into()), ..text("some words") });
-    assert_eq!(magic.reason(), Reason::InvalidSpec);
+    let magic = service.ask("POST", "/v1/search", JSON, r#"{"text": "a", "verify": "jacard"}"#);
+    let magic: Value = serde_json::from_str(&magic.body).unwrap();
+    assert_eq!(magic["error"]["code"], "bad_request", "{magic}");
+    assert!(magic["error"]["message"].as_str().unwrap().contains("jaccard"), "{magic}");
     let reply = service.ask(
         "POST",
         "/v1/documents?commit=wait",
@@ -248,10 +254,11 @@ fn documents_are_compared_over_http() {
         assert!(refused.contains(named), "{refused}");
     }
     client.remove(vec!["blank".into()], Commit::Wait).unwrap();
-    let query = SearchRequest { passages: true, ..text(&words(1, 80)) };
+    let passages = SearchOptions::default().passages(true);
+    let query = SearchRequest { options: passages.clone(), ..text(&words(1, 80)) };
     let answer = client.search(&query).unwrap();
     assert_eq!((answer.more, answer.total), (false, Some(2)));
-    let cut = SearchRequest { limit: Some(1), ..query.clone() };
+    let cut = SearchRequest { options: passages.limit(1), ..query.clone() };
     let cut = client.search_all(&[cut]).unwrap().remove(0).unwrap();
     assert_eq!((cut.hits.len(), cut.more, cut.total), (1, true, None));
     let hits = answer.hits;
@@ -338,7 +345,7 @@ fn the_similarity_of_the_texts_decides_over_http() {
                 "{path} {one} {resemblance}"
             );
         }
-        for wrong in [json!(-0.01), json!(1.01), json!(1e300), json!("0.5"), Value::Null] {
+        for wrong in [json!(-0.01), json!(1.01), json!(1e300), json!("0.5")] {
             let reply = ask(json!({"min_resemblance": wrong}));
             assert_eq!(
                 (reply.status, reply.code().as_str()),
@@ -349,14 +356,14 @@ fn the_similarity_of_the_texts_decides_over_http() {
         }
     }
     // From what is shared alone the same is estimated with larger errors.
-    let errors = |estimates: bool| -> Vec<f64> {
-        let request = json!({"text": passage, "estimates": estimates});
+    let errors = |counts_only: bool| -> Vec<f64> {
+        let request = json!({"text": passage, "counts_only": counts_only});
         let reply = service.post("/v1/search", &request.to_string());
         let answer: Value = serde_json::from_str(&reply.body).unwrap();
         let hits = answer["hits"].as_array().unwrap();
         hits.iter().map(|hit| hit["standard_error"].as_f64().unwrap()).collect()
     };
-    let [by_places, by_counts] = [errors(true), errors(false)];
+    let [by_places, by_counts] = [errors(false), errors(true)];
     assert_eq!(by_places.len(), 2);
     assert!(by_places.iter().zip(&by_counts).all(|(places, counts)| places < counts));
 }

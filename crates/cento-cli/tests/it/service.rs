@@ -11,6 +11,7 @@ use crate::common::service::{JSON, LINES, Service};
 use crate::common::{contents, words};
 use cento::Error;
 use cento::index::Index;
+use cento::search::SearchOptions;
 use cento_client::Client;
 use cento_client::api::{Commit, CompactRequest, DocumentBody, SearchRequest};
 use serde_json::{Map, Value, json};
@@ -31,7 +32,8 @@ fn lines(documents: impl IntoIterator<Item = DocumentBody>) -> Vec<u8> {
 }
 
 fn query(text: &str, limit: usize) -> SearchRequest {
-    SearchRequest { text: Some(text.to_owned()), limit: Some(limit), ..SearchRequest::default() }
+    let options = SearchOptions::default().limit(limit);
+    SearchRequest { text: Some(text.to_owned()), options, ..SearchRequest::default() }
 }
 
 fn wait_until(mut is_so: impl FnMut() -> bool) {

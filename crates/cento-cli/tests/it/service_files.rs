@@ -6,6 +6,7 @@ use crate::common::run::indexed;
 use crate::common::service::{Reply, Service};
 use crate::common::{words, zip};
 use cento::Origin;
+use cento::search::{SearchOptions, Thresholds};
 use cento_client::api::{
     Commit, CompareRequest, FileBody, FileReason, PairwiseRequest, SearchRequest, TextOrId,
 };
@@ -47,7 +48,10 @@ fn files_are_added_searched_for_and_compared() {
     assert_eq!((texts.not_read.left_out, texts.not_read.unread_files), (vec![picture()], vec![]));
 
     // `a` and `b` of the index have the same words.
-    let request = SearchRequest { min_containment: 0.5, ..SearchRequest::default() };
+    let request = SearchRequest {
+        thresholds: Thresholds::default().min_containment(0.5),
+        ..SearchRequest::default()
+    };
     let found = client.search_files(&files[..1], &request).unwrap();
     let hits: Vec<(&str, Vec<&str>)> = found
         .answers
@@ -107,7 +111,10 @@ fn files_are_added_searched_for_and_compared() {
     let told: Vec<_> = pairs.warnings.into_iter().map(|told| (told.path, told.reason)).collect();
     assert_eq!(told, [("t".into(), what(1, "")), ("w.html".into(), what(hidden, "s"))]);
 
-    let searched = SearchRequest { passages: true, ..SearchRequest::default() };
+    let searched = SearchRequest {
+        options: SearchOptions::default().passages(true),
+        ..SearchRequest::default()
+    };
     let found = client.search_files(&[file("a.html", page.as_bytes())], &searched).unwrap();
     let passages = found.answers[0].answer.hits[0].passages.as_ref().unwrap();
     assert_eq!(passages[0].query_origin, origin, "{passages:?}");
@@ -215,7 +222,10 @@ fn documents_are_extracted_by_the_service() {
     assert_eq!(unread.path, "in.zip/b.pdf");
     assert!(unread.reason.contains("damaged or no PDF"), "{unread:?}");
     assert_eq!(client.add_files(&files[1..], Commit::Wait).unwrap().report.added, 1);
-    let request = SearchRequest { passages: true, ..SearchRequest::default() };
+    let request = SearchRequest {
+        options: SearchOptions::default().passages(true),
+        ..SearchRequest::default()
+    };
     let found = client.search_files(&files[..1], &request).unwrap();
     let hit = &found.answers[0].answer.hits[0];
     assert_eq!(hit.passages.as_ref().unwrap()[0].hit_page, Some(2), "{hit:?}");
@@ -342,8 +352,11 @@ fn searches_do_not_wait_for_files_that_are_read() {
         while service.metric("cento_computations") <= at_a_time as f64 {
             std::thread::yield_now();
         }
-        let request =
-            SearchRequest { text: Some(words(1, 80)), passages: true, ..SearchRequest::default() };
+        let request = SearchRequest {
+            text: Some(words(1, 80)),
+            options: SearchOptions::default().passages(true),
+            ..SearchRequest::default()
+        };
         assert!(!service.client().search(&request).unwrap().hits.is_empty());
         // Whoever waits for the gate sees its end once somebody has opened it.
         scope.spawn(|| {

@@ -44,7 +44,7 @@ fn requests() -> Vec<(&'static str, Value)> {
             "/v1/search",
             json!({"text": &a, "passages": true, "verify": "overlap", "boilerplate": [&b]}),
         ),
-        ("/v1/search", json!({"text": &a, "best": true})),
+        ("/v1/search", json!({"text": &a, "goal": "passage"})),
         (
             "/v1/pairwise",
             json!({"documents": [{"id": "a", "text": &a}, {"id": "b", "text": &b}], "boilerplate": [&a, &b]}),

@@ -173,7 +173,8 @@ fn sources_are_found_on_the_web_and_reported() {
         "search",
         "web.idx",
         "essay.txt",
-        "--cover",
+        "--goal",
+        "cover",
         "--report",
         "r.json",
         "--report",
@@ -240,15 +241,15 @@ fn runs_of_words_that_an_index_does_not_have_are_asked() {
         ran.json()["asked"][0]["query"].as_str().unwrap().to_owned()
     };
     assert!(common.contains(&query(&[])), "long words");
-    let rare = query(&["--rare-in", "own.idx"]);
+    let rare = query(&["--frequencies", "own.idx"]);
     assert!(!common.contains(&rare) && rare.ends_with('f'), "{rare}");
     // By a table of words.
     let table = ["train", "corpus", "-q", "1", "--analyzer", "words", "--out", "words.freq"];
     assert_eq!(dir.run(&table).status, 0);
-    let rare = query(&["--rare-in", "words.freq"]);
+    let rare = query(&["--frequencies", "words.freq"]);
     assert!(!common.contains(&rare) && rare.split(' ').all(|word| word.len() == 1), "{rare}");
     dir.write("text.txt", &common);
     let engine = Host::start(|_, _, _| panic!("nothing is to be asked"));
-    let ran = run(&dir, &engine.at, &["--rare-in", "text.txt"]);
+    let ran = run(&dir, &engine.at, &["--frequencies", "text.txt"]);
     assert!(ran.status == 2 && ran.err.contains("text.txt"), "{}", ran.err);
 }

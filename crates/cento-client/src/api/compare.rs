@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Signature;
 use super::search::{min_passage, subject};
-use super::whole;
 use cento::Result;
 use cento::index::Config;
 use cento::search::Subject;
+use cento::whole;
 use cento::{Comparison, Passage};
 
 /// Two texts, or stored documents, to be compared.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::whole;
 use cento::OnConflict;
 use cento::index::{Compaction, Stats};
+use cento::whole;
 
 /// What committing came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

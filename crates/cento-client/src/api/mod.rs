@@ -13,7 +13,6 @@ mod report;
 mod schema;
 mod search;
 mod signature;
-mod whole;
 
 pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
 pub use documents::{
@@ -30,7 +29,9 @@ pub use maintenance::{
 };
 pub use pairwise::{PairwiseRequest, PairwiseResponse};
 pub use report::{PairwiseReportRequest, ReportRequest};
-pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest, goal};
+#[cfg(feature = "openapi")]
+pub use schema::measure_pattern;
+pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
 pub use signature::Signature;
 
 use serde::{Deserialize, Serialize};

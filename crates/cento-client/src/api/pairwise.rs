@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::search::{min_passage, share};
-use super::{DocumentBody, FileReason, NotRead, whole};
+use super::{DocumentBody, FileReason, NotRead};
 use cento::Result;
 use cento::join::pairwise::SymmetricPair;
+use cento::whole;
 
 /// Documents to be compared with each other; nothing of them is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

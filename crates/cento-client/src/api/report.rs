@@ -9,8 +9,8 @@ use super::{FileReason, PairwiseRequest, SearchRequest};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReportRequest {
-    /// The search. `passages` is taken as true; `signature` has no text and `best` no shares, so both are
-    /// refused.
+    /// The search. `passages` is taken as true; `signature` has no text and the goal `passage` no shares, so
+    /// both are refused.
     pub search: SearchRequest,
     /// What the reader knows the document by. Default: its id, or "Text".
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -51,7 +51,7 @@ pub fn fingerprints() -> Schema {
 
 /// A regular expression of all measures, written without spaces; also of those that this build leaves
 /// out, so that the document is the same for every build.
-fn pattern() -> String {
+pub fn measure_pattern() -> String {
     let mut all: Vec<String> = families()
         .iter()
         .map(|family| match family.parameters {
@@ -82,24 +82,11 @@ fn up_to(max: u32) -> String {
     ways.join("|").replace("[0-9]{0}", "").replace("{1}", "")
 }
 
-/// A measure, or null.
-pub fn measure() -> Schema {
-    ObjectBuilder::new()
-        .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
-        .pattern(Some(format!("^({})$", pattern())))
-        .description(Some(
-            "Measure hits over both texts too, by this measure; a wrong one is answered with the list.",
-        ))
-        .examples(["levenshtein", "containment(k=5)"])
-        .build()
-        .into()
-}
-
 /// Measures, of which `all` is every one.
 pub fn measures() -> Schema {
     let measure = ObjectBuilder::new()
         .schema_type(Type::String)
-        .pattern(Some(format!("^(all|{})$", pattern())));
+        .pattern(Some(format!("^(all|{})$", measure_pattern())));
     ArrayBuilder::new()
         .items(measure)
         .description(Some("Measure the similarity in these ways too; `all` is every one."))
@@ -113,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_pattern_of_measures_has_all_names_and_bounds() {
-        let pattern = pattern();
+        let pattern = measure_pattern();
         for family in families() {
             assert!(pattern.split('|').any(|way| way.starts_with(family.name)), "{}", family.name);
             // The pattern begins at 1.

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Signature, whole};
-use cento::Measure;
-use cento::index::{Config, MaxDf};
+use super::Signature;
+use cento::index::Config;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Goal, Query, Rank, Subject};
+use cento::search::{Goal, Query, SearchOptions, Subject, Thresholds};
 use cento::text::kind::no_text_in;
-use cento::{Error, Result};
+use cento::{Error, Measure, Result};
 
 /// The maximum number of hits, or of pairs, that a service can be asked for.
 pub const HITS_MAX: usize = 10_000;
@@ -19,8 +18,8 @@ pub const HITS_MAX: usize = 10_000;
 pub const CANDIDATES_MAX: usize = 1000;
 
 /// A search: one of `text`, `id` and `signature`, and what counts as a hit. The options are those of
-/// `cento search`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// `cento search`; a service ranks by passages for a `limit` of at most 1000.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SearchRequest {
@@ -34,99 +33,16 @@ pub struct SearchRequest {
     /// Search for a signature made elsewhere, as `cento fingerprint --format json` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
-    /// Only hits that hold at least this share of the query.
-    #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
-    pub min_containment: f64,
-    /// Only hits with at least this resemblance.
-    #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
-    pub min_resemblance: f64,
-    /// Only hits with at least this many fingerprints in common. Default: 1.
-    #[serde(default = "default_min_overlap", deserialize_with = "whole::number")]
-    pub min_overlap: u32,
-    /// Only hits with at least this share of the weight of the query's fingerprints, of which rare
-    /// ones weigh more.
-    #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
-    pub min_weighted_containment: f64,
-    /// Only hits with at least this weighted resemblance.
-    #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
-    pub min_weighted_resemblance: f64,
-    /// Rank hits by `overlap`, the fingerprints in common, by `weight`, where rare fingerprints count
-    /// for more, or by `passages`, the tokens in passages in common. Default: `overlap`. Not with
-    /// `best` or `cover`.
-    #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(required = false))]
-    pub rank: Rank,
-    /// The documents, the best by weight, whose passages are looked for to rank by `passages`; at
-    /// least `limit`. Default: until 30 documents in a row lack one, at most 1000.
-    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
-    pub candidates: Option<usize>,
-    /// The maximum number of hits; at most 1000 to rank by `passages`. Default: 10; with `passages`,
-    /// `min_passage`, `cover` or the rank `passages` all up to the last document with a passage. The
-    /// search for it ends when 30 documents in a row lack one, and after 1000.
-    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
-    pub limit: Option<usize>,
-    /// Only documents that match, such as `lang:de AND year:[2019 TO *]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = "cento-filter"))]
-    pub filter: Option<String>,
-    /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share of
-    /// them such as `0.01`. Default: what the index was created with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$"))]
-    pub max_df: Option<String>,
-    /// The maximum number of postings to read; the answer may then lack hits, and says so.
-    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
-    pub budget: Option<u64>,
     /// Texts that do not count, such as templates. Counting without them takes time in proportion to
     /// the documents of the index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
-    /// Show the estimated resemblance of the texts themselves, for which the signature of each hit is
-    /// read. Default: true.
-    #[serde(default = "yes")]
-    pub estimates: bool,
-    /// Show the passages that the query shares with each hit.
-    #[serde(default)]
-    pub passages: bool,
-    /// Only hits with a passage of at least this many tokens of the query; shorter passages are not
-    /// shown.
-    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
-    pub min_passage: Option<u32>,
-    /// Measure hits over both texts too; a wrong measure is answered with the list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::measure))]
-    pub verify: Option<String>,
-    /// Only hits that `verify` finds at least this similar.
-    #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
-    pub min_similarity: f64,
-    /// Instead of hits, find the one passage that is most like the query.
-    #[serde(default)]
-    pub best: bool,
-    /// Instead of the best hits, find the smallest set of documents that explains the query.
-    #[serde(default)]
-    pub cover: bool,
-}
-
-fn default_min_overlap() -> u32 {
-    Query::text("").min_overlap
-}
-
-fn yes() -> bool {
-    true
-}
-
-impl Default for SearchRequest {
-    fn default() -> SearchRequest {
-        SearchRequest::of(&Query { estimates: true, ..Query::text("") })
-    }
+    /// What hits must have.
+    #[serde(flatten)]
+    pub thresholds: Thresholds,
+    /// What else is asked for.
+    #[serde(flatten)]
+    pub options: SearchOptions,
 }
 
 impl SearchRequest {
@@ -134,99 +50,35 @@ impl SearchRequest {
     /// texts, ids and signatures are said as they are to be sent.
     pub fn of(query: &Query) -> SearchRequest {
         SearchRequest {
-            text: None,
-            id: None,
-            signature: None,
-            min_containment: query.min_containment,
-            min_resemblance: query.min_resemblance,
-            min_overlap: query.min_overlap,
-            min_weighted_containment: query.min_weighted_containment,
-            min_weighted_resemblance: query.min_weighted_resemblance,
-            rank: query.rank,
-            candidates: query.candidates,
-            limit: query.limit,
-            filter: query.filter.clone(),
-            max_df: query.max_df.map(|limit| limit.to_string()),
-            budget: query.budget,
-            boilerplate: Vec::new(),
-            estimates: query.estimates,
-            passages: query.passages,
-            min_passage: query.min_passage,
-            verify: query.verify.as_ref().map(Measure::to_string),
-            min_similarity: query.min_similarity,
-            best: query.goal == Goal::Passage,
-            cover: query.goal == Goal::Cover,
+            thresholds: query.thresholds,
+            options: query.options.clone(),
+            ..SearchRequest::default()
         }
     }
 
-    /// The query of an index with this configuration; `collection` weighs the words of measures that
+    /// The query of an index with this configuration; `frequencies` weighs the words of measures that
     /// know a collection.
     ///
     /// # Errors
     /// When the request is none that can be answered.
-    pub fn query(self, config: &Config, collection: Option<&Arc<FrequencyTable>>) -> Result<Query> {
-        let subject = subject(self.text, self.id, self.signature, config)?;
-        for (name, of) in [
-            ("min_containment", self.min_containment),
-            ("min_resemblance", self.min_resemblance),
-            ("min_similarity", self.min_similarity),
-            ("min_weighted_containment", self.min_weighted_containment),
-            ("min_weighted_resemblance", self.min_weighted_resemblance),
-        ] {
-            share(name, of)?;
+    pub fn query(
+        self,
+        config: &Config,
+        frequencies: Option<&Arc<FrequencyTable>>,
+    ) -> Result<Query> {
+        let SearchRequest { text, id, signature, boilerplate, thresholds, mut options } = self;
+        if options.goal == Goal::Passage && !boilerplate.is_empty() {
+            let what = "the goal `passage` cannot be combined with `boilerplate`";
+            return Err(Error::arguments(what));
         }
-        if self.rank != Rank::Overlap && (self.best || self.cover) {
-            return Err(Error::argument(
-                "rank",
-                "`rank` cannot be combined with `best` or `cover`",
-            ));
-        }
-        let is_alone = self.verify.is_none() && self.min_passage.is_none();
-        if self.best && (self.cover || !is_alone || !self.boilerplate.is_empty()) {
-            return Err(Error::argument(
-                "best",
-                "`best` cannot be combined with `cover`, `verify`, `min_passage` or `boilerplate`",
-            ));
-        }
-        min_passage(self.min_passage)?;
-        if self.min_similarity > 0.0 && self.verify.is_none() {
-            return Err(Error::argument("min_similarity", "`min_similarity` needs `verify`"));
-        }
-        let mut verify: Option<Measure> = self.verify.map(|name| name.parse()).transpose()?;
-        if let Some(table) = collection {
+        if let Some(table) = frequencies {
             let weigh = |measure: Measure| measure.in_collection(table, &config.analyzer);
-            verify = verify.map(weigh).transpose()?;
+            options.verify = options.verify.map(weigh).transpose()?;
         }
-        Ok(Query {
-            min_containment: self.min_containment,
-            min_resemblance: self.min_resemblance,
-            min_overlap: self.min_overlap,
-            min_weighted_containment: self.min_weighted_containment,
-            min_weighted_resemblance: self.min_weighted_resemblance,
-            rank: self.rank,
-            candidates: self.candidates,
-            limit: self.limit,
-            filter: self.filter,
-            max_df: self.max_df.map(|limit| limit.parse::<MaxDf>()).transpose()?,
-            budget: self.budget,
-            estimates: self.estimates,
-            passages: self.passages,
-            min_passage: self.min_passage,
-            verify,
-            min_similarity: self.min_similarity,
-            goal: goal(self.best, self.cover),
-            ..Query::new(subject)
-        })
-    }
-}
-
-/// Returns the goal that `best` and `cover`, the fields of a request and the options of the command,
-/// ask for. They exclude each other; [`SearchRequest::of`] is the way back.
-pub fn goal(best: bool, cover: bool) -> Goal {
-    match (best, cover) {
-        (true, _) => Goal::Passage,
-        (_, true) => Goal::Cover,
-        _ => Goal::Hits,
+        let mut query = Query::new(subject(text, id, signature, config)?);
+        (query.thresholds, query.options) = (thresholds, options);
+        query.check()?;
+        Ok(query)
     }
 }
 
@@ -267,5 +119,63 @@ pub(super) fn subject(
         (None, Some(id), None) => Ok(Subject::Id(id)),
         (None, None, Some(signature)) => signature.subject(config),
         _ => Err(Error::arguments("exactly one of `text`, `id` and `signature` is required")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> std::result::Result<SearchRequest, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_stand_beside_the_subject_and_unknown_ones_are_refused() {
+        let request = read(
+            r#"{"text": "a", "min_containment": 0.5, "limit": 5, "goal": "cover", "max_df": "0.5"}"#,
+        );
+        let request = request.unwrap();
+        assert_eq!(request.text.as_deref(), Some("a"));
+        assert_eq!(request.thresholds, Thresholds::default().min_containment(0.5));
+        let options = SearchOptions::default().limit(5).goal(Goal::Cover);
+        assert_eq!(request.options, options.max_df(cento::MaxDf::Share(0.5)));
+        for field in ["min_containtment", "best", "cover", "estimates", "thresholds", "options"] {
+            let error = read(&format!(r#"{{"text": "a", "{field}": true}}"#)).unwrap_err();
+            assert!(error.contains(field), "{error}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_may_have_a_point_beside_others() {
+        let request =
+            read(r#"{"limit": 10.0, "min_overlap": 1e1, "budget": 3, "candidates": null}"#);
+        let request = request.unwrap();
+        assert_eq!(request.options, SearchOptions::default().limit(10).budget(3));
+        assert_eq!(request.thresholds, Thresholds::default().min_overlap(10));
+        assert!(read(r#"{"limit": 10.5}"#).is_err());
+        assert!(read(r#"{"min_overlap": 4294967296}"#).is_err());
+    }
+
+    #[test]
+    fn what_is_sent_is_what_was_read() {
+        let text = r#"{"id":"a","min_overlap":2,"goal":"hits","rank":"weight","verify":"cosine"}"#;
+        assert_eq!(serde_json::to_string(&read(text).unwrap()).unwrap(), text);
+    }
+
+    #[test]
+    fn an_option_that_is_out_of_bounds_is_named() {
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        for (json, named) in [
+            (r#"{"text": "a", "min_containment": 1.1}"#, "`min_containment`"),
+            (r#"{"text": "a", "min_weighted_resemblance": -1}"#, "`min_weighted_resemblance`"),
+            (r#"{"text": "a", "min_passage": 0}"#, "`min_passage`"),
+            (r#"{"text": "a", "min_similarity": 0.5}"#, "`verify`"),
+            (r#"{"text": "a", "goal": "cover", "rank": "weight"}"#, "`rank`"),
+            (r#"{"text": "a", "goal": "passage", "boilerplate": ["b"]}"#, "`boilerplate`"),
+        ] {
+            let error = read(json).unwrap().query(&config, None).unwrap_err().to_string();
+            assert!(error.contains(named), "{json}: {error}");
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::whole;
 use cento::index::Config;
 use cento::scheme::Fingerprint;
 use cento::search::Subject;
 use cento::text::Tokens;
+use cento::whole;
 use cento::{Error, Result};
 
 /// A signature, with what it was made by. Keys are strings of decimal digits, because many readers of

@@ -63,7 +63,7 @@ function options() {
     ...(limit === "" ? { passages: true } : { limit: Number(limit) }),
     ...(filter && { filter }),
     ...(minPassage !== "" && { min_passage: Number(minPassage) }),
-    ...(isCover ? { cover: true } : { rank: byId("search-rank").value }),
+    ...(isCover ? { goal: "cover" } : { rank: byId("search-rank").value }),
   };
 }
 

@@ -49,13 +49,13 @@ pub async fn compare(
     };
     let min_passage = request.min_passage()?;
     let CompareRequest { a, b, measures, .. } = request;
-    let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
+    let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let budget = app.memory.clone();
     let response = app.run(move |stop| {
         let _room = room;
         let snapshot = searcher.snapshot();
         let config = snapshot.config();
-        let by = Measure::parse_all(&measures, collection.as_ref(), &config.analyzer)?;
+        let by = Measure::parse_all(&measures, frequencies.as_ref(), &config.analyzer)?;
         let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
         for (id, text) in [(&a, &a_text), (&b, &b_text)] {
@@ -171,7 +171,8 @@ pub async fn passages(
         let config = searcher.snapshot().config();
         let own = memory::for_searches(&budget, config, (&text, &[]), &stop)?;
         let memory = memory::room(&budget, own.as_ref());
-        let query = Query { memory, stop: Some(stop), ..Query::new(subject) };
+        let mut query = Query::new(subject).memory(memory);
+        query.stop = Some(stop);
         let passages = searcher.passages_of(&query, &hit)?;
         Ok(PassagesResponse { hit, passages: passages.found, complete: passages.complete })
     });

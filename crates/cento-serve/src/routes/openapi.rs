@@ -8,7 +8,7 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
 use super::{compare, documents, maintenance, pairwise, report, search, status, texts};
-use cento_client::api::ErrorBody;
+use cento_client::api::{ErrorBody, measure_pattern};
 
 /// What the document says of the API as a whole.
 #[derive(OpenApi)]
@@ -66,6 +66,11 @@ pub fn document() -> Value {
     let document = serde_json::to_value(Document::openapi());
     let mut document = document.expect("the document is made of strings");
     let schemas = &mut document["components"]["schemas"];
+    flatten(schemas, "SearchRequest");
+    if let Value::Object(schemas) = schemas {
+        // The parts.
+        schemas.retain(|_, schema| !schema.is_null());
+    }
     extend(&mut schemas["PassagesRequest"], one_subject());
     extend(&mut schemas["SearchRequest"], one_subject());
     extend(&mut schemas["SearchRequest"], options_that_go_together());
@@ -76,6 +81,7 @@ pub fn document() -> Value {
             text["pattern"] = json!(TEXT_THAT_IS_NOT_EMPTY);
         }
     }
+    each_object(&mut document, &mut say_measures);
     each_object(&mut document, &mut say_integers);
     each_object(&mut document, &mut say_maps);
     document
@@ -115,22 +121,65 @@ fn one_subject() -> Value {
     })
 }
 
-/// That `best` goes with few other options, `min_similarity` with `verify` only, and what reads the text
-/// of the query not with a signature.
+/// That the goal `passage` goes with few other options, `rank` with hits, `min_similarity` with `verify` only,
+/// and what reads the text of the query not with a signature.
 fn options_that_go_together() -> Value {
     let mut alone = absent(&["verify", "min_passage"]);
-    alone["properties"]["cover"] = json!({"const": false});
     alone["properties"]["boilerplate"] = json!({"maxItems": 0});
     let mut without_text = absent(&["verify"]);
-    without_text["properties"]["best"] = json!({"const": false});
+    without_text["properties"]["goal"] = json!({"enum": ["hits", "cover"]});
     json!({"dependentSchemas": {
-        "best": {"if": {"properties": {"best": {"const": true}}}, "then": alone},
+        "goal": {"if": {"properties": {"goal": {"const": "passage"}}}, "then": alone},
+        "rank": {
+            "if": {"properties": {"rank": {"enum": ["weight", "passages"]}}},
+            "then": {"properties": {"goal": {"const": "hits"}}},
+        },
         "min_similarity": {
-            "if": {"properties": {"min_similarity": {"exclusiveMinimum": 0}}},
+            "if": {"properties": {"min_similarity": {"type": "number", "exclusiveMinimum": 0}}},
             "then": given("verify"),
         },
         "signature": {"if": given("signature"), "then": without_text},
     }})
+}
+
+/// Makes one object of the parts that utoipa says a body is made of, each of which would refuse the fields
+/// of the others, and forgets the parts.
+fn flatten(schemas: &mut Value, body: &str) {
+    let Value::Array(parts) = schemas[body]["allOf"].take() else {
+        unreachable!("a body with flattened options is made of parts");
+    };
+    let mut properties = Map::new();
+    for part in parts {
+        let named = part["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+        let mut part = match named {
+            Some(name) => schemas[name].take(),
+            None => part,
+        };
+        if let Value::Object(fields) = part["properties"].take() {
+            properties.extend(fields);
+        }
+        assert_eq!(part.get("required"), None, "no field of these parts is required");
+    }
+    for property in properties.values_mut().filter_map(Value::as_object_mut) {
+        // Clients would send what they are told is the default.
+        property.remove("default");
+    }
+    let description = schemas[body]["description"].take();
+    schemas[body] = json!({
+        "type": "object",
+        "description": description,
+        "properties": properties,
+        "additionalProperties": false,
+    });
+}
+
+/// Says which measures there are.
+fn say_measures(schema: &mut Map<String, Value>) {
+    if schema.get("format") == Some(&json!("cento-measure")) {
+        schema.remove("format");
+        schema.insert("pattern".into(), json!(format!("^({})$", measure_pattern())));
+        schema.insert("examples".into(), json!(["levenshtein", "containment(k=5)"]));
+    }
 }
 
 /// Calls `change` for every object in the document.

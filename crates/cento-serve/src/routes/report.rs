@@ -7,13 +7,12 @@ use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::search;
 use crate::app::{ANSWER_BYTES_MAX, App};
 use crate::failure::Failure;
 use crate::memory;
-use cento::search::Searcher;
+use cento::search::{Goal, Searcher};
 use cento::{Error, Result};
 use cento_client::api::{ReportRequest, SearchRequest};
 use cento_report::{Exclusions, IndexState, ReuseReport, Run, Searched, warnings};
@@ -88,10 +87,10 @@ fn made(
 ) -> Result<String> {
     let refused = |what: &str| Error::arguments(what);
     let ReportRequest { mut search, name, exclude_quotations, exclude_bibliography } = request;
-    if search.signature.is_some() || search.best {
-        return Err(refused("a report is of `text` or `id`, and not with `best`"));
+    if search.signature.is_some() || search.options.goal == Goal::Passage {
+        return Err(refused("a report is of `text` or `id`, and not with the goal `passage`"));
     }
-    search.passages = true;
+    search.options.passages = true;
     let exclusions =
         Exclusions { quotations: exclude_quotations, bibliography: exclude_bibliography };
     let run = described(&search, searcher, exclusions);
@@ -107,8 +106,8 @@ fn made(
         _ => return Err(refused("exactly one of `text` and `id` is required")),
     };
     let name = name.or_else(|| search.id.clone()).unwrap_or_else(|| "Text".into());
-    let collection = app.settings.collection.as_ref();
-    let answer = search::one(app, searcher, collection, search, Some(stop.clone()))?;
+    let frequencies = app.settings.frequencies.as_ref();
+    let answer = search::one(app, searcher, frequencies, search, Some(stop.clone()))?;
     app.metrics.searched(&answer);
     let (_memory, bytes_max) = memory::for_report(&app.memory, text.len(), &stop)?;
     let mut bytes = 0;
@@ -142,18 +141,9 @@ fn described(search: &SearchRequest, searcher: &Searcher, exclusions: Exclusions
         ..Run::new("search")
     };
     let mut run = run.analyzed_by(&snapshot.config().analyzer);
-    let fields = |request: &SearchRequest| match serde_json::to_value(request) {
-        Ok(Value::Object(fields)) => fields,
-        _ => serde_json::Map::new(),
-    };
-    let defaults = fields(&SearchRequest { passages: true, ..SearchRequest::default() });
-    for (name, value) in fields(search) {
-        let is_text = ["text", "id", "boilerplate", "estimates"].contains(&name.as_str());
-        if !is_text && defaults.get(&name) != Some(&value) {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            run = run.with(name, value);
-        }
-    }
+    // A report has passages in any case.
+    let options = search.options.clone().passages(false);
+    run = run.with_options(&search.thresholds).with_options(&options);
     if !search.boilerplate.is_empty() {
         run = run.with("boilerplate", format!("{} texts", search.boilerplate.len()));
     }

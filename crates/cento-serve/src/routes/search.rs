@@ -15,8 +15,8 @@ use crate::body::{self, Body};
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
-use cento::index::{Config, Document, MaxDf};
-use cento::search::{Answer, Boilerplate, Query, Rank, Searcher, Subject};
+use cento::index::{Config, Document};
+use cento::search::{Answer, Boilerplate, Cost, Rank, Searcher, Subject};
 use cento::stop::Stop;
 use cento::{Error, Result};
 use cento_client::api::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
@@ -24,9 +24,6 @@ use cento_client::api::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesRespons
 /// The maximum size, in bytes, of the body of a quick search: tokenising it takes some tens of
 /// microseconds.
 const QUICK_BYTES_MAX: usize = 4 << 10;
-
-/// The maximum number of hits that a quick search asks for.
-const QUICK_HITS_MAX: usize = 100;
 
 /// The type of answers to a search for files: another than that of one answer, so that both have one schema.
 const ANSWERS: &str = "application/vnd.cento.answers+json";
@@ -69,17 +66,17 @@ pub async fn search(
         return Ok(response);
     }
     let request: SearchRequest = body.json()?;
-    let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
+    let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let answer = if is_quick(&request, body.len(), searcher.snapshot().config()) {
         // On this thread, whatever others do.
-        one(&app, &searcher, collection.as_ref(), request, None)?
+        one(&app, &searcher, frequencies.as_ref(), request, None)?
     } else {
         // Its room is given up when the search is done.
         let (_, room) = body.into_parts();
         let own = app.clone();
         app.run(move |stop| {
             let _room = room;
-            one(&own, &searcher, collection.as_ref(), request, Some(stop))
+            one(&own, &searcher, frequencies.as_ref(), request, Some(stop))
         })
         .await?
     };
@@ -104,10 +101,10 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
     }
     let (own, searcher) = (app.clone(), app.searcher());
     let answers = app.run(move |stop| {
-        let (_room, collection) = (room, own.settings.collection.as_ref());
+        let (_room, frequencies) = (room, own.settings.frequencies.as_ref());
         let answer = |FileDocument { document: Document { id, text, .. }, in_file, .. }| {
             let request = SearchRequest { text: Some(text), ..request.clone() };
-            let mut answer = one(&own, &searcher, collection, request, Some(stop.clone()))?;
+            let mut answer = one(&own, &searcher, frequencies, request, Some(stop.clone()))?;
             own.metrics.searched(&answer);
             answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
             if let Some(origins) = in_file.origins {
@@ -124,61 +121,48 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
 /// Whether a search takes no longer than handing it to another thread and back: the text is short, and
 /// no other texts are read.
 fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool {
-    let SearchRequest { passages, verify, best, cover, filter, boilerplate, .. } = request;
-    let is_weighed = request.rank != Rank::Overlap
-        || request.min_weighted_containment > 0.0
-        || request.min_weighted_resemblance > 0.0;
-    // Where fingerprints leave open whether a threshold is met, texts are compared.
-    let compares_texts = request.min_containment > 0.0 || request.min_resemblance > 0.0;
-    // A signature that is not stored is made of the whole text again.
-    let signs_texts = !config.store_signatures && (request.estimates || request.budget.is_some());
-    let aligns_texts = *passages || request.min_passage.is_some() || verify.is_some() || *best;
-    let reads_texts = signs_texts || aligns_texts;
-    let is_plain = !*cover && filter.is_none() && boilerplate.is_empty();
-    // With the limit of document frequency that is the default few postings are read.
-    let reads_little =
-        request.max_df.is_none() && request.limit.is_none_or(|limit| limit <= QUICK_HITS_MAX);
-    let is_default = config.max_df == MaxDf::Default;
-    let is_short = body_bytes <= QUICK_BYTES_MAX && request.id.is_none();
-    let is_counted = !is_weighed && !compares_texts;
-    is_short && is_plain && is_counted && reads_little && is_default && !reads_texts
+    let SearchRequest { text: _, id, signature: _, boilerplate, thresholds, options } = request;
+    let is_short = body_bytes <= QUICK_BYTES_MAX && id.is_none();
+    is_short && boilerplate.is_empty() && options.cost(thresholds, config) == Cost::Postings
 }
 
 /// Answers one search.
 pub(super) fn one(
     app: &App,
     searcher: &Searcher,
-    collection: Option<&Arc<cento::scheme::frequency::FrequencyTable>>,
+    frequencies: Option<&Arc<cento::scheme::frequency::FrequencyTable>>,
     request: SearchRequest,
     stop: Option<Arc<AtomicBool>>,
 ) -> Result<Answer> {
     let config = searcher.snapshot().config();
-    if request.limit.is_some_and(|limit| limit > HITS_MAX) {
-        return Err(Error::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
+    let options = &request.options;
+    if options.limit.is_some_and(|limit| limit > HITS_MAX) {
+        return Err(Error::arguments(format!("`limit` must be at most {HITS_MAX}")));
     }
     // No fewer candidates than hits are looked at.
     let is_more = |number: Option<usize>| number.is_some_and(|number| number > CANDIDATES_MAX);
-    if request.rank == Rank::Passages && is_more(request.limit) {
+    if options.rank == Rank::Passages && is_more(options.limit) {
         let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
         return Err(Error::argument("limit", what));
     }
-    if is_more(request.candidates) {
+    if is_more(options.candidates) {
         let what = format!("`candidates` must be at most {CANDIDATES_MAX}");
         return Err(Error::argument("candidates", what));
     }
     let boilerplate = request.boilerplate.clone();
-    let wanted = request.query(config, collection)?;
-    let verify = wanted.verify.map(|measure| measure.within(STEPS_MAX));
+    let mut query = request.query(config, frequencies)?;
+    let verify = query.options.verify.take();
+    query.options.verify = verify.map(|measure| measure.within(STEPS_MAX));
     let known: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
-    let own = match &wanted.subject {
+    let own = match &query.subject {
         Subject::Text(text) => vec![text.as_str()],
         _ => Vec::new(),
     };
     let never = AtomicBool::new(false);
     let is_unwanted = stop.as_deref().unwrap_or(&never);
     let own = memory::for_searches(&app.memory, config, (&own, &known), is_unwanted)?;
-    let room = memory::room(&app.memory, own.as_ref());
-    let query = Query { stop, verify, memory: room, ..wanted };
+    query.memory = memory::room(&app.memory, own.as_ref());
+    query.stop = stop;
     if boilerplate.is_empty() {
         return searcher.search(&query);
     }
@@ -196,7 +180,7 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
         return Err(Failure::too_large(message));
     }
     // One commit answers all of them.
-    let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
+    let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let (metrics, own) = (app.metrics.clone(), app.clone());
     let lines = app
         .run(move |stop| {
@@ -206,7 +190,7 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
             let answer = |number: usize| {
                 let answer = body::parse(lines[number]).and_then(|request| {
                     let stop = Some(stop.clone());
-                    one(&own, &searcher, collection.as_ref(), request, stop).map_err(Failure::from)
+                    one(&own, &searcher, frequencies.as_ref(), request, stop).map_err(Failure::from)
                 });
                 let written = match &answer {
                     Ok(answer) => {
@@ -270,8 +254,8 @@ mod tests {
             json!({"passages": true}),
             json!({"min_passage": 5}),
             json!({"verify": "overlap"}),
-            json!({"best": true}),
-            json!({"cover": true}),
+            json!({"goal": "passage"}),
+            json!({"goal": "cover"}),
             json!({"filter": "lang:de"}),
             json!({"boilerplate": ["a"]}),
             json!({"max_df": "5"}),
@@ -288,8 +272,8 @@ mod tests {
         let unsigned = unsigned.and_then(Config::without_signatures).unwrap();
         for (request, reads_signatures) in [
             (json!({"text": "a short text"}), true),
-            (json!({"text": "a short text", "estimates": false}), false),
-            (json!({"text": "a short text", "estimates": false, "budget": 100}), true),
+            (json!({"text": "a short text", "counts_only": true}), false),
+            (json!({"text": "a short text", "counts_only": true, "budget": 100}), true),
         ] {
             let request: SearchRequest = serde_json::from_value(request).unwrap();
             assert!(is_quick(&request, 100, &config));

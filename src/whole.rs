@@ -14,7 +14,8 @@ where
     D: Deserializer<'de>,
     T: TryFrom<u64>,
 {
-    let number = deserializer.deserialize_u64(Whole)?;
+    // Not as a number of this type: what is flattened into a body is read as what it is written as.
+    let number = deserializer.deserialize_any(Whole)?;
     T::try_from(number)
         .map_err(|_| D::Error::invalid_value(Unexpected::Unsigned(number), &"a smaller number"))
 }

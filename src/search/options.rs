@@ -1,0 +1,203 @@
+//! What can be asked of a search, besides what is searched for and what hits must have?
+//!
+//! The one list of these options: the arguments of `cento search`, the fields of requests to a service, and
+//! the keywords of the Python module are made from it, and so are their descriptions.
+
+use derive_setters::Setters;
+use serde::{Deserialize, Serialize};
+
+use super::{Goal, Query, Rank, Thresholds};
+use crate::compare::measure::Measure;
+use crate::error::{Error, Result};
+use crate::index::{Config, MaxDf};
+use crate::whole;
+
+/// The options of a search.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+#[serde(default, deny_unknown_fields)]
+#[setters(into, generate_delegates(ty = "Query", field = "options"))]
+pub struct SearchOptions {
+    /// What is to be found.
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub goal: Goal,
+    /// By what hits are ranked, if hits are to be found. `weight` and `passages` find rewritten text among
+    /// chance matches.
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub rank: Rank,
+    /// The number of documents, the best by weight, in which the rank `passages` looks for passages; at least
+    /// `limit`. Default: until 30 documents in a row lack one, at most 1000.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
+    pub candidates: Option<usize>,
+    /// Maximum number of hits; the answer says if there are more. Default: 10; with `passages`, `min_passage`,
+    /// the goal `cover` or the rank `passages` all up to the last document with a passage. The search for it
+    /// ends when 30 documents in a row lack one, and after 1000.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
+    #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
+    pub limit: Option<usize>,
+    /// Only documents whose meta, id or time of addition match, such as `lang:de AND year:[2019 TO *]`,
+    /// `id:2024/*` or `added:[2026-01-31T00:00:00Z TO *]`.
+    #[setters(strip_option)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "QUERY", allow_hyphen_values = true))]
+    #[cfg_attr(feature = "openapi", schema(format = "cento-filter"))]
+    pub filter: Option<String>,
+    /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share of them
+    /// such as `0.01`. Default: the setting of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
+    #[cfg_attr(feature = "openapi", schema(
+        value_type = Option<String>,
+        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
+    ))]
+    pub max_df: Option<MaxDf>,
+    /// Maximum number of postings to read, those of the rarest fingerprints first. If the answer may lack hits,
+    /// it says so; the numbers of the hits it has are exact.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "POSTINGS"))]
+    pub budget: Option<u64>,
+    /// Estimate the similarity of hits by numbers of fingerprints alone: faster, because the signatures of hits
+    /// are not read for the places of what is shared, with a larger error.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub counts_only: bool,
+    /// Show the passages that the query shares with each hit.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub passages: bool,
+    /// Only hits with a passage of at least this many tokens of the query; shorter passages are not shown.
+    /// Below 12 fingerprints in common are passages too where no other is found, and may be chance.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),
+    ))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
+    pub min_passage: Option<u32>,
+    /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more; the error of
+    /// an unknown name has all of them. Hits that then miss a threshold are dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MEASURE"))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = "cento-measure"))]
+    pub verify: Option<Measure>,
+    /// Minimum similarity by `verify`, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "X", value_parser = share, requires = "verify",
+    ))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_similarity: Option<f64>,
+}
+
+impl SearchOptions {
+    /// Refuses what contradicts itself, and what is out of bounds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`], which names the field.
+    pub fn check(&self) -> Result<()> {
+        check_share("min_similarity", self.min_similarity)?;
+        check_min_passage(self.min_passage)?;
+        if self.rank != Rank::Overlap && self.goal != Goal::Hits {
+            return Err(Error::argument(
+                "rank",
+                "`rank` orders hits; it cannot be combined with another `goal`",
+            ));
+        }
+        if self.goal == Goal::Passage && (self.min_passage.is_some() || self.verify.is_some()) {
+            return Err(Error::argument(
+                "goal",
+                "the goal `passage` cannot be combined with `min_passage` or `verify`: the passage has \
+                 the length of the query, and is the most similar one",
+            ));
+        }
+        if self.min_similarity.is_some_and(|least| least > 0.0) && self.verify.is_none() {
+            return Err(Error::argument("min_similarity", "`min_similarity` needs `verify`"));
+        }
+        Ok(())
+    }
+
+    /// Tells what a search with these options takes, for a short text.
+    #[must_use]
+    pub fn cost(&self, thresholds: &Thresholds, config: &Config) -> Cost {
+        // A new option is a line here: the compiler asks what it costs.
+        let SearchOptions {
+            goal,
+            rank,
+            candidates: _,
+            limit,
+            filter,
+            max_df,
+            budget,
+            counts_only,
+            passages,
+            min_passage,
+            verify,
+            min_similarity: _,
+        } = self;
+        let aligns_texts = *passages || min_passage.is_some() || *rank == Rank::Passages;
+        // A signature that is not stored is made of the whole text again.
+        let signs_texts = !config.store_signatures && (!counts_only || budget.is_some());
+        let is_plain = *goal == Goal::Hits && filter.is_none() && verify.is_none();
+        if aligns_texts || signs_texts || !is_plain {
+            return Cost::Texts;
+        }
+        // Where fingerprints leave open whether a threshold is met, texts are compared.
+        let is_counted =
+            *rank == Rank::Overlap && !thresholds.is_weighed() && !thresholds.is_of_texts();
+        // With the limit of document frequency that is the default few postings are read.
+        let is_default = max_df.is_none() && config.max_df == MaxDf::Default;
+        let is_short = limit.is_none_or(|limit| limit <= QUICK_HITS_MAX);
+        if is_counted && is_default && is_short { Cost::Postings } else { Cost::Candidates }
+    }
+}
+
+/// What a search takes, from little to much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// Few postings are read, and no text: it is over before another thread has taken it on.
+    Postings,
+    /// All candidates are weighed, or their signatures read, and some of their texts.
+    Candidates,
+    /// Texts of many documents are read, or other files of the index: somebody may want to end it.
+    Texts,
+}
+
+/// The maximum number of hits that a quick search asks for.
+const QUICK_HITS_MAX: usize = 100;
+
+/// Refuses a share that is none.
+pub(crate) fn check_share(name: &'static str, share: Option<f64>) -> Result<()> {
+    match share {
+        Some(share) if !is_share(share) => Err(Error::argument(
+            name,
+            format!("`{name}` must be a number from 0 to 1, not {share}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a least length of passages that leaves out nothing and is no passage.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for 0.
+fn check_min_passage(tokens: Option<u32>) -> Result<()> {
+    match tokens {
+        Some(0) => Err(Error::argument("min_passage", "`min_passage` must be at least 1")),
+        _ => Ok(()),
+    }
+}
+
+fn is_share(number: f64) -> bool {
+    (0.0..=1.0).contains(&number)
+}
+
+/// Reads a share from an argument.
+#[cfg(feature = "clap")]
+pub(crate) fn share(text: &str) -> std::result::Result<f64, String> {
+    let share = text.parse().ok().filter(|share| is_share(*share));
+    share.ok_or_else(|| "expected a number from 0 to 1".into())
+}

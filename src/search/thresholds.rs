@@ -1,0 +1,121 @@
+//! What must two texts have in common at least?
+
+use derive_setters::Setters;
+use serde::{Deserialize, Serialize};
+
+use super::options::check_share;
+use crate::error::Result;
+use crate::whole;
+
+/// What a hit, or a pair of documents, must have at least; all of it.
+///
+/// Where fingerprints alone leave open whether texts are so similar, the texts are compared if both are at
+/// hand; if they are not, an estimate decides that is evidence
+/// ([`Similarity::resembles`](crate::Similarity::resembles)).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+#[serde(default, deny_unknown_fields)]
+#[setters(into, generate_delegates(ty = "super::Query", field = "thresholds"))]
+pub struct Thresholds {
+    /// Minimum share of the text of the query that a hit contains; of a pair, of either text that the other
+    /// contains. 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = super::options::share))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_containment: Option<f64>,
+    /// Minimum resemblance of both texts, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = super::options::share))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_resemblance: Option<f64>,
+    /// Minimum number of distinct fingerprints in common. Default: 1.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub min_overlap: Option<u32>,
+    /// Minimum share of the fingerprints of the query that a hit contains, weighted by rarity in the index; of
+    /// a pair, of the fingerprints of either document that the other contains. 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = super::options::share))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_weighted_containment: Option<f64>,
+    /// Minimum resemblance of the fingerprints, weighted by rarity in the index, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = super::options::share))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_weighted_resemblance: Option<f64>,
+}
+
+impl Thresholds {
+    /// Tells whether nothing is asked for.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Thresholds::default()
+    }
+
+    /// These thresholds, or `default` if nothing is asked for.
+    #[must_use]
+    pub fn or(self, default: Thresholds) -> Thresholds {
+        if self.is_none() { default } else { self }
+    }
+
+    /// Refuses shares that are none.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the field.
+    pub fn check(&self) -> Result<()> {
+        let Thresholds {
+            min_containment,
+            min_resemblance,
+            min_overlap: _,
+            min_weighted_containment,
+            min_weighted_resemblance,
+        } = *self;
+        check_share("min_containment", min_containment)?;
+        check_share("min_resemblance", min_resemblance)?;
+        check_share("min_weighted_containment", min_weighted_containment)?;
+        check_share("min_weighted_resemblance", min_weighted_resemblance)
+    }
+
+    /// The least containment of the texts; 0 if none is asked for.
+    #[must_use]
+    pub fn containment(&self) -> f64 {
+        self.min_containment.unwrap_or(0.0)
+    }
+
+    /// The least resemblance of the texts; 0 if none is asked for.
+    #[must_use]
+    pub fn resemblance(&self) -> f64 {
+        self.min_resemblance.unwrap_or(0.0)
+    }
+
+    /// The least number of fingerprints in common, at least 1.
+    #[must_use]
+    pub fn overlap(&self) -> u32 {
+        self.min_overlap.unwrap_or(1).max(1)
+    }
+
+    /// The least weighted containment; 0 if none is asked for.
+    #[must_use]
+    pub fn weighted_containment(&self) -> f64 {
+        self.min_weighted_containment.unwrap_or(0.0)
+    }
+
+    /// The least weighted resemblance; 0 if none is asked for.
+    #[must_use]
+    pub fn weighted_resemblance(&self) -> f64 {
+        self.min_weighted_resemblance.unwrap_or(0.0)
+    }
+
+    /// Tells whether the similarity of the texts decides.
+    pub(crate) fn is_of_texts(&self) -> bool {
+        self.resemblance() > 0.0 || self.containment() > 0.0
+    }
+
+    /// Tells whether fingerprints need to be weighed.
+    #[must_use]
+    pub fn is_weighed(&self) -> bool {
+        self.weighted_containment() > 0.0 || self.weighted_resemblance() > 0.0
+    }
+}
