@@ -336,3 +336,32 @@ def test_what_a_reader_does_not_see_is_counted(tmp_path: Path) -> None:
     assert (found.hidden_characters > 5, found.mixed_words) == (True, 1)
     assert cento.compare(plain, hidden).unseen == (seen, found)
     assert cento.compare(plain, plain).unseen == (seen, seen)
+
+
+def test_excluded_documents_are_no_hits(
+    index: cento.Index, texts: list[tuple[str, str]]
+) -> None:
+    text = texts[3][1]
+    found = [hit.id for hit in index.search(text, limit=100)]
+    excluded = [found[0], "nobody"]
+    left = [hit.id for hit in index.search(text, limit=100, exclude_id=excluded)]
+    assert left == found[1:]
+    many = index.search_many([text], limit=100, exclude_id=excluded)
+    assert [hit.id for hit in many[0]] == left
+    goals: list[cento.Goal] = ["cover", "passage"]
+    for goal in goals:
+        assert found[0] in [hit.id for hit in index.search(text, goal=goal)]
+        assert found[0] not in [
+            hit.id for hit in index.search(text, goal=goal, exclude_id=excluded)
+        ]
+
+
+def test_a_keyword_that_is_no_option_is_refused(index: cento.Index) -> None:
+    with pytest.raises(TypeError, match="search.. got an unexpected keyword argument 'min_resemblence'"):
+        index.search("a", min_resemblence=0.5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="search_many.. got an unexpected keyword argument 'best'"):
+        index.search_many(["a"], best=True)  # type: ignore[call-overload]
+    with pytest.raises(cento.QueryError, match="`limit`: .*whole number"):
+        index.search("a", limit=-1)
+    with pytest.raises(cento.QueryError, match="`min_containment` must be a number from 0 to 1"):
+        index.search("a", min_containment=1.5)

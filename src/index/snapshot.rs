@@ -346,9 +346,32 @@ impl Snapshot {
     /// # Errors
     /// When the dictionary of ids cannot be read; when several indexes of a union have such a document.
     pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
+        let mut found: Option<DocAddress> = None;
+        self.find_all(id, &mut |address| {
+            if let (Some(one), Some(other)) =
+                (found.and_then(|found| self.name_of(found)), self.name_of(address))
+            {
+                let what = format!(
+                    "the document `{id}` is in {one} and in {other}; ask one of them alone"
+                );
+                return Err(Error::argument("id", what));
+            }
+            found = Some(address);
+            // An index has an id once.
+            Ok(self.is_union())
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `each` for the documents with this id, of which each index of a union may have one, until it
+    /// returns `false`.
+    pub(crate) fn find_all(
+        &self,
+        id: &str,
+        each: &mut dyn FnMut(DocAddress) -> Result<bool>,
+    ) -> Result<()> {
         let failed = |e| self.index().error("look up a document in", e);
         let term = Term::from_field_text(self.index().fields().id, id);
-        let mut found: Option<DocAddress> = None;
         for (segment, reader) in (0u32..).zip(self.readers()) {
             let inverted = reader.inverted_index(term.field()).map_err(failed)?;
             let postings = inverted.read_postings(&term, IndexRecordOption::Basic);
@@ -358,25 +381,12 @@ impl Snapshot {
             while postings.doc() != TERMINATED {
                 let address = DocAddress { segment, doc: postings.doc() };
                 postings.advance();
-                if !self.segment(address).is_alive(address.doc) {
-                    continue;
+                if self.segment(address).is_alive(address.doc) && !each(address)? {
+                    return Ok(());
                 }
-                if !self.is_union() {
-                    // An index has an id once.
-                    return Ok(Some(address));
-                }
-                if let (Some(one), Some(other)) =
-                    (found.and_then(|found| self.name_of(found)), self.name_of(address))
-                {
-                    let what = format!(
-                        "the document `{id}` is in {one} and in {other}; ask one of them alone"
-                    );
-                    return Err(Error::argument("id", what));
-                }
-                found = Some(address);
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Returns the least id of the documents whose text has this digest, if there is one.

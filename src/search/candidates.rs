@@ -41,12 +41,18 @@ pub struct Request<'a> {
     pub weighed: Option<(Weigh, f64)>,
     /// Documents that do not pass are left out.
     pub filter: Option<&'a Filter<'a>>,
-    /// A document that is left out.
-    pub except: Option<DocAddress>,
+    /// Documents that are excluded, ascending.
+    pub excluded: &'a [DocAddress],
     /// Whether the terms of the query are wanted, to read signatures of documents.
     pub keeps_terms: bool,
     /// Whether the result is still needed.
     pub stop: Stop<'a>,
+}
+
+impl Request<'_> {
+    fn is_excluded(&self, address: DocAddress) -> bool {
+        self.excluded.binary_search(&address).is_ok()
+    }
 }
 
 /// The documents that share fingerprints with a query.
@@ -221,21 +227,21 @@ fn leave_out_deleted_of(
     Ok(())
 }
 
-/// Counts how many of the `keys` keys occur in a live document other than `except`.
+/// Counts how many of the `keys` keys occur in a live document that is not excluded.
 fn known(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
     request: &Request<'_>,
     keys: usize,
 ) -> Result<u32> {
-    let &Request { except, stop, .. } = request;
+    let &Request { excluded, stop, .. } = request;
     let mut is_known = vec![false; keys];
     let mut docs = Vec::new();
     for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(terms)) {
         let is_there =
-            |doc| segment.is_alive(doc) && Some(DocAddress { segment: at, doc }) != except;
-        let is_except_here = except.is_some_and(|except| except.segment == at);
-        let gone_max = segment.deleted_documents() + u32::from(is_except_here);
+            |doc| segment.is_alive(doc) && !request.is_excluded(DocAddress { segment: at, doc });
+        let excluded_here = excluded.iter().filter(|excluded| excluded.segment == at).count();
+        let gone_max = segment.deleted_documents() + excluded_here as u32;
         for (at, (i, term)) in terms.iter().enumerate() {
             stop.check_at(at)?;
             let is_known = &mut is_known[*i as usize];
@@ -401,7 +407,7 @@ impl<'a> Plan<'a> {
     fn reached(&self, segment: &SegmentView, counts: &[u32], touched: &[u32]) -> u32 {
         let best = self.request.best;
         // Which documents pass a filter is known later; within a budget counts are not known at all.
-        let is_unknown = self.request.filter.is_some() || self.request.except.is_some();
+        let is_unknown = self.request.filter.is_some() || !self.request.excluded.is_empty();
         if best > touched.len() || best == 0 || is_unknown || self.unread() > 0 {
             return 0;
         }
@@ -484,7 +490,7 @@ impl<'a> Plan<'a> {
             counts[doc as usize] >= overlap_min
                 && weight(doc) >= self.weight_min
                 && segment.is_alive(doc)
-                && Some(address(doc)) != self.request.except
+                && !self.request.is_excluded(address(doc))
         }));
         let mut passed = Ok(());
         if let Some(filter) = self.request.filter {

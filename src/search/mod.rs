@@ -452,6 +452,7 @@ impl Searcher {
         let max_df = query.options.max_df.unwrap_or(self.snapshot.config().max_df);
         let filter = query.options.filter.as_deref();
         let filter = filter.map(|text| Filter::new(&self.snapshot, text)).transpose()?;
+        let excluded = subject.excluded(&self.snapshot, &query.options.exclude_id)?;
         let has_text = !matches!(query.subject, Subject::Signature { .. });
         let sampling = self.sampling(has_text && self.can_read_runs());
         let size = sampling.size(subject.keys.len() as u32, || Ok::<_, Error>(subject.tokens))?;
@@ -478,7 +479,7 @@ impl Searcher {
                 .is_weighed()
                 .then(|| (Weigh::new(&self.snapshot), query.least_weighted())),
             filter: filter.as_ref(),
-            except: subject.address,
+            excluded: &excluded,
             keeps_terms: query.shows_estimates() && self.estimator().is_some(),
             stop: query.stop(),
         };

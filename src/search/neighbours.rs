@@ -169,7 +169,7 @@ impl Searcher {
             budget: u64::MAX,
             weighed,
             filter: None,
-            except,
+            excluded: except.as_slice(),
             keeps_terms: false,
             stop,
         };

@@ -47,6 +47,10 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "QUERY", allow_hyphen_values = true))]
     #[cfg_attr(feature = "openapi", schema(format = "cento-filter"))]
     pub filter: Option<String>,
+    /// Ids of stored documents that are never hits; an id that is not stored excludes nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
+    pub exclude_id: Vec<String>,
     /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share of them
     /// such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,6 +134,7 @@ impl SearchOptions {
             candidates: _,
             limit,
             filter,
+            exclude_id,
             max_df,
             budget,
             counts_only,
@@ -150,7 +155,8 @@ impl SearchOptions {
             *rank == Rank::Overlap && !thresholds.is_weighed() && !thresholds.is_of_texts();
         // With the limit of document frequency that is the default few postings are read.
         let is_default = max_df.is_none() && config.max_df == MaxDf::Default;
-        let is_short = limit.is_none_or(|limit| limit <= QUICK_HITS_MAX);
+        let is_short =
+            limit.is_none_or(|limit| limit <= QUICK_HITS_MAX) && exclude_id.len() <= QUICK_HITS_MAX;
         if is_counted && is_default && is_short { Cost::Postings } else { Cost::Candidates }
     }
 }
@@ -166,7 +172,7 @@ pub enum Cost {
     Texts,
 }
 
-/// The maximum number of hits that a quick search asks for.
+/// The maximum number of hits that a quick search asks for, and of documents that it excludes.
 const QUICK_HITS_MAX: usize = 100;
 
 /// Refuses a share that is none.

@@ -1,9 +1,12 @@
 //! What is a query, once its text is signed or its document is found?
 
+use std::borrow::Cow;
+
 use super::boilerplate::Ignored;
 use super::candidates::CandidateSet;
 use super::{QueryInfo, Stopped};
-use crate::index::DocAddress;
+use crate::error::Result;
+use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
 use crate::text::unseen::Unseen;
 
@@ -35,6 +38,24 @@ impl QuerySignature {
         self.signature.retain(|fingerprint| !ignored.has(fingerprint.key));
         let kept = self.keys.iter().zip(&self.positions).filter(|(key, _)| !ignored.has(**key));
         (self.keys, self.positions) = kept.unzip();
+    }
+
+    /// The documents that are no hits whatever they share with the query, ascending: itself, and those with these
+    /// ids, in all indexes of a union.
+    pub fn excluded(&self, snapshot: &Snapshot, ids: &[String]) -> Result<Cow<'_, [DocAddress]>> {
+        let own = self.address.as_slice();
+        if ids.is_empty() {
+            return Ok(Cow::Borrowed(own));
+        }
+        let mut excluded = own.to_vec();
+        for id in ids {
+            snapshot.find_all(id, &mut |address| {
+                excluded.push(address);
+                Ok(true)
+            })?;
+        }
+        excluded.sort_unstable();
+        Ok(Cow::Owned(excluded))
     }
 
     /// What an answer says about the query.

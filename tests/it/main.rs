@@ -11,6 +11,7 @@ mod crash;
 mod damage;
 mod dedup;
 mod exchanged;
+mod excluded;
 mod extent;
 mod format;
 mod index;

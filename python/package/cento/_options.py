@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
 
 Goal = Literal["hits", "cover", "passage"]
@@ -54,6 +55,9 @@ class SearchOptions(Thresholds, total=False):
     filter: str | None
     """Only documents whose meta, id or time of addition match, such as
     ``"lang:de AND year:[2019 TO *]"``."""
+
+    exclude_id: Sequence[str] | None
+    """Ids of stored documents that are never hits; an id that is not stored excludes nothing."""
 
     max_df: float | str | None
     """Fingerprints in more documents find nothing by themselves: a number of documents, or a share of

@@ -3,6 +3,7 @@
 use crate::common::run::{Dir, corpus, indexed};
 use crate::common::service::{JSON, LINES, Service};
 use crate::common::words;
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
@@ -495,4 +496,43 @@ fn a_service_that_is_not_ready_is_not_asked_again() {
     assert_eq!(run.status, 1);
     assert!(run.err.contains("the last write failed"), "{}", run.err);
     assert!(service.join().unwrap().starts_with("GET /readyz "));
+}
+
+#[test]
+fn excluded_documents_are_no_hits_of_the_command_and_of_a_service() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let passage = words(1, 80);
+    let ids = |args: &[&str]| -> Vec<String> {
+        let answer: Value = serde_json::from_str(&dir.run(args).out).unwrap();
+        let hits = answer["hits"].as_array().unwrap();
+        hits.iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
+    };
+    for goal in ["hits", "cover", "passage"] {
+        for place in [&["idx"][..], &["--url", &service.url]] {
+            let search =
+                [&["search"], place, &["--text", &passage, "--goal", goal, "--format", "json"]];
+            let search = search.concat();
+            let found = ids(&search);
+            let first = &found[0];
+            let excluding = ["--exclude-id", first, "--exclude-id", "nobody"];
+            let left = ids(&[&search[..], &excluding].concat());
+            assert!(!left.contains(first), "{goal} {place:?}: {left:?}");
+            if goal == "hits" {
+                assert_eq!(left, found[1..], "{place:?}");
+                let first = first.as_str();
+                let request = json!({"text": passage, "exclude_id": [first, "nobody"]});
+                let reply = service.post("/v1/search", &request.to_string());
+                let answer: Value = serde_json::from_str(&reply.body).unwrap();
+                let hits = answer["hits"].as_array().unwrap();
+                assert!(hits.iter().map(|hit| hit["id"].as_str().unwrap()).eq(&left), "{hits:?}");
+            }
+        }
+    }
+    let args =
+        ["search", "idx", "--text", &passage, "--exclude-id", "nobody", "--report", "r.json"];
+    assert_ne!(dir.run(&args).status, 2);
+    let report: Value = serde_json::from_slice(&fs::read(dir.path("r.json")).unwrap()).unwrap();
+    assert_eq!(report["run"]["parameters"]["exclude_id"], "[\"nobody\"]", "{report}");
+    assert!(service.stop());
 }

@@ -69,7 +69,7 @@ impl SearchRequest {
         let SearchRequest { text, id, signature, boilerplate, thresholds, mut options } = self;
         if options.goal == Goal::Passage && !boilerplate.is_empty() {
             let what = "the goal `passage` cannot be combined with `boilerplate`";
-            return Err(Error::arguments(what));
+            return Err(Error::argument("goal", what));
         }
         if let Some(table) = frequencies {
             let weigh = |measure: Measure| measure.in_collection(table, &config.analyzer);

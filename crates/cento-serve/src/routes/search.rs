@@ -137,7 +137,7 @@ pub(super) fn one(
     let config = searcher.snapshot().config();
     let options = &request.options;
     if options.limit.is_some_and(|limit| limit > HITS_MAX) {
-        return Err(Error::arguments(format!("`limit` must be at most {HITS_MAX}")));
+        return Err(Error::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
     }
     // No fewer candidates than hits are looked at.
     let is_more = |number: Option<usize>| number.is_some_and(|number| number > CANDIDATES_MAX);

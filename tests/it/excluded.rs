@@ -1,0 +1,71 @@
+//! Are documents that a search excludes as if they were not stored?
+
+use crate::common::words;
+use cento::index::{Config, Document, Index, Snapshot, WriterOptions};
+use cento::search::{Goal, Query, Searcher};
+use cento::tantivy::directory::RamDirectory;
+
+/// An index of documents that have so many words of one text, and others of their own.
+fn index(shared: &[(&str, usize)]) -> Index {
+    let config = Config::new("winnow(k=3,w=4)", "words", true).unwrap();
+    let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    let text = words(1, 200);
+    for &(id, count) in shared {
+        let part: Vec<&str> = text.split(' ').take(count).collect();
+        let own = id.bytes().map(u64::from).sum::<u64>();
+        let text = format!("{} {}", part.join(" "), words(1000 + own, 60));
+        writer.add(Document::new(id, text)).unwrap();
+    }
+    writer.finish().unwrap();
+    index
+}
+
+const ALL: [(&str, usize); 5] = [("a", 200), ("b", 160), ("c", 120), ("d", 80), ("e", 40)];
+
+fn searcher(shared: &[(&str, usize)]) -> Searcher {
+    Searcher::new(index(shared).snapshot().unwrap())
+}
+
+fn ids(searcher: &Searcher, query: &Query) -> Vec<String> {
+    searcher.search(query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
+}
+
+#[test]
+fn what_is_excluded_is_as_if_it_were_not_stored() {
+    let (all, left) = (searcher(&ALL), searcher(&[ALL[1], ALL[3], ALL[4]]));
+    let excluding =
+        |query: &Query| query.clone().exclude_id(["c", "nobody", "a"].map(str::to_owned));
+    for subject in [Query::text(words(1, 200)), Query::id("d")] {
+        for query in [
+            subject.clone(),
+            subject.clone().limit(1),
+            subject.clone().min_containment(0.1),
+            subject.clone().passages(true),
+            subject.clone().min_passage(20),
+            subject.clone().goal(Goal::Cover),
+            subject.clone().goal(Goal::Passage),
+        ] {
+            let excluded = excluding(&query);
+            let (found, expected) = (all.search(&excluded).unwrap(), left.search(&query).unwrap());
+            assert!(!expected.hits.is_empty(), "{query:?}");
+            assert_eq!(found.hits, expected.hits, "{query:?}");
+            assert_eq!((found.more, found.total), (expected.more, expected.total), "{query:?}");
+            assert_eq!(found.query.global, expected.query.global, "{query:?}");
+            assert_ne!(ids(&all, &query), ids(&all, &excluded), "{query:?}");
+        }
+    }
+}
+
+#[test]
+fn all_documents_of_a_union_with_an_excluded_id_are_excluded() {
+    let parts = [index(&ALL), index(&[("a", 150), ("f", 90)])];
+    let parts = ["one", "two"].into_iter().zip(parts);
+    let parts = parts.map(|(name, part)| (name.to_owned(), part.snapshot().unwrap()));
+    let searcher = Searcher::new(Snapshot::union(parts.collect()).unwrap());
+    let query = Query::text(words(1, 200)).min_overlap(2);
+    let found = ids(&searcher, &query);
+    assert_eq!(found.iter().filter(|id| *id == "a").count(), 2);
+    let expected: Vec<String> = found.into_iter().filter(|id| id != "a").collect();
+    assert_eq!(ids(&searcher, &query.exclude_id(["a".to_owned()])), expected);
+}
