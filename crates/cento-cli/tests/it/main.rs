@@ -28,6 +28,7 @@ mod deep;
 #[cfg(feature = "office")]
 mod documents;
 mod documents_of;
+mod doors;
 mod exchanged;
 #[cfg(all(feature = "remote", feature = "serve"))]
 mod follow;
