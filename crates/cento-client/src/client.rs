@@ -481,27 +481,28 @@ impl Client {
 /// Whether a connection failed because of a certificate, or because there are none to check one with.
 #[doc(hidden)]
 #[must_use]
+#[cfg(feature = "tls")]
 pub fn is_about_certificates(error: &ureq::Error) -> bool {
-    #[cfg(feature = "tls")]
-    {
-        // What is `General` comes of the verifier: it has no authorities.
-        let is_one = |error: &rustls::Error| {
-            matches!(error, rustls::Error::InvalidCertificate(_) | rustls::Error::General(_))
-        };
-        return match error {
-            ureq::Error::Io(error) => {
-                let held = error.get_ref().and_then(|held| held.downcast_ref::<rustls::Error>());
-                held.is_some_and(is_one)
-            }
-            ureq::Error::Rustls(error) => is_one(error),
-            _ => false,
-        };
+    // What is `General` comes of the verifier: it has no authorities.
+    let is_one = |error: &rustls::Error| {
+        matches!(error, rustls::Error::InvalidCertificate(_) | rustls::Error::General(_))
+    };
+    match error {
+        ureq::Error::Io(error) => {
+            let held = error.get_ref().and_then(|held| held.downcast_ref::<rustls::Error>());
+            held.is_some_and(is_one)
+        }
+        ureq::Error::Rustls(error) => is_one(error),
+        _ => false,
     }
-    #[cfg(not(feature = "tls"))]
-    {
-        let _ = error;
-        false
-    }
+}
+
+/// Without TLS no connection has a certificate.
+#[doc(hidden)]
+#[must_use]
+#[cfg(not(feature = "tls"))]
+pub fn is_about_certificates(_: &ureq::Error) -> bool {
+    false
 }
 
 /// Returns how long a busy service asks clients to wait.
