@@ -22,7 +22,7 @@ const ROUTES: [(&str, &str); 14] = [
     ("POST", "/v1/search"),
     ("POST", "/v1/compare"),
     ("POST", "/v1/passages"),
-    ("POST", "/v1/pairwise"),
+    ("POST", "/v1/pairs"),
     ("POST", "/v1/documents"),
     ("POST", "/v1/documents?commit=wait"),
     ("POST", "/v1/remove"),

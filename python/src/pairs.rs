@@ -49,7 +49,7 @@ pub fn start(
 ) -> PyResult<Pairs> {
     let options = Options(options);
     let (within, across) = (options.value("within")?, options.value("across")?);
-    let rank = options.rank()?;
+    let rank = options.pair_rank()?;
     let limit = options.value("limit")?;
     if rank.is_none() && limit.is_some() {
         return Err(refused_argument(
@@ -89,7 +89,7 @@ pub fn start(
         },
         max_df: max_df_of(options.get("max_df")?.as_ref())?,
         weighted: options.value("weighted")?.unwrap_or(false),
-        relative: options.value("relative")?.unwrap_or(false),
+        margins: false,
         margin_min,
         passages: options.value("passages")?.unwrap_or(false),
         min_passage,

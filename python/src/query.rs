@@ -1,6 +1,7 @@
 //! Which query do these keyword arguments make?
 
-use cento::search::{Query, Rank, SearchOptions, Thresholds};
+use cento::join::pairs::PairRank;
+use cento::search::{Query, SearchOptions, Thresholds};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use serde::Deserialize;
@@ -64,16 +65,17 @@ impl<'py> Options<'_, 'py> {
         Ok(thresholds.or(default))
     }
 
-    /// By what is ranked, if it is said.
-    pub fn rank(&self) -> PyResult<Option<Rank>> {
+    /// By what pairs are ranked, if it is said.
+    pub fn pair_rank(&self) -> PyResult<Option<PairRank>> {
         let rank: Option<String> = self.value("rank")?;
         match rank.as_deref() {
             None => Ok(None),
-            Some("overlap") => Ok(Some(Rank::Overlap)),
-            Some("weight") => Ok(Some(Rank::Weight)),
-            Some("passages") => Ok(Some(Rank::Passages)),
+            Some("overlap") => Ok(Some(PairRank::Overlap)),
+            Some("weight") => Ok(Some(PairRank::Weight)),
+            Some("passages") => Ok(Some(PairRank::Passages)),
+            Some("margin") => Ok(Some(PairRank::Margin)),
             Some(rank) => {
-                let what = format!("`rank` is {rank:?}; it is overlap, weight or passages");
+                let what = format!("`rank` is {rank:?}; it is overlap, weight, passages or margin");
                 Err(refused(what).into())
             }
         }

@@ -45,7 +45,7 @@ pub struct PairOptions {
     pub max_df: Option<MaxDf>,
     /// Whether the margins of pairs are found ([`margin`](super::margin)), which takes a second search
     /// for every document of a pair.
-    pub relative: bool,
+    pub margins: bool,
     /// The least margin of a pair, -1 to 1, if margins decide.
     pub margin_min: Option<f64>,
     /// Whether pairs show their weighted measures, which they do anyway if the thresholds ask for any:
@@ -66,7 +66,7 @@ impl Default for PairOptions {
             thresholds: Thresholds::default(),
             scope: Scope::Everywhere,
             max_df: None,
-            relative: false,
+            margins: false,
             margin_min: None,
             weighted: false,
             passages: false,
@@ -267,7 +267,7 @@ pub struct JoinSummary {
     pub documents_without_field: u64,
 }
 
-pub use super::ranked::{BestPairs, best_pairs};
+pub use super::ranked::{BestPairs, PairRank, best_pairs};
 
 /// How many documents [`pairs`] goes through.
 #[must_use]
@@ -347,8 +347,8 @@ impl<'a> Join<'a> {
         if options.needs_passages() {
             check_texts(snapshot, other)?;
         }
-        let is_relative = options.relative || options.margin_min.is_some();
-        let margins = is_relative.then(|| Margins::new(searcher, against, options.max_df));
+        let has_margins = options.margins || options.margin_min.is_some();
+        let margins = has_margins.then(|| Margins::new(searcher, against, options.max_df));
         let margins = margins.flatten();
         if options.margin_min.is_some() && margins.is_none() {
             let what = format!(

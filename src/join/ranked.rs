@@ -12,8 +12,22 @@ use super::pairs::{JoinSummary, Pair, PairOptions, check_texts, pairs};
 use crate::compare::Passages;
 use crate::error::Result;
 use crate::ordered::in_order;
-use crate::search::{Rank, Searcher, Texts};
+use crate::search::{Searcher, Texts};
 use crate::stop::Stop;
+
+/// By what pairs are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PairRank {
+    /// By the number of fingerprints in common.
+    #[default]
+    Overlap,
+    /// By weighted resemblance, in which rare fingerprints count for more.
+    Weight,
+    /// By the tokens in passages in common.
+    Passages,
+    /// By the margin ([`margin`](super::margin)).
+    Margin,
+}
 
 /// The best pairs of a collection.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,11 +41,10 @@ pub struct BestPairs {
     pub summary: JoinSummary,
 }
 
-/// The best `limit` pairs, best first: by the overlap, the weighted resemblance or the tokens in
-/// passages; of equals those with the greater overlap, then resemblance, then those stored first.
+/// The best `limit` pairs, best first, by `rank`; of equals those with the greater overlap, then resemblance, then those stored first.
 ///
-/// Pairs are those that [`pairs`] finds; they have their weighted measures or tokens in passages if
-/// they are ranked by them. `progress` is called with the number of documents that have been searched for.
+/// Pairs are those that [`pairs`] finds; they have their weighted measures, tokens in passages or
+/// margins if they are ranked by them. `progress` is called with the number of documents that have been searched for.
 ///
 /// # Errors
 /// As [`pairs`].
@@ -39,7 +52,7 @@ pub fn best_pairs(
     searcher: &Searcher,
     against: Option<&Searcher>,
     options: &PairOptions,
-    (rank, limit): (Rank, usize),
+    (rank, limit): (PairRank, usize),
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<BestPairs> {
@@ -49,14 +62,19 @@ pub fn best_pairs(
         check_texts(own, other)?;
     }
     let options = PairOptions {
-        weighted: options.weighted || rank == Rank::Weight,
-        passages: rank == Rank::Passages,
+        weighted: options.weighted || rank == PairRank::Weight,
+        passages: rank == PairRank::Passages,
+        // That a margin is asked for makes too few documents an error.
+        margin_min: match rank {
+            PairRank::Margin => options.margin_min.or(Some(f64::NEG_INFINITY)),
+            _ => options.margin_min,
+        },
         ..options.clone()
     };
     let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(rank, one, other));
     let mut total = 0;
     let summary = pairs(searcher, against, &options, 0, stop, &mut |next, mut found| {
-        if rank == Rank::Passages {
+        if rank == PairRank::Passages {
             for pair in &mut found {
                 pair.passage_tokens = pair.passages.as_ref().map(Passages::tokens);
                 pair.passages = pair.passages.take().filter(|_| shows_passages);
@@ -84,14 +102,18 @@ pub fn best_pairs(
 }
 
 /// The better pair first.
-fn order(rank: Rank, one: &Pair, other: &Pair) -> Ordering {
+fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
     let by_rank = match rank {
-        Rank::Overlap => Ordering::Equal,
-        Rank::Weight => {
+        PairRank::Overlap => Ordering::Equal,
+        PairRank::Weight => {
             let weight = |pair: &Pair| pair.weighted.map_or(0.0, |by| by.resemblance);
             weight(other).total_cmp(&weight(one))
         }
-        Rank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
+        PairRank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
+        PairRank::Margin => {
+            let margin = |pair: &Pair| pair.margin.unwrap_or(f64::NEG_INFINITY);
+            margin(other).total_cmp(&margin(one))
+        }
     };
     let resemblance = |pair: &Pair| pair.similarity.resemblance;
     by_rank

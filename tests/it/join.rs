@@ -7,10 +7,10 @@ use cento::hash::mix64;
 use cento::index::Document;
 use cento::index::{Config, Index, MaxDf, WriterOptions};
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
-use cento::join::pairs::{Pair, PairOptions, PairReport, best_pairs, pairs};
+use cento::join::pairs::{Pair, PairOptions, PairRank, PairReport, best_pairs, pairs};
 use cento::join::series::Scope;
 use cento::join::{Thresholds, WeightedPair};
-use cento::search::{Boilerplate, Rank, Searcher};
+use cento::search::{Boilerplate, Searcher};
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
 use serde_json::json;
@@ -309,7 +309,9 @@ proptest! {
         let options = PairOptions { thresholds, threads, ..PairOptions::default() };
         let (stop, snapshot) = (AtomicBool::new(false), searcher.snapshot());
         let weights = Weights::of(&held);
-        for (rank, is_weighed) in [(Rank::Overlap, thresholds.is_weighed()), (Rank::Weight, true)] {
+        for (rank, is_weighed) in
+            [(PairRank::Overlap, thresholds.is_weighed()), (PairRank::Weight, true)]
+        {
             let mut all = Vec::new();
             pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
                 all.extend(found);
@@ -320,7 +322,7 @@ proptest! {
             let report = |pair: Pair| pair.report(snapshot, snapshot).unwrap();
             let mut expected: Vec<_> = all.into_iter().map(report).collect();
             let score = |pair: &PairReport| match rank {
-                Rank::Weight => weights.measures(&held[&pair.a].0, &held[&pair.b].0)[2],
+                PairRank::Weight => weights.measures(&held[&pair.a].0, &held[&pair.b].0)[2],
                 _ => 0.0,
             };
             // Stable: equal ones stay in the order of the index.
@@ -348,7 +350,7 @@ proptest! {
     ) {
         let (searcher, held) = world(first..first + 60);
         let least = f64::from(least) / 20.0;
-        let options = PairOptions { thresholds, threads, relative: true, ..PairOptions::default() };
+        let options = PairOptions { thresholds, threads, margins: true, ..PairOptions::default() };
         let all = found(&searcher, None, &options);
         let ranked = ranked(&held, &held);
         for pair in &all {
@@ -356,16 +358,33 @@ proptest! {
             let own = resemblance(&held[&pair.a].0, &held[&pair.b].0);
             prop_assert_eq!(pair.margin, Some(own - others), "{} {}", pair.a, pair.b);
         }
-        let limited = PairOptions { margin_min: Some(least), relative: false, ..options };
+        let limited = PairOptions { margin_min: Some(least), margins: false, ..options };
         let expected: Vec<_> = all.into_iter().filter(|pair| pair.margin >= Some(least)).collect();
         prop_assert_eq!(found(&searcher, None, &limited), expected);
+    }
+
+    #[test]
+    fn pairs_ranked_by_margin_have_the_greatest_ones_first(
+        first in 0u64..1000, limit in 0usize..30,
+    ) {
+        let (searcher, _) = world(first..first + 60);
+        let options = PairOptions::default();
+        let margins = PairOptions { margins: true, ..options.clone() };
+        let mut expected: Vec<_> =
+            found(&searcher, None, &margins).into_iter().map(|pair| pair.margin.unwrap()).collect();
+        expected.sort_by(|one, other| other.total_cmp(one));
+        expected.truncate(limit);
+        let (stop, best) = (AtomicBool::new(false), (PairRank::Margin, limit));
+        let best = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap();
+        let best: Vec<_> = best.pairs.iter().map(|pair| pair.margin.unwrap()).collect();
+        prop_assert_eq!(best, expected);
     }
 
     #[test]
     fn margins_of_two_indexes_are_over_neighbours_on_the_other_side(first in 0u64..1000) {
         let (a, in_a) = world(first..first + 40);
         let (b, in_b) = world(first + 25..first + 70);
-        let options = PairOptions { relative: true, ..PairOptions::default() };
+        let options = PairOptions { margins: true, ..PairOptions::default() };
         let (of_a, of_b) = (ranked(&in_a, &in_b), ranked(&in_b, &in_a));
         for pair in found(&a, Some(&b), &options) {
             let others = sixth(&of_a[&pair.a], &pair.b).max(sixth(&of_b[&pair.b], &pair.a));

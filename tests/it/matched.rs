@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use crate::common::words;
 use crate::passages::{compare, cut, index, passages};
 use cento::index::Config;
-use cento::join::pairs::{PairOptions, best_pairs, pairs};
-use cento::search::{Query, Rank, Searcher, Subject};
+use cento::join::pairs::{PairOptions, PairRank, best_pairs, pairs};
+use cento::search::{Query, Searcher, Subject};
 use cento::{Analyzer, Boilerplate, Comparison, PairPassage, Stop, Tokens, Unit};
 
 /// How much of a text its passages say stands in the other: tokens, of all tokens.
@@ -135,7 +135,7 @@ fn pairs_have_no_passage_in_boilerplate() {
     assert_eq!(passages.len(), 1);
     assert_eq!(cut(&shared, passages[0].query), words(30, 50));
     // Ranked pairs, too: where passages do not decide, they are found for the best pairs alone.
-    for rank in [Rank::Overlap, Rank::Passages] {
+    for rank in [PairRank::Overlap, PairRank::Passages] {
         let best =
             best_pairs(&searcher, None, &options, (rank, 5), &stop, &mut |_| {}).unwrap().pairs;
         assert_eq!(best[0].passages.clone().unwrap().found, passages, "{rank:?}");

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use crate::common::words;
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
-use cento::join::pairs::{PairOptions, best_pairs, pairs};
+use cento::join::pairs::{PairOptions, PairRank, best_pairs, pairs};
 use cento::search::{Goal, Query, Rank, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
 use cento::{Comparison, Passage, Unit};
@@ -228,7 +228,7 @@ fn a_token_in_two_passages_counts_once_for_the_rank() {
     let long = query.min_passage(21);
     assert_eq!(searcher.search(&long).unwrap().hits.len(), 1);
     let options = PairOptions { passages: true, ..PairOptions::default() };
-    let (best, stop) = ((Rank::Passages, 1), AtomicBool::new(false));
+    let (best, stop) = ((PairRank::Passages, 1), AtomicBool::new(false));
     let pairs = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap().pairs;
     assert_eq!(lengths(&pairs[0].passages.as_ref().unwrap().found), [20, 20]);
     assert_eq!(pairs[0].passage_tokens, Some(30));
@@ -255,7 +255,7 @@ fn the_passages_of_the_best_pairs_are_those_of_all() {
     })
     .unwrap();
     let best =
-        best_pairs(&searcher, None, &options, (Rank::Overlap, 3), &stop, &mut |_| {}).unwrap();
+        best_pairs(&searcher, None, &options, (PairRank::Overlap, 3), &stop, &mut |_| {}).unwrap();
     assert_eq!((best.total, best.pairs.len()), (all.len() as u64, 3));
     for pair in &best.pairs {
         assert!(pair.passages.as_ref().is_some_and(|passages| !passages.found.is_empty()));
@@ -263,7 +263,9 @@ fn the_passages_of_the_best_pairs_are_those_of_all() {
     }
     // Without texts there are none, however few pairs are shown.
     let searcher = index(Config::new("kgram(k=5)", "words", false).unwrap(), &documents);
-    assert!(best_pairs(&searcher, None, &options, (Rank::Overlap, 3), &stop, &mut |_| {}).is_err());
+    assert!(
+        best_pairs(&searcher, None, &options, (PairRank::Overlap, 3), &stop, &mut |_| {}).is_err()
+    );
 }
 
 /// The passages of two texts by a search for the first, by their comparison, and as a pair: each with

@@ -110,7 +110,7 @@ fn answers(index: &Index) -> Vec<String> {
     let options = PairOptions {
         thresholds,
         passages: true,
-        relative: true,
+        margins: true,
         weighted: true,
         ..PairOptions::default()
     };

@@ -8,8 +8,8 @@ use cento::index::{Config, Document, Index, WriterOptions};
 use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::dedup::{DedupOptions, Evidence, Verdict};
+use cento::join::most_similar::{MostSimilarOptions, most_similar};
 use cento::join::pairs::{PairOptions, PairReport, pairs};
-use cento::join::pairwise::{PairwiseOptions, most_similar};
 use cento::search::{Boilerplate, Query, Searcher, SimilarTo};
 use cento::stop::Stop;
 use cento::tantivy::collector::DocSetCollector;
@@ -291,16 +291,16 @@ fn with_boilerplate_pairs_are_alike_in_what_is_left_of_their_texts() {
 }
 
 #[test]
-fn pairwise_shows_the_pairs_whose_texts_are_alike() {
+fn the_most_similar_pairs_are_those_whose_texts_are_alike() {
     for (scheme, k) in &SCHEMES[..4] {
         let (texts, stop) = (texts(), AtomicBool::new(false));
         let searcher = index(scheme, true, &texts);
         let of = |resemblance_min, similarity_min| {
-            let options = PairwiseOptions {
+            let options = MostSimilarOptions {
                 limit: usize::MAX,
                 resemblance_min,
                 similarity_min,
-                ..PairwiseOptions::default()
+                ..MostSimilarOptions::default()
             };
             most_similar(&searcher, &options, &stop).unwrap().pairs
         };

@@ -17,7 +17,7 @@ use cento::Measure;
 use cento::search::SearchOptions;
 use cento_client::Client;
 use cento_client::api::{
-    Commit, CompareRequest, DocumentBody, PairwiseRequest, PassagesRequest, SearchRequest, TextOrId,
+    Commit, CompareRequest, DocumentBody, PairsRequest, PassagesRequest, SearchRequest, TextOrId,
 };
 use clap::Args;
 use fastrand::Rng;
@@ -130,14 +130,14 @@ impl Hostile {
                 PassagesRequest { text: Some(a.clone()), hit, ..PassagesRequest::default() };
             row("passages", &mut || client.passages(&asked).map(drop))?;
             let documents = vec![document("a", a.clone()), document("b", b.clone())];
-            let handful = PairwiseRequest {
+            let handful = PairsRequest {
                 documents,
                 boilerplate: Vec::new(),
                 limit: 20,
                 min_resemblance: 0.0,
                 min_passage: None,
             };
-            row("pairwise", &mut || client.pairwise(&handful).map(drop))?;
+            row("pairs", &mut || client.pairs(&handful).map(drop))?;
             for verify in ["containment", "overlap", "cosine", "gzip"] {
                 let options = SearchOptions::default()
                     .passages(verify == "containment")

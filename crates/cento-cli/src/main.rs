@@ -36,8 +36,6 @@ mod messages;
 mod outfile;
 mod output;
 mod pairs;
-mod pairs_report;
-mod pairwise;
 mod passages;
 mod pause;
 mod progress;
@@ -102,8 +100,7 @@ enum Verb {
     Add(add::Add),
     Search(Box<search::Search>),
     Compare(compare::Compare),
-    Pairs(pairs::Pairs),
-    Pairwise(pairwise::Pairwise),
+    Pairs(Box<pairs::Pairs>),
     Passages(passages::PassageList),
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
@@ -227,7 +224,6 @@ fn main() -> ExitCode {
         Verb::Search(verb) => verb.run(),
         Verb::Compare(verb) => verb.run(),
         Verb::Pairs(verb) => verb.run(),
-        Verb::Pairwise(verb) => verb.run(),
         Verb::Passages(verb) => verb.run(),
         Verb::Cluster(verb) => verb.run(),
         Verb::Dedup(verb) => verb.run(),

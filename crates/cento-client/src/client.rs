@@ -31,9 +31,9 @@ use ureq::{Agent, Body};
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
     CompareResponse, DocumentBody, DocumentResponse, ErrorBody, ErrorInfo, FileBody, Health,
-    ListRequest, ListResponse, MergeRequest, PairwiseReportRequest, PairwiseRequest,
-    PairwiseResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse,
-    ReportRequest, SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
+    ListRequest, ListResponse, MergeRequest, PairsReportRequest, PairsRequest, PairsResponse,
+    PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse, ReportRequest,
+    SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
 };
 use crate::multipart::Multipart;
 use cento::search::Answer;
@@ -187,8 +187,8 @@ impl Client {
     ///
     /// # Errors
     /// As [`report`](Self::report).
-    pub fn pairwise_report(&self, request: &PairwiseReportRequest) -> Result<String> {
-        let html = self.ask("POST", "/v1/pairwise/report", &json(request)?)?;
+    pub fn pairs_report(&self, request: &PairsReportRequest) -> Result<String> {
+        let html = self.ask("POST", "/v1/pairs/report", &json(request)?)?;
         String::from_utf8(html).map_err(|_| self.unexpected())
     }
 
@@ -212,8 +212,8 @@ impl Client {
     ///
     /// # Errors
     /// As [`search`](Self::search).
-    pub fn pairwise(&self, request: &PairwiseRequest) -> Result<PairwiseResponse> {
-        self.post("/v1/pairwise", json(request)?)
+    pub fn pairs(&self, request: &PairsRequest) -> Result<PairsResponse> {
+        self.post("/v1/pairs", json(request)?)
     }
 
     /// Adds a document.
@@ -269,12 +269,12 @@ impl Client {
     ///
     /// # Errors
     /// As [`search`](Self::search).
-    pub fn pairwise_files(
+    pub fn pairs_of_files(
         &self,
         files: &[FileBody<'_>],
-        request: &PairwiseRequest,
-    ) -> Result<PairwiseResponse> {
-        self.post("/v1/pairwise", self.files(files, request)?)
+        request: &PairsRequest,
+    ) -> Result<PairsResponse> {
+        self.post("/v1/pairs", self.files(files, request)?)
     }
 
     /// Returns the texts of the documents in files; nothing is kept.

@@ -145,7 +145,7 @@ fn found(hit: &Hit, passages: &[Passage], text: Option<String>, tokens: &Tokens)
 mod tests {
     use super::*;
     use cento::index::{Config, Document, Index, WriterOptions};
-    use cento::join::pairwise::{PairwiseOptions, most_similar};
+    use cento::join::most_similar::{MostSimilarOptions, most_similar};
 
     #[test]
     fn pairs_for_which_memory_does_not_suffice_are_left_out_of_a_report() {
@@ -160,7 +160,7 @@ mod tests {
         writer.finish().unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());
         let never = AtomicBool::new(false);
-        let found = most_similar(&searcher, &PairwiseOptions::default(), &never).unwrap();
+        let found = most_similar(&searcher, &MostSimilarOptions::default(), &never).unwrap();
         let shown = |bytes_max: usize| {
             let pairs = found.pairs.iter().map(|found| (found.pair.clone(), found.symmetric));
             Joined::read(pairs.collect(), &searcher, None, bytes_max).unwrap().pairs.len()

@@ -29,7 +29,7 @@ pub use network::{Edge, Network};
 #[doc(hidden)]
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
-pub use pairs::{Joined, Member, PAIRWISE_MEASURE, PairEntry, PairsReport};
+pub use pairs::{Joined, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE};
 pub use reuse::{
     CountUnit, Counting, DocumentReport, Excluded, Place, ReuseReport, ReuseSource, Searched,
     Source,

@@ -1,7 +1,7 @@
 //! Which inputs are in none of the numbers of a report, and why?
 
 use cento::Analyzer;
-use cento::join::pairwise::NothingLeft;
+use cento::join::most_similar::NothingLeft;
 use cento::text::unseen::Unseen;
 use serde::{Deserialize, Serialize};
 

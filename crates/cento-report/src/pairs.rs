@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use cento::join::most_similar::Histogram;
 use cento::join::pairs::PairReport;
-use cento::join::pairwise::Histogram;
 use cento::{Similarity, Unit};
 use serde::Serialize;
 
@@ -103,8 +103,8 @@ pub struct PairEntry {
     pub complete: bool,
 }
 
-/// What the similarities of `pairwise` are.
-pub const PAIRWISE_MEASURE: &str =
+/// What the similarities of `pairs` are.
+pub const SYMMETRIC_MEASURE: &str =
     "twice the fingerprints in common, divided by those of both together";
 
 /// Pairs that were found, and what is known of their documents.
@@ -273,7 +273,7 @@ pub(crate) mod tests {
     #[test]
     fn numbers_follow_the_pairs_and_clusters_the_documents() {
         let joined = joined(vec![pair("z", "b", 0.9), pair("x", "y", 0.5), pair("a", "b", 0.4)]);
-        let report = PairsReport::new(Run::new("pairwise"), joined, false);
+        let report = PairsReport::new(Run::new("pairs"), joined, false);
         let named: Vec<_> =
             report.documents.iter().map(|d| (d.number, d.name.as_str(), d.cluster)).collect();
         assert_eq!(named, [(1, "z", 1), (2, "b", 1), (3, "x", 2), (4, "y", 2), (5, "a", 1)]);
@@ -284,7 +284,7 @@ pub(crate) mod tests {
     #[test]
     fn a_report_without_names_has_none() {
         let joined = joined(vec![pair("ann", "https://bob.example/", 0.9)]);
-        let report = PairsReport::new(Run::new("pairwise"), joined, true);
+        let report = PairsReport::new(Run::new("pairs"), joined, true);
         let all = format!("{}{}", serde_json::to_string(&report).unwrap(), report.html());
         assert!(!all.contains("ann") && !all.contains("bob"), "{all}");
         assert!(all.contains("Document 1") && all.contains("Document 2"));
@@ -294,7 +294,7 @@ pub(crate) mod tests {
     fn boilerplate_of_pairs_is_grey() {
         let mut found = joined(vec![pair("a", "b", 0.9)]);
         found.boilerplate.insert("a".into(), vec![(0, 2), (99, 120)]);
-        let html = PairsReport::new(Run::new("pairwise"), found, false).html();
+        let html = PairsReport::new(Run::new("pairs"), found, false).html();
         assert!(html.contains(r#"<span class="excluded boilerplate">on</span>"#), "{html}");
         assert!(html.contains("of the first document, 0.0\u{a0}% of the second"), "{html}");
     }
@@ -322,7 +322,7 @@ pub(crate) mod tests {
         let all = |anonymous| {
             let found =
                 Joined { not_compared: not_compared(), ..joined(vec![pair("x", "y", 0.9)]) };
-            let report = PairsReport::new(Run::new("pairwise"), found, anonymous);
+            let report = PairsReport::new(Run::new("pairs"), found, anonymous);
             [report.html(), serde_json::to_string(&report).unwrap(), report.csv().unwrap()]
         };
         for form in all(false) {

@@ -229,8 +229,7 @@ mod tests {
              essay,2,bytes,0.0000,1.0000,,,,,,\n\
              '=scan.pdf,,,,,,,,,,not compared: it has no text\n"
         );
-        let pairs =
-            PairsReport::new(Run::new("pairwise"), joined(vec![pair("@a", "b", 0.5)]), false);
+        let pairs = PairsReport::new(Run::new("pairs"), joined(vec![pair("@a", "b", 0.5)]), false);
         let table = pairs.csv().unwrap();
         assert_eq!(
             table.lines().nth(1).unwrap(),

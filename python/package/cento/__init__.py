@@ -28,7 +28,7 @@ from ._errors import (
     UnknownIdError,
     UnsupportedError,
 )
-from ._index import Id, Index, Item, Meta, OnError, Writer
+from ._index import Id, Index, Item, Meta, OnError, PairRank, Writer
 from ._native import Stream, Table, __version__
 from ._options import Goal, Rank, SearchOptions, Thresholds
 from ._texts import (
@@ -107,6 +107,7 @@ __all__ = [
     "Pair",
     "Parameter",
     "PairPassage",
+    "PairRank",
     "Passage",
     "Problem",
     "Rank",

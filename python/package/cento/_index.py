@@ -44,6 +44,8 @@ Meta = Mapping[str, Any]
 Item = tuple[Id | None, str] | tuple[Id | None, str, Meta | None] | Mapping[str, Any]
 """A document: ``(id, text)``, ``(id, text, meta)``, or a mapping with these fields."""
 
+PairRank = Literal["overlap", "weight", "passages", "margin"]
+
 OnError = Literal["raise", "skip"]
 
 
@@ -256,12 +258,11 @@ class Index:
         min_weighted_containment: float | None = ...,
         min_weighted_resemblance: float | None = ...,
         min_overlap: int | None = ...,
-        rank: Rank | None = ...,
+        rank: PairRank | None = ...,
         limit: int | None = ...,
         within: str | None = ...,
         across: str | None = ...,
         weighted: bool = ...,
-        relative: bool = ...,
         min_margin: float | None = ...,
         passages: bool = ...,
         min_passage: int | None = ...,
@@ -281,12 +282,11 @@ class Index:
         min_weighted_containment: float | None = ...,
         min_weighted_resemblance: float | None = ...,
         min_overlap: int | None = ...,
-        rank: Rank | None = ...,
+        rank: PairRank | None = ...,
         limit: int | None = ...,
         within: str | None = ...,
         across: str | None = ...,
         weighted: bool = ...,
-        relative: bool = ...,
         min_margin: float | None = ...,
         passages: bool = ...,
         min_passage: int | None = ...,
@@ -305,12 +305,11 @@ class Index:
         min_weighted_containment: float | None = None,
         min_weighted_resemblance: float | None = None,
         min_overlap: int | None = None,
-        rank: Rank | None = None,
+        rank: PairRank | None = None,
         limit: int | None = None,
         within: str | None = None,
         across: str | None = None,
         weighted: bool = False,
-        relative: bool = False,
         min_margin: float | None = None,
         passages: bool = False,
         min_passage: int | None = None,
@@ -336,16 +335,15 @@ class Index:
                 which rare ones have more.
             min_weighted_resemblance: The least resemblance of the weights of fingerprints.
             min_overlap: The least number of fingerprints in common.
-            rank: Give the best pairs first, by the overlap, the weighted resemblance or the tokens
-                in passages; all are found before the first is given.
+            rank: Give the best pairs first, by the overlap, the weighted resemblance, the tokens
+                in passages or the margin; all are found before the first is given.
             limit: The number of pairs, at most, with ``rank``.
             within: Only pairs with the same value of this field of meta. It is an error if no
                 document has the field, and a warning says how many do not.
             across: Only pairs with different values of it, as ``within``. A document without the
                 field is of no series, and in pairs with all others.
             weighted: Give the measures weighted by rarity.
-            relative: Give the margin of each pair.
-            min_margin: The least margin, -1 to 1.
+            min_margin: The least margin, -1 to 1; pairs then have it.
             passages: Give the passages in common.
             min_passage: Only pairs with a passage of so many tokens.
             max_df: As for the index, for this call.

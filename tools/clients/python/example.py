@@ -5,7 +5,7 @@ import os
 
 from cento_api import AuthenticatedClient
 from cento_api.api.documents import add, remove, stored
-from cento_api.api.search import compare, pairwise_report, report, search
+from cento_api.api.search import compare, pairs_report, report, search
 from cento_api.api.status import stats
 from cento_api.models import (
     AddCommit,
@@ -56,7 +56,7 @@ assert found.a == "a/1" and found.b is None and not isinstance(found.measures, t
 assert found.resemblance == 1.0
 
 # Two operations that had one name, so that a client had one of them.
-assert report is not pairwise_report and "/v1/pairwise/report" in inspect.getsource(pairwise_report)
+assert report is not pairs_report and "/v1/pairs/report" in inspect.getsource(pairs_report)
 
 document = stored.sync(client=client, id="a/1")
 assert isinstance(document, DocumentResponse) and document.text == TEXT

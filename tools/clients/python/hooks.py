@@ -45,7 +45,7 @@ def map_case(context, case):
         body["signature"] = {name: SIGNATURE[name] for name in FIELDS if name in SIGNATURE}
     if isinstance(body.get("hit"), str) and len(body["hit"]) % 2 == 1:
         body["hit"] = "a"  # which is stored
-    if case.operation.path == "/v1/pairwise" and isinstance(body.get("documents"), list):
+    if case.operation.path == "/v1/pairs" and isinstance(body.get("documents"), list):
         first = {digits(document["id"]): document for document in reversed(body["documents"])}
         body["documents"] = list(reversed(first.values()))
     return case

@@ -216,7 +216,7 @@ fn check_with_cento(programs: &[Program], compared: &[Compared]) -> Result {
     writer.finish()?;
     let searcher = Searcher::new(index.snapshot()?);
     let expected = margins(&select(&compared[0].similarity, &members), MARGIN_RANK);
-    let options = PairOptions { relative: true, ..PairOptions::default() };
+    let options = PairOptions { margins: true, ..PairOptions::default() };
     let place = |id: String| -> Result<usize> {
         let member: usize = id.parse()?;
         members.binary_search(&member).map_err(|_| "an unknown program".into())

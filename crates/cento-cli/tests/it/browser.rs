@@ -270,30 +270,30 @@ fn files_are_compared_and_registered_and_verified() {
         dir.write(name, text);
     }
     let paths = ["one", "two", "three"].map(|name| dir.path(name).display().to_string());
-    browser.open(&format!("{}/#pairwise", service.url));
-    browser.wait_for("return document.querySelector('#panel-pairwise:not([hidden])') !== null");
-    browser.type_into("#pairwise-files", &paths.join("\n"));
-    browser.click("#pairwise-run");
+    browser.open(&format!("{}/#pairs", service.url));
+    browser.wait_for("return document.querySelector('#panel-pairs:not([hidden])') !== null");
+    browser.type_into("#pairs-files", &paths.join("\n"));
+    browser.click("#pairs-run");
     let pairs = browser.wait_for(
-        "const rows = [...document.querySelectorAll('#pairwise-pairs tr.pair')];
+        "const rows = [...document.querySelectorAll('#pairs-pairs tr.pair')];
          return rows.length > 0 && rows.map(row => [row.dataset.a, row.dataset.b]);",
     );
     assert_eq!(pairs, json!([["one", "two"]]));
-    browser.wait_for("return document.querySelectorAll('#pairwise-graph g.edge').length === 1");
+    browser.wait_for("return document.querySelectorAll('#pairs-graph g.edge').length === 1");
     // An edge is chosen with the keyboard alone; words that differ are underlined.
-    let enter = "const edge = document.querySelector('#pairwise-graph g.edge');
+    let enter = "const edge = document.querySelector('#pairs-graph g.edge');
                  edge.focus();
                  edge.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
                  return document.activeElement === edge;";
     assert_eq!(browser.run(enter), json!(true));
-    let underlined = "const side = document.querySelector('#pairwise-side-by-side .side.query');
+    let underlined = "const side = document.querySelector('#pairs-side-by-side .side.query');
                       return side && [...side.querySelectorAll('mark u')].map(u => u.textContent);";
     assert_eq!(browser.wait_for(underlined), json!(["changed"]));
     // The report of these pairs is saved.
-    browser.click("#pairwise-anonymous");
-    browser.click("#pairwise-report");
+    browser.click("#pairs-anonymous");
+    browser.click("#pairs-report");
     browser.wait_for(
-        "return document.getElementById('pairwise-status').textContent.startsWith('The report has been saved')",
+        "return document.getElementById('pairs-status').textContent.startsWith('The report has been saved')",
     );
     assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
     // Registered with the personal identification string, under names that have it.

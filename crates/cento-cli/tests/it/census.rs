@@ -152,7 +152,7 @@ proptest! {
             prop_assert_eq!(answers.len() as u64, documents, "{} {}", source, run.out);
             prop_assert_eq!(not_compared as u64, count - documents, "{} {}", source, run.out);
 
-            let asked = ["pairwise", source, "--min-similarity", "0", "-n", "1000", "--format", "json"];
+            let asked = ["pairs", source, "--min-similarity", "0", "-n", "1000", "--format", "json"];
             let run = dir.run(&asked);
             let not_compared = match is_whole {
                 true => 0,

@@ -290,7 +290,7 @@ fn programs_have_the_language_of_their_names() {
     dir.json(&["add", "idx", "in/A.java", "--analyzer", "code"]);
     dir.json(&["add", "named", "in", "--analyzer", "code(names=1)"]);
     assert_eq!(language("named"), "code(language=java,names=1)");
-    let run = dir.run(&["pairwise", "in", "--analyzer", "code"]);
+    let run = dir.run(&["pairs", "in", "--analyzer", "code"]);
     assert_eq!(run.status, 0, "{}", run.err);
     let run = dir.run(&["compare", "in/A.java", "in/B.java", "--analyzer", "code"]);
     assert_eq!(run.status, 0, "{}", run.err);

@@ -1,14 +1,14 @@
-//! The real binary: pairs, clusters, the pairwise test, boilerplate, reports.
+//! The real binary: pairs, clusters, pairs of files, boilerplate, reports.
 
 use std::fs;
 use std::io::Write;
 use std::process::Command;
 
 use crate::common::run::{Dir, line};
-use crate::common::{words, zip};
+use crate::common::words;
 use serde_json::{Value, json};
 
-fn jsons(text: &str) -> Vec<Value> {
+pub fn jsons(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -40,7 +40,7 @@ fn versions() -> Dir {
     dir
 }
 
-fn ids(pairs: &[Value]) -> Vec<String> {
+pub fn ids(pairs: &[Value]) -> Vec<String> {
     let id = |pair: &Value, side: &str| pair[side].as_str().unwrap().to_owned();
     pairs.iter().map(|pair| format!("{} {}", id(pair, "a"), id(pair, "b"))).collect()
 }
@@ -137,7 +137,8 @@ fn pairs_and_clusters_are_weighed_and_pairs_ranked() {
     let human = dir.run(&["pairs", "idx", "--rank", "weight"]);
     assert_eq!(human.out.matches(" weighted\n").count(), plain.len());
     assert!(human.err.contains("5 pairs of 5 documents"), "{}", human.err);
-    for wrong in [&["-n", "1"][..], &["--rank", "weight", "--out", "out"]] {
+    assert_eq!(pairs(&["-n", "2"]), most, "a limit without a rank is one of overlaps");
+    for wrong in [&["-n", "1", "--out", "out"][..], &["--rank", "weight", "--out", "out"]] {
         assert_eq!(dir.run(&[&["pairs", "idx"], wrong].concat()).status, 2);
     }
     let clusters = |args: &[&str]| {
@@ -410,88 +411,6 @@ fn what_a_collection_repeats_is_told() {
     assert_eq!(dir.json(&["analyze", "bare"])["total"]["patterns"], json!([]));
 }
 
-/// The bytes of a tar archive of these files.
-fn tar(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut archive = tar::Builder::new(Vec::new());
-    for (name, text) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(text.len() as u64);
-        header.set_mode(0o644);
-        archive.append_data(&mut header, name, text.as_bytes()).unwrap();
-    }
-    archive.into_inner().unwrap()
-}
-
-#[test]
-fn archives_and_directories_are_compared_pairwise() {
-    let dir = Dir::new();
-    let (one, two) = (words(1, 100), format!("{} {}", words(1, 80), words(2, 20)));
-    let three = words(3, 100);
-    let files = [
-        ("x/one.txt", &one[..]),
-        ("x/two.txt", &two),
-        ("x/three.txt", &three),
-        ("x/.hidden", &one),
-    ];
-    files.iter().for_each(|(name, text)| dir.write(&format!("dir/{name}"), text));
-    dir.write("files.tar", tar(&files));
-    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    gz.write_all(&tar(&files)).unwrap();
-    dir.write("files.tgz", gz.finish().unwrap());
-    dir.write("files.zip", zip(&files.map(|(name, text)| (name, text.as_bytes()))));
-    for path in ["dir", "files.tar", "files.tgz", "files.zip"] {
-        let run = dir.run(&["pairwise", path, "--format", "json"]);
-        assert_eq!(run.status, 0, "{path}: {}", run.err);
-        let mut pairs = jsons(&run.out);
-        let end = pairs.pop().unwrap();
-        let hidden = json!({
-            "name": format!("{path}/x/.hidden"),
-            "files": 1,
-            "reason": "it is hidden; --all reads it",
-        });
-        assert_eq!(end["left_out"], json!([hidden]), "{end}");
-        assert_eq!(ids(&pairs), [format!("{path}/x/one.txt {path}/x/two.txt")]);
-        let similarity = pairs[0]["symmetric"].as_f64().unwrap();
-        assert!((0.6..0.9).contains(&similarity), "{similarity}");
-        let long = dir.run(&["pairwise", path, "--min-passage", "80", "--format", "json"]);
-        assert_eq!(jsons(&long.out)[0]["passages"][0]["tokens"], 80);
-        let human = dir.run(&["pairwise", path, "--min-passage", "80"]).out;
-        assert!(human.contains("80 tokens"), "{human}");
-        assert_eq!(dir.run(&["pairwise", path, "--min-passage", "81"]).status, 1);
-        let resemblance = pairs[0]["resemblance"].to_string();
-        for (least, status) in [(&resemblance[..], 0), ("1", 1)] {
-            let run = dir.run(&["pairwise", path, "--min-resemblance", least]);
-            assert_eq!(run.status, status, "{least}: {}", run.err);
-        }
-    }
-    dir.json(&["add", "idx", "files.zip", "files.tar"]);
-    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 6);
-    // Long names and odd ones; a name that does not end is refused before it fills the memory.
-    let long = format!("{}/x.txt", "long".repeat(60));
-    dir.write("long.tar", tar(&[(&long, &one), ("d/./e.txt", &two)]));
-    dir.json(&["add", "long", "long.tar"]);
-    let answer = dir.json(&["search", "long", "--text", &one]);
-    assert_eq!(answer["hits"][0]["id"], format!("long.tar/{long}"));
-    assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
-    let mut header = tar::Header::new_gnu();
-    header.set_entry_type(tar::EntryType::GNULongName);
-    header.set_size(64 << 20);
-    header.set_cksum();
-    let mut bomb = header.as_bytes().to_vec();
-    bomb.resize(bomb.len() + (64 << 20), b'n');
-    dir.write("bomb.tar", bomb);
-    let run = dir.run(&["add", "bomb", "bomb.tar"]);
-    assert!(run.err.contains("bomb.tar: it is cut short") && run.err.len() < 500, "{}", run.err);
-    let tar = fs::read(dir.path("files.tar")).unwrap();
-    dir.write("cut.tar", &tar[..700]);
-    dir.write("cut.zip", &fs::read(dir.path("files.zip")).unwrap()[..200]);
-    for path in ["cut.tar", "cut.zip"] {
-        let run = dir.run(&["add", "cut", path]);
-        assert!(run.err.contains(path), "{}", run.err);
-    }
-    assert_eq!(dir.run(&["pairwise", "dir/x/one.txt"]).status, 2);
-}
-
 #[test]
 fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
     // A tenth of containment applied all the same, and the pair was missing.
@@ -511,102 +430,4 @@ fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
     assert_eq!(dir.run(&["pairs", "idx", "--min-overlap", "100"]).status, 1);
     let run = dir.run(&["compact", "idx"]);
     assert!(run.err.contains("nothing to do: the index has 1 segment\n"), "{}", run.err);
-}
-
-/// A program of Java whose variables have this name.
-fn java(name: &str) -> String {
-    let body: String = (0..9)
-        .map(|i| match i % 3 {
-            0 => format!(
-                "for (int {name}{i} = 0; {name}{i} < {i}; {name}{i}++) total += {name}{i};\n"
-            ),
-            1 => format!("if (total > {i}) {{ System.out.println(total); }} else {{ total--; }}\n"),
-            _ => {
-                format!("String {name}{i} = String.valueOf(total); total += {name}{i}.length();\n")
-            }
-        })
-        .collect();
-    format!("class Main {{ int run(int total) {{\n{body}return total;\n}} }}\n")
-}
-
-#[test]
-fn directories_are_compared_as_submissions() {
-    let dir = Dir::new();
-    let template = "class Template { void given() { int a = 1; int b = 2; int c = a * b; } }\n";
-    let other = "import java.util.*; class Main { Map<String, List<Long>> seen = new TreeMap<>();\n\
-                 void take(String key) throws Exception { try { seen.get(key).add(3L); }\n\
-                 catch (RuntimeException e) { throw new Exception(key + e); } finally { seen.clear(); } } }";
-    for (student, program) in [("ann", java("x")), ("bob", java("yy")), ("cyd", other.into())] {
-        dir.write(&format!("in/{student}/src/Main.java"), program);
-        dir.write(&format!("in/{student}/Template.java"), template);
-    }
-    dir.write("template/Template.java", template);
-    let run = dir.run(&[
-        "pairwise",
-        "in",
-        "--by",
-        "directory",
-        "--analyzer",
-        "code",
-        "--scheme",
-        "winnow(k=5,w=4)",
-        "--template",
-        "template",
-        "--min-similarity",
-        "0.9",
-        "--clusters",
-        "--graph",
-        "pairs.dot",
-        "--format",
-        "json",
-    ]);
-    assert_eq!(run.status, 0, "{}", run.err);
-    let lines = jsons(&run.out);
-    assert_eq!(lines.len(), 2, "a pair and a cluster: {}", run.out);
-    assert_eq!((&lines[0]["a"], &lines[0]["b"]), (&json!("in/ann"), &json!("in/bob")));
-    let files = lines[0]["files"].as_array().unwrap();
-    assert_eq!(files.len(), 1, "the template does not count: {files:?}");
-    assert_eq!(files[0]["a"], "in/ann/src/Main.java");
-    assert_eq!(files[0]["b"], "in/bob/src/Main.java");
-    assert_eq!(lines[0]["too_short"], false);
-    assert!(lines[0]["tokens_a"].as_u64() > lines[0]["fingerprints_a"].as_u64());
-    assert_eq!(lines[0].get("margin"), None, "three documents are too few");
-    assert_eq!(lines[1], json!({"cluster": 1, "size": 2, "members": ["in/ann", "in/bob"]}));
-    let graph = fs::read_to_string(dir.path("pairs.dot")).unwrap();
-    assert!(graph.contains("\"in/ann\" -- \"in/bob\""), "{graph}");
-    dir.write("lines.jsonl", line("a", "one two", json!({})));
-    let run = dir.run(&["pairwise", "lines.jsonl", "--by", "directory"]);
-    let told = "lines.jsonl: its documents are in no directories; use --by file";
-    assert!(run.status == 2 && run.err.contains(told), "{}", run.err);
-}
-
-#[test]
-fn a_copy_stands_out_from_its_collection() {
-    // Usual solutions that are alike, and another of which there are two.
-    let dir = Dir::new();
-    let usual = words(1, 150);
-    for number in 0..9 {
-        dir.write(&format!("in/{number}.txt"), format!("{usual} {}", words(10 + number, 20)));
-    }
-    let copied = words(2, 200);
-    dir.write("in/x.txt", &copied);
-    dir.write("in/y.txt", format!("{copied} {}", words(20, 90)));
-    let first = |options: &[&str]| -> Value {
-        let run = dir.run(&[&["pairwise", "in", "--format", "json"], options].concat());
-        jsons(&run.out)[0].clone()
-    };
-    assert_ne!(first(&[])["a"], "in/x.txt", "the usual solutions are more alike");
-    let standing = first(&["--relative"]);
-    assert_eq!((&standing["a"], &standing["b"]), (&json!("in/x.txt"), &json!("in/y.txt")));
-    let margin = standing["margin"].as_f64().unwrap();
-    assert!(margin > 0.5, "{margin}");
-    dir.json(&["add", "idx", "in"]);
-    let run = dir.run(&["pairs", "idx", "--min-margin", "0.4", "--format", "json"]);
-    let pairs = jsons(&run.out);
-    assert_eq!(ids(&pairs), ["in/x.txt in/y.txt"]);
-    assert_eq!(pairs[0]["margin"], standing["margin"]);
-    assert_eq!(pairs[0].get("too_short"), None, "that is said of programs");
-    dir.json(&["remove", "idx", "in/0.txt", "in/1.txt", "in/2.txt", "in/3.txt"]);
-    let run = dir.run(&["pairs", "idx", "--min-margin", "0.4"]);
-    assert!(run.status == 2 && run.err.contains("not as many documents"), "{}", run.err);
 }

@@ -250,14 +250,14 @@ fn a_passage_is_found_in_every_form() {
                 > Some(0.8)
         );
     }
-    let run = dir.run(&["pairwise", "in", "--format", "json", "-n", "200"]);
+    let run = dir.run(&["pairs", "in", "--format", "json", "-n", "200"]);
     assert_eq!(
         (run.status, run.out.lines().count()),
         (0, ids.len() * (ids.len() - 1) / 2),
         "{}",
         run.err
     );
-    let run = dir.run(&["pairwise", "in", "--by", "directory", "--format", "json", "-n", "200"]);
+    let run = dir.run(&["pairs", "in", "--by", "directory", "--format", "json", "-n", "200"]);
     assert_eq!(run.status, 0, "{}", run.err);
     let run = dir.run(&["dedup", "in", "--out", "new.jsonl", "--format", "json"]);
     assert_eq!((run.status, &run.json()["failed"]), (0, &json!(0)), "{}", run.err);

@@ -159,7 +159,7 @@ fn a_passage_tells_its_page_where_texts_have_pages() {
     let best = &best["hits"][0]["passages"][0];
     let start = best["hit"][0].as_u64().unwrap() as usize;
     assert_eq!(best["hit_page"], 1 + pages[..start].matches('\u{c}').count(), "{best}");
-    let pairs = dir.run(&["pairwise", "pages.txt", "plain.txt", "--min-passage", "20"]);
+    let pairs = dir.run(&["pairs", "pages.txt", "plain.txt", "--min-passage", "20"]);
     assert!(pairs.out.contains(" of the one, page 3 are "), "{}", pairs.out);
 }
 
@@ -451,7 +451,7 @@ fn characters_that_a_reader_does_not_see_are_left_out_and_counted() {
             "file" => format!("hand/{name}/a.{}", if name == "ann" { "html" } else { "txt" }),
             _ => format!("hand/{name}"),
         };
-        let asked = ["pairwise", "hand", "--by", by, "--report", "p.html"];
+        let asked = ["pairs", "hand", "--by", by, "--report", "p.html"];
         let run = dir.run(&asked);
         let hidden = "contains 354 characters that a reader does not see";
         assert!(run.out.contains(&format!("{} {hidden}", name("ann"))), "{}", run.out);

@@ -26,7 +26,7 @@ fn no_verb_reads_a_file_that_is_longer_than_its_limit() {
         (&["search", "idx", "long.txt"], ""),
         (&["search", "idx", "-"], &long),
         (&["search", "idx", "--signature", "long.json"], ""),
-        (&["pairwise", "long.txt", "short.txt"], ""),
+        (&["pairs", "long.txt", "short.txt"], ""),
     ] {
         let args = [args, &["--max-record-bytes", "100kB"]].concat();
         let run = dir.run_with(&args, stdin.as_bytes());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::common::run::{Dir, indexed, line};
 use crate::common::service::Service;
 use crate::common::words;
-use cento_client::api::{FileReason, PairwiseReportRequest, PairwiseRequest};
+use cento_client::api::{FileReason, PairsReportRequest, PairsRequest};
 
 fn jsons(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -61,10 +61,10 @@ fn what_is_handed_in_is_compared_or_named_with_the_reason() {
         ("in/eve/white.txt", "it has no words"),
         ("in/fay/sheet.txt", "without the boilerplate nothing is left"),
     ];
-    check_named(&dir, &["pairwise", "in", "--template", "sheet.txt"], &files);
+    check_named(&dir, &["pairs", "in", "--boilerplate", "sheet.txt"], &files);
     // Of directories, those of which nothing is left are named themselves.
     let directories = [files[0], files[1], ("in/eve", files[2].1), ("in/fay", files[3].1)];
-    let args = ["pairwise", "in", "--by", "directory", "--template", "sheet.txt"];
+    let args = ["pairs", "in", "--by", "directory", "--boilerplate", "sheet.txt"];
     check_named(&dir, &args, &directories);
     let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
     assert_eq!((&report["compared"], &report["histogram"]["none"]), (&json!(2), &json!(1)));
@@ -79,8 +79,8 @@ fn a_program_of_comments_is_named_with_the_reason() {
         dir.write(&format!("in/{name}/x.java"), program);
     }
     let why = "without comments and layout nothing is left";
-    check_named(&dir, &["pairwise", "in", "--analyzer", "code"], &[("in/a/x.java", why)]);
-    let args = ["pairwise", "in", "--analyzer", "code", "--by", "directory"];
+    check_named(&dir, &["pairs", "in", "--analyzer", "code"], &[("in/a/x.java", why)]);
+    let args = ["pairs", "in", "--analyzer", "code", "--by", "directory"];
     check_named(&dir, &args, &[("in/a", why)]);
     // There is nothing to compare without it, and that is said of it.
     fs::remove_dir_all(dir.path("in/c")).unwrap();
@@ -95,7 +95,7 @@ fn a_document_whose_id_another_one_has_is_named() {
     let lines = [("a", 1), ("b", 1), ("a", 2)];
     dir.write("in.jsonl", lines.map(|(id, seed)| line(id, &words(seed, 60), json!({}))).concat());
     dir.write("more.jsonl", line("c", &words(1, 60), json!({})));
-    let args = ["pairwise", "in.jsonl", "more.jsonl"];
+    let args = ["pairs", "in.jsonl", "more.jsonl"];
     check_named(&dir, &args, &[("a", "a later document has the same id")]);
 }
 
@@ -124,19 +124,19 @@ fn a_service_says_what_it_did_not_compare_and_how_many_pairs_there_are() {
         [("a", words(1, 80)), ("b", words(1, 80)), ("c", words(1, 80)), ("sheet", words(2, 60))];
     let documents = texts.map(|(id, text)| json!({"id": id, "text": text}));
     let body = json!({"documents": documents, "boilerplate": [words(2, 60)], "limit": 1});
-    let request: PairwiseRequest = serde_json::from_value(body).unwrap();
-    let answer = service.client().pairwise(&request).unwrap();
+    let request: PairsRequest = serde_json::from_value(body).unwrap();
+    let answer = service.client().pairs(&request).unwrap();
     assert_eq!((answer.pairs.len(), answer.total, answer.more), (1, 3, true));
     let left = &answer.not_read.left_out[0];
     assert!(left.path == "sheet" && left.reason.contains("without the boilerplate"), "{left:?}");
     let scan = FileReason { path: "scan.pdf".into(), reason: "it has no text".into() };
-    let request = PairwiseReportRequest {
-        pairwise: request,
+    let request = PairsReportRequest {
+        pairs: request,
         anonymous: false,
         not_compared: vec![scan],
         warnings: vec![],
     };
-    let html = service.client().pairwise_report(&request).unwrap();
+    let html = service.client().pairs_report(&request).unwrap();
     for expected in [
         "1 of 3 pairs shown; `limit` 3 shows all",
         "<bdi>scan.pdf</bdi></th><td><bdi>it has no text",
@@ -165,7 +165,7 @@ fn alike() -> Dir {
 #[test]
 fn a_list_of_pairs_that_is_cut_says_of_how_many_it_is() {
     let dir = alike();
-    for verb in [&["pairwise", "in"][..], &["pairs", "idx", "--rank", "overlap"]] {
+    for verb in [&["pairs", "in"][..], &["pairs", "idx", "--rank", "overlap"]] {
         let said = "4 of 10 pairs shown; --limit 10 shows all";
         let cut = [verb, &["-n", "4"]].concat();
         let ran = dir.run(&[&cut[..], &REPORTS].concat());
@@ -193,7 +193,7 @@ fn the_files_of_two_directories_are_counted() {
     for name in ["ann", "bob"] {
         (0..3).for_each(|n| dir.write(&format!("in/{name}/{n}.txt"), words(1, 60)));
     }
-    let args = ["pairwise", "in", "--by", "directory"];
+    let args = ["pairs", "in", "--by", "directory"];
     let pair = dir.json(&args);
     assert_eq!((pair["files"].as_array().unwrap().len(), &pair["files_total"]), (5, &json!(9)));
     let ran = dir.run(&args);
@@ -207,7 +207,7 @@ fn pairs_below_the_threshold_are_not_said_to_have_nothing_in_common() {
     dir.write("in/bob.txt", words(1, 90));
     dir.write("in/cat.txt", format!("{} {}", words(1, 30), words(2, 60)));
     dir.write("in/dan.txt", words(3, 90));
-    let args = ["pairwise", "in", "--min-similarity", "0.8"];
+    let args = ["pairs", "in", "--min-similarity", "0.8"];
     let ran = dir.run(&[&args[..], &REPORTS].concat());
     assert_eq!(ran.status, 0, "{}", ran.err);
     let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
@@ -278,7 +278,7 @@ fn a_report_of_programs_has_their_lines() {
     dir.write("a.java", program("one"));
     dir.write("b.java", program("other"));
     let code = ["--analyzer", "code", "--scheme", "winnow(k=5,w=4)", "--report", "r.html"];
-    for verb in [&["pairwise", "a.java", "b.java"][..], &["compare", "a.java", "b.java"]] {
+    for verb in [&["pairs", "a.java", "b.java"][..], &["compare", "a.java", "b.java"]] {
         let ran = dir.run(&[verb, &code].concat());
         assert_eq!(ran.status, 0, "{}", ran.err);
         let html = read(&dir, "r.html");

@@ -111,7 +111,7 @@ fn a_network_is_written_in_the_form_that_its_name_says() {
     for name in ["a.txt", "b.txt"] {
         dir.write(name, words(1, 60));
     }
-    let pairs = ["pairwise", "a.txt", "b.txt", "--graph"];
+    let pairs = ["pairs", "a.txt", "b.txt", "--graph"];
     for (name, expected) in
         [("n.gexf", "<edge id=\"0\""), ("n.graphml", "<edge source=\"n0\""), ("n.dot", " -- ")]
     {

@@ -8,7 +8,7 @@ use crate::common::run::{Dir, Run, indexed, line};
 use crate::common::service::Service;
 use crate::common::{words, zip};
 use cento::search::{Goal, SearchOptions};
-use cento_client::api::{PairwiseReportRequest, ReportRequest, SearchRequest};
+use cento_client::api::{PairsReportRequest, ReportRequest, SearchRequest};
 
 /// Runs a command at a fixed time.
 fn run(dir: &Dir, args: &[&str]) -> Run {
@@ -192,9 +192,9 @@ fn submissions() -> Dir {
 }
 
 #[test]
-fn pairwise_reports_pairs_clusters_and_all_similarities() {
+fn pairs_reports_pairs_clusters_and_all_similarities() {
     let dir = submissions();
-    let ran = run(&dir, &["pairwise", "in", "--report", "r.html", "--report", "r.json", "-n", "1"]);
+    let ran = run(&dir, &["pairs", "in", "--report", "r.html", "--report", "r.json", "-n", "1"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     // The heading, and the pair.
     assert_eq!(ran.out.lines().count(), 2, "{}", ran.out);
@@ -216,7 +216,7 @@ fn pairwise_reports_pairs_clusters_and_all_similarities() {
 fn an_anonymous_report_names_nobody() {
     let dir = submissions();
     let files = ["--report", "r.html", "--report", "r.json", "--report", "r.csv"];
-    let ran = run(&dir, &[&["pairwise", "in", "--anonymous"], &files[..]].concat());
+    let ran = run(&dir, &[&["pairs", "in", "--anonymous"], &files[..]].concat());
     assert_eq!(ran.status, 0, "{}", ran.err);
     for name in ["r.html", "r.json", "r.csv"] {
         let report = read(&dir, name);
@@ -319,24 +319,24 @@ fn a_service_hands_out_a_report_of_pairs() {
     let documents: Vec<Value> =
         texts.iter().map(|(id, text)| json!({"id": id, "text": text})).collect();
     let request = |more: Value| {
-        let mut pairwise = json!({"documents": documents, "limit": 5});
-        pairwise.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        serde_json::from_value::<PairwiseReportRequest>(json!({"pairwise": pairwise})).unwrap()
+        let mut pairs = json!({"documents": documents, "limit": 5});
+        pairs.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value::<PairsReportRequest>(json!({"pairs": pairs})).unwrap()
     };
-    let html = service.client().pairwise_report(&request(json!({}))).unwrap();
+    let html = service.client().pairs_report(&request(json!({}))).unwrap();
     for expected in
-        ["<bdi>ann</bdi>", "&lt;b&gt;", &words(1, 80), "pairwise", "<dt>limit</dt><dd><bdi>5"]
+        ["<bdi>ann</bdi>", "&lt;b&gt;", &words(1, 80), "pairs", "<dt>limit</dt><dd><bdi>5"]
     {
         assert!(html.contains(expected), "{expected}");
     }
     assert!(!html.contains(">cat<"), "it is in no pair");
-    let anonymous = PairwiseReportRequest { anonymous: true, ..request(json!({})) };
-    let html = service.client().pairwise_report(&anonymous).unwrap();
+    let anonymous = PairsReportRequest { anonymous: true, ..request(json!({})) };
+    let html = service.client().pairs_report(&anonymous).unwrap();
     assert!(html.contains("Document 1") && !html.contains(">ann<"));
     // What all have been handed out is nobody's.
-    let html = service.client().pairwise_report(&request(json!({"boilerplate": [words(1, 80)]})));
+    let html = service.client().pairs_report(&request(json!({"boilerplate": [words(1, 80)]})));
     assert!(html.unwrap().contains("No pair is similar enough."));
-    let refused = service.client().pairwise_report(&request(json!({"limit": 100_000})));
+    let refused = service.client().pairs_report(&request(json!({"limit": 100_000})));
     assert!(refused.unwrap_err().to_string().contains("`limit` must be at most"));
     assert!(service.stop());
 }
@@ -356,16 +356,16 @@ fn passages_have_their_pages_and_lines() {
     let html = read(&dir, "r.html");
     assert!(html.contains(", line 3, bytes") && html.contains(", page 2, line 3, bytes"), "{html}");
     // Of pairs too.
-    let args = ["pairwise", "source.txt", "essay.txt", "--report", "p.html"];
+    let args = ["pairs", "source.txt", "essay.txt", "--report", "p.html"];
     assert_eq!(run(&dir, &args).status, 0);
     let html = read(&dir, "p.html");
     assert!(html.contains(", page 2, line 3, bytes"), "{html}");
 }
 
 #[test]
-fn pairwise_has_headings_and_takes_the_archive_of_a_platform() {
+fn pairs_of_files_have_headings_and_take_the_archive_of_a_platform() {
     let dir = submissions();
-    let ran = run(&dir, &["pairwise", "in", "-n", "2"]);
+    let ran = run(&dir, &["pairs", "in", "-n", "2"]);
     let heads: Vec<&str> = ran.out.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(heads, ["share", "words", "words", "documents"]);
     assert_eq!(ran.out.lines().count(), 3, "{}", ran.out);
@@ -377,7 +377,7 @@ fn pairwise_has_headings_and_takes_the_archive_of_a_platform() {
         ("Task 1/cat_19_file/c.txt", own.as_bytes()),
     ];
     dir.write("hand-ins.zip", zip(&files));
-    let args = ["pairwise", "hand-ins.zip", "--by", "directory", "--format", "json"];
+    let args = ["pairs", "hand-ins.zip", "--by", "directory", "--format", "json"];
     let found = run(&dir, &args).json();
     assert_eq!(found["a"], "hand-ins.zip/Task 1/ann_17_file");
     assert_eq!(found["b"], "hand-ins.zip/Task 1/bob_18_file");
@@ -418,7 +418,7 @@ fn a_question_sheet_that_was_handed_out_is_reused_by_nobody() {
     assert_eq!(read_json(&dir, "s.json")["documents"][0]["reused"], found["reused"]);
     assert!(service.stop());
     // And of pairs.
-    let args = ["pairwise", "hand-ins", "cas.txt", "--template", "sheet.txt", "--report", "p.json"];
+    let args = ["pairs", "hand-ins", "cas.txt", "--boilerplate", "sheet.txt", "--report", "p.json"];
     assert_eq!(run(&dir, &args).status, 0);
     let pairs = read_json(&dir, "p.json");
     assert_eq!(pairs["pairs"].as_array().unwrap().len(), 1, "{pairs}");

@@ -11,7 +11,7 @@ use cento::search::SearchOptions;
 use cento::{Error, Reason};
 use cento_client::Client;
 use cento_client::api::{
-    Commit, CompareRequest, DocumentBody, PairwiseRequest, PassagesRequest, SearchRequest, TextOrId,
+    Commit, CompareRequest, DocumentBody, PairsRequest, PassagesRequest, SearchRequest, TextOrId,
 };
 use serde_json::{Map, Value, json};
 
@@ -274,27 +274,27 @@ fn documents_are_compared_over_http() {
         body("y", &(words(1, 60) + &words(2, 40))),
         body("z", &words(3, 100)),
     ];
-    let request = PairwiseRequest {
+    let request = PairsRequest {
         documents,
         boilerplate: Vec::new(),
         limit: 20,
         min_resemblance: 0.0,
         min_passage: None,
     };
-    let pairs = client.pairwise(&request).unwrap().pairs;
+    let pairs = client.pairs(&request).unwrap().pairs;
     assert_eq!((pairs.len(), pairs[0].pair.a.as_str(), pairs[0].pair.b.as_str()), (1, "x", "y"));
-    let endless = PairwiseRequest { limit: usize::MAX, ..request.clone() };
-    assert!(client.pairwise(&endless).unwrap_err().to_string().contains("at most 10000"));
-    let request = PairwiseRequest { limit: 10_000, ..request };
-    assert_eq!(client.pairwise(&request).unwrap().pairs, pairs);
-    let long = |tokens| PairwiseRequest { min_passage: Some(tokens), ..request.clone() };
-    let found = client.pairwise(&long(59)).unwrap().pairs;
+    let endless = PairsRequest { limit: usize::MAX, ..request.clone() };
+    assert!(client.pairs(&endless).unwrap_err().to_string().contains("at most 10000"));
+    let request = PairsRequest { limit: 10_000, ..request };
+    assert_eq!(client.pairs(&request).unwrap().pairs, pairs);
+    let long = |tokens| PairsRequest { min_passage: Some(tokens), ..request.clone() };
+    let found = client.pairs(&long(59)).unwrap().pairs;
     assert_eq!((found.len(), found[0].pair.passages.as_ref().unwrap()[0].tokens), (1, 59));
-    assert_eq!(client.pairwise(&long(60)).unwrap().pairs, []);
-    assert!(client.pairwise(&long(0)).unwrap_err().to_string().contains("at least 1"));
+    assert_eq!(client.pairs(&long(60)).unwrap().pairs, []);
+    assert!(client.pairs(&long(0)).unwrap_err().to_string().contains("at least 1"));
     let boilerplate = vec![words(1, 60)];
-    let request = PairwiseRequest { boilerplate, ..request };
-    assert_eq!(client.pairwise(&request).unwrap().pairs, []);
+    let request = PairsRequest { boilerplate, ..request };
+    assert_eq!(client.pairs(&request).unwrap().pairs, []);
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn the_similarity_of_the_texts_decides_over_http() {
     let documents = [document("x", &passage), document("y", &close), document("z", &far)];
     for (path, found, request) in [
         ("/v1/search", "hits", json!({"text": passage})),
-        ("/v1/pairwise", "pairs", json!({"documents": documents})),
+        ("/v1/pairs", "pairs", json!({"documents": documents})),
     ] {
         let ask = |more: Value| {
             let mut request = request.clone();

@@ -8,7 +8,7 @@ use crate::common::{words, zip};
 use cento::Origin;
 use cento::search::{SearchOptions, Thresholds};
 use cento_client::api::{
-    Commit, CompareRequest, FileBody, FileReason, PairwiseRequest, SearchRequest, TextOrId,
+    Commit, CompareRequest, FileBody, FileReason, PairsRequest, SearchRequest, TextOrId,
 };
 use serde_json::json;
 
@@ -101,11 +101,11 @@ fn files_are_added_searched_for_and_compared() {
     let one = side("a", "w.html", white.as_bytes());
     let compared = client.compare_files(&[one, sides[1]], &request).unwrap().comparison;
     assert_eq!(compared.unseen.map(|unseen| unseen.hidden_characters), [hidden, 0]);
-    let none: PairwiseRequest = serde_json::from_value(json!({
+    let none: PairsRequest = serde_json::from_value(json!({
         "documents": [{"id": "t", "text": "a w\u{200b}ord"}],
     }))
     .unwrap();
-    let pairs = client.pairwise_files(&[file("w.html", white.as_bytes())], &none).unwrap();
+    let pairs = client.pairs_of_files(&[file("w.html", white.as_bytes())], &none).unwrap();
     let what =
         |number: u64, s: &str| format!("contains {number} character{s} that a reader does not see");
     let told: Vec<_> = pairs.warnings.into_iter().map(|told| (told.path, told.reason)).collect();
@@ -122,18 +122,18 @@ fn files_are_added_searched_for_and_compared() {
     let compared = client.compare_files(&sides[..1], &request).unwrap();
     assert_eq!((compared.a, compared.b), (None, Some("b".into())));
 
-    let request: PairwiseRequest = serde_json::from_value(json!({"documents": []})).unwrap();
-    let pairs = client.pairwise_files(&files[..1], &request).unwrap();
+    let request: PairsRequest = serde_json::from_value(json!({"documents": []})).unwrap();
+    let pairs = client.pairs_of_files(&files[..1], &request).unwrap();
     let found: Vec<_> =
         pairs.pairs.iter().map(|found| (found.pair.a.as_str(), found.pair.b.as_str())).collect();
     assert_eq!((found, pairs.not_read.left_out), (vec![(ids[0], ids[1])], vec![picture()]));
     assert_eq!((pairs.more, pairs.total), (false, 1));
-    let none = PairwiseRequest { limit: 0, ..request.clone() };
-    let pairs = client.pairwise_files(&files[..1], &none).unwrap();
+    let none = PairsRequest { limit: 0, ..request.clone() };
+    let pairs = client.pairs_of_files(&files[..1], &none).unwrap();
     assert_eq!((pairs.pairs.len(), pairs.more, pairs.total), (0, true, 1));
     let handed_out = words(1, 80);
     let boilerplate = side("boilerplate", "template.txt", handed_out.as_bytes());
-    let pairs = client.pairwise_files(&[files[0], boilerplate], &request).unwrap();
+    let pairs = client.pairs_of_files(&[files[0], boilerplate], &request).unwrap();
     assert!(pairs.pairs.is_empty(), "{:?}", pairs.pairs);
     assert!(service.stop());
 }

@@ -239,7 +239,7 @@ fn options_that_say_nothing_to_a_service_are_refused() {
     refused(&["add", "--scheme", "kgram(k=5)", "corpus.jsonl"]);
     refused(&["compact", "idx"]);
     let twice = json!({"documents": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]});
-    assert_eq!(service.post("/v1/pairwise", &twice.to_string()).status, 400);
+    assert_eq!(service.post("/v1/pairs", &twice.to_string()).status, 400);
 }
 
 #[test]
@@ -285,10 +285,7 @@ fn what_is_no_text_is_no_text_for_the_service_either() {
         ("/v1/compare", json!({"a": {"text": docx}, "b": {"id": "a"}})),
         ("/v1/passages", json!({"text": docx, "hit": "a"})),
         ("/v1/documents", json!({"id": "x", "text": docx})),
-        (
-            "/v1/pairwise",
-            json!({"documents": [{"id": "x", "text": docx}, {"id": "y", "text": "z"}]}),
-        ),
+        ("/v1/pairs", json!({"documents": [{"id": "x", "text": docx}, {"id": "y", "text": "z"}]})),
         ("/v1/search", json!({"text": "a\0b"})),
     ] {
         let reply = service.post(path, &body.to_string());
@@ -349,7 +346,7 @@ fn no_more_pairs_are_held_than_a_service_may_be_asked_for() {
     let documents = [json!({"id": "a", "text": "x"}), json!({"id": "b", "text": "x"})];
     for (limit, status) in [(10_000, 200), (10_001, 400)] {
         let body = json!({"documents": documents, "limit": limit}).to_string();
-        let reply = service.post("/v1/pairwise", &body);
+        let reply = service.post("/v1/pairs", &body);
         assert_eq!(reply.status, status, "{reply:?}");
         assert!(status == 200 || reply.body.contains("`limit` must be at most 10000"), "{reply:?}");
     }
@@ -366,16 +363,16 @@ fn passages_of_pairs_take_no_more_memory_than_there_is() {
         json!([{"id": "a", "text": a}, {"id": "b", "text": b}])
     };
     let long = json!({"documents": documents(&texts)});
-    assert_eq!(service.post("/v1/pairwise", &long.to_string()).status, 200);
+    assert_eq!(service.post("/v1/pairs", &long.to_string()).status, 200);
     let compare = json!({"a": {"text": texts[0]}, "b": {"text": texts[1]}});
     let long = json!({"documents": documents(&texts), "min_passage": 5});
-    for (path, body) in [("/v1/compare", compare), ("/v1/pairwise", long)] {
+    for (path, body) in [("/v1/compare", compare), ("/v1/pairs", long)] {
         let reply = service.post(path, &body.to_string());
         assert_eq!(reply.status, 413, "{path}: {reply:?}");
     }
     let short = documents(&texts.map(|text| text[..20_000].to_owned() + &words(3, 50)));
     let short = json!({"documents": short, "min_passage": 40});
-    let reply = service.post("/v1/pairwise", &short.to_string());
+    let reply = service.post("/v1/pairs", &short.to_string());
     let found: Value = serde_json::from_str(&reply.body).unwrap();
     assert_eq!(found["pairs"][0]["passages"].as_array().unwrap().len(), 1, "{reply:?}");
 }

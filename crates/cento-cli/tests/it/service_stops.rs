@@ -46,7 +46,7 @@ fn requests() -> Vec<(&'static str, Value)> {
         ),
         ("/v1/search", json!({"text": &a, "goal": "passage"})),
         (
-            "/v1/pairwise",
+            "/v1/pairs",
             json!({"documents": [{"id": "a", "text": &a}, {"id": "b", "text": &b}], "boilerplate": [&a, &b]}),
         ),
         ("/v1/documents", json!({"id": "x", "text": long})),

@@ -41,7 +41,7 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
     dir.write("in/cas/empty.java", "");
     dir.write("in/cas/picture", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     for analyzer in ["code(language=java)", "code"] {
-        let args = ["pairwise", "in", "--by", "directory", "--analyzer", analyzer];
+        let args = ["pairs", "in", "--by", "directory", "--analyzer", analyzer];
         let (pairs, end) = end_of(&dir, &args);
         assert_eq!(pairs.len(), 3);
         let expected = [
@@ -54,13 +54,12 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
         assert_eq!(names(&end["left_out"]), expected, "{end}");
     }
     // Of texts nobody knows that a picture is none before it is read.
-    let args = ["pairwise", "in", "--by", "directory"];
+    let args = ["pairs", "in", "--by", "directory"];
     let ran = dir.run(&args);
     assert!(ran.status == 2 && ran.err.contains("in/cas/picture"), "{}", ran.err);
     assert!(ran.err.contains("cento: in/bob/stock.json: left out: it holds data"));
     // What is asked for is read, as one text.
-    let args =
-        ["pairwise", "in", "--by", "directory", "--include", "*.json*", "--include", "*.java"];
+    let args = ["pairs", "in", "--by", "directory", "--include", "*.json*", "--include", "*.java"];
     let (pairs, end) = end_of(&dir, &args);
     let words = |name: &str| {
         let pair = pairs.iter().find(|pair| pair["a"] == name || pair["b"] == name).unwrap();
@@ -78,7 +77,7 @@ fn directories_whose_names_are_escaped_in_ids_are_submissions_too() {
         dir.write(&format!("in%C3%A9/{name}/B.java"), program("B"));
         dir.write(&format!("in%C3%A9/{name}/stock.json"), "[1, 2]");
     }
-    let asked = ["pairwise", "in%C3%A9", "--by", "directory", "--analyzer", "code(language=java)"];
+    let asked = ["pairs", "in%C3%A9", "--by", "directory", "--analyzer", "code(language=java)"];
     let (pairs, end) = end_of(&dir, &asked);
     assert_eq!(pairs.len(), 1, "{pairs:?}");
     assert_eq!(pairs[0]["a"], "in%25C3%25A9/ann");
@@ -97,7 +96,7 @@ fn libraries_are_left_out_of_submissions_and_counted() {
             dir.write(&format!("in/{name}/target/{number}.txt"), &library);
         }
     }
-    let args = ["pairwise", "in", "--by", "directory"];
+    let args = ["pairs", "in", "--by", "directory"];
     let (pairs, end) = end_of(&dir, &args);
     assert!(pairs.iter().all(|pair| pair["symmetric"].as_f64() < Some(0.2)), "{pairs:?}");
     let expected = [
@@ -134,7 +133,7 @@ fn the_commonest_language_of_the_files_counts() {
         dir.write(&format!("in/{name}/run.py"), "print(1)\n");
     }
     for by in ["directory", "file"] {
-        let (_, end) = end_of(&dir, &["pairwise", "in", "--by", by, "--analyzer", "code"]);
+        let (_, end) = end_of(&dir, &["pairs", "in", "--by", by, "--analyzer", "code"]);
         let left_out = names(&end["left_out"]);
         assert_eq!(left_out.len(), 6, "{end}");
         assert!(
@@ -146,10 +145,9 @@ fn the_commonest_language_of_the_files_counts() {
     for name in ["ann", "bob"] {
         dir.write(&format!("in/{name}/main.txt"), program("A"));
     }
-    let pair =
-        dir.json(&["pairwise", "in", "--by", "directory", "--analyzer", "code(language=java)"]);
+    let pair = dir.json(&["pairs", "in", "--by", "directory", "--analyzer", "code(language=java)"]);
     assert_eq!(pair["symmetric"].as_f64(), Some(1.0));
-    let ran = dir.run(&["pairwise", "in", "--by", "directory", "--analyzer", "code"]);
+    let ran = dir.run(&["pairs", "in", "--by", "directory", "--analyzer", "code"]);
     assert!(ran.status == 2 && ran.err.contains("name the language"), "{}", ran.err);
 }
 

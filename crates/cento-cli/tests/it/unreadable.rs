@@ -240,7 +240,7 @@ fn what_is_left_out_of_a_folder_is_named() {
     let run = dir.run(&["add", "idx", "in", "--format", "json"]);
     assert_eq!((run.status, &run.json()["skipped"]), (0, &json!(5)));
     names_what_it_leaves_out(&run, &run.json()["left_out"]);
-    let run = dir.run(&["pairwise", "in", "--format", "json"]);
+    let run = dir.run(&["pairs", "in", "--format", "json"]);
     // A pair, and the list.
     assert_eq!((run.status, run.out.lines().count()), (2, 2));
     let last: serde_json::Value = serde_json::from_str(run.out.lines().last().unwrap()).unwrap();
@@ -251,7 +251,7 @@ fn what_is_left_out_of_a_folder_is_named() {
     let run = dir.run(&["dedup", "in", "--out", "new.jsonl", "--format", "json"]);
     assert_eq!((run.status, &run.json()["skipped"]), (0, &json!(5)));
     names_what_it_leaves_out(&run, &run.json()["left_out"]);
-    assert_eq!(dir.run(&["pairwise", "in/a.txt", "in/b.txt"]).status, 0);
+    assert_eq!(dir.run(&["pairs", "in/a.txt", "in/b.txt"]).status, 0);
     // Nothing was added, and that was not asked for.
     assert_eq!(dir.run(&["add", "other", "in/c.docx"]).status, 2);
 }
@@ -281,7 +281,7 @@ fn empty_texts_are_counted_and_said() {
     assert!(dir.run(&["add", "idx", "in.jsonl"]).err.contains("2 empty"));
     let run = dir.run(&["dedup", "in.jsonl", "--format", "json", "--out", "out"]);
     assert_eq!(run.json()["empty"], 2);
-    let run = dir.run(&["pairwise", "in.jsonl"]);
+    let run = dir.run(&["pairs", "in.jsonl"]);
     assert_eq!(run.status, 2);
     assert!(run.err.contains("2 texts not compared"), "{}", run.err);
 }
@@ -331,7 +331,7 @@ fn control_characters_of_names_do_not_reach_the_terminal() {
         (&["pairs", "idx"], "b\\u{202e}txt.exe\\u{2069}"),
         (&["pairs", "idx", "--format", "json"], "b\\u202etxt.exe\\u2069"),
         (&["cluster", "idx"], "b\\u{202e}txt.exe\\u{2069}"),
-        (&["pairwise", "in"], escaped),
+        (&["pairs", "in"], escaped),
         (&["dedup", "in", "--out", "new"], escaped),
         (&["compare", &odd, "in/plain.txt"], escaped),
         (&["compare", "in/plain.txt", &format!("in/bin{ODD}")], escaped),

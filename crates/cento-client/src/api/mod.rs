@@ -7,7 +7,7 @@ mod compare;
 mod documents;
 mod files;
 mod maintenance;
-mod pairwise;
+mod pairs;
 mod report;
 #[cfg(feature = "openapi")]
 mod schema;
@@ -27,8 +27,8 @@ pub use maintenance::{
     CommitResponse, CompactRequest, CompactResponse, Following, Health, MergeRequest, Run,
     StatsResponse,
 };
-pub use pairwise::{PairwiseRequest, PairwiseResponse};
-pub use report::{PairwiseReportRequest, ReportRequest};
+pub use pairs::{PairsRequest, PairsResponse};
+pub use report::{PairsReportRequest, ReportRequest};
 #[cfg(feature = "openapi")]
 pub use schema::measure_pattern;
 pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FileReason, PairwiseRequest, SearchRequest};
+use super::{FileReason, PairsRequest, SearchRequest};
 
 /// A search whose answer is a report: one HTML file for people to read, print and hand on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -27,9 +27,9 @@ pub struct ReportRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct PairwiseReportRequest {
+pub struct PairsReportRequest {
     /// The comparison. The passages of the pairs are always found.
-    pub pairwise: PairwiseRequest,
+    pub pairs: PairsRequest,
     /// The documents have numbers in place of their ids. The texts are as they are.
     #[serde(default)]
     pub anonymous: bool,

@@ -10,7 +10,7 @@ use super::{colour, count, percent};
 use crate::graph::Cluster;
 use crate::number::rounded;
 use crate::pairs::{PairEntry, PairsReport};
-use cento::join::pairwise::Histogram;
+use cento::join::most_similar::Histogram;
 
 /// A graph with more documents would be a blot.
 pub const GRAPH_DOCUMENTS_MAX: usize = 200;

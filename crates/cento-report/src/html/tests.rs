@@ -212,7 +212,7 @@ proptest! {
         let pairs = ids.windows(2).map(|ids| pair(&ids[0], &ids[1], 0.7)).collect();
         let mut found = joined(pairs);
         found.texts.values_mut().for_each(|text| *text = ids.concat() + "0123456");
-        let report = PairsReport::new(Run::new("pairwise"), found, false);
+        let report = PairsReport::new(Run::new("pairs"), found, false);
         check(&report.html())?;
     }
 }

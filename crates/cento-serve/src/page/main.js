@@ -2,13 +2,13 @@
 
 import { get } from "./api.js";
 import { byId, counted } from "./dom.js";
-import { setUpPairwise } from "./pairwise.js";
+import { setUpPairs } from "./pairs_panel.js";
 import { setUpRegister, tellWhatIsKept } from "./registry.js";
 import { setUpSearch } from "./search.js";
 import { report, setUpToken } from "./task.js";
 import { setUpVerify } from "./verify.js";
 
-const TABS = ["search", "pairwise", "registry"];
+const TABS = ["search", "pairs", "registry"];
 
 function showTab(name) {
   for (const other of TABS) {
@@ -70,7 +70,7 @@ for (const kind of ["dragover", "drop"]) {
 }
 setUpTabs();
 setUpSearch();
-setUpPairwise();
+setUpPairs();
 setUpRegister(showStats);
 setUpVerify();
 setUpToken(showStats);

@@ -11,7 +11,7 @@ mod maintenance;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 mod page;
-mod pairwise;
+mod pairs;
 mod report;
 mod search;
 mod status;
@@ -64,8 +64,8 @@ fn readers() -> Vec<Route> {
         post("/v1/search", search::search),
         post("/v1/compare", compare::compare),
         post("/v1/passages", compare::passages),
-        post("/v1/pairwise", pairwise::pairwise),
-        post("/v1/pairwise/report", pairwise::report),
+        post("/v1/pairs", pairs::pairs),
+        post("/v1/pairs/report", pairs::report),
         post("/v1/report", report::report),
         post("/v1/texts", texts::texts),
         get("/v1/documents", documents::list),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
-use super::{compare, documents, maintenance, pairwise, report, search, status, texts};
+use super::{compare, documents, maintenance, pairs, report, search, status, texts};
 use cento_client::api::{ErrorBody, measure_pattern};
 
 /// What the document says of the API as a whole.
@@ -25,8 +25,8 @@ use cento_client::api::{ErrorBody, measure_pattern};
         search::search,
         compare::compare,
         compare::passages,
-        pairwise::pairwise,
-        pairwise::report,
+        pairs::pairs,
+        pairs::report,
         report::report,
         texts::texts,
         documents::list,
@@ -365,7 +365,7 @@ mod tests {
         check("CompactRequest", Value::Null);
         check("PassagesRequest", json!(["hit"]));
         check("CompareRequest", json!(["a", "b"]));
-        check("PairwiseRequest", json!(["documents"]));
+        check("PairsRequest", json!(["documents"]));
         check("DocumentBody", json!(["id", "text"]));
     }
 }

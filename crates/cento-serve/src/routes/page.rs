@@ -30,7 +30,7 @@ const FILES: [(&str, &str, &str); 18] = [
     ("/page/graph.js", SCRIPT, include_str!("../page/graph.js")),
     ("/page/layout.js", SCRIPT, include_str!("../page/layout.js")),
     ("/page/pairs.js", SCRIPT, include_str!("../page/pairs.js")),
-    ("/page/pairwise.js", SCRIPT, include_str!("../page/pairwise.js")),
+    ("/page/pairs_panel.js", SCRIPT, include_str!("../page/pairs_panel.js")),
     ("/page/registry.js", SCRIPT, include_str!("../page/registry.js")),
     ("/page/search.js", SCRIPT, include_str!("../page/search.js")),
     ("/page/sides.js", SCRIPT, include_str!("../page/sides.js")),

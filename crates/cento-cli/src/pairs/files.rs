@@ -1,4 +1,4 @@
-//! `cento pairwise`
+//! Pairs of files: the pairwise test of Finkel et al. (2002), section 2.6.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -7,106 +7,64 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::add::SourceArgs;
-use super::boilerplate::{Unread, read_noting, without_read};
-use super::create::ConfigArgs;
-use super::handout::{self, HandoutArgs};
-use super::left_out::{FilterArgs, LeftOuts};
-use super::memory;
-use super::messages::Messages;
-use super::output::{self, Format, ListEnd, NotCompared, counted, similarity};
-use super::pairs::write_passages;
-use super::pairs_report::{report_bytes_max, tell_cut};
-use super::progress::{AddProgress, stop_flag};
-use super::submission::{FilePair, Submissions};
-use super::terminal::{self, line, tell};
-use super::values::{parse_margin, parse_share};
-use super::{Outcome, Result};
+use super::report::{report_bytes_max, tell_cut};
+use super::{Pairs, RankArg, write_passages};
+use crate::add::SourceArgs;
+use crate::boilerplate::{Unread, read_noting, without_read};
+use crate::create::ConfigArgs;
+use crate::handout;
+use crate::left_out::{FilterArgs, LeftOuts};
+use crate::memory;
+use crate::messages::Messages;
+use crate::output::{self, Format, ListEnd, NotCompared, counted, similarity};
+use crate::progress::AddProgress;
+use crate::submission::{FilePair, Submissions};
+use crate::terminal::{self, line, tell};
+use crate::values::parse_share;
+use crate::{Outcome, Result};
 use cento::Error;
 use cento::index::{Config, Index};
-use cento::join::pairwise::{MostSimilar, PairwiseOptions, SymmetricPair, most_similar};
+use cento::join::most_similar::{MostSimilar, MostSimilarOptions, SymmetricPair, most_similar};
 use cento::replace;
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
 use cento::text::code::{lacks_language, language_in};
 use cento_report::{Joined, Network, PairsReport, clusters, shown_of};
-use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
+use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
 
-/// Show the most similar pairs of a few files.
-///
-/// The pairwise test of Finkel et al. (2002), section 2.6: compares all files of a directory, or of
-/// a tar or zip archive, with each other. The similarity is symmetric: twice the number of runs of
-/// words that both texts have, divided by the sum of the numbers that each has. Keeps no index. What cannot
-/// be compared, because it is empty, not text, or all of it is boilerplate, is reported with the reason, and the
-/// exit status is then 2.
-///
-/// Directories of libraries and build output (node_modules, vendor, target, ...) are left out, with --by
-/// directory also data (.json, .csv, ...), and of programs files in other languages; --analyzer code is
-/// that of the commonest. What is left out is named, and counted; --include '*' reads all of it.
-///
-/// Of eight documents or more each pair also has its margin: its resemblance less that of the sixth
-/// best other neighbour of either document. Usual solutions of one task are alike, and have none.
-/// Fingerprints are not weighted by rarity: a few files do not tell what is rare.
+/// What only pairs of files have.
 #[derive(Debug, Args)]
-pub struct Pairwise {
-    /// A directory, an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), or files.
-    #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+pub struct FileArgs {
     /// What is compared: each file, or each directory in PATH, with all files below it as one
     /// document.
     #[arg(long, value_enum, default_value = "file")]
     by: By,
-    /// Maximum number of pairs to show.
-    #[arg(long, short = 'n', value_name = "N", default_value = "20")]
-    limit: usize,
     /// Minimum symmetric similarity of a pair, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
     min_similarity: f64,
-    /// Minimum resemblance of the texts of a pair, 0 to 1.
-    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
-    min_resemblance: f64,
-    /// Minimum margin of a pair, -1 to 1.
-    #[arg(long, value_name = "X", value_parser = parse_margin, allow_negative_numbers = true)]
-    min_margin: Option<f64>,
-    /// Show the pairs with the greatest margins first, not the most similar ones.
-    #[arg(long)]
-    relative: bool,
     /// Also show which documents the shown pairs connect.
     #[arg(long)]
     clusters: bool,
     /// Also write the shown pairs as a network to this file: .gexf, .graphml or .dot.
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
-    /// Only pairs with a passage of at least this many words, and show these passages. Fewer than 12 words
-    /// are a passage only if they are all of a text.
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
-    min_passage: Option<u32>,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Boilerplate to ignore, such as a template that was handed out: files, directories or an
-    /// index.
-    #[arg(long, visible_alias = "template", short = 'b', value_name = "PATH")]
-    boilerplate: Vec<PathBuf>,
     #[command(flatten)]
     filter: FilterArgs,
     #[command(flatten)]
     source: SourceArgs,
-    #[command(flatten)]
-    handout: HandoutArgs,
-    /// Leave out names in the report: documents have numbers, by the similarity of their pairs.
-    #[arg(long, requires = "handouts")]
-    anonymous: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value = "human")]
-    format: Format,
 }
+
+/// The pairs that are shown, unless --limit says otherwise.
+const LIMIT: usize = 20;
 
 /// Why a document is not compared whose id another one has.
 const REPLACED: &str = "a later document has the same id, and was compared in its place";
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
+pub enum By {
     /// Each file.
     File,
     /// All files below each directory of the first level, together.
@@ -135,25 +93,24 @@ struct Added {
     warnings: Vec<NotCompared>,
 }
 
-impl Pairwise {
-    pub(super) fn run(self) -> Result {
-        let stop = stop_flag();
-        check_there(&self.paths)?;
-        let network = self.graph.as_deref().map(Network::of_file).transpose()?;
+impl Pairs {
+    /// Finds the most similar pairs of files.
+    pub(super) fn run_files(self, stop: &AtomicBool) -> Result {
+        let network = self.files.graph.as_deref().map(Network::of_file).transpose()?;
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
         // Texts decide, so they are stored.
         let (config, source) = self.config_and_source()?;
         let index = Index::create(dir.path().join("index"), config)?;
         let mut unread = Unread::default();
-        let boilerplate = read_noting(&self.boilerplate, index.config(), &mut unread)?;
+        let boilerplate = read_noting(&self.join.boilerplate, index.config(), &mut unread)?;
         let mut not_compared = unread.list;
         let ignored = boilerplate.as_ref().map(Boilerplate::keys).unwrap_or_default();
-        let mut added = self.add(&index, &source, &ignored, &stop)?;
+        let mut added = self.add(&index, &source, &ignored, stop)?;
         if added.documents == 0 && source.filter.asks_language() {
             // Nobody gave their programs such names.
             let filter = source.filter.in_any_language();
-            added = self.add(&index, &SourceOptions { filter, ..source }, &ignored, &stop)?;
+            added = self.add(&index, &SourceOptions { filter, ..source }, &ignored, stop)?;
         }
         let Added { submissions, left_out, warnings, .. } = added;
         left_out.tell();
@@ -161,16 +118,16 @@ impl Pairwise {
         not_compared.extend(added.not_compared);
         let searcher = Searcher::new(index.snapshot()?);
         let searcher = without_read(searcher, boilerplate)?;
-        let options = PairwiseOptions {
-            limit: self.limit,
-            similarity_min: self.min_similarity,
-            resemblance_min: self.min_resemblance,
+        let options = MostSimilarOptions {
+            limit: self.limit.unwrap_or(LIMIT),
+            similarity_min: self.files.min_similarity,
+            resemblance_min: self.thresholds.resemblance(),
             margin_min: self.min_margin,
-            by_margin: self.relative,
+            by_margin: self.rank == Some(RankArg::Margin),
+            threads: self.join.threads(),
             min_passage: self.min_passage,
-            ..PairwiseOptions::default()
         };
-        let found = most_similar(&searcher, &options, &stop)?;
+        let found = most_similar(&searcher, &options, stop)?;
         let messages = Messages::default();
         for left in &found.not_compared {
             let analyzer = &searcher.snapshot().config().analyzer;
@@ -191,7 +148,7 @@ impl Pairwise {
             output::print_warnings(&warnings)?;
         }
         let MostSimilar { pairs: best, .. } = &found;
-        if let (Some(path), Some(network)) = (&self.graph, network) {
+        if let (Some(path), Some(network)) = (&self.files.graph, network) {
             let edges: Vec<_> = best
                 .iter()
                 .map(|found| (&*found.pair.a, &*found.pair.b, found.symmetric))
@@ -202,7 +159,7 @@ impl Pairwise {
         let is_empty = best.is_empty();
         let is_missing = tell_not_compared(&not_compared);
         if self.handout.is_asked() {
-            self.report(&searcher, found, not_compared, warnings, &left_out)?;
+            self.report_files(&searcher, found, not_compared, warnings, &left_out)?;
         }
         if is_missing {
             return Ok(Outcome::Bad);
@@ -211,7 +168,7 @@ impl Pairwise {
     }
 
     /// Writes the report, with the passages of the shown pairs.
-    fn report(
+    fn report_files(
         &self,
         searcher: &Searcher,
         found: MostSimilar,
@@ -220,30 +177,33 @@ impl Pairwise {
         left_out: &LeftOuts,
     ) -> cento::Result<()> {
         let analyzer = &searcher.snapshot().config().analyzer;
-        let mut run = self.handout.run("pairwise", analyzer)?;
-        run = run.with("scheme", &self.config.scheme).with("limit", self.limit);
+        let mut run = self.handout.run("pairs", analyzer)?;
+        run = run
+            .with("scheme", &self.files.config.scheme)
+            .with("limit", self.limit.unwrap_or(LIMIT));
         run = run.with("analyzer", analyzer);
+        let resemblance = self.thresholds.resemblance();
         for (name, least) in
-            [("min-similarity", self.min_similarity), ("min-resemblance", self.min_resemblance)]
+            [("min-similarity", self.files.min_similarity), ("min-resemblance", resemblance)]
         {
             run = handout::unless(run, name, &least, &0.0);
         }
         for (name, value) in [
             ("min-passage", self.min_passage.map(|least| least.to_string())),
             ("min-margin", self.min_margin.map(|least| least.to_string())),
-            ("relative", self.relative.then(|| "yes".into())),
+            ("rank", self.rank.map(RankArg::name)),
             ("left out by name", left_out.summary()),
         ] {
             run = value.into_iter().fold(run, |run, value| run.with(name, value));
         }
-        if !self.boilerplate.is_empty() {
-            run = run.with("template", handout::listed(&self.boilerplate));
+        if !self.join.boilerplate.is_empty() {
+            run = run.with("boilerplate", handout::listed(&self.join.boilerplate));
         }
         let all = found.pairs.len();
         let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));
         let joined = Joined {
             compared: found.compared,
-            measure: cento_report::PAIRWISE_MEASURE.into(),
+            measure: cento_report::SYMMETRIC_MEASURE.into(),
             histogram: Some(found.histogram),
             total: found.total,
             limit_option: "--limit",
@@ -258,19 +218,20 @@ impl Pairwise {
     /// The configuration, and how files are read: libraries and, of programs, files in other languages
     /// are left out by their names, and of directories also data.
     fn config_and_source(&self) -> cento::Result<(Config, SourceOptions)> {
-        let (is_directory, analyzer) = (self.by == By::Directory, &self.config.analyzer);
+        let (is_directory, analyzer) =
+            (self.files.by == By::Directory, &self.files.config.analyzer);
         let infers = lacks_language(analyzer);
         let is_program = infers || language_in(analyzer).is_some();
-        let filter = self.filter.filter()?;
+        let filter = self.files.filter.filter()?;
         let filter = filter.without_libraries(is_directory, is_directory || is_program);
         let filter = if is_directory { filter.without_data() } else { filter };
         let options = SourceOptions {
             filter,
             lists_are_texts: is_directory,
             tells_unseen: true,
-            ..self.source.options()
+            ..self.files.source.options()
         };
-        let config = self.config.config_of_most(&self.paths, &options)?;
+        let config = self.files.config.config_of_most(&self.paths, &options)?;
         let filter = match language_in(&config.analyzer.to_string()) {
             Some(language) => options.filter.in_language(language, infers),
             None => options.filter,
@@ -285,7 +246,7 @@ impl Pairwise {
         ignored: &[u64],
         stop: &AtomicBool,
     ) -> Result<Added> {
-        match self.by {
+        match self.files.by {
             By::File => self.add_files(index, source, stop),
             By::Directory => self.add_directories(index, source, ignored, Stop::on(stop)),
         }
@@ -376,7 +337,7 @@ impl Pairwise {
             }
             write_passages(&mut out, pair)?;
         }
-        if self.clusters {
+        if self.files.clusters {
             let edges = best.iter().map(|found| (&*found.pair.a, &*found.pair.b));
             for cluster in clusters(edges) {
                 match self.format {

@@ -7,9 +7,9 @@ use cento::join::pairs::PairReport;
 use cento::search::Searcher;
 use cento_report::{Joined, ReportMemory};
 
-use super::memory;
-use super::output;
-use super::terminal::tell;
+use crate::memory;
+use crate::output;
+use crate::terminal::tell;
 
 fn read(from: &Snapshot, id: &str, texts: &mut HashMap<String, String>) -> cento::Result<()> {
     if !texts.contains_key(id)

@@ -31,7 +31,7 @@ pub struct SymmetricPair {
 
 /// Which pairs are shown.
 #[derive(Debug, Clone, Copy)]
-pub struct PairwiseOptions {
+pub struct MostSimilarOptions {
     /// The maximum number of pairs.
     pub limit: usize,
     /// The least symmetric similarity of a pair, 0 to 1: 2 r / (1 + r) for a resemblance of r.
@@ -49,9 +49,9 @@ pub struct PairwiseOptions {
     pub threads: usize,
 }
 
-impl Default for PairwiseOptions {
-    fn default() -> PairwiseOptions {
-        PairwiseOptions {
+impl Default for MostSimilarOptions {
+    fn default() -> MostSimilarOptions {
+        MostSimilarOptions {
             limit: 20,
             similarity_min: 0.0,
             resemblance_min: 0.0,
@@ -116,7 +116,7 @@ pub struct NothingLeft {
     pub has_tokens: bool,
 }
 
-impl PairwiseOptions {
+impl MostSimilarOptions {
     /// Returns whether a pair meets the thresholds; leaves it the passages that are long enough.
     fn is_met(&self, pair: &mut Pair) -> bool {
         let resemblance = self.resemblance_min;
@@ -142,10 +142,10 @@ impl PairwiseOptions {
 /// When margins decide and there are too few documents for them, and when a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
 pub fn most_similar(
     searcher: &Searcher,
-    options: &PairwiseOptions,
+    options: &MostSimilarOptions,
     stop: &AtomicBool,
 ) -> Result<MostSimilar> {
-    let PairwiseOptions { limit, margin_min, by_margin, min_passage, threads, .. } = *options;
+    let MostSimilarOptions { limit, margin_min, by_margin, min_passage, threads, .. } = *options;
     let snapshot = searcher.snapshot();
     let documents = snapshot.documents();
     let not_compared = nothing_left(searcher, Stop::on(stop))?;
@@ -153,7 +153,7 @@ pub fn most_similar(
     // Pairs that do not meet the thresholds are counted, so none of these is asked of the join; that a
     // margin is asked for makes too few documents an error.
     let joined = PairOptions {
-        relative: documents >= MARGIN_DOCUMENTS_MIN,
+        margins: documents >= MARGIN_DOCUMENTS_MIN,
         margin_min: (by_margin || margin_min.is_some()).then_some(f64::NEG_INFINITY),
         passages: min_passage.is_some(),
         threads,
@@ -244,7 +244,7 @@ mod tests {
             ("e", " ".into()),
         ];
         let (searcher, stop) = (searcher(&texts), AtomicBool::new(false));
-        let check = |options: PairwiseOptions, shown: &[&str], total, below: [u64; 2]| {
+        let check = |options: MostSimilarOptions, shown: &[&str], total, below: [u64; 2]| {
             let found = most_similar(&searcher, &options, &stop).unwrap();
             let ids: Vec<_> =
                 found.pairs.iter().map(|p| format!("{}{}", p.pair.a, p.pair.b)).collect();
@@ -259,12 +259,12 @@ mod tests {
                 ("e", false)
             );
         };
-        let options = PairwiseOptions::default();
+        let options = MostSimilarOptions::default();
         check(options, &["ab", "ac", "bc"], 3, [0, 0]);
-        check(PairwiseOptions { similarity_min: 0.6, ..options }, &["ab"], 1, [2, 0]);
-        check(PairwiseOptions { limit: 1, ..options }, &["ab"], 3, [0, 0]);
-        check(PairwiseOptions { min_passage: Some(15), ..options }, &["ab"], 1, [2, 0]);
-        check(PairwiseOptions { min_passage: Some(50), ..options }, &[], 0, [2, 1]);
+        check(MostSimilarOptions { similarity_min: 0.6, ..options }, &["ab"], 1, [2, 0]);
+        check(MostSimilarOptions { limit: 1, ..options }, &["ab"], 3, [0, 0]);
+        check(MostSimilarOptions { min_passage: Some(15), ..options }, &["ab"], 1, [2, 0]);
+        check(MostSimilarOptions { min_passage: Some(50), ..options }, &[], 0, [2, 1]);
     }
 
     #[test]
@@ -274,7 +274,7 @@ mod tests {
         let mut sheet = Boilerplate::new(searcher.snapshot().config()).unwrap();
         sheet.add_text(&texts[2].1, Stop::NEVER).unwrap();
         let searcher = searcher.without(sheet).unwrap();
-        let options = PairwiseOptions::default();
+        let options = MostSimilarOptions::default();
         let found = most_similar(&searcher, &options, &AtomicBool::new(false)).unwrap();
         assert_eq!((found.compared, found.histogram.none), (2, 1));
         assert_eq!(found.not_compared, [NothingLeft { id: "sheet".into(), has_tokens: true }]);

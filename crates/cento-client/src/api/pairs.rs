@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::search::{min_passage, share};
 use super::{DocumentBody, FileReason, NotRead};
 use cento::Result;
-use cento::join::pairwise::SymmetricPair;
+use cento::join::most_similar::SymmetricPair;
 use cento::whole;
 
 /// Documents to be compared with each other; nothing of them is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct PairwiseRequest {
+pub struct PairsRequest {
     /// The documents.
     pub documents: Vec<DocumentBody>,
     /// Texts that do not count, such as what was handed out.
@@ -32,7 +32,7 @@ pub struct PairwiseRequest {
     pub min_passage: Option<u32>,
 }
 
-impl PairwiseRequest {
+impl PairsRequest {
     /// The least length of passages, if one is named.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ fn default_limit() -> usize {
 /// The most similar pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct PairwiseResponse {
+pub struct PairsResponse {
     /// The pairs, the most similar first.
     pub pairs: Vec<SymmetricPair>,
     /// The number of all pairs that meet the thresholds.

@@ -17,25 +17,25 @@ const CATEGORIES = {
 };
 
 /** Sets up the panel. */
-export function setUpPairwise() {
-  const panel = byId("panel-pairwise");
-  const root = byId("pairwise-side-by-side");
+export function setUpPairs() {
+  const panel = byId("panel-pairs");
+  const root = byId("pairs-side-by-side");
   const latest = makeLatest(root);
-  const run = makeTask(panel, byId("pairwise-status"), byId("pairwise-run"));
+  const run = makeTask(panel, byId("pairs-status"), byId("pairs-run"));
   const files = new Chooser({
-    inputs: [byId("pairwise-files"), byId("pairwise-directory")],
+    inputs: [byId("pairs-files"), byId("pairs-directory")],
     target: panel,
-    list: byId("pairwise-chosen"),
+    list: byId("pairs-chosen"),
   });
   const boilerplate = new Chooser({
-    inputs: [byId("pairwise-boilerplate")],
-    list: byId("pairwise-boilerplate-chosen"),
+    inputs: [byId("pairs-boilerplate")],
+    list: byId("pairs-boilerplate-chosen"),
     what: "file of boilerplate",
     replaces: true,
   });
   const view = new PairsView({
-    root: byId("pairwise-results"),
-    prefix: "pairwise",
+    root: byId("pairs-results"),
+    prefix: "pairs",
     caption: "The most similar pairs",
     columns: [
       ...pairColumns("A", "B"),
@@ -49,12 +49,12 @@ export function setUpPairwise() {
       root.scrollIntoView({ block: "nearest" });
     },
   });
-  byId("pairwise-form").addEventListener("submit", (event) => {
+  byId("pairs-form").addEventListener("submit", (event) => {
     event.preventDefault();
     run((task) => compareAll(files, boilerplate, view, task));
   });
-  const reportForm = byId("pairwise-report-form");
-  const saveReport = makeTask(reportForm, byId("pairwise-status"), byId("pairwise-report"));
+  const reportForm = byId("pairs-report-form");
+  const saveReport = makeTask(reportForm, byId("pairs-status"), byId("pairs-report"));
   reportForm.addEventListener("submit", (event) => {
     event.preventDefault();
     saveReport((task) => exportReport(task));
@@ -69,18 +69,18 @@ let warnings = [];
 /** Saves the report of the pairs that are shown. */
 async function exportReport({ signal, say }) {
   say("Making the report.");
-  const anonymous = byId("pairwise-anonymous").checked;
-  const file = await postForFile("v1/pairwise/report", { pairwise: shown, anonymous, not_compared: unread, warnings }, signal);
+  const anonymous = byId("pairs-anonymous").checked;
+  const file = await postForFile("v1/pairs/report", { pairs: shown, anonymous, not_compared: unread, warnings }, signal);
   saveFile(file, "report.html");
-  byId("pairwise-status").textContent = "The report has been saved as report.html.";
+  byId("pairs-status").textContent = "The report has been saved as report.html.";
 }
 
 async function compareAll(files, boilerplate, view, { signal, say }) {
-  const status = byId("pairwise-status");
-  const results = byId("pairwise-results");
+  const status = byId("pairs-status");
+  const results = byId("pairs-results");
   results.hidden = true;
-  byId("pairwise-report-form").hidden = true;
-  clearSides(byId("pairwise-side-by-side"));
+  byId("pairs-report-form").hidden = true;
+  clearSides(byId("pairs-side-by-side"));
   const { documents, skipped } = await readDocuments(files.chosen, { signal, say });
   const handedOut = await readDocuments(boilerplate.chosen, { signal, say });
   const notRead = [...skipped, ...handedOut.skipped];
@@ -92,9 +92,9 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
   shown = {
     documents: documents.map(({ id, text }) => ({ id, text })),
     boilerplate: handedOut.documents.map(({ text }) => text),
-    limit: Number(byId("pairwise-limit").value),
+    limit: Number(byId("pairs-limit").value),
   };
-  const answer = await post("v1/pairwise", shown, signal);
+  const answer = await post("v1/pairs", shown, signal);
   const vertices = new Map(documents.map(({ id, text }) => [id, { name: id, kind: "file", text }]));
   const pairs = answer.pairs.map((pair) => ({ ...pair, a: vertices.get(pair.a), b: vertices.get(pair.b) }));
   unread = notRead.map(({ path, reason }) => ({ path, reason }));
@@ -107,7 +107,7 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
   const cut = answer.more ? ` ${count(pairs.length)} of ${count(answer.total)} pairs shown; raise the maximum to see more.` : "";
   status.textContent = `${found}${cut}${leftOut([...notRead, ...alone])}${warned(documents)}`;
   results.hidden = pairs.length === 0;
-  byId("pairwise-report-form").hidden = pairs.length === 0;
+  byId("pairs-report-form").hidden = pairs.length === 0;
   view.show(pairs);
 }
 

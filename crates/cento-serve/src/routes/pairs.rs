@@ -1,4 +1,4 @@
-//! `POST /v1/pairwise`, `/v1/pairwise/report`
+//! `POST /v1/pairs`, `/v1/pairs/report`
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,15 +16,14 @@ use crate::memory;
 use cento::Error;
 use cento::budget::Permit;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
-use cento::join::pairwise::{MostSimilar, PairwiseOptions, most_similar};
+use cento::join::most_similar::{MostSimilar, MostSimilarOptions, most_similar};
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
 use cento::text::unseen::Unseen;
 use cento_client::api::{
-    DocumentBody, FileReason, HITS_MAX, NotRead, PairwiseReportRequest, PairwiseRequest,
-    PairwiseResponse,
+    DocumentBody, FileReason, HITS_MAX, NotRead, PairsReportRequest, PairsRequest, PairsResponse,
 };
-use cento_report::{Joined, NotCompared, PAIRWISE_MEASURE, PairsReport, Run};
+use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
 
 /// Compare a handful of documents with each other.
 ///
@@ -32,19 +31,19 @@ use cento_report::{Joined, NotCompared, PAIRWISE_MEASURE, PairsReport, Run};
 /// `multipart/form-data` they are files, and files in parts `boilerplate` do not count.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
-    path = "/v1/pairwise",
+    path = "/v1/pairs",
     tag = "search",
     security(("token" = [])),
     request_body(content(
-        (PairwiseRequest = "application/json"),
+        (PairsRequest = "application/json"),
         (cento_client::api::FilesRequest = "multipart/form-data"),
     )),
-    responses((status = 200, description = "The most similar pairs", body = PairwiseResponse), super::errors::Errors)
+    responses((status = 200, description = "The most similar pairs", body = PairsResponse), super::errors::Errors)
 ))]
-pub async fn pairwise(
+pub async fn pairs(
     State(app): State<Arc<App>>,
     request: Request,
-) -> Result<Json<PairwiseResponse>, Failure> {
+) -> Result<Json<PairsResponse>, Failure> {
     let body = app.read_body(request).await?;
     let (request, unseen, room, mut not_read) = match body.is_files() {
         true => files(&app, body).await?,
@@ -67,7 +66,7 @@ pub async fn pairwise(
         left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
     not_read.left_out.extend(left);
     let more = (pairs.len() as u64) < total;
-    Ok(Json(PairwiseResponse { pairs, total, more, not_read, warnings }))
+    Ok(Json(PairsResponse { pairs, total, more, not_read, warnings }))
 }
 
 /// Report which of a handful of documents are most alike, and where.
@@ -76,11 +75,11 @@ pub async fn pairwise(
 /// each pair side by side. Nothing of the documents is kept.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
-    path = "/v1/pairwise/report",
-    operation_id = "pairwise_report",
+    path = "/v1/pairs/report",
+    operation_id = "pairs_report",
     tag = "search",
     security(("token" = [])),
-    request_body = PairwiseReportRequest,
+    request_body = PairsReportRequest,
     responses(
         (status = 200, description = "The report", body = String, content_type = "text/html"),
         super::errors::Errors,
@@ -88,9 +87,9 @@ pub async fn pairwise(
 ))]
 pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Response, Failure> {
     let body = app.read_body(request).await?;
-    let request: PairwiseReportRequest = body.json()?;
+    let request: PairsReportRequest = body.json()?;
     let (_, room) = body.into_parts();
-    check(&app, &request.pairwise)?;
+    check(&app, &request.pairs)?;
     let (own, searcher) = (app.clone(), app.searcher());
     let html = app.run(move |stop| {
         let _room = room;
@@ -103,21 +102,21 @@ pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Res
 fn made(
     app: &App,
     config: Config,
-    PairwiseReportRequest { pairwise, anonymous, not_compared, mut warnings }: PairwiseReportRequest,
+    PairsReportRequest { pairs, anonymous, not_compared, mut warnings }: PairsReportRequest,
     stop: &Arc<AtomicBool>,
 ) -> cento::Result<String> {
     if warnings.is_empty() {
-        warnings = self::warnings(&pairwise.documents, &[]);
+        warnings = self::warnings(&pairs.documents, &[]);
     }
-    let run = described(&pairwise, &config);
-    let text_bytes = pairwise.documents.iter().map(|document| document.text.len()).sum();
-    let mut compared = Compared::new(app, config, pairwise, true, stop)?;
+    let run = described(&pairs, &config);
+    let text_bytes = pairs.documents.iter().map(|document| document.text.len()).sum();
+    let mut compared = Compared::new(app, config, pairs, true, stop)?;
     let left = compared.nothing_left();
     let Compared { searcher, found, memory } = compared;
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
     let mut joined = Joined::read(shown, &searcher, Some(stop), usize::MAX)?;
     joined.compared = found.compared;
-    joined.measure = PAIRWISE_MEASURE.into();
+    joined.measure = SYMMETRIC_MEASURE.into();
     joined.histogram = Some(found.histogram);
     (joined.total, joined.limit_option) = (found.total, "`limit`");
     let named = |FileReason { path, reason }| NotCompared::new(path, reason);
@@ -140,9 +139,9 @@ fn warnings(documents: &[DocumentBody], unseen: &[Unseen]) -> Vec<FileReason> {
 }
 
 /// What the foot of the report says.
-fn described(request: &PairwiseRequest, config: &Config) -> Run {
+fn described(request: &PairsRequest, config: &Config) -> Run {
     let mut run =
-        Run::new("pairwise").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
+        Run::new("pairs").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
     run.date = Some(super::report::now());
     run = run.analyzed_by(&config.analyzer).with("limit", request.limit);
     if request.min_resemblance > 0.0 {
@@ -158,7 +157,7 @@ fn described(request: &PairwiseRequest, config: &Config) -> Run {
 }
 
 /// Checks what a request says before anything is computed.
-fn check(app: &App, request: &PairwiseRequest) -> Result<(), Failure> {
+fn check(app: &App, request: &PairsRequest) -> Result<(), Failure> {
     request.min_passage()?;
     request.min_resemblance()?;
     if request.limit > HITS_MAX {
@@ -195,12 +194,12 @@ impl Compared {
     fn new(
         app: &App,
         config: Config,
-        request: PairwiseRequest,
+        request: PairsRequest,
         finds_passages: bool,
         stop: &Arc<AtomicBool>,
     ) -> cento::Result<Compared> {
         let (min_passage, resemblance_min) = (request.min_passage()?, request.min_resemblance()?);
-        let PairwiseRequest { documents, boilerplate, limit, .. } = request;
+        let PairsRequest { documents, boilerplate, limit, .. } = request;
         let wanted = Stop::on(&**stop);
         let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
         let handed_out: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
@@ -225,12 +224,12 @@ impl Compared {
         if !boilerplate.is_empty() {
             searcher = searcher.without_until(ignored, wanted)?;
         }
-        let options = PairwiseOptions {
+        let options = MostSimilarOptions {
             limit,
             resemblance_min,
             min_passage,
             threads,
-            ..PairwiseOptions::default()
+            ..MostSimilarOptions::default()
         };
         let found = most_similar(&searcher, &options, stop)?;
         Ok(Compared { searcher, found, memory })
@@ -242,9 +241,9 @@ impl Compared {
 async fn files(
     app: &Arc<App>,
     body: Body,
-) -> Result<(PairwiseRequest, Vec<Unseen>, Permit, NotRead), Failure> {
+) -> Result<(PairsRequest, Vec<Unseen>, Permit, NotRead), Failure> {
     let mut files = Files::read(app, body, &["file", "boilerplate"]).await?;
-    let mut request: PairwiseRequest = files.request([("documents", json!([]))])?;
+    let mut request: PairsRequest = files.request([("documents", json!([]))])?;
     let boilerplate = files.take("boilerplate").into_iter();
     request.boilerplate.extend(boilerplate.map(|found| found.document.text));
     let mut unseen = Vec::new();

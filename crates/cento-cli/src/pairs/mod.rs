@@ -1,0 +1,241 @@
+//! `cento pairs`: of the documents of indexes, or of files.
+
+mod files;
+mod indexes;
+mod output;
+mod report;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+
+use super::Result;
+use super::handout::HandoutArgs;
+use super::join::JoinArgs;
+use super::output::{self as shown, Format, similarity};
+use super::progress::stop_flag;
+use super::terminal::line;
+use super::values::parse_margin;
+use cento::Error;
+use cento::index::Index;
+use cento::join::Thresholds;
+use cento::join::pairs::PairReport;
+use cento_source::check_there;
+use files::FileArgs;
+use indexes::IndexArgs;
+
+/// Find pairs of documents that share text, in indexes or among files.
+///
+/// Of an index every document is compared with all others, or with those of another index. Pairs are
+/// written as they are found, in the order in which the index stores the documents. Without a
+/// threshold of any kind, shows pairs of which one document contains a tenth of the other. Exact copies are
+/// found whatever --max-df ignores; those that have no other fingerprints are paired with the first of them only. Where fingerprints are
+/// weighted by rarity, this is rarity in the index, with --against in that other index.
+///
+/// Files, and those of directories and archives, are compared with each other, and nothing is kept (the
+/// pairwise test of Finkel et al. 2002, section 2.6). The most similar pairs come first. The similarity is
+/// symmetric: twice the number of runs of words that both texts have, divided by the sum of the numbers
+/// that each has. What cannot be compared, because it is empty, not text, or all of it is boilerplate, is
+/// reported with the reason, and the exit status is then 2. Directories of libraries and build output
+/// (node_modules, vendor, target, ...) are left out, with --by directory also data (.json, .csv, ...), and
+/// of programs files in other languages; --analyzer code is that of the commonest. What is left out is
+/// named, and counted; --include '*' reads all of it.
+///
+/// The margin of a pair is its resemblance less that of the sixth best other neighbour of either
+/// document, whichever is greater. It tells copies from the usual solutions of a task, which are alike and
+/// have none. It takes eight documents or more; pairs of files show it then, pairs of indexes with
+/// --rank margin or --min-margin.
+#[derive(Debug, Args)]
+pub struct Pairs {
+    #[command(flatten)]
+    given: Given,
+    /// Directories of indexes, which are taken as one and must have the same scheme and analyzer; or
+    /// files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst, .zip).
+    #[arg(value_name = "INDEX|PATH", required = true)]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    thresholds: Thresholds,
+    /// Minimum margin of a pair, -1 to 1.
+    #[arg(long, value_name = "X", value_parser = parse_margin, allow_negative_numbers = true)]
+    min_margin: Option<f64>,
+    /// Only pairs with a passage of at least this many words; shows these passages. Fewer than 12 words
+    /// are a passage only if they are all of a text.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    min_passage: Option<u32>,
+    /// Show the best pairs first. Default: by similarity of files; of indexes in the order of the index, or
+    /// with --limit and --report by overlap.
+    ///
+    /// All pairs of an index are found before the first is shown, and held in memory unless --limit is given.
+    #[arg(long, value_enum, conflicts_with = "out")]
+    rank: Option<RankArg>,
+    /// Maximum number of pairs to show, the best ones. Default: 20 of files; all of indexes, 200 with --report.
+    #[arg(long, short = 'n', value_name = "N", conflicts_with = "out")]
+    limit: Option<usize>,
+    #[command(flatten)]
+    join: JoinArgs,
+    #[command(flatten)]
+    indexes: IndexArgs,
+    #[command(flatten)]
+    files: FileArgs,
+    #[command(flatten)]
+    handout: HandoutArgs,
+    /// Leave out names in the report: documents have numbers, by the similarity of their pairs.
+    #[arg(long, requires = "handouts")]
+    anonymous: bool,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// The order of pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RankArg {
+    /// By the number of fingerprints in common; of indexes only.
+    Overlap,
+    /// By weighted resemblance, in which rare fingerprints count for more; of indexes only.
+    Weight,
+    /// By the tokens in passages in common; of indexes only. Takes about a millisecond per pair.
+    Passages,
+    /// By symmetric similarity; of files only.
+    Similarity,
+    /// By the margin.
+    Margin,
+}
+
+impl RankArg {
+    fn name(self) -> String {
+        self.to_possible_value().map_or(String::new(), |value| value.get_name().into())
+    }
+}
+
+/// The ids of the options that stand on the command line.
+#[derive(Debug)]
+struct Given(Vec<String>);
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Given, clap::Error> {
+        let is_given =
+            |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        Ok(Given(matches.ids().filter(is_given).map(ToString::to_string).collect()))
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        *self = Given::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for Given {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+/// Thresholds and limits that only pairs of indexes have, beside [`IndexArgs`].
+const OF_INDEXES: [&str; 5] = [
+    "max_df",
+    "min_containment",
+    "min_overlap",
+    "min_weighted_containment",
+    "min_weighted_resemblance",
+];
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Indexes,
+    Files,
+}
+
+impl Pairs {
+    pub(super) fn run(self) -> Result {
+        check_there(&self.paths)?;
+        let kind = kind(&self.paths)?;
+        self.check_options(kind)?;
+        let stop = stop_flag();
+        match kind {
+            Kind::Indexes => self.run_indexes(&stop),
+            Kind::Files => self.run_files(&stop),
+        }
+    }
+
+    /// Refuses options that say nothing of pairs of this kind.
+    fn check_options(&self, kind: Kind) -> cento::Result<()> {
+        let (others, only) = match kind {
+            Kind::Indexes => (FileArgs::augment_args(Command::new("")), "files"),
+            Kind::Files => (IndexArgs::augment_args(Command::new("")), "indexes"),
+        };
+        let first = self.paths[0].display();
+        let is = match kind {
+            Kind::Indexes => format!("{first} is an index"),
+            Kind::Files => format!("{first} is no index"),
+        };
+        let is_other = |id: &&String| {
+            let is_listed = kind == Kind::Files && OF_INDEXES.contains(&id.as_str());
+            is_listed || others.get_arguments().any(|arg| arg.get_id() == id.as_str())
+        };
+        if let Some(id) = self.given.0.iter().find(is_other) {
+            let what = format!("--{} is for pairs of {only}, and {is}", id.replace('_', "-"));
+            return Err(Error::arguments(what));
+        }
+        let is_of_files = |rank| rank == RankArg::Similarity;
+        match self.rank {
+            Some(RankArg::Margin) | None => Ok(()),
+            Some(rank) if is_of_files(rank) == (kind == Kind::Files) => Ok(()),
+            Some(rank) => {
+                let what = format!("--rank {} is for pairs of {only}, and {is}", rank.name());
+                Err(Error::arguments(what))
+            }
+        }
+    }
+}
+
+/// What all of these paths are.
+fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
+    let (indexes, files): (Vec<&Path>, Vec<&Path>) =
+        paths.iter().map(PathBuf::as_path).partition(|path| Index::exists(path));
+    match (indexes.first(), files.first()) {
+        (Some(_), None) => Ok(Kind::Indexes),
+        (None, _) => Ok(Kind::Files),
+        (Some(index), Some(file)) => {
+            let what = format!(
+                "{} is an index, and {} is none; name only indexes, or only files, or add the files to an \
+                 index with `cento add`",
+                index.display(),
+                file.display()
+            );
+            Err(Error::arguments(what))
+        }
+    }
+}
+
+/// Writes the passages of a pair, if they were asked for.
+fn write_passages(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
+    for passage in pair.passages.iter().flatten() {
+        line!(
+            out,
+            "    bytes {}..{} of the one{} are {}..{} of the other{}: {}, similarity {}",
+            passage.a.0,
+            passage.a.1,
+            shown::place(passage.a_page, passage.a_line),
+            passage.b.0,
+            passage.b.1,
+            shown::place(passage.b_page, passage.b_line),
+            shown::tokens_of(passage.tokens, passage.matched),
+            similarity(passage.similarity)
+        )?;
+    }
+    if pair.passages_complete == Some(false) {
+        line!(out, "    {}", shown::MORE_PASSAGES)?;
+    }
+    Ok(())
+}

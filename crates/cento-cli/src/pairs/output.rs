@@ -1,0 +1,116 @@
+//! Where do pairs go, and how is an interrupted run continued?
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::outfile::{OutFile, is_taken};
+use crate::{Failure, Result, whole};
+use cento::{Error, replace};
+
+/// How far a run has come; beside its output until it ends.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// Of the index, or both, and of all options that decide what is written.
+    run: u64,
+    /// The document that comes next.
+    pub next: u64,
+    /// The length of the output up to there.
+    bytes: u64,
+    /// The pairs in it.
+    pub pairs: u64,
+}
+
+/// A checkpoint is made about as often.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
+
+/// More than any checkpoint has.
+const CHECKPOINT_BYTES_MAX: usize = 64 << 10;
+
+/// Where pairs go.
+pub struct Output {
+    pub out: OutFile,
+    /// The file of the checkpoint; none for standard output.
+    beside: Option<PathBuf>,
+    pub checkpoint: Checkpoint,
+    saved: Instant,
+}
+
+impl Output {
+    pub fn open(path: Option<&Path>, resumes: bool, run: u64) -> Result<Output> {
+        let mut checkpoint = Checkpoint { run, next: 0, bytes: 0, pairs: 0 };
+        let saved = Instant::now();
+        let Some(path) = path else {
+            return Ok(Output { out: OutFile::stdout(), beside: None, checkpoint, saved });
+        };
+        let beside = beside(path, "checkpoint");
+        // Of a run that was cut off before its first checkpoint there is at most an empty file.
+        let is_begun = beside.exists() || is_taken(path);
+        let out = if resumes && is_begun {
+            let json = whole::read(&beside, CHECKPOINT_BYTES_MAX)?;
+            let found: Option<Checkpoint> = serde_json::from_slice(&json).ok();
+            checkpoint = found.filter(|found| found.run == run).ok_or_else(|| {
+                let what = "the checkpoint belongs to a run with other options, or to another state of \
+                            the index; remove it and the output, and start again without --resume";
+                Error::input(beside.display().to_string(), what)
+            })?;
+            OutFile::resume(path, checkpoint.bytes)?
+        } else {
+            if beside.exists() {
+                let what = "an interrupted run wrote here; continue it with --resume, or remove this \
+                            file and the output to start again";
+                return Err(Error::input(beside.display().to_string(), what).into());
+            }
+            match path.exists() && !is_taken(path) {
+                true => OutFile::resume(path, 0)?,
+                false => OutFile::create(path)?,
+            }
+        };
+        let mut output = Output { out, beside: Some(beside), checkpoint, saved };
+        output.save()?;
+        Ok(output)
+    }
+
+    pub fn save_sometimes(&mut self) -> cento::Result<()> {
+        if self.saved.elapsed() < CHECKPOINT_INTERVAL {
+            return Ok(());
+        }
+        self.save()
+    }
+
+    /// Makes what has been written durable, and then the note of it.
+    pub fn save(&mut self) -> cento::Result<()> {
+        self.saved = Instant::now();
+        let Some(beside) = &self.beside else { return Ok(()) };
+        self.checkpoint.bytes = self.out.sync().map_err(|e| self.out.failed(e))?;
+        let json = serde_json::to_string(&self.checkpoint).expect("numbers are JSON");
+        replace::file(beside, json.as_bytes()).map_err(|e| Error::io("write", beside, e))
+    }
+
+    /// A failure to write, which names the file if there is one.
+    pub fn failure(&self, error: io::Error) -> Failure {
+        match self.out.is_file() {
+            true => self.out.failed(error).into(),
+            false => error.into(),
+        }
+    }
+
+    /// The number of pairs; the checkpoint goes.
+    pub fn finish(mut self) -> Result<u64> {
+        self.out.finish().map_err(|e| self.failure(e))?;
+        if let Some(beside) = &self.beside {
+            std::fs::remove_file(beside).map_err(|e| Error::io("remove", beside, e))?;
+        }
+        Ok(self.checkpoint.pairs)
+    }
+}
+
+/// The file beside `path` with this extension after its own.
+fn beside(path: &Path, extension: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
