@@ -16,7 +16,8 @@ def test_a_new_index_is_made_only_if_asked_for(tmp_path: Path) -> None:
         cento.Index(tmp_path / "a")
     assert raised.value.path.endswith("a")
     assert raised.value.reason == "not_found"
-    assert isinstance(raised.value, cento.OpenError) and isinstance(raised.value, FileNotFoundError)
+    assert isinstance(raised.value, cento.OpenError)
+    assert isinstance(raised.value, FileNotFoundError)
     made = cento.Index(tmp_path / "a", create=True, scheme="winnow(k=4,w=8)", store_text=False)
     assert (made.scheme, made.stores_text, len(made)) == ("winnow(k=4,w=8)", False, 0)
     again = cento.Index(tmp_path / "a", create=True)

@@ -86,9 +86,13 @@ def test_filter_without_batched_is_an_error(tmp_path: Path, good: list[str]) -> 
 
 def test_one_path_or_name_is_not_taken_for_many(tmp_path: Path, good: list[str]) -> None:
     for one in ("kept.idx", tmp_path):
-        with pytest.raises(cento.InvalidArgumentError, match="one path where a list of paths is meant"):
+        with pytest.raises(
+            cento.InvalidArgumentError, match="one path where a list of paths is meant"
+        ):
             cento.dedup(good, against=cast(Any, one))
-        with pytest.raises(cento.InvalidArgumentError, match="one path where a list of paths is meant"):
+        with pytest.raises(
+            cento.InvalidArgumentError, match="one path where a list of paths is meant"
+        ):
             cento.merge(tmp_path / "all", cast(Any, one))
     with pytest.raises(cento.InvalidArgumentError, match="one name where a list of names is meant"):
         cento.compare(good[0], good[1], measures="style")

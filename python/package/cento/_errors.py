@@ -6,8 +6,8 @@ from __future__ import annotations
 class Error(Exception):
     """The base of all exceptions of cento.
 
-    ``reason`` says why, for programs: ``"not_found"``, ``"other_scheme"``, ``"unsupported"`` and so on. It
-    does not change with the message, and is the code of the same error in a service.
+    ``reason`` says why, for programs: ``"not_found"``, ``"other_scheme"``, ``"unsupported"`` and so
+    on. It does not change with the message, and is the code of the same error in a service.
     """
 
     reason: str = ""
@@ -38,7 +38,7 @@ class InvalidArgumentError(Error, ValueError):
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """This build lacks the ``feature`` that is needed; the message names the package that has it."""
+    """This build lacks the ``feature`` that is needed; the message names its package."""
 
     feature: str = ""
 
@@ -52,8 +52,8 @@ class UnknownIdError(Error, LookupError):
 class OpenError(Error):
     """The index at ``path`` cannot be opened or created as asked.
 
-    It is something else, was made with other settings or by another version, or cannot be used for this;
-    ``reason`` says which.
+    It is something else, was made with other settings or by another version, or cannot be used for
+    this; ``reason`` says which.
     """
 
     path: str = ""

@@ -64,7 +64,9 @@ def tables(value: object) -> object:
         return cast(Any, value).with_format("arrow").iter(batch_size=1000)
     if hasattr(value, "collect"):
         what = f"a {kind} has not been read yet"
-        raise InvalidArgumentError(f"{what}; pass `frame.collect()` (polars) or `frame.toArrow()` (Spark)")
+        raise InvalidArgumentError(
+            f"{what}; pass `frame.collect()` (polars) or `frame.toArrow()` (Spark)"
+        )
     return value
 
 
@@ -99,7 +101,9 @@ def paths(value: object, name: str) -> list[str | os.PathLike[str]]:
         InvalidArgumentError: It is one path.
     """
     if isinstance(value, (*_ONE, os.PathLike)):
-        raise InvalidArgumentError(f"`{name}` is one path where a list of paths is meant; pass [path]")
+        raise InvalidArgumentError(
+            f"`{name}` is one path where a list of paths is meant; pass [path]"
+        )
     return list(cast(Iterable[Any], value))
 
 
@@ -110,7 +114,9 @@ def names(value: object, name: str) -> list[str]:
         InvalidArgumentError: It is one name.
     """
     if isinstance(value, _ONE):
-        raise InvalidArgumentError(f"`{name}` is one name where a list of names is meant; pass [name]")
+        raise InvalidArgumentError(
+            f"`{name}` is one name where a list of names is meant; pass [name]"
+        )
     return list(cast(Iterable[str], value))
 
 

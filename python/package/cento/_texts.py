@@ -12,9 +12,9 @@ from . import _native
 from ._errors import InputError, InvalidArgumentError
 from ._inputs import column, is_arrow, many, names, paths, tables
 from ._types import (
+    AddedIndexes,
     Comparison,
     Family,
-    AddedIndexes,
     Refusal,
     Signature,
     Verdict,
@@ -228,8 +228,8 @@ def dedup_arrow(
     Raises:
         InputError: A column is missing or of another type, or a row is no document. It comes when
             that is read, by what reads the stream in its own way.
-        InvalidArgumentError: ``data`` gives no Arrow data, the options contradict each other, or one has no
-            such value.
+        InvalidArgumentError: ``data`` gives no Arrow data, the options contradict each other,
+            or one has no such value.
         OpenError: The index has another scheme or analyzer than what is asked for.
         LockedError: The index has another writer.
     """
