@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::{Model, add, assert_holds, config, document, words};
-use cento::Error;
 use cento::hash::Digest;
 use cento::index::SignedDocument;
 use cento::index::{Config, Index, Outcome, SegmentFiles, SegmentView, WriterOptions};
 use cento::search::{MaxDf, Query, Searcher};
+use cento::{Error, Reason};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
@@ -366,4 +366,32 @@ fn a_copy_that_was_removed_while_it_is_searched_has_statistics() {
     assert_eq!(after.bytes.signatures, before.bytes.signatures);
     assert_eq!(after.bytes.text, before.bytes.text);
     assert_eq!((after.documents, after.postings), (before.documents, before.postings));
+}
+
+#[test]
+fn what_is_wrong_with_a_directory_is_a_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("idx");
+    let new = || Config::new("winnow", "words", true).unwrap();
+    let reason = |result: cento::Result<Index>| result.err().unwrap().reason().code();
+    assert_eq!(reason(Index::open(&path)), "not_found");
+    let index = Index::create(&path, new()).unwrap();
+    assert_eq!(reason(Index::create(&path, new())), "already_exists");
+    let full = dir.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    std::fs::write(full.join("notes.txt"), "notes").unwrap();
+    assert_eq!(reason(Index::create(&full, new())), "not_empty");
+    assert_eq!(reason(Index::open(&full)), "not_found");
+    let kgram = Config::new("kgram", "words", true).unwrap();
+    let other = index.config().check_signs_as(&kgram, &path).unwrap_err();
+    assert_eq!(other.reason(), Reason::OtherScheme);
+    let writer = index.writer(WriterOptions::default()).unwrap();
+    let second = index.writer(WriterOptions::default()).unwrap_err();
+    assert_eq!(second.reason(), Reason::Locked);
+    // Replaced while it is open.
+    drop(writer);
+    std::fs::remove_dir_all(&path).unwrap();
+    Index::create(&path, kgram).unwrap();
+    let moved = index.writer(WriterOptions::default()).unwrap_err();
+    assert_eq!(moved.reason(), Reason::Replaced);
 }
