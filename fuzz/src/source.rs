@@ -173,7 +173,7 @@ fn texts(name: &str, bytes: &[u8], html: Html) -> Vec<Result<(String, String), S
                     Err(error) => Err(error.to_string()),
                 });
             }),
-            Item::Skipped { place, why } => found.push(Err(format!("{place}: {why}"))),
+            Item::Skipped { place, why, .. } => found.push(Err(format!("{place}: {why}"))),
             Item::Failed(error) => found.push(Err(error.to_string())),
         }
         ControlFlow::Continue(())

@@ -100,7 +100,7 @@ impl Sending<'_> {
                 });
                 result
             }
-            Item::Skipped { place, why } => {
+            Item::Skipped { place, why, .. } => {
                 self.report.count_skipped(why);
                 (self.on_event)(Event::Skipped(&place, why));
                 Ok(())
@@ -165,8 +165,7 @@ impl Sending<'_> {
             Ok(response) => self.answered(response, ids),
             Err(error) if error.reason() == Reason::MemoryLimit => {
                 if let [id] = ids {
-                    let refusal = Refusal::new(Reason::MemoryLimit, error.place_and_message().1);
-                    return self.failed(Error::input(id, refusal));
+                    return self.failed(Error::input(id, error.place_and_message().1));
                 }
                 let (first, second) = ids.split_at(ids.len() / 2);
                 let ends = lines.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
@@ -191,7 +190,11 @@ impl Sending<'_> {
         let told = response.errors.len() as u64;
         for error in response.errors {
             let id = usize::try_from(error.line).ok().and_then(|line| ids.get(line - 1));
-            let refusal = Refusal::new(Reason::of_code(&error.code, None), error.message);
+            let refusal = match Reason::of_code(&error.code, None) {
+                reason @ Reason::IdTaken => Refusal::new(reason, error.message),
+                // A limit of the service is none of this command.
+                _ => error.message.into(),
+            };
             self.failed(Error::input(id.map_or("a document", String::as_str), refusal))?;
         }
         self.report.failed += failed.saturating_sub(told);

@@ -103,7 +103,7 @@ impl Submissions {
                         }
                         Err(error) => found.leave_out(output::not_compared(&error)),
                     }),
-                    Item::Skipped { place, why } if is_by_name(why) => {
+                    Item::Skipped { place, why, .. } if is_by_name(why) => {
                         found.by_name.note(
                             &place,
                             why,
@@ -112,10 +112,12 @@ impl Submissions {
                         );
                         without.push((root.clone(), place, why));
                     }
-                    Item::Skipped { place, why } if why == EMPTY => {
+                    Item::Skipped { place, why, .. } if why == EMPTY => {
                         without.push((root.clone(), place, why))
                     }
-                    Item::Skipped { place, why } => found.leave_out(NotCompared::new(place, why)),
+                    Item::Skipped { place, why, .. } => {
+                        found.leave_out(NotCompared::new(place, why))
+                    }
                     Item::Failed(error) => found.leave_out(output::not_compared(&error)),
                 }
                 ControlFlow::Continue(())

@@ -151,7 +151,7 @@ impl FilesRead {
                     });
                     taken
                 }),
-                Item::Skipped { place, why } => {
+                Item::Skipped { place, why, .. } => {
                     let reason = || FileReason { path: place, reason: why.into() };
                     let NotRead { left_out, not_read_more, .. } = &mut self.not_read;
                     push_bounded(left_out, not_read_more, reason);

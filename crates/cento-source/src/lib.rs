@@ -178,6 +178,8 @@ pub enum Item {
         place: String,
         /// The reason, as a clause.
         why: &'static str,
+        /// The feature of a build that reads it, if this one lacks it.
+        feature: Option<&'static str>,
     },
     /// Something that should have been read and could not be: [`Error::Input`] is a record that is no
     /// document, any other a file, or the rest of one.
@@ -235,7 +237,9 @@ fn read_extracted(
                 }
                 (extracted, origins)
             }),
-            Item::Skipped { place, why } => Err(Error::input(place, why)),
+            Item::Skipped { place, why, feature } => {
+                Err(Error::input(place, left_out(why, feature)))
+            }
             Item::Failed(error) => Err(error),
         });
         ControlFlow::Break(())
@@ -290,6 +294,15 @@ pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(
     Ok(())
 }
 
+/// Makes the reason why a file was left out one for which it is refused.
+#[must_use]
+pub fn left_out(why: &str, feature: Option<&'static str>) -> Refusal {
+    match feature {
+        Some(feature) => Refusal::new(Reason::Unsupported { feature }, why),
+        None => why.into(),
+    }
+}
+
 /// Why an empty file is left out.
 pub const EMPTY: &str = "it is empty";
 
@@ -331,7 +344,7 @@ pub fn for_each_text(
                 };
                 failure = failure.take().or(added.err());
             }),
-            Item::Skipped { place, why } => skipped(NoDocument::LeftOut { place, why }),
+            Item::Skipped { place, why, .. } => skipped(NoDocument::LeftOut { place, why }),
             Item::Failed(error @ Error::Input { .. }) => skipped(NoDocument::Refused(error)),
             Item::Failed(error) => failure = Some(error),
         }

@@ -281,7 +281,7 @@ impl Worker<'_> {
                     Item::Chunk(chunk) => made.extend(Error::catch(&place_of(&chunk), || {
                         Ok(self.chunk(&chunk, &mut part))
                     })?),
-                    Item::Skipped { place, why } => {
+                    Item::Skipped { place, why, .. } => {
                         made.push(Prepared::Output(Output::Skipped { place, why }));
                     }
                     Item::Failed(error) => made.push(Prepared::Output(Output::Failed(error))),

@@ -169,7 +169,17 @@ impl<'a> Reader<'a> {
     }
 
     fn skip(&mut self, place: &str, why: &'static str) -> ControlFlow<()> {
-        (self.emit)(Item::Skipped { place: place.to_owned(), why })
+        (self.emit)(Item::Skipped { place: place.to_owned(), why, feature: None })
+    }
+
+    /// Leaves out a file that a build with the `feature` reads.
+    fn skip_without(
+        &mut self,
+        feature: &'static str,
+        place: &str,
+        why: &'static str,
+    ) -> ControlFlow<()> {
+        (self.emit)(Item::Skipped { place: place.to_owned(), why, feature: Some(feature) })
     }
 
     fn fail(&mut self, error: Error) -> ControlFlow<()> {
@@ -347,7 +357,7 @@ impl<'a> Reader<'a> {
     fn document(&mut self, place: &Arc<str>, start: &[u8], source: Source<'_>) -> ControlFlow<()> {
         match self.options.extraction {
             Some(_) => self.whole(place, source, ChunkKind::Document),
-            None => self.skip(place, sniff::unread(start)),
+            None => self.skip_without("office", place, sniff::unread(start)),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::{Failure, Result};
 use cento::index::Document;
 use cento::{Error, Reason, Refusal};
 use cento_report::NotCompared;
-use cento_source::{Chunk, InFile, Item, SourceOptions};
+use cento_source::{Chunk, InFile, Item, SourceOptions, left_out};
 
 /// Queries, or parts of them, that were not answered, with the reasons.
 #[derive(Default)]
@@ -141,8 +141,12 @@ fn for_each_document(
     cento_source::read(&[path.to_owned()], options, &mut |item| {
         match item {
             Item::Chunk(chunk) => failure = ask_all(&chunk, options, unanswered, each).err(),
-            Item::Skipped { place, why } => {
-                unanswered.note(&Error::input(place, format!("{why}; it must be text")));
+            Item::Skipped { place, why, feature } => {
+                let refusal = match feature {
+                    None => format!("{why}; it must be text").into(),
+                    feature => left_out(why, feature),
+                };
+                unanswered.note(&Error::input(place, refusal));
             }
             Item::Failed(error) => unanswered.note(&error),
         }

@@ -221,6 +221,8 @@ fn what_is_no_text_is_refused_by_name() {
             let run = dir.run(args);
             assert_eq!((run.status, run.out.as_str()), (2, ""), "{args:?}");
             assert!(run.err.contains(path) && run.err.contains(why), "{args:?}: {}", run.err);
+            let is_office = ["Word document", "PDF", "RTF"].contains(&why);
+            assert_eq!(run.err.contains("--features office"), is_office, "{args:?}: {}", run.err);
         }
     }
     let run = dir.run_with(&["search", "idx", "-"], DOCX);

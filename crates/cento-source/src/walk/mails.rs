@@ -78,13 +78,15 @@ impl Reader<'_> {
 
     #[cfg(not(feature = "mail"))]
     pub(super) fn mail(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        self.skip(place, "it is a mail, and reading it needs the feature `mail` of the package `cento-source`, which this \
-             build lacks")
+        const WHY: &str = "it is a mail, and reading it needs the feature `mail` of the package \
+                           `cento-source`, which this build lacks";
+        self.skip_without("mail", place, WHY)
     }
 
     #[cfg(not(feature = "mail"))]
     pub(super) fn mailbox(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        self.skip(place, "it is a mailbox, and reading it needs the feature `mail` of the package `cento-source`, which \
-             this build lacks")
+        const WHY: &str = "it is a mailbox, and reading it needs the feature `mail` of the package \
+                           `cento-source`, which this build lacks";
+        self.skip_without("mail", place, WHY)
     }
 }
