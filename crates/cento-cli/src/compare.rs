@@ -87,7 +87,7 @@ impl Compare {
             None => self.compare(&a, &b)?,
             Some(_) if self.config.frequencies.is_some() => {
                 let what = "--frequencies cannot be used with --url; give it to `cento serve`";
-                return Err(Error::arguments(what).into());
+                return Err(Error::argument("frequencies", what).into());
             }
             Some(client) => {
                 let (a, b) = (TextOrId::Text(a.clone()), TextOrId::Text(b.clone()));

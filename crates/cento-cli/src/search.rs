@@ -330,7 +330,7 @@ impl Search {
         if self.options.goal == Goal::Passage && !is_alone {
             let what = "--goal passage cannot be combined with --boilerplate or --report: it compares whole \
                         texts, and finds no shares of them";
-            return Err(Error::arguments(what));
+            return Err(Error::argument("goal", what));
         }
         let mut query = Query::text("").passage_bytes_max(self.memory() / PASSAGES_SHARE);
         (query.thresholds, query.options) = (self.thresholds, self.options.clone());

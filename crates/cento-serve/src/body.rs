@@ -11,6 +11,7 @@ use bytes::BytesMut;
 use futures_util::stream;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use super::encoding::{Encoding, Unpacker};
 use super::failure::Failure;
@@ -182,14 +183,28 @@ impl Body {
 /// What a JSON value says.
 ///
 /// # Errors
-/// When it is no JSON, or says something else; with line and column.
+/// When it is no JSON, or says something else; with the field, or line and column.
 pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
     // serde would take its values for those of the fields, in order.
     if json.trim_ascii_start().first() == Some(&b'[') {
         return Err(Failure::bad_request("expected a JSON object"));
     }
-    serde_json::from_slice(json).map_err(|error| Failure::bad_request(error.to_string()))
+    serde_json::from_slice(json).map_err(|error| {
+        Failure::bad_request(unread::<T>(json).unwrap_or_else(|| error.to_string()))
+    })
+}
+
+/// Names the field that cannot be read, of a body of which each may stand alone: where options are flattened
+/// into it, line and column are those of its end.
+fn unread<T: DeserializeOwned>(json: &[u8]) -> Option<String> {
+    serde_json::from_str::<T>("{}").ok()?;
+    let fields: Map<String, Value> = serde_json::from_slice(json).ok()?;
+    fields.into_iter().find_map(|(name, value)| {
+        let alone = Map::from_iter([(name.clone(), value)]);
+        let error = serde_json::from_value::<T>(Value::Object(alone)).err()?;
+        Some(format!("`{name}`: {error}"))
+    })
 }
 
 /// Takes what comes of a body, up to `bytes_max`, and holds none of it.

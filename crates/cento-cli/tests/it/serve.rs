@@ -114,15 +114,16 @@ fn a_client_gets_the_reason_back() {
     let refused = |request: SearchRequest| client.search(&request).unwrap_err();
     let unknown = refused(SearchRequest { id: Some("nobody".into()), ..SearchRequest::default() });
     assert_eq!(unknown.reason(), Reason::UnknownId);
-    let large = refused(SearchRequest {
-        options: SearchOptions::default().limit(100_000),
-        ..text("some words")
-    });
+    let options = SearchOptions::default().limit(100_000);
+    let large = refused(SearchRequest { options, ..text("some words") });
     assert_eq!(large.reason(), Reason::InvalidArgument { argument: Some("limit") });
-    let magic = service.ask("POST", "/v1/search", JSON, r#"{"text": "a", "verify": "jacard"}"#);
-    let magic: Value = serde_json::from_str(&magic.body).unwrap();
-    assert_eq!(magic["error"]["code"], "bad_request", "{magic}");
-    assert!(magic["error"]["message"].as_str().unwrap().contains("jaccard"), "{magic}");
+    for (field, value) in
+        [("verify", json!("jacard")), ("limit", json!(-1)), ("max_df", json!("x"))]
+    {
+        let reply = service.post("/v1/search", &json!({"text": "a", field: value}).to_string());
+        assert_eq!((reply.status, reply.code().as_str()), (400, "bad_request"));
+        assert!(reply.body.contains(&format!("`{field}`: ")), "{}", reply.body);
+    }
     let reply = service.ask(
         "POST",
         "/v1/documents?commit=wait",
