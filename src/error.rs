@@ -5,6 +5,7 @@
 //! lower-level cause, if any, is the [`source`](std::error::Error::source). Broken invariants inside cento are assertions; where a
 //! panic must not end what others depend on, it is caught and becomes [`Error::Internal`].
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
@@ -76,7 +77,7 @@ pub enum Error {
     /// An argument that cannot be used, or arguments that contradict each other.
     InvalidArgument {
         /// The argument, as the field of a query or an options struct is called, if it is one alone.
-        argument: Option<&'static str>,
+        argument: Option<Cow<'static, str>>,
         /// What is wrong with it, as a sentence.
         what: String,
     },
@@ -173,7 +174,7 @@ impl Error {
             | Error::Input { reason, .. } => *reason,
             Error::Locked { .. } => Reason::Locked,
             Error::InvalidArgument { argument, .. } => {
-                Reason::InvalidArgument { argument: *argument }
+                Reason::InvalidArgument { argument: argument.as_deref() }
             }
             Error::UnknownId { .. } => Reason::UnknownId,
             Error::Service { code, detail, .. } => Reason::of_code(code, detail.as_deref()),
@@ -216,8 +217,8 @@ impl Error {
     }
 
     /// Makes the error for an `argument` that cannot be used.
-    pub fn argument(argument: &'static str, what: impl Into<String>) -> Error {
-        Error::InvalidArgument { argument: Some(argument), what: what.into() }
+    pub fn argument(argument: impl Into<Cow<'static, str>>, what: impl Into<String>) -> Error {
+        Error::InvalidArgument { argument: Some(argument.into()), what: what.into() }
     }
 
     /// Makes the error for arguments that cannot be used together.

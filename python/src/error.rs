@@ -1,5 +1,7 @@
 //! Which exception is an error of the library?
 
+use std::borrow::Cow;
+
 use cento::{Error, Reason};
 use pyo3::prelude::*;
 
@@ -102,6 +104,9 @@ pub fn refused(what: impl Into<String>) -> Failure {
 }
 
 /// The error for an argument that cannot be used.
-pub fn refused_argument(argument: &'static str, what: impl Into<String>) -> Failure {
+pub fn refused_argument(
+    argument: impl Into<Cow<'static, str>>,
+    what: impl Into<String>,
+) -> Failure {
     Failure(Error::argument(argument, what))
 }

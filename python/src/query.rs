@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
-use crate::error::{Failure, refused};
+use crate::error::{Failure, refused, refused_argument};
 use crate::index::max_df_of;
 
 /// The keyword arguments of a call, which the Python half has named.
@@ -21,7 +21,7 @@ impl<'py> Options<'_, 'py> {
     }
 
     /// The same as a value of Rust.
-    pub fn value<T>(&self, name: &str) -> PyResult<Option<T>>
+    pub fn value<T>(&self, name: &'static str) -> PyResult<Option<T>>
     where
         T: for<'a> FromPyObject<'a, 'py>,
     {
@@ -30,7 +30,7 @@ impl<'py> Options<'_, 'py> {
             Ok(value) => Ok(Some(value)),
             Err(_) => {
                 let what = format!("`{name}` cannot be {}", value.repr()?);
-                Err(refused(what).into())
+                Err(refused_argument(name, what).into())
             }
         }
     }
@@ -42,17 +42,19 @@ impl<'py> Options<'_, 'py> {
             None | Some("raise") => Ok(false),
             Some("skip") => Ok(true),
             Some(other) => {
-                Err(refused(format!("`on_error` is {other:?}; it is \"raise\" or \"skip\"")).into())
+                let what = format!("`on_error` is {other:?}; it is \"raise\" or \"skip\"");
+                Err(refused_argument("on_error", what).into())
             }
         }
     }
 
     /// A share, 0 to 1.
-    pub fn share(&self, name: &str) -> PyResult<Option<f64>> {
+    pub fn share(&self, name: &'static str) -> PyResult<Option<f64>> {
         let share: Option<f64> = self.value(name)?;
         match share {
             Some(share) if !(0.0..=1.0).contains(&share) => {
-                Err(refused(format!("`{name}` must be a number from 0 to 1, not {share}")).into())
+                let what = format!("`{name}` must be a number from 0 to 1, not {share}");
+                Err(refused_argument(name, what).into())
             }
             share => Ok(share),
         }
@@ -76,7 +78,7 @@ impl<'py> Options<'_, 'py> {
             Some("margin") => Ok(Some(PairRank::Margin)),
             Some(rank) => {
                 let what = format!("`rank` is {rank:?}; it is overlap, weight, passages or margin");
-                Err(refused(what).into())
+                Err(refused_argument("rank", what).into())
             }
         }
     }
@@ -107,7 +109,8 @@ impl<'py> Options<'_, 'py> {
         for (name, value) in fields {
             let alone = Map::from_iter([(name.clone(), value)]);
             if let Err(error) = serde_json::from_value::<T>(Value::Object(alone)) {
-                return Err(refused(format!("`{name}`: {error}")).into());
+                let what = format!("`{name}`: {error}");
+                return Err(refused_argument(name, what).into());
             }
         }
         Err(refused(error.to_string()).into())
