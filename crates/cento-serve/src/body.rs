@@ -191,19 +191,20 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
         return Err(Failure::bad_request("expected a JSON object"));
     }
     serde_json::from_slice(json).map_err(|error| {
-        Failure::bad_request(unread::<T>(json).unwrap_or_else(|| error.to_string()))
+        unread::<T>(json).unwrap_or_else(|| Failure::bad_request(error.to_string()))
     })
 }
 
 /// Names the field that cannot be read, of a body of which each may stand alone: where options are flattened
 /// into it, line and column are those of its end.
-fn unread<T: DeserializeOwned>(json: &[u8]) -> Option<String> {
+fn unread<T: DeserializeOwned>(json: &[u8]) -> Option<Failure> {
     serde_json::from_str::<T>("{}").ok()?;
     let fields: Map<String, Value> = serde_json::from_slice(json).ok()?;
     fields.into_iter().find_map(|(name, value)| {
         let alone = Map::from_iter([(name.clone(), value)]);
         let error = serde_json::from_value::<T>(Value::Object(alone)).err()?;
-        Some(format!("`{name}`: {error}"))
+        let what = format!("`{name}`: {error}");
+        Some(Failure::argument(name, what))
     })
 }
 

@@ -3,6 +3,8 @@
 //! A status, a code that programs may rely on, and a sentence. What only the operator can mend is reported
 //! in the log, with all that is known; the answer says so and names no path.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
@@ -36,7 +38,7 @@ impl Failure {
     }
 
     /// A field of the request cannot be used.
-    pub fn argument(argument: &'static str, message: impl Into<String>) -> Failure {
+    pub fn argument(argument: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Failure {
         Failure::from(Error::argument(argument, message))
     }
 
