@@ -28,9 +28,17 @@ from ._errors import (
     UnknownIdError,
     UnsupportedError,
 )
-from ._index import Id, Index, Item, Meta, OnError, PairRank, Writer
+from ._index import Id, Index, Item, Meta, OnError, Writer
 from ._native import Stream, Table, __version__
-from ._options import Goal, Rank, SearchOptions, Thresholds
+from ._options import (
+    ClusterOptions,
+    Goal,
+    PairOptions,
+    PairRank,
+    Rank,
+    SearchOptions,
+    Thresholds,
+)
 from ._texts import (
     Deduper,
     DedupOptions,
@@ -78,6 +86,7 @@ __all__ = [
     "CancelledError",
     "CheckReport",
     "Cluster",
+    "ClusterOptions",
     "Compaction",
     "Comparison",
     "ConflictError",
@@ -105,6 +114,7 @@ __all__ = [
     "OnError",
     "OpenError",
     "Pair",
+    "PairOptions",
     "PairPassage",
     "PairRank",
     "Parameter",

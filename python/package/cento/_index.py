@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from . import _native
 from ._errors import InvalidArgumentError
 from ._inputs import many, tables
-from ._options import Rank, SearchOptions, known
+from ._options import ClusterOptions, PairOptions, SearchOptions, known, names_options
 from ._types import (
     AddReport,
     Answer,
@@ -44,7 +44,6 @@ Meta = Mapping[str, Any]
 Item = tuple[Id | None, str] | tuple[Id | None, str, Meta | None] | Mapping[str, Any]
 """A document: ``(id, text)``, ``(id, text, meta)``, or a mapping with these fields."""
 
-PairRank = Literal["overlap", "weight", "passages", "margin"]
 
 OnError = Literal["raise", "skip"]
 
@@ -161,6 +160,7 @@ class Index:
         """
         return Writer(self._native.writer(memory))
 
+    @names_options(SearchOptions)
     def search(
         self,
         text: str | None = None,
@@ -214,6 +214,7 @@ class Index:
         bytes: bool = ...,
         **options: Unpack[SearchOptions],
     ) -> _native.Table: ...
+    @names_options(SearchOptions)
     def search_many(
         self,
         texts: Iterable[str],
@@ -253,71 +254,27 @@ class Index:
         self,
         *,
         against: Index | None = ...,
-        min_containment: float | None = ...,
-        min_resemblance: float | None = ...,
-        min_weighted_containment: float | None = ...,
-        min_weighted_resemblance: float | None = ...,
-        min_overlap: int | None = ...,
-        rank: PairRank | None = ...,
-        limit: int | None = ...,
-        within: str | None = ...,
-        across: str | None = ...,
-        weighted: bool = ...,
-        min_margin: float | None = ...,
-        passages: bool = ...,
-        min_passage: int | None = ...,
-        max_df: float | str | None = ...,
-        part: tuple[int, int] | None = ...,
-        threads: int | None = ...,
         to_arrow: Literal[False] = ...,
         bytes: bool = ...,
+        **options: Unpack[PairOptions],
     ) -> Iterator[Pair]: ...
     @overload
     def pairs(
         self,
         *,
         against: Index | None = ...,
-        min_containment: float | None = ...,
-        min_resemblance: float | None = ...,
-        min_weighted_containment: float | None = ...,
-        min_weighted_resemblance: float | None = ...,
-        min_overlap: int | None = ...,
-        rank: PairRank | None = ...,
-        limit: int | None = ...,
-        within: str | None = ...,
-        across: str | None = ...,
-        weighted: bool = ...,
-        min_margin: float | None = ...,
-        passages: bool = ...,
-        min_passage: int | None = ...,
-        max_df: float | str | None = ...,
-        part: tuple[int, int] | None = ...,
-        threads: int | None = ...,
         to_arrow: Literal[True],
         bytes: bool = ...,
+        **options: Unpack[PairOptions],
     ) -> _native.Table: ...
+    @names_options(PairOptions)
     def pairs(
         self,
         *,
         against: Index | None = None,
-        min_containment: float | None = None,
-        min_resemblance: float | None = None,
-        min_weighted_containment: float | None = None,
-        min_weighted_resemblance: float | None = None,
-        min_overlap: int | None = None,
-        rank: PairRank | None = None,
-        limit: int | None = None,
-        within: str | None = None,
-        across: str | None = None,
-        weighted: bool = False,
-        min_margin: float | None = None,
-        passages: bool = False,
-        min_passage: int | None = None,
-        max_df: float | str | None = None,
-        part: tuple[int, int] | None = None,
-        threads: int | None = None,
         to_arrow: bool = False,
         bytes: bool = False,
+        **options: Unpack[PairOptions],
     ) -> Iterator[Pair] | _native.Table:
         """Finds all pairs of documents that share text, while they are read.
 
@@ -328,73 +285,28 @@ class Index:
         Args:
             against: Another index with the same scheme and analyzer: pairs of a document of this
                 one and one of that.
-            min_containment: The least share of either document that the other has, 0 to 1. Without
-                a threshold of any kind it is 0.1.
-            min_resemblance: The least resemblance of the texts, 0 to 1.
-            min_weighted_containment: The least share of the weight of fingerprints, of
-                which rare ones have more.
-            min_weighted_resemblance: The least resemblance of the weights of fingerprints.
-            min_overlap: The least number of fingerprints in common.
-            rank: Give the best pairs first, by the overlap, the weighted resemblance, the tokens
-                in passages or the margin; all are found before the first is given.
-            limit: The number of pairs, at most, with ``rank``.
-            within: Only pairs with the same value of this field of meta. It is an error if no
-                document has the field, and a warning says how many do not.
-            across: Only pairs with different values of it, as ``within``. A document without the
-                field is of no series, and in pairs with all others.
-            weighted: Give the measures weighted by rarity.
-            min_margin: The least margin, -1 to 1; pairs then have it.
-            passages: Give the passages in common.
-            min_passage: Only pairs with a passage of so many tokens.
-            max_df: As for the index, for this call.
-            part: ``(3, 64)`` for the fourth of 64 parts of the work: the pairs that its share of
-                the documents brings up. All parts together are all pairs, in order, so processes
-                and machines can share them out, as long as nobody writes to the index.
-            threads: The number of threads; as many as there are processors if not given.
             to_arrow: Return a table of all pairs, without passages, when they have been found.
             bytes: Give the places of passages in bytes of UTF-8 instead of code points.
+            **options: Which pairs, and what is shown of them: see :class:`PairOptions`.
 
         Raises:
             InvalidArgumentError: The arguments contradict each other.
             OpenError: The other index signs texts otherwise.
         """
-        options = _options(locals())
+        asked = known({**options}, PairOptions, "pairs")
         other = None if against is None else against._native
-        found = self._native.pairs(other, bytes, options)
+        found = self._native.pairs(other, bytes, asked)
         return found.table() if to_arrow else _pairs(found, bytes)
 
-    def clusters(
-        self,
-        *,
-        min_containment: float | None = None,
-        min_resemblance: float | None = None,
-        min_weighted_containment: float | None = None,
-        min_weighted_resemblance: float | None = None,
-        min_overlap: int | None = None,
-        linkage: Literal["star", "single"] = "star",
-        prefer: str = "oldest",
-        min_size: int = 2,
-        max_df: float | str | None = None,
-        threads: int | None = None,
-    ) -> list[Cluster]:
+    @names_options(ClusterOptions)
+    def clusters(self, **options: Unpack[ClusterOptions]) -> list[Cluster]:
         """Finds the clusters of documents that are versions of one another, the largest first.
 
         Args:
-            min_containment: The least share of either document that the other has, 0 to 1.
-            min_resemblance: The least resemblance of the texts, 0 to 1; 0.5 without any threshold.
-            min_weighted_containment: The least share of the weight of fingerprints, of
-                which rare ones have more.
-            min_weighted_resemblance: The least resemblance of the weights of fingerprints.
-            min_overlap: The least number of fingerprints in common.
-            linkage: Members resemble the representative (``star``) or some member (``single``),
-                which makes chains.
-            prefer: Which document represents a cluster: ``oldest``, ``longest``, the field of meta
-                that is to be least, or with ``-`` before it greatest.
-            min_size: The least number of documents of a cluster.
-            max_df: As for the index, for this call.
-            threads: The number of threads; as many as there are processors if not given.
+            **options: What documents of a cluster have in common: see :class:`ClusterOptions`.
         """
-        return [cluster_of(line) for line in self._native.clusters(_options(locals()))]
+        asked = known({**options}, ClusterOptions, "clusters")
+        return [cluster_of(line) for line in self._native.clusters(asked)]
 
     def sign(self, text: str) -> Signature:
         """The signature of a text as this index makes it."""
@@ -586,18 +498,6 @@ def _skips(on_error: str) -> bool:
     if on_error not in ("raise", "skip"):
         raise InvalidArgumentError(f'`on_error` is {on_error!r}; it is "raise" or "skip"')
     return on_error == "skip"
-
-
-_OTHERS = {"self", "text", "texts", "id", "signature", "bytes", "to_arrow", "against"}
-
-
-def _options(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The keyword arguments that the native half reads by name."""
-    return {
-        name: value
-        for name, value in arguments.items()
-        if value is not None and name not in _OTHERS
-    }
 
 
 def _pairs(found: _native.Pairs, is_bytes: bool) -> Iterator[Pair]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, TypedDict
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypedDict, TypeVar
 
 Goal = Literal["hits", "cover", "passage"]
 
 Rank = Literal["overlap", "weight", "passages"]
+
+PairRank = Literal["overlap", "weight", "passages", "margin"]
 
 
 class Thresholds(TypedDict, total=False):
     """What a hit, or a pair, must have at least; all of it."""
 
     min_containment: float | None
-    """Minimum share of the text of the query that a hit contains; of a pair, of either text that the
-    other contains. 0 to 1."""
+    """Minimum share of the text of the query that a hit contains; of a pair, of either text that
+    the other contains. 0 to 1."""
 
     min_resemblance: float | None
     """Minimum resemblance of both texts, 0 to 1."""
@@ -35,41 +38,41 @@ class SearchOptions(Thresholds, total=False):
     """The keywords of :meth:`cento.Index.search` and :meth:`cento.Index.search_many`."""
 
     goal: Goal | None
-    """What is to be found: ``"hits"``, the documents that share most with the query; ``"cover"``, the
-    fewest documents that together explain the query; ``"passage"``, the one passage of all documents
-    that is most like the query. Default: ``"hits"``."""
+    """What is to be found: ``"hits"``, the documents that share most with the query; ``"cover"``,
+    the fewest documents that together explain the query; ``"passage"``, the one passage of all
+    documents that is most like the query. Default: ``"hits"``."""
 
     rank: Rank | None
-    """By what hits are ranked, if hits are to be found. ``"weight"`` and ``"passages"`` find rewritten
-    text among chance matches. Default: ``"overlap"``."""
+    """By what hits are ranked, if hits are to be found. ``"weight"`` and ``"passages"`` find
+    rewritten text among chance matches. Default: ``"overlap"``."""
 
     candidates: int | None
-    """The number of documents, the best by weight, in which the rank ``"passages"`` looks for passages;
-    at least ``limit``. Default: until 30 documents in a row lack one, at most 1000."""
+    """The number of documents, the best by weight, in which the rank ``"passages"`` looks for
+    passages; at least ``limit``. Default: until 30 documents in a row lack one, at most 1000."""
 
     limit: int | None
     """Maximum number of hits; the answer says if there are more. Default: 10; with ``passages``,
-    ``min_passage``, the goal ``"cover"`` or the rank ``"passages"`` all up to the last document with a
-    passage. The search for it ends when 30 documents in a row lack one, and after 1000."""
+    ``min_passage``, the goal ``"cover"`` or the rank ``"passages"`` all up to the last document
+    with a passage. The search for it ends when 30 documents in a row lack one, and after 1000."""
 
     filter: str | None
-    """Only documents whose meta, id or time of addition match, such as
-    ``"lang:de AND year:[2019 TO *]"``."""
+    """Only documents whose meta, id or time of addition match, such as ``"lang:de AND year:[2019 TO
+    *]"``."""
 
     exclude_id: Sequence[str] | None
     """Ids of stored documents that are never hits; an id that is not stored excludes nothing."""
 
     max_df: float | str | None
-    """Fingerprints in more documents find nothing by themselves: a number of documents, or a share of
-    them such as ``0.01``. Default: the setting of the index."""
+    """Fingerprints in more documents find nothing by themselves: a number of documents, or a share
+    of them such as ``0.01``. Default: the setting of the index."""
 
     budget: int | None
     """Maximum number of postings to read, those of the rarest fingerprints first. If the answer may
     lack hits, it says so; the numbers of the hits it has are exact."""
 
     counts_only: bool
-    """Estimate the similarity of hits by numbers of fingerprints alone: faster, because the signatures
-    of hits are not read for the places of what is shared, with a larger error."""
+    """Estimate the similarity of hits by numbers of fingerprints alone: faster, because the
+    signatures of hits are not read for the places of what is shared, with a larger error."""
 
     passages: bool
     """Show the passages that the query shares with each hit."""
@@ -87,9 +90,99 @@ class SearchOptions(Thresholds, total=False):
     """Minimum similarity by ``verify``, 0 to 1."""
 
 
+class PairOptions(Thresholds, total=False):
+    """The keywords of :meth:`cento.Index.pairs`.
+
+    Without a threshold of any kind, ``min_containment`` is 0.1.
+    """
+
+    rank: PairRank | None
+    """Give the best pairs first, by the overlap, the weighted resemblance, the tokens in passages
+    or the margin; all are found before the first is given."""
+
+    limit: int | None
+    """Maximum number of pairs, with ``rank``."""
+
+    within: str | None
+    """Only pairs with the same value of this field of meta. It is an error if no document has the
+    field, and a warning says how many do not."""
+
+    across: str | None
+    """Only pairs with different values of it, as ``within``. A document without the field is of no
+    series, and in pairs with all others."""
+
+    weighted: bool
+    """Give the measures weighted by rarity."""
+
+    min_margin: float | None
+    """Minimum margin of a pair, -1 to 1; pairs then have it."""
+
+    passages: bool
+    """Give the passages in common."""
+
+    min_passage: int | None
+    """Only pairs with a passage of at least this many tokens; shorter passages are not shown."""
+
+    max_df: float | str | None
+    """Fingerprints in more documents bring up no pair: a number of documents, or a share of them
+    such as ``0.01``. Default: the setting of the index."""
+
+    part: tuple[int, int] | None
+    """``(3, 64)`` for the fourth of 64 parts of the work: the pairs that its share of the documents
+    brings up. All parts together are all pairs, in order, so processes and machines can share them
+    out, as long as nobody writes to the index."""
+
+    threads: int | None
+    """Number of threads. Default: the number of processors."""
+
+
+class ClusterOptions(Thresholds, total=False):
+    """The keywords of :meth:`cento.Index.clusters`.
+
+    Without a threshold, ``min_resemblance`` is 0.5.
+    """
+
+    linkage: Literal["star", "single"] | None
+    """Members resemble the representative (``"star"``) or some member (``"single"``), which makes
+    chains. Default: ``"star"``."""
+
+    prefer: str | None
+    """Which document represents a cluster: ``"oldest"``, ``"longest"``, the field of meta that is
+    to be least, or with ``-`` before it greatest. Default: ``"oldest"``."""
+
+    min_size: int | None
+    """Minimum number of documents of a cluster. Default: 2."""
+
+    max_df: float | str | None
+    """Fingerprints in more documents bring up nothing, as in :class:`PairOptions`."""
+
+    threads: int | None
+    """Number of threads. Default: the number of processors."""
+
+
 def known(options: dict[str, Any], of: Any, call: str) -> dict[str, Any]:
     """The options that are given, if all of them are options of this call."""
-    for name in options:
-        if name not in of.__optional_keys__:
-            raise TypeError(f"{call}() got an unexpected keyword argument {name!r}")
+    unknown = sorted(options.keys() - of.__optional_keys__)
+    if unknown:
+        raise TypeError(f"{call}() got an unexpected keyword argument {unknown[0]!r}")
     return {name: value for name, value in options.items() if value is not None}
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def names_options(of: Any) -> Callable[[_Function], _Function]:
+    """Shows the options by their names where a signature is shown: ``help``, notebooks."""
+
+    def name(function: _Function) -> _Function:
+        plain = inspect.signature(function)
+        named = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            for name, kind in of.__annotations__.items()
+        ]
+        own = [each for each in plain.parameters.values() if each.kind != each.VAR_KEYWORD]
+        signature = plain.replace(parameters=[*own, *named])
+        setattr(function, "__signature__", signature)  # noqa: B010
+        return function
+
+    return name

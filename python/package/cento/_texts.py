@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from . import _native
 from ._errors import InputError, InvalidArgumentError
 from ._inputs import column, is_arrow, many, names, paths, tables
+from ._options import known, names_options
 from ._types import (
     AddedIndexes,
     Comparison,
@@ -119,31 +119,12 @@ class DedupOptions(TypedDict, total=False):
 
 def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, Any]]:
     """The indexes to compare with, and the other options; refuses what is none."""
-    unknown = sorted(options.keys() - DedupOptions.__optional_keys__)
-    if unknown:
-        raise TypeError(f"{call}() got an unexpected keyword argument {unknown[0]!r}")
-    named: dict[str, Any] = {**options}
+    named = known({**options}, DedupOptions, call)
     against = named.pop("against", None)
     return [] if against is None else paths(against, "against"), named
 
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _names_options(function: _Function) -> _Function:
-    """Shows the options by their names where a signature is shown: ``help``, notebooks."""
-    plain = inspect.signature(function)
-    named = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in DedupOptions.__annotations__.items()
-    ]
-    own = [each for each in plain.parameters.values() if each.kind != each.VAR_KEYWORD]
-    signature = plain.replace(parameters=[*own, *named])
-    setattr(function, "__signature__", signature)  # noqa: B010
-    return function
-
-
-@_names_options
+@names_options(DedupOptions)
 def dedup(
     items: Iterable[_Item],
     *,
@@ -190,7 +171,7 @@ def dedup(
     return _verdicts(run)
 
 
-@_names_options
+@names_options(DedupOptions)
 def dedup_arrow(
     data: object,
     *,
@@ -267,7 +248,7 @@ class Deduper:
             given.
     """
 
-    @_names_options
+    @names_options(DedupOptions)
     def __init__(
         self,
         index: _Path,
@@ -340,7 +321,7 @@ def merge(
         LockedError: One of them has a writer.
         CorruptError: A shard is damaged.
     """
-    made = _native.join(index, paths(shards, "shards"), on_conflict, remove)
+    made = _native.merge(index, paths(shards, "shards"), on_conflict, remove)
     return AddedIndexes(**json.loads(made))
 
 
