@@ -173,9 +173,9 @@ fn dedup_options(
         "`cut_passages` looks for passages in stored texts; give it without `store_text=False`"
     } else {
         return Ok(DedupOptions {
-            near: (!is_exact).then_some(near.unwrap_or(0.8)),
-            contained,
-            passage: passage.map(|tokens| tokens as usize),
+            min_resemblance: (!is_exact).then_some(near.unwrap_or(0.8)),
+            min_containment: contained,
+            cut_passages: passage.map(|tokens| tokens as usize),
             boilerplate: None,
             threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
             memory_bytes: options.value("memory")?.unwrap_or(MEMORY_BYTES),
@@ -239,7 +239,7 @@ impl Dedup {
                 check_settings(&index, scheme, analyzer, store_text, None)?;
                 return Ok((index, against, temporary));
             }
-            let store_text = store_text.unwrap_or(index.is_some() || dedup.passage.is_some());
+            let store_text = store_text.unwrap_or(index.is_some() || dedup.cut_passages.is_some());
             let config = match against.first().map(|first| first.snapshot().config()) {
                 Some(config) if scheme.is_none() && analyzer.is_none() => {
                     config.with_text(store_text)?

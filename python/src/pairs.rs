@@ -74,10 +74,10 @@ pub fn start(
             .into());
         }
     }
-    let (margin_min, min_passage) = (options.value("min_margin")?, options.value("min_passage")?);
+    let (min_margin, min_passage) = (options.value("min_margin")?, options.value("min_passage")?);
     let options = PairOptions {
         // A default holds only where the caller has set no threshold of any kind.
-        thresholds: match (margin_min, min_passage) {
+        thresholds: match (min_margin, min_passage) {
             (None, None) => options.thresholds(Thresholds::of_pairs())?,
             _ => options.thresholds(Thresholds::default())?,
         },
@@ -90,7 +90,7 @@ pub fn start(
         max_df: max_df_of(options.get("max_df")?.as_ref())?,
         weighted: options.value("weighted")?.unwrap_or(false),
         margins: false,
-        margin_min,
+        min_margin,
         passages: options.value("passages")?.unwrap_or(false),
         min_passage,
         threads: options.value("threads")?.unwrap_or_else(cento::available_threads),

@@ -35,11 +35,11 @@ pub struct MostSimilarOptions {
     /// The maximum number of pairs.
     pub limit: usize,
     /// The least symmetric similarity of a pair, 0 to 1: 2 r / (1 + r) for a resemblance of r.
-    pub similarity_min: f64,
+    pub min_similarity: f64,
     /// The least resemblance of the texts of a pair, 0 to 1.
-    pub resemblance_min: f64,
+    pub min_resemblance: f64,
     /// The least margin of a pair, -1 to 1, if margins decide.
-    pub margin_min: Option<f64>,
+    pub min_margin: Option<f64>,
     /// Whether those with the greatest margins come first.
     pub by_margin: bool,
     /// The minimum number of tokens in a passage of a pair, which is then shown. If it is given, that takes
@@ -53,9 +53,9 @@ impl Default for MostSimilarOptions {
     fn default() -> MostSimilarOptions {
         MostSimilarOptions {
             limit: 20,
-            similarity_min: 0.0,
-            resemblance_min: 0.0,
-            margin_min: None,
+            min_similarity: 0.0,
+            min_resemblance: 0.0,
+            min_margin: None,
             by_margin: false,
             min_passage: None,
             threads: crate::available_threads(),
@@ -119,11 +119,11 @@ pub struct NothingLeft {
 impl MostSimilarOptions {
     /// Returns whether a pair meets the thresholds; leaves it the passages that are long enough.
     fn is_met(&self, pair: &mut Pair) -> bool {
-        let resemblance = self.resemblance_min;
-        let is_alike = pair.similarity.symmetric() >= self.similarity_min
+        let resemblance = self.min_resemblance;
+        let is_alike = pair.similarity.symmetric() >= self.min_similarity
             && Thresholds::default().min_resemblance(resemblance).meets(&pair.similarity)
             && self
-                .margin_min
+                .min_margin
                 .is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));
         let passages = pair.passages.take();
         pair.passages =
@@ -145,7 +145,7 @@ pub fn most_similar(
     options: &MostSimilarOptions,
     stop: &AtomicBool,
 ) -> Result<MostSimilar> {
-    let MostSimilarOptions { limit, margin_min, by_margin, min_passage, threads, .. } = *options;
+    let MostSimilarOptions { limit, min_margin, by_margin, min_passage, threads, .. } = *options;
     let snapshot = searcher.snapshot();
     let documents = snapshot.documents();
     let not_compared = nothing_left(searcher, Stop::on(stop))?;
@@ -154,7 +154,7 @@ pub fn most_similar(
     // margin is asked for makes too few documents an error.
     let joined = PairOptions {
         margins: documents >= MARGIN_DOCUMENTS_MIN,
-        margin_min: (by_margin || margin_min.is_some()).then_some(f64::NEG_INFINITY),
+        min_margin: (by_margin || min_margin.is_some()).then_some(f64::NEG_INFINITY),
         passages: min_passage.is_some(),
         threads,
         ..PairOptions::default()
@@ -261,7 +261,7 @@ mod tests {
         };
         let options = MostSimilarOptions::default();
         check(options, &["ab", "ac", "bc"], 3, [0, 0]);
-        check(MostSimilarOptions { similarity_min: 0.6, ..options }, &["ab"], 1, [2, 0]);
+        check(MostSimilarOptions { min_similarity: 0.6, ..options }, &["ab"], 1, [2, 0]);
         check(MostSimilarOptions { limit: 1, ..options }, &["ab"], 3, [0, 0]);
         check(MostSimilarOptions { min_passage: Some(15), ..options }, &["ab"], 1, [2, 0]);
         check(MostSimilarOptions { min_passage: Some(50), ..options }, &[], 0, [2, 1]);

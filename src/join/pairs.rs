@@ -47,7 +47,7 @@ pub struct PairOptions {
     /// for every document of a pair.
     pub margins: bool,
     /// The least margin of a pair, -1 to 1, if margins decide.
-    pub margin_min: Option<f64>,
+    pub min_margin: Option<f64>,
     /// Whether pairs show their weighted measures, which they do anyway if the thresholds ask for any:
     /// fingerprints are weighed by their rarity in the index that is searched.
     pub weighted: bool,
@@ -67,7 +67,7 @@ impl Default for PairOptions {
             scope: Scope::Everywhere,
             max_df: None,
             margins: false,
-            margin_min: None,
+            min_margin: None,
             weighted: false,
             passages: false,
             min_passage: None,
@@ -347,15 +347,15 @@ impl<'a> Join<'a> {
         if options.needs_passages() {
             check_texts(snapshot, other)?;
         }
-        let has_margins = options.margins || options.margin_min.is_some();
+        let has_margins = options.margins || options.min_margin.is_some();
         let margins = has_margins.then(|| Margins::new(searcher, against, options.max_df));
         let margins = margins.flatten();
-        if options.margin_min.is_some() && margins.is_none() {
+        if options.min_margin.is_some() && margins.is_none() {
             let what = format!(
                 "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}, and there are \
                  not as many documents beside the two"
             );
-            return Err(Error::argument("margin_min", what));
+            return Err(Error::argument("min_margin", what));
         }
         let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };
         let (numbering, other_numbering) = (Numbering::new(snapshot), Numbering::new(other));
@@ -447,7 +447,7 @@ impl<'a> Join<'a> {
             for pair in &mut pairs {
                 pair.margin = Some(margins.of(pair.a, pair.b, pair.overlap, self.stop)?);
             }
-            let least = self.options.margin_min.unwrap_or(f64::NEG_INFINITY);
+            let least = self.options.min_margin.unwrap_or(f64::NEG_INFINITY);
             pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
         }
         if self.options.needs_passages() {

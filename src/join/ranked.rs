@@ -65,9 +65,9 @@ pub fn best_pairs(
         weighted: options.weighted || rank == PairRank::Weight,
         passages: rank == PairRank::Passages,
         // That a margin is asked for makes too few documents an error.
-        margin_min: match rank {
-            PairRank::Margin => options.margin_min.or(Some(f64::NEG_INFINITY)),
-            _ => options.margin_min,
+        min_margin: match rank {
+            PairRank::Margin => options.min_margin.or(Some(f64::NEG_INFINITY)),
+            _ => options.min_margin,
         },
         ..options.clone()
     };

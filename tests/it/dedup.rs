@@ -19,7 +19,7 @@ fn document(seed: u64) -> Document {
 
 /// What becomes of each document, and how many the index has afterwards.
 fn verdicts(documents: &[Document], options: &DedupOptions) -> (Vec<Verdict>, u64) {
-    let config = Config::new("kgram(k=1)", "words", options.passage.is_some()).unwrap();
+    let config = Config::new("kgram(k=1)", "words", options.cut_passages.is_some()).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
     let verdicts = stream::verdicts(&index, options, documents);
     let verdicts = verdicts.into_iter().map(|(_, verdict)| verdict).collect();
@@ -37,7 +37,7 @@ proptest! {
     ) {
         let documents: Vec<Document> = (first..first + 3000).map(document).collect();
         let kept =
-            DedupOptions { near: Some(0.6), contained, passage, ..stream::exact() };
+            DedupOptions { min_resemblance: Some(0.6), min_containment: contained, cut_passages: passage, ..stream::exact() };
         let (expected, count) = verdicts(&documents, &kept);
         let is_kept = |verdict: &&Verdict| matches!(verdict, Verdict::Kept { .. });
         prop_assert_eq!(expected.iter().filter(is_kept).count() as u64, count);

@@ -358,7 +358,7 @@ proptest! {
             let own = resemblance(&held[&pair.a].0, &held[&pair.b].0);
             prop_assert_eq!(pair.margin, Some(own - others), "{} {}", pair.a, pair.b);
         }
-        let limited = PairOptions { margin_min: Some(least), margins: false, ..options };
+        let limited = PairOptions { min_margin: Some(least), margins: false, ..options };
         let expected: Vec<_> = all.into_iter().filter(|pair| pair.margin >= Some(least)).collect();
         prop_assert_eq!(found(&searcher, None, &limited), expected);
     }

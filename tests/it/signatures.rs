@@ -192,7 +192,8 @@ fn a_union_without_signatures_answers_as_one_with_them() {
 
 #[test]
 fn a_stream_is_deduplicated_with_stored_signatures_and_without() {
-    let options = DedupOptions { near: Some(0.3), contained: Some(0.5), ..stream::exact() };
+    let options =
+        DedupOptions { min_resemblance: Some(0.3), min_containment: Some(0.5), ..stream::exact() };
     // The first half has been committed when the second is decided.
     let [with, without] = both(SCHEMES[0]).map(|config| {
         let index = of(config, documents().into_iter().step_by(2));

@@ -295,11 +295,11 @@ fn the_most_similar_pairs_are_those_whose_texts_are_alike() {
     for (scheme, k) in &SCHEMES[..4] {
         let (texts, stop) = (texts(), AtomicBool::new(false));
         let searcher = index(scheme, true, &texts);
-        let of = |resemblance_min, similarity_min| {
+        let of = |min_resemblance, min_similarity| {
             let options = MostSimilarOptions {
                 limit: usize::MAX,
-                resemblance_min,
-                similarity_min,
+                min_resemblance,
+                min_similarity,
                 ..MostSimilarOptions::default()
             };
             most_similar(&searcher, &options, &stop).unwrap().pairs
@@ -349,7 +349,7 @@ fn duplicates_are_those_whose_texts_are_alike_wherever_they_are() {
                 }
                 expected.push((one.0.clone(), is_dropped));
             }
-            let near = DedupOptions { near: Some(least), ..stream::exact() };
+            let near = DedupOptions { min_resemblance: Some(least), ..stream::exact() };
             let all = |verdicts: &[(String, Verdict)]| -> Vec<(String, bool)> {
                 let is_kept = |verdict: &Verdict| matches!(verdict, Verdict::Kept { .. });
                 verdicts.iter().map(|(id, verdict)| (id.clone(), !is_kept(verdict))).collect()
@@ -377,7 +377,7 @@ fn without_texts_nothing_is_dropped_on_thin_evidence() {
         let texts = [texts(), notices()].concat();
         let text = |id: &str| &texts.iter().find(|text| text.0 == id).unwrap().1;
         for least in [0.5, 0.8] {
-            let near = DedupOptions { near: Some(least), ..stream::exact() };
+            let near = DedupOptions { min_resemblance: Some(least), ..stream::exact() };
             let all = verdicts(scheme, false, &near, (&texts, usize::MAX));
             assert_eq!(verdicts(scheme, false, &near, (&texts, 7)), all, "{scheme}");
             let dropped: Vec<_> = all
@@ -406,7 +406,7 @@ fn notices_that_share_a_stock_phrase_are_no_duplicates() {
         ("b", "Semi-annual 30 cts vs 25 cts prior Pay June 30 Record June 15 Reuter"),
     ]
     .map(|(id, text)| (id.to_owned(), text.to_owned()));
-    let near = DedupOptions { near: Some(0.8), ..stream::exact() };
+    let near = DedupOptions { min_resemblance: Some(0.8), ..stream::exact() };
     for store_text in [true, false] {
         let all = verdicts("winnow(k=5,w=10)", store_text, &near, (&texts, usize::MAX));
         let kept = all.iter().filter(|(_, verdict)| matches!(verdict, Verdict::Kept { .. }));
@@ -424,7 +424,7 @@ fn a_story_with_a_corrected_word_is_a_duplicate_however_many_fingerprints_differ
         corrected[30 + seed as usize] = "corrected".into();
         let texts = [("a".to_owned(), story.join(" ")), ("b".to_owned(), corrected.join(" "))];
         assert!(truth(&texts[0].1, &texts[1].1, 5).0 > 0.9);
-        let near = DedupOptions { near: Some(0.9), ..stream::exact() };
+        let near = DedupOptions { min_resemblance: Some(0.9), ..stream::exact() };
         let all = verdicts("winnow(k=5,w=10)", true, &near, (&texts, usize::MAX));
         assert!(matches!(all[1].1, Verdict::Near { .. }), "{seed}: {:?}", all[1]);
     }

@@ -221,7 +221,7 @@ impl Committed<'_> {
         let verifier = &self.verifiers[at];
         let searcher = verifier.searched();
         let (snapshot, sampling) = (searcher.snapshot(), verifier.sampling());
-        let seeks_passages = self.options.passage.is_some();
+        let seeks_passages = self.options.cut_passages.is_some();
         let (keys, size) = (own.keys(), own.size);
         let least = if seeks_passages { Some(1) } else { self.options.overlap_min(sampling, size) };
         let Some(least) = least.filter(|_| size.fingerprints > 0) else { return Ok(None) };
@@ -291,7 +291,11 @@ impl Committed<'_> {
         if let Some(other) = self.texts.runs(number, recent)?
             && let Some(own) = own.runs(Stop::NEVER)?
         {
-            let runs = match self.options.near.filter(|_| self.options.contained.is_none()) {
+            let runs = match self
+                .options
+                .min_resemblance
+                .filter(|_| self.options.min_containment.is_none())
+            {
                 Some(near) => own.resembling(&other, near),
                 None => Some(own.overlap(&other)),
             };

@@ -50,11 +50,11 @@ use verdict::Reason;
 pub struct DedupOptions {
     /// A document whose text has at least this resemblance to one before it is a duplicate, 0 to 1; none
     /// is, if not given.
-    pub near: Option<f64>,
+    pub min_resemblance: Option<f64>,
     /// A document of which at least this share stands in one before it is a duplicate, 0 to 1.
-    pub contained: Option<f64>,
+    pub min_containment: Option<f64>,
     /// Cuts out runs of at least this many tokens that an earlier document also has.
-    pub passage: Option<usize>,
+    pub cut_passages: Option<usize>,
     /// What does not count: templates and the like.
     pub boilerplate: Option<Arc<Boilerplate>>,
     /// Threads that search.
@@ -170,12 +170,12 @@ impl<'a> Dedup<'a> {
         for searcher in against {
             let other = searcher.snapshot();
             config.check_signs_as(other.config(), other.index().path())?;
-            if options.passage.is_some() && !other.config().store_text {
+            if options.cut_passages.is_some() && !other.config().store_text {
                 let what = "the index stores no text in which to find passages";
                 return Err(Error::index(other.index().path(), crate::Reason::NoTexts, what));
             }
         }
-        if options.passage.is_some() && !config.store_text {
+        if options.cut_passages.is_some() && !config.store_text {
             let what = "the index stores no text in which to find passages";
             return Err(Error::index(index.path(), crate::Reason::NoTexts, what));
         }
@@ -183,7 +183,7 @@ impl<'a> Dedup<'a> {
         let mut writer =
             index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
         let own = without(writer.committed()?, options)?;
-        let decides = options.near.is_some() || options.contained.is_some();
+        let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
         let maker = own.run_maker().filter(|_| decides);
         let texts = RecentTexts::new(maker, options.temporary || config.store_text);
         let mut run = Run {
@@ -372,7 +372,7 @@ impl Run<'_> {
         }
         let mut verdict = match reason {
             Some(reason) => reason.verdict(),
-            None => match self.options.passage {
+            None => match self.options.cut_passages {
                 None => Verdict::Kept { cut: Vec::new(), kept_as: None },
                 Some(len_min) => {
                     let all = Prefix { probed: keys.len(), needed: 1 };
@@ -427,10 +427,11 @@ impl Run<'_> {
         keys: Vec<u64>,
         (sampling, size): (Sampling, Size),
     ) -> Result<()> {
-        let is_compared = self.options.near.is_some() || self.options.contained.is_some();
+        let is_compared =
+            self.options.min_resemblance.is_some() || self.options.min_containment.is_some();
         let is_spooled = self.texts.maker.is_some();
         let place = is_spooled.then(|| self.texts.spool.push(&signed.document.text)).transpose()?;
-        let text = self.options.passage.map(|_| signed.document.text.clone());
+        let text = self.options.cut_passages.map(|_| signed.document.text.clone());
         let signature = (is_compared && !is_spooled).then(|| signed.signature.clone());
         let (id, tokens) = (signed.document.id.clone(), signed.token_count);
         let indexed = self.options.indexed(sampling, size);

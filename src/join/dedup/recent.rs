@@ -253,9 +253,9 @@ mod tests {
         ) {
             // Found by all of their fingerprints, and by those that a share of them leaves.
             let options = |contained: Option<f64>| DedupOptions {
-                near: Some(f64::from(tenths) / 10.0),
-                contained,
-                passage: None,
+                min_resemblance: Some(f64::from(tenths) / 10.0),
+                min_containment: contained,
+                cut_passages: None,
                 boilerplate: None,
                 threads: 1,
                 memory_bytes: 0,
@@ -297,7 +297,7 @@ mod tests {
                 let mut found = ids(short.neighbours(0, &keys, (near.prefix(sampling, own, least), least), |_| true));
                 // Those that do not resemble it may be there or not.
                 let resembles = |&(i, o): &(usize, u32)| {
-                    f64::from(o) / f64::from(own.fingerprints + documents[i].len() as u32 - o) >= near.near.unwrap()
+                    f64::from(o) / f64::from(own.fingerprints + documents[i].len() as u32 - o) >= near.min_resemblance.unwrap()
                 };
                 found.retain(resembles);
                 prop_assert_eq!(&found, &all.filter(resembles).collect::<Vec<_>>());

@@ -164,9 +164,9 @@ impl DedupOptions {
     /// The number of its fingerprints by which a document of this size must be indexed.
     pub(super) fn indexed(&self, sampling: Sampling, own: Size) -> usize {
         let size = own.fingerprints as usize;
-        match self.near {
+        match self.min_resemblance {
             // What stands in a document may be anywhere in it.
-            _ if self.contained.is_some() || self.passage.is_some() => size,
+            _ if self.min_containment.is_some() || self.cut_passages.is_some() => size,
             Some(near) if size > 0 => {
                 let least = sampling.least_shared(near, own);
                 (size - (least as usize).min(size) + longer(least)).min(size)
@@ -179,7 +179,7 @@ impl DedupOptions {
     pub(super) fn prefix(&self, sampling: Sampling, own: Size, least: u32) -> Prefix {
         let size = own.fingerprints;
         let probed = ((size - least.min(size)) as usize + longer(least)).min(size as usize);
-        let needed = match self.near {
+        let needed = match self.min_resemblance {
             // The other may be smaller, and found by fewer. It has `least` itself.
             Some(near) if self.indexed(sampling, own) < size as usize => {
                 let smallest = Size { fingerprints: least, is_all: false };
@@ -193,13 +193,15 @@ impl DedupOptions {
     /// The least overlap of a document of this size with another that can be a reason to drop it; none if
     /// nothing but the same text can.
     pub(super) fn overlap_min(&self, sampling: Sampling, own: Size) -> Option<u32> {
-        let least = self.near.into_iter().chain(self.contained).reduce(f64::min);
+        let least = self.min_resemblance.into_iter().chain(self.min_containment).reduce(f64::min);
         least.map(|share| sampling.least_shared(share, own))
     }
 
     /// Whether texts of these sizes may share as many fingerprints as a reason to drop the first takes.
     pub(super) fn may_fit(&self, sampling: Sampling, [own, other]: [Size; 2]) -> bool {
-        let Some(near) = self.near.filter(|_| self.contained.is_none()) else { return true };
+        let Some(near) = self.min_resemblance.filter(|_| self.min_containment.is_none()) else {
+            return true;
+        };
         let (a, b) = (own.fingerprints, other.fingerprints);
         let most = Overlap::new(a.min(b), a, b);
         sampling.may_resemble(near, most, [own.is_all, other.is_all])
@@ -208,8 +210,8 @@ impl DedupOptions {
     /// Whether texts of these sizes that share fingerprints so may be a reason to drop the first.
     pub(super) fn may_drop(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool {
         let all = of.map(|size| size.is_all);
-        self.near.is_some_and(|near| sampling.may_resemble(near, overlap, all))
-            || self.contained.is_some_and(|share| sampling.may_contain_a(share, overlap, all))
+        self.min_resemblance.is_some_and(|near| sampling.may_resemble(near, overlap, all))
+            || self.min_containment.is_some_and(|share| sampling.may_contain_a(share, overlap, all))
     }
 }
 
@@ -226,13 +228,14 @@ impl Reason {
         similarity: &Similarity,
         of: &dyn Fn() -> Result<Holder>,
     ) -> Result<Option<Reason>> {
-        let (rank, value) = if options.near.is_some_and(|near| similarity.resembles(near)) {
-            (1, similarity.resemblance)
-        } else if options.contained.is_some_and(|share| similarity.contains_a(share)) {
-            (0, similarity.containment_of_a)
-        } else {
-            return Ok(None);
-        };
+        let (rank, value) =
+            if options.min_resemblance.is_some_and(|near| similarity.resembles(near)) {
+                (1, similarity.resemblance)
+            } else if options.min_containment.is_some_and(|share| similarity.contains_a(share)) {
+                (0, similarity.containment_of_a)
+            } else {
+                return Ok(None);
+            };
         let evidence = Evidence::of(similarity);
         Ok(Some(Reason { rank, similarity: value, evidence, of: of()? }))
     }

@@ -6,9 +6,9 @@ use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
 /// Drops documents with the same text, with room for all of a test.
 pub fn exact() -> DedupOptions {
     DedupOptions {
-        near: None,
-        contained: None,
-        passage: None,
+        min_resemblance: None,
+        min_containment: None,
+        cut_passages: None,
         boilerplate: None,
         threads: 2,
         memory_bytes: 64 << 20,

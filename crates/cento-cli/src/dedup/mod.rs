@@ -312,9 +312,9 @@ impl Dedup {
 
     fn options(&self, boilerplate: Option<Arc<Boilerplate>>) -> DedupOptions {
         DedupOptions {
-            near: (!self.exact).then_some(self.min_resemblance),
-            contained: self.min_containment,
-            passage: self.cut_passages.map(|words| words as usize),
+            min_resemblance: (!self.exact).then_some(self.min_resemblance),
+            min_containment: self.min_containment,
+            cut_passages: self.cut_passages.map(|words| words as usize),
             boilerplate,
             threads: self.threads.unwrap_or_else(cento::available_threads),
             memory_bytes: self.memory(),
@@ -407,9 +407,9 @@ impl Dedup {
     fn identify(&self, index: &Index, against: &[Searcher], options: &DedupOptions) -> u64 {
         // Threads and memory change nothing, nor does whether it stops at a bad record.
         let DedupOptions {
-            near,
-            contained,
-            passage,
+            min_resemblance,
+            min_containment,
+            cut_passages,
             boilerplate,
             threads: _,
             memory_bytes: _,
@@ -451,9 +451,9 @@ impl Dedup {
             ("against", listed(generations)),
             ("scheme", config.scheme.to_string()),
             ("analyzer", config.analyzer.to_string()),
-            ("near", listed(*near)),
-            ("contained", listed(*contained)),
-            ("passage", listed(*passage)),
+            ("min_resemblance", listed(*min_resemblance)),
+            ("min_containment", listed(*min_containment)),
+            ("cut_passages", listed(*cut_passages)),
             ("boilerplate", listed(boilerplate.iter().flat_map(|boilerplate| boilerplate.keys()))),
             ("resumable", resumable.to_string()),
             ("id_field", id_field.clone()),

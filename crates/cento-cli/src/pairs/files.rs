@@ -120,9 +120,9 @@ impl Pairs {
         let searcher = without_read(searcher, boilerplate)?;
         let options = MostSimilarOptions {
             limit: self.limit.unwrap_or(LIMIT),
-            similarity_min: self.files.min_similarity,
-            resemblance_min: self.thresholds.resemblance(),
-            margin_min: self.min_margin,
+            min_similarity: self.files.min_similarity,
+            min_resemblance: self.thresholds.resemblance(),
+            min_margin: self.min_margin,
             by_margin: self.rank == Some(RankArg::Margin),
             threads: self.join.threads(),
             min_passage: self.min_passage,

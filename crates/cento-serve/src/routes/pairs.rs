@@ -198,7 +198,7 @@ impl Compared {
         finds_passages: bool,
         stop: &Arc<AtomicBool>,
     ) -> cento::Result<Compared> {
-        let (min_passage, resemblance_min) = (request.min_passage()?, request.min_resemblance()?);
+        let (min_passage, min_resemblance) = (request.min_passage()?, request.min_resemblance()?);
         let PairsRequest { documents, boilerplate, limit, .. } = request;
         let wanted = Stop::on(&**stop);
         let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
@@ -226,7 +226,7 @@ impl Compared {
         }
         let options = MostSimilarOptions {
             limit,
-            resemblance_min,
+            min_resemblance,
             min_passage,
             threads,
             ..MostSimilarOptions::default()
