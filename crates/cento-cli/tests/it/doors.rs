@@ -73,3 +73,16 @@ fn every_door_has_every_option_of_a_search() {
     assert_eq!(of_the_command("search", &options), options);
     assert_eq!(of_python(&["SearchOptions", "Thresholds"]), options);
 }
+
+#[test]
+fn every_verb_of_pairs_has_every_threshold() {
+    let thresholds = of_the_library(&[("src/search/thresholds.rs", "Thresholds")]);
+    for verb in ["pairs", "cluster", "passages"] {
+        assert_eq!(of_the_command(verb, &thresholds), thresholds, "{verb}");
+    }
+    // Classes of Python that have them by inheritance.
+    let source = read("python/package/cento/_options.py");
+    for class in ["SearchOptions", "PairOptions", "ClusterOptions"] {
+        assert!(source.contains(&format!("class {class}(Thresholds, total=False):")), "{class}");
+    }
+}
