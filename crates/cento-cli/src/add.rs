@@ -268,8 +268,7 @@ impl Add {
             Format::Json => output::print_json(&Report { report, not_read })?,
             Format::Human => {
                 let seconds = report.took_us as f64 / 1e6;
-                let speed = report.bytes as f64 / seconds.max(1e-9) / 1e6;
-                tell!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary(report));
+                tell!("{}{}", summary(report), output::taken(report.bytes, seconds));
             }
         }
         let landed = report.added + report.replaced + report.unchanged;

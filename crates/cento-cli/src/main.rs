@@ -1,8 +1,8 @@
 //! The command `cento`: what does the user ask for, and how is the answer shown?
 //!
 //! Each verb has a file. Data goes to standard output, progress and messages to standard error. The
-//! exit status is that of grep: 0 found, 1 nothing found, 2 error; and 3 if --strict was asked for and
-//! files were left out.
+//! exit status is that of grep: 0 found, 1 nothing found, 2 error; 3 if --strict was asked for and
+//! files were left out; and 130 if the run was stopped, by Ctrl-C for example.
 
 mod add;
 mod analyze;
@@ -22,6 +22,7 @@ mod fingerprint;
 mod generate;
 mod handout;
 mod health;
+mod help;
 mod hints;
 #[cfg(feature = "remote")]
 mod history;
@@ -181,7 +182,7 @@ fn command() -> clap::Command {
     let command = Cento::command();
     #[cfg(feature = "serve")]
     let command = config::with_variables(command);
-    command
+    help::arranged(command)
 }
 
 /// Parses the command line of this process; returns the exit status if that is all there is to do.
@@ -274,6 +275,8 @@ fn main() -> ExitCode {
             tell!("cento: cannot write the output: {error}");
             ExitCode::from(2)
         }
+        // Said when it was asked.
+        Err(Failure::Cento(Error::Cancelled)) => ExitCode::from(130),
         Err(Failure::Cento(error)) => {
             tell!("cento: {}", Explained(&error));
             ExitCode::from(2)

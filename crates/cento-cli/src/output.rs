@@ -28,6 +28,15 @@ pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
     })
 }
 
+/// Says how long so many bytes took, and how fast that was if it can be told.
+pub fn taken(bytes: u64, seconds: f64) -> String {
+    let speed = bytes as f64 / seconds.max(1e-9) / 1e6;
+    match speed.round() >= 1.0 {
+        true => format!(" in {seconds:.1} s ({speed:.0} MB/s)"),
+        false => format!(" in {seconds:.1} s"),
+    }
+}
+
 /// Prints one JSON object on a line of its own.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {
     print_json_to(&mut io::stdout().lock(), value)
@@ -149,4 +158,16 @@ pub fn share(share: f64, is_exact: bool) -> String {
 /// Formats a number of bytes in the unit that fits.
 pub fn bytes(bytes: u64) -> String {
     indicatif::HumanBytes(bytes).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_speed_that_rounds_to_nothing_is_not_shown() {
+        assert_eq!(taken(3_000_000, 1.5), " in 1.5 s (2 MB/s)");
+        assert_eq!(taken(400_000, 1.0), " in 1.0 s");
+        assert_eq!(taken(0, 0.0), " in 0.0 s");
+    }
 }

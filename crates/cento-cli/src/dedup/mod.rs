@@ -279,8 +279,7 @@ impl Dedup {
             Format::Json => output::print_json(&report)?,
             Format::Human => {
                 let seconds = started.elapsed().as_secs_f64();
-                let speed = summary.bytes as f64 / seconds.max(1e-9) / 1e6;
-                tell!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary.line());
+                tell!("{}{}", summary.line(), output::taken(summary.bytes, seconds));
             }
         }
         Ok(())
@@ -507,8 +506,8 @@ impl Summary {
     fn line(&self) -> String {
         let mut parts = vec![format!("{} kept", count(self.kept))];
         for (number, what) in [
-            (self.exact, "exact duplicates"),
-            (self.near, "near-duplicates"),
+            (self.exact, if self.exact == 1 { "exact duplicate" } else { "exact duplicates" }),
+            (self.near, if self.near == 1 { "near-duplicate" } else { "near-duplicates" }),
             (self.contained, "contained in others"),
             (self.estimated, "of these by estimate"),
             (self.passages, "nothing but passages of others"),

@@ -162,7 +162,7 @@ fn pairs_are_resumed_where_they_were_interrupted() {
     let args = ["pairs", "idx", "--passages", "--format", "json", "--threads", "1"];
     let whole = dir.run(&args).out;
     let out = [&args[..], &["--out", "out"]].concat();
-    assert_eq!(dir.paused("document:300", &out).interrupt(), 2);
+    assert_eq!(dir.paused("document:300", &out).interrupt(), 130);
     assert!(dir.path("out.checkpoint").exists());
     let length = fs::metadata(dir.path("out")).unwrap().len();
     assert!(length > 0 && (length as usize) < whole.len());
@@ -186,7 +186,7 @@ fn pairs_of_an_index_are_not_resumed_as_pairs_against_itself() {
     // Both runs have the same indexes and options, but the second writes each pair from both sides.
     let dir = versions();
     let args = ["pairs", "idx", "--format", "json", "--out", "out"];
-    assert_eq!(dir.paused("document:2", &args).interrupt(), 2);
+    assert_eq!(dir.paused("document:2", &args).interrupt(), 130);
     let written = fs::read(dir.path("out")).unwrap();
     let other = [&args[..], &["--against", "idx", "--resume"]].concat();
     let refused = dir.run(&other);

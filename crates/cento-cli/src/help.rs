@@ -1,0 +1,582 @@
+//! How is the help arranged? Groups of verbs, headings of options, examples.
+//!
+//! Structs define options where they are used; what the help shows first is decided here, for all verbs.
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command};
+
+/// The verbs by what they are for, in the order in which people need them.
+pub const GROUPS: [(&str, &[&str]); 5] = [
+    (
+        "Index",
+        &[
+            "create", "add", "list", "show", "export", "remove", "compact", "merge", "stats",
+            "check", "recover",
+        ],
+    ),
+    ("Search", &["search", "web", "demo"]),
+    ("Collections", &["pairs", "passages", "cluster", "dedup", "analyze", "boilerplate", "train"]),
+    ("Files", &["compare", "fingerprint"]),
+    (
+        "Service and stores",
+        &["serve", "health", "push", "pull", "history", "restore", "info", "completions", "man"],
+    ),
+];
+
+/// Headings of options that many verbs have, and the options.
+const HEADINGS: [(&str, &[&str]); 7] = [
+    (
+        "Thresholds",
+        &[
+            "min_containment",
+            "min_resemblance",
+            "min_overlap",
+            "min_weighted_containment",
+            "min_weighted_resemblance",
+            "min_margin",
+            "min_passage",
+            "min_similarity",
+        ],
+    ),
+    (
+        "Which documents",
+        &[
+            "against",
+            "within",
+            "across",
+            "filter",
+            "filters",
+            "exclude_id",
+            "exclude_ids",
+            "boilerplate",
+            "by",
+        ],
+    ),
+    (
+        "Scheme and analyzer",
+        &["scheme", "analyzer", "frequencies", "no_text", "signatures", "max_df"],
+    ),
+    (
+        "Reading files",
+        &[
+            "include",
+            "id_field",
+            "text_field",
+            "meta_field",
+            "encoding",
+            "max_record_bytes",
+            "all",
+            "ignore_files",
+            "follow_links",
+            "html",
+            "readers",
+            "readers_of",
+        ],
+    ),
+    (
+        "Output",
+        &[
+            "format",
+            "out",
+            "resume",
+            "clusters",
+            "graph",
+            "passages",
+            "handouts",
+            "title",
+            "anonymous",
+            "limit",
+            "rank",
+            "dropped",
+            "annotate",
+        ],
+    ),
+    ("Service", &["url", "token_file", "token"]),
+    ("Time and memory", &["threads", "memory", "budget", "candidates", "parallel"]),
+];
+
+/// Options that only the long help shows: few need them.
+const RARE: &[&str] = &[
+    "max_df",
+    "threads",
+    "memory",
+    "budget",
+    "candidates",
+    "meta_field",
+    "id_field",
+    "encoding",
+    "max_record_bytes",
+    "ignore_files",
+    "html",
+    "title",
+    "anonymous",
+    "min_weighted_containment",
+    "min_weighted_resemblance",
+    "min_overlap",
+    "signatures",
+    "parallel",
+    "reader",
+    "readers",
+    "token",
+    "frequencies",
+    "replace",
+    "counts_only",
+    "signature",
+    "jsonl",
+    "verify",
+    "min_similarity",
+    "exclude_id",
+    "follow",
+    "follow_interval",
+    "cache_size",
+    "max_lag",
+    "no_tokens",
+    "compact_at",
+    "max_body",
+    "max_batch",
+    "max_requests",
+    "max_connections",
+    "idle_timeout",
+    "cors_origins",
+    "trusted_proxies",
+    "log_requests",
+    "log",
+    "print_config",
+    "commit_every",
+    "all",
+    "graph",
+    "clusters",
+    "resume",
+    "within",
+    "across",
+    "restart",
+    "annotate",
+    "min_margin",
+    "text_field",
+    "k",
+    "no_text",
+];
+
+/// Two examples for each verb: a command line, and what it does.
+pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
+    (
+        "create",
+        [
+            ("cento create corpus.idx", "an empty index with the default scheme"),
+            ("cento create rewritten.idx --scheme reuse", "an index for text that was rewritten"),
+        ],
+    ),
+    (
+        "add",
+        [
+            ("cento add corpus.idx articles.jsonl", "a document for each line"),
+            (
+                "cento add code.idx src --analyzer code --exclude node_modules",
+                "the programs in a directory",
+            ),
+        ],
+    ),
+    (
+        "search",
+        [
+            ("cento search corpus.idx essay.docx --passages", "what the essay shares, and where"),
+            (
+                "cento search corpus.idx essay.docx --report essay.html",
+                "the same as a file to read and print",
+            ),
+        ],
+    ),
+    (
+        "compare",
+        [
+            ("cento compare draft.docx final.docx", "what two files have in common"),
+            ("cento compare a.txt b.txt --format json", "the same for programs"),
+        ],
+    ),
+    (
+        "pairs",
+        [
+            ("cento pairs corpus.idx --min-resemblance 0.8", "all near-duplicates in an index"),
+            (
+                "cento pairs handed-in --by directory --analyzer code -b template",
+                "the most similar programs of a course",
+            ),
+        ],
+    ),
+    (
+        "passages",
+        [
+            (
+                "cento passages corpus.idx --min-passage 50",
+                "passages of 50 words and more that documents share",
+            ),
+            ("cento passages corpus.idx --format csv", "all passages as a table"),
+        ],
+    ),
+    (
+        "cluster",
+        [
+            ("cento cluster corpus.idx --min-resemblance 0.8", "groups of near-duplicates"),
+            ("cento cluster corpus.idx --format json", "the same for programs"),
+        ],
+    ),
+    (
+        "dedup",
+        [
+            (
+                "cento dedup articles.jsonl --out new.jsonl --dropped dropped.jsonl",
+                "the documents without near-duplicates",
+            ),
+            (
+                "cento dedup next.jsonl --against corpus.idx --out new.jsonl",
+                "those that the index does not have either",
+            ),
+        ],
+    ),
+    (
+        "analyze",
+        [
+            ("cento analyze corpus.idx", "how much of a collection is reused"),
+            ("cento analyze corpus.idx --format json", "the same for programs"),
+        ],
+    ),
+    (
+        "boilerplate",
+        [
+            ("cento boilerplate corpus.idx", "the ten passages that most documents repeat"),
+            (
+                "cento boilerplate corpus.idx -n 50 --format json",
+                "fifty, as other verbs read them with -b",
+            ),
+        ],
+    ),
+    (
+        "list",
+        [
+            ("cento list corpus.idx", "the documents of an index"),
+            ("cento list corpus.idx --format json", "the same for programs"),
+        ],
+    ),
+    (
+        "show",
+        [
+            ("cento show corpus.idx rfc1604", "the text of a document"),
+            (
+                "cento show corpus.idx rfc1604 --format json",
+                "the document with all that the index stores",
+            ),
+        ],
+    ),
+    (
+        "export",
+        [
+            ("cento export corpus.idx", "all documents as JSON lines, which `cento add` reads"),
+            ("cento export rfc.idx", "those of another index"),
+        ],
+    ),
+    (
+        "remove",
+        [
+            ("cento remove corpus.idx rfc1604 rfc1605", "two documents"),
+            ("cento remove corpus.idx --from-file ids.txt", "those with an id in a file"),
+        ],
+    ),
+    (
+        "compact",
+        [
+            ("cento compact corpus.idx", "fewer segments, without removed documents"),
+            ("cento compact --url http://127.0.0.1:7227", "the same in a service"),
+        ],
+    ),
+    (
+        "merge",
+        [
+            ("cento merge all.idx part-0.idx part-1.idx", "one index of two"),
+            (
+                "cento merge all.idx part-0.idx --on-conflict later",
+                "documents of the shard replace older ones",
+            ),
+        ],
+    ),
+    (
+        "push",
+        [
+            ("cento push corpus.idx s3://bucket/corpus", "the last commit into a store"),
+            ("cento push corpus.idx backup --keep 10", "and remove all but ten commits"),
+        ],
+    ),
+    (
+        "pull",
+        [
+            ("cento pull s3://bucket/corpus copy.idx", "the current commit of a store"),
+            ("cento pull backup copy.idx --manifest 3", "an older one"),
+        ],
+    ),
+    (
+        "history",
+        [
+            ("cento history s3://bucket/corpus", "what has been pushed"),
+            ("cento history backup --format json", "the same for programs"),
+        ],
+    ),
+    (
+        "restore",
+        [
+            ("cento restore backup 3", "commit 3 is the current one again"),
+            ("cento restore s3://bucket/corpus 3 --format json", "the same for programs"),
+        ],
+    ),
+    (
+        "stats",
+        [
+            ("cento stats corpus.idx", "size and contents of an index"),
+            ("cento stats corpus.idx --quick --format json", "the numbers that take no time"),
+        ],
+    ),
+    (
+        "check",
+        [
+            ("cento check corpus.idx", "read all of an index, and name what is damaged"),
+            ("cento check corpus.idx --format json", "the same for programs"),
+        ],
+    ),
+    (
+        "recover",
+        [
+            ("cento recover damaged.idx", "which segments are whole"),
+            ("cento recover damaged.idx --to whole.idx", "an index of these"),
+        ],
+    ),
+    (
+        "fingerprint",
+        [
+            ("cento fingerprint essay.txt", "the fingerprints of a file"),
+            (
+                "cento fingerprint essay.txt --format json",
+                "a signature to search with, without the text",
+            ),
+        ],
+    ),
+    (
+        "train",
+        [
+            ("cento train corpus.jsonl --out counts.freq", "a frequency table of a collection"),
+            ("cento train corpus.jsonl --analyzer avtor --out stems.freq", "one of stems"),
+        ],
+    ),
+    (
+        "web",
+        [
+            (
+                "cento web essay.docx --engine searxng=http://127.0.0.1:8888 --into web.idx",
+                "fetch pages of the web that may share text into an index",
+            ),
+            (
+                "cento web essay.docx --engine searxng=http://127.0.0.1:8888 --into web.idx --queries 20",
+                "the same with at most 20 queries",
+            ),
+        ],
+    ),
+    (
+        "info",
+        [
+            ("cento info schemes", "the schemes with their parameters"),
+            ("cento info formats --format json", "the files that can be read, for programs"),
+        ],
+    ),
+    (
+        "serve",
+        [
+            ("cento serve corpus.idx", "a service on this machine, port 7227"),
+            (
+                "cento serve corpus.idx --listen 0.0.0.0:7227 --tokens tokens",
+                "one for others, who need a token",
+            ),
+        ],
+    ),
+    (
+        "health",
+        [
+            ("cento health", "does the service answer?"),
+            ("cento health http://127.0.0.1:8080", "one at another address"),
+        ],
+    ),
+    (
+        "demo",
+        [
+            ("cento demo", "cento on text that is already on this machine"),
+            ("cento demo /usr/share/doc", "cento on the text in a directory"),
+        ],
+    ),
+    (
+        "completions",
+        [
+            ("cento completions bash", "the completions for bash"),
+            ("cento completions zsh", "those for zsh"),
+        ],
+    ),
+    (
+        "man",
+        [
+            ("cento man search", "the manual page of a verb"),
+            ("cento man --out share/man/man1", "all manual pages"),
+        ],
+    ),
+];
+
+/// The command, its verbs in groups and its options under headings, with examples.
+pub fn arranged(command: Command) -> Command {
+    let groups = groups(&command);
+    let verbs: Vec<String> =
+        command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    let arranged = verbs.iter().fold(command, |command, name| command.mut_subcommand(name, verb));
+    arranged.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\nOptions:\n{{options}}\n\n\
+         `cento VERB -h` shows the options of a verb, --help all of them with examples.\n"
+    ))
+}
+
+/// The verbs, a line each, in their groups.
+fn groups(command: &Command) -> String {
+    let mut text = String::new();
+    for (heading, verbs) in GROUPS {
+        text += &format!("\n{heading}:\n");
+        for name in verbs {
+            // A build may lack it.
+            let Some(verb) = command.find_subcommand(name) else { continue };
+            let about = verb.get_about().map(StyledStr::to_string).unwrap_or_default();
+            text += &format!("  {name:<12} {about}\n");
+        }
+    }
+    text
+}
+
+/// A verb with its options under headings.
+fn verb(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let command = command.mut_args(|arg| option(told(&name, arg)));
+    match EXAMPLES.iter().find(|(verb, _)| *verb == name) {
+        Some((_, examples)) => command.after_long_help(shown(examples)),
+        None => command,
+    }
+}
+
+fn shown(examples: &[(&str, &str)]) -> String {
+    let lines = examples.iter().map(|(line, what)| format!("  {line}\n      {what}"));
+    format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Verbs without a query.
+const OF_PAIRS: [&str; 4] = ["pairs", "passages", "cluster", "dedup"];
+
+/// An option with what is true of it in this verb, where verbs share its definition.
+fn told(verb: &str, arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "min_containment" if OF_PAIRS.contains(&verb) => {
+            arg.help("Minimum share of one of both texts that the other contains, 0 to 1")
+        }
+        "min_weighted_containment" if OF_PAIRS.contains(&verb) => arg.help(
+            "Minimum share of the fingerprints of one document that the other contains, weighted by rarity \
+             in the index, 0 to 1",
+        ),
+        // It shows passages in any case, and has no such option.
+        "handouts" if verb == "compare" => {
+            let help = arg.get_help().map(StyledStr::to_string).unwrap_or_default();
+            arg.help(help.replace(" Implies --passages.", "").replace(" Implies --passages", ""))
+        }
+        _ => arg,
+    }
+}
+
+/// An option under its heading, of which the short help has the first sentence.
+fn option(arg: Arg) -> Arg {
+    let id = arg.get_id().to_string();
+    let heading = HEADINGS.iter().find(|(_, ids)| ids.contains(&id.as_str()));
+    let arg = match heading {
+        Some((heading, _)) if arg.get_help_heading().is_none() && !arg.is_positional() => {
+            arg.help_heading(*heading)
+        }
+        _ => arg,
+    };
+    let arg = if RARE.contains(&id.as_str()) { arg.hide_short_help(true) } else { arg };
+    let Some(help) = arg.get_help().map(StyledStr::to_string) else { return arg };
+    let long = arg.get_long_help().map_or(help.clone(), StyledStr::to_string);
+    arg.help(first_sentence(&help)).long_help(long)
+}
+
+/// The first sentence of a text, without its full stop, its examples and what it explains after a semicolon.
+fn first_sentence(text: &str) -> String {
+    let ends = [". ", ".\n", "; ", ", such as ", ", which "];
+    let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+    text[..end].trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command;
+
+    /// The lines that a terminal of 100 columns shows.
+    fn short(verb: &mut Command) -> String {
+        verb.clone().term_width(100).render_help().to_string()
+    }
+
+    fn verbs() -> Vec<Command> {
+        let mut command = command();
+        command.build();
+        let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+        verbs.filter(|verb| verb.get_name() != "help").cloned().collect()
+    }
+
+    #[test]
+    fn every_verb_is_in_one_group() {
+        for verb in verbs() {
+            let name = verb.get_name();
+            let groups = GROUPS.iter().filter(|(_, verbs)| verbs.contains(&name)).count();
+            assert_eq!(groups, 1, "{name}");
+        }
+        let help = command().render_help().to_string();
+        for (heading, _) in GROUPS {
+            assert!(help.contains(&format!("\n{heading}:\n")), "{help}");
+        }
+    }
+
+    #[test]
+    fn no_verb_speaks_of_an_option_that_it_does_not_have() {
+        for mut verb in verbs() {
+            let help = verb.render_long_help().to_string();
+            let has = |long: &str| verb.get_arguments().any(|arg| arg.get_long() == Some(long));
+            assert!(has("passages") || !help.contains("Implies --passages"), "{help}");
+            let is_of_pairs = OF_PAIRS.contains(&verb.get_name());
+            assert!(!is_of_pairs || !help.contains("that a hit contains"), "{help}");
+        }
+    }
+
+    #[test]
+    fn the_short_help_of_every_verb_fits_a_screen() {
+        let long: Vec<String> =
+            verbs().iter_mut().map(short).filter(|help| help.lines().count() > 40).collect();
+        assert!(long.is_empty(), "{} verbs: {}", long.len(), long.join("\n----\n"));
+    }
+
+    #[test]
+    fn the_examples_of_every_verb_are_command_lines() {
+        let mut wrong = Vec::new();
+        for mut verb in verbs() {
+            let name = verb.get_name().to_owned();
+            let (_, examples) = EXAMPLES
+                .iter()
+                .find(|(of, _)| *of == name)
+                .unwrap_or_else(|| panic!("{name} has no examples"));
+            let help = verb.render_long_help().to_string();
+            for (line, what) in examples {
+                let arguments: Vec<&str> = line.split(' ').collect();
+                assert_eq!(arguments[1], name);
+                let parsed = command().try_get_matches_from(arguments);
+                wrong.extend(parsed.err().map(|error| format!("{line}: {error}")));
+                assert!(help.contains(line) && help.contains(what), "{name}: {help}");
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
