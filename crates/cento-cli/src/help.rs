@@ -40,17 +40,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
     ),
     (
         "Which documents",
-        &[
-            "against",
-            "within",
-            "across",
-            "filter",
-            "filters",
-            "exclude_id",
-            "exclude_ids",
-            "boilerplate",
-            "by",
-        ],
+        &["against", "within", "across", "filter", "exclude_id", "boilerplate", "by"],
     ),
     (
         "Scheme and analyzer",
@@ -67,10 +57,8 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "max_record_bytes",
             "all",
             "ignore_files",
-            "follow_links",
             "html",
             "readers",
-            "readers_of",
         ],
     ),
     (
@@ -91,7 +79,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "annotate",
         ],
     ),
-    ("Service", &["url", "token_file", "token"]),
+    ("Service", &["url", "token"]),
     ("Time and memory", &["threads", "memory", "budget", "candidates", "parallel"]),
 ];
 
@@ -115,7 +103,6 @@ const RARE: &[&str] = &[
     "min_overlap",
     "signatures",
     "parallel",
-    "reader",
     "readers",
     "token",
     "frequencies",
@@ -153,7 +140,6 @@ const RARE: &[&str] = &[
     "annotate",
     "min_margin",
     "text_field",
-    "k",
     "no_text",
 ];
 
@@ -550,6 +536,19 @@ mod tests {
             let is_of_pairs = OF_PAIRS.contains(&verb.get_name());
             assert!(!is_of_pairs || !help.contains("that a hit contains"), "{help}");
         }
+    }
+
+    #[cfg(all(feature = "serve", feature = "remote"))]
+    #[test]
+    fn the_tables_name_options_that_there_are() {
+        let verbs = verbs();
+        let all: Vec<&str> = verbs
+            .iter()
+            .flat_map(|verb| verb.get_arguments().map(|arg| arg.get_id().as_str()))
+            .collect();
+        let named = HEADINGS.iter().flat_map(|(_, ids)| *ids).chain(RARE);
+        let unknown: Vec<_> = named.filter(|id| !all.contains(*id)).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
     }
 
     #[test]
