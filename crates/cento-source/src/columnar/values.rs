@@ -27,7 +27,7 @@ enum Values<'a> {
     /// Ids of any type: numbers that are not whole, dates and the like are taken for what is written.
     Ids(NullableEncoder<'a>),
     /// Strings or bytes.
-    ByteValues(Meaning, ByteValues<'a>),
+    Bytes(Meaning, ByteValues<'a>),
 }
 
 /// What the bytes of a column mean.
@@ -57,14 +57,14 @@ impl<'a> Column<'a> {
         let values = match (is_text(found), is_bytes(found)) {
             // One column may be two of them: its bytes are then read as text.
             (false, true) if *name == reading.text => {
-                Values::ByteValues(Meaning::Text, ByteValues::new(array))
+                Values::Bytes(Meaning::Text, ByteValues::new(array))
             }
             (true, _) | (_, true) if *name == reading.meta && *name != reading.text => {
-                Values::ByteValues(Meaning::Meta, ByteValues::new(array))
+                Values::Bytes(Meaning::Meta, ByteValues::new(array))
             }
             (false, true) if *name == reading.id => {
                 let meaning = if is_uuid { Meaning::Uuid } else { Meaning::Id };
-                Values::ByteValues(meaning, ByteValues::new(array))
+                Values::Bytes(meaning, ByteValues::new(array))
             }
             (false, false) if *name == reading.id && !found.is_integer() => Values::Ids(encoder()?),
             _ => Values::Any(encoder()?),
@@ -104,7 +104,7 @@ impl<'a> Column<'a> {
                 lines.extend_from_slice(&json);
                 return Ok(true);
             }
-            Values::ByteValues(meaning, values) => (*meaning, &*values),
+            Values::Bytes(meaning, values) => (*meaning, &*values),
         };
         let Some(bytes) = values.get(row) else { return Ok(false) };
         let value = match meaning {
