@@ -193,7 +193,7 @@ impl Pairs {
             Some(rank) if is_of_files(rank) == (kind == Kind::Files) => Ok(()),
             Some(rank) => {
                 let what = format!("--rank {} is for pairs of {only}, and {is}", rank.name());
-                Err(Error::arguments(what))
+                Err(Error::argument("rank", what))
             }
         }
     }
@@ -213,7 +213,7 @@ fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
                 index.display(),
                 file.display()
             );
-            Err(Error::arguments(what))
+            Err(Error::argument("paths", what))
         }
     }
 }
