@@ -66,6 +66,20 @@ pub struct ClusterOptions {
     pub threads: usize,
 }
 
+impl Default for ClusterOptions {
+    /// Stars around the document that was added first, with the thresholds of
+    /// [`Thresholds::of_clusters`] and all threads of the machine.
+    fn default() -> ClusterOptions {
+        ClusterOptions {
+            thresholds: Thresholds::of_clusters(),
+            linkage: Linkage::Star,
+            prefer: Prefer::Oldest,
+            max_df: None,
+            threads: crate::available_threads(),
+        }
+    }
+}
+
 /// Documents that are similar.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]

@@ -10,6 +10,7 @@ mod copies;
 mod crash;
 mod damage;
 mod dedup;
+mod examples;
 mod exchanged;
 mod excluded;
 mod extent;

@@ -1,0 +1,58 @@
+//! From which documents was a text put together, and which passages did it take?
+//!
+//! `cargo run --example sources_of_a_text`
+
+use std::path::Path;
+
+use cento::search::Goal;
+use cento::{Config, Document, Index, Query, Result, Searcher, WriterOptions};
+
+const SOURCES: [(&str, &str); 3] = [
+    (
+        "lincoln",
+        "Four score and seven years ago our fathers brought forth on this continent a new nation, conceived in liberty",
+    ),
+    (
+        "jefferson",
+        "We hold these truths to be self-evident, that all men are created equal, that they are endowed by their Creator with certain unalienable rights",
+    ),
+    (
+        "weather",
+        "It was a bright cold day in April, and the clocks in the hall were striking while the rain fell on the town",
+    ),
+];
+
+const ESSAY: &str = "My essay begins: four score and seven years ago our fathers brought forth on this continent a new nation, \
+    conceived in liberty. As somebody said, we hold these truths to be self-evident, that all men are created equal, that \
+    they are endowed by their Creator with certain unalienable rights.";
+
+/// Indexes the sources, and returns the quotations in the essay with the ids of their sources.
+pub fn quotations(dir: &Path) -> Result<Vec<(String, String)>> {
+    let index =
+        Index::create(dir.join("sources.idx"), Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    let mut writer = index.writer(WriterOptions::default())?;
+    for (id, text) in SOURCES {
+        writer.add(Document::new(id, text))?;
+    }
+    writer.finish()?;
+    // The fewest documents that explain the essay together.
+    let query = Query::text(ESSAY).goal(Goal::Cover).passages(true);
+    let answer = Searcher::new(index.snapshot()?).search(&query)?;
+    let mut found = Vec::new();
+    for hit in answer.hits {
+        for passage in hit.passages.into_iter().flatten() {
+            let (start, end) = passage.query;
+            found.push((hit.id.clone(), ESSAY[start as usize..end as usize].to_owned()));
+        }
+    }
+    Ok(found)
+}
+
+/// Prints what was found.
+pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let dir = tempfile::tempdir()?;
+    for (id, quotation) in quotations(dir.path())? {
+        println!("{id}: {quotation}");
+    }
+    Ok(())
+}
