@@ -21,6 +21,7 @@ mod matched;
 mod misplaced;
 mod moved;
 mod naive_reader;
+mod names;
 mod passages;
 mod replaced;
 mod scripts;

@@ -1,0 +1,101 @@
+//! Is the help short, true and complete?
+
+use super::*;
+use crate::command;
+
+/// The lines that a terminal of 100 columns shows.
+fn short(verb: &mut Command) -> String {
+    verb.clone().term_width(100).render_help().to_string()
+}
+
+fn verbs() -> Vec<Command> {
+    let mut command = command();
+    command.build();
+    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    verbs.filter(|verb| verb.get_name() != "help").cloned().collect()
+}
+
+#[test]
+fn no_retired_name_is_in_the_help() {
+    let list = include_str!("../../../../tests/data/retired-names.txt");
+    let retired = list.lines().filter_map(|line| line.split_once('\t')).map(|pair| pair.0);
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let has = |text: &str, name: &str| {
+        text.match_indices(name).any(|(at, _)| {
+            let rest = &text[at + name.len()..];
+            !text[..at].ends_with(is_part) && !rest.starts_with(is_part)
+        })
+    };
+    assert!(has("see --cover", "--cover") && !has("--coverage", "--cover"));
+    for name in retired {
+        for mut verb in verbs() {
+            let help = verb.render_long_help().to_string();
+            assert!(!has(&help, name), "the help of {} has `{name}`", verb.get_name());
+        }
+    }
+}
+
+#[test]
+fn every_verb_is_in_one_group() {
+    for verb in verbs() {
+        let name = verb.get_name();
+        let groups = GROUPS.iter().filter(|(_, verbs)| verbs.contains(&name)).count();
+        assert_eq!(groups, 1, "{name}");
+    }
+    let help = command().render_help().to_string();
+    for (heading, _) in GROUPS {
+        assert!(help.contains(&format!("\n{heading}:\n")), "{help}");
+    }
+}
+
+#[test]
+fn no_verb_speaks_of_an_option_that_it_does_not_have() {
+    for mut verb in verbs() {
+        let help = verb.render_long_help().to_string();
+        let has = |long: &str| verb.get_arguments().any(|arg| arg.get_long() == Some(long));
+        assert!(has("passages") || !help.contains("Implies --passages"), "{help}");
+        let is_of_pairs = OF_PAIRS.contains(&verb.get_name());
+        assert!(!is_of_pairs || !help.contains("that a hit contains"), "{help}");
+    }
+}
+
+#[cfg(all(feature = "serve", feature = "remote"))]
+#[test]
+fn the_tables_name_options_that_there_are() {
+    let verbs = verbs();
+    let all: Vec<&str> = verbs
+        .iter()
+        .flat_map(|verb| verb.get_arguments().map(|arg| arg.get_id().as_str()))
+        .collect();
+    let named = HEADINGS.iter().flat_map(|(_, ids)| *ids).chain(RARE);
+    let unknown: Vec<_> = named.filter(|id| !all.contains(*id)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn the_short_help_of_every_verb_fits_a_screen() {
+    let long: Vec<String> =
+        verbs().iter_mut().map(short).filter(|help| help.lines().count() > 40).collect();
+    assert!(long.is_empty(), "{} verbs: {}", long.len(), long.join("\n----\n"));
+}
+
+#[test]
+fn the_examples_of_every_verb_are_command_lines() {
+    let mut wrong = Vec::new();
+    for mut verb in verbs() {
+        let name = verb.get_name().to_owned();
+        let (_, examples) = EXAMPLES
+            .iter()
+            .find(|(of, _)| *of == name)
+            .unwrap_or_else(|| panic!("{name} has no examples"));
+        let help = verb.render_long_help().to_string();
+        for (line, what) in examples {
+            let arguments: Vec<&str> = line.split(' ').collect();
+            assert_eq!(arguments[1], name);
+            let parsed = command().try_get_matches_from(arguments);
+            wrong.extend(parsed.err().map(|error| format!("{line}: {error}")));
+            assert!(help.contains(line) && help.contains(what), "{name}: {help}");
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
