@@ -243,7 +243,7 @@ fn an_interrupted_run_leaves_the_index_as_the_last_commit_left_it() {
     // Standard input stays open: the process must not wait for it.
     let status = child.wait().unwrap();
     drop(stdin);
-    assert_eq!(status.code(), Some(2));
+    assert_eq!(status.code(), Some(130));
     assert_eq!(dir.json(&["stats", "idx"])["documents"], before["documents"]);
     assert_eq!(dir.json(&["check", "idx"])["ok"], true);
     dir.write("more.jsonl", line("z", &words(8, 60), json!({})));
