@@ -28,10 +28,11 @@ pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
     })
 }
 
-/// Says how long so many bytes took, and how fast that was if it can be told.
+/// Formats the time that a number of bytes took, with the speed if the run was long enough to have one.
 pub fn taken(bytes: u64, seconds: f64) -> String {
+    // Less than a second is mostly opening and committing the index.
     let speed = bytes as f64 / seconds.max(1e-9) / 1e6;
-    match speed.round() >= 1.0 {
+    match seconds >= 1.0 && speed.round() >= 1.0 {
         true => format!(" in {seconds:.1} s ({speed:.0} MB/s)"),
         false => format!(" in {seconds:.1} s"),
     }
@@ -165,9 +166,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_speed_that_rounds_to_nothing_is_not_shown() {
+    fn a_speed_is_shown_of_a_second_and_more() {
         assert_eq!(taken(3_000_000, 1.5), " in 1.5 s (2 MB/s)");
         assert_eq!(taken(400_000, 1.0), " in 1.0 s");
+        assert_eq!(taken(9_000_000, 0.9), " in 0.9 s");
         assert_eq!(taken(0, 0.0), " in 0.0 s");
     }
 }
