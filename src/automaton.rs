@@ -1,12 +1,12 @@
-//! Can this finite state transducer be walked without reading beyond its bytes?
+//! Validation of a finite state transducer, so that it can be walked within its bytes.
 //!
-//! The crate `fst` takes every address in its bytes at its word, and panics when one leads out of
-//! them. Here all nodes are read once, from the last to the first, and each is checked: that it lies
-//! within the bytes, that its transitions lead to nodes before it, and that no key is longer and no
-//! value larger than its reader expects. The layout is that of version 3, whose crate is pinned:
-//! version and type (`u64` each); the nodes, each behind those that it leads to and read from its
-//! last byte backward; the number of keys and the address of the first node to be read (`u64`
-//! each); a CRC-32 (`u32`), which is not looked at.
+//! The crate `fst` trusts every address in its bytes, and panics when one points outside them. Here
+//! all nodes are read once, from the last to the first, and each is checked: that it is within the
+//! bytes, that its transitions lead to nodes before it, and that no key is longer and no value
+//! larger than its reader expects. The layout is that of version 3, whose crate is pinned: version
+//! and type (`u64` each); the nodes, each behind those that it leads to and read from its last byte
+//! backward; the number of keys and the address of the first node to be read (`u64` each); a CRC-32
+//! (`u32`), which is not checked.
 
 /// The bytes before the first node.
 const HEAD_BYTES: usize = 16;
@@ -16,17 +16,18 @@ const TAIL_BYTES: usize = 20;
 const VERSION: u64 = 3;
 /// The address of the node that ends a key and has no transitions; it takes no bytes.
 const END: usize = 0;
-/// Nodes of more transitions have a table of 256 bytes by which one is found.
+/// Nodes of more transitions have a table of 256 bytes to find one.
 const UNINDEXED_MAX: usize = 32;
 /// So that the outputs on the way to a key can be added up: a value is their sum.
 const OUTPUT_BITS_MAX: u32 = 56;
 /// With outputs below 2^56 their sum over this many transitions and an end is one of 64 bits.
 const KEY_BYTES_MAX: usize = 64;
 
-/// The number of keys of a transducer with keys of at most `key_bytes` bytes; `None` if it cannot
-/// be walked safely.
+/// Returns the number of keys of a transducer with keys of at most `key_bytes` bytes; `None` if it
+/// cannot be walked safely.
 ///
-/// Takes about 30 ns a node, and memory for a time: three sixteenths of the bytes, and 16 bytes a node.
+/// Takes about 30 ns a node, and temporary memory: three sixteenths of the bytes, and 16 bytes a
+/// node.
 pub fn keys(bytes: &[u8], key_bytes: usize) -> Option<u64> {
     assert!(key_bytes <= KEY_BYTES_MAX, "the outputs of longer keys might not add up");
     let nodes_end = bytes.len().checked_sub(TAIL_BYTES).filter(|&end| end >= HEAD_BYTES)?;
@@ -42,7 +43,8 @@ pub fn keys(bytes: &[u8], key_bytes: usize) -> Option<u64> {
         return None;
     }
     let starts = Starts::find(bytes, root)?;
-    // Of each node, in the order of their addresses, what can be reached from it.
+    // For each node, in the order of their addresses, the number of keys below it and the greatest
+    // depth there.
     let mut reached: Vec<(u64, u8)> = Vec::with_capacity(starts.count());
     for address in starts.iter() {
         let node = Node::read(bytes, address)?;
@@ -64,18 +66,18 @@ pub fn keys(bytes: &[u8], key_bytes: usize) -> Option<u64> {
     found.filter(|&found| found == len)
 }
 
-/// An unsigned little-endian integer of up to 8 bytes, which are there.
+/// Reads an unsigned little-endian integer of up to 8 bytes, which must exist.
 fn uint(bytes: &[u8], at: usize, len: usize) -> u64 {
     bytes[at..at + len].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// What stands at an address; all of it lies within the bytes.
+/// The node at an address; all of it is within the bytes.
 struct Node {
     /// Its first byte.
     begin: usize,
     transitions: usize,
     is_final: bool,
-    /// The distance to the target of the first transition, those of the others below; none if the
+    /// The distance to the target of the first transition, those of the others below; `None` if the
     /// target is the node before.
     targets: Option<usize>,
     target_bytes: usize,
@@ -84,7 +86,7 @@ struct Node {
 impl Node {
     fn read(bytes: &[u8], address: usize) -> Option<Node> {
         let state = *bytes.get(address)?;
-        // The part of the node below what has been read so far.
+        // The unread part of the node, below the bytes read so far.
         let mut at = Below(address);
         let has_common_input = state & 63 != 0;
         let (transitions, is_final) = match state >> 6 {
@@ -105,7 +107,7 @@ impl Node {
             }
             _ => {
                 let transitions = match state & 63 {
-                    // That there is one is said in the state, so 1 stands for 256 here.
+                    // The state already records that a transition exists, so 1 means 256 here.
                     0 => match bytes[at.take(1)?] {
                         1 => 256,
                         transitions => usize::from(transitions),
@@ -135,7 +137,7 @@ impl Node {
         Some(Node { begin: at.0, transitions, is_final, targets, target_bytes })
     }
 
-    /// The address to which a transition leads.
+    /// Returns the address of the target of a transition.
     fn target(&self, bytes: &[u8], transition: usize) -> Option<usize> {
         let Some(first) = self.targets else { return self.begin.checked_sub(1) };
         match uint(bytes, first - transition * self.target_bytes, self.target_bytes) {
@@ -149,7 +151,7 @@ impl Node {
     }
 }
 
-/// The end, exclusive, of what of a node has not been read.
+/// The exclusive end of the unread bytes of a node.
 struct Below(usize);
 
 impl Below {
@@ -169,7 +171,7 @@ struct Starts {
 }
 
 impl Starts {
-    /// Goes from the last node down to the first; `None` if one is not as its bytes are.
+    /// Finds all nodes from the last down to the first; `None` if one does not match its bytes.
     fn find(bytes: &[u8], root: usize) -> Option<Starts> {
         let mut bits = vec![0u64; bytes.len().div_ceil(64)];
         let mut address = root;
@@ -193,7 +195,7 @@ impl Starts {
         self.bits.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// How many nodes are before the one at `address`; `None` if none is there.
+    /// Returns the number of nodes before the one at `address`; `None` if no node is there.
     fn rank(&self, address: usize) -> Option<usize> {
         let word = self.bits.get(address / 64)?;
         let bit = 1u64 << (address % 64);
@@ -226,14 +228,14 @@ mod tests {
         map.into_inner().unwrap()
     }
 
-    /// Does with a transducer what cento does with one that has been found sound.
+    /// Uses a transducer as cento does after it has been found sound.
     fn walk(bytes: &[u8]) -> u64 {
         let map = fst::Map::new(bytes).unwrap();
         let (mut count, mut entries) = (0, map.stream());
         while let Some((key, _)) = entries.next() {
             assert!(key.len() <= 8);
             count += 1;
-            // Sharing makes a few bytes stand for very many keys.
+            // Sharing lets a few bytes represent very many keys.
             if count == 1000 {
                 break;
             }

@@ -1,17 +1,18 @@
-//! How much may be in memory at a time?
+//! Memory budgets.
 //!
-//! A [`ByteBudget`] is shared by everything that takes memory in proportion to its input. A user of memory takes a
-//! [`Permit`] first, and gives it back by dropping it. Waiting threads are admitted in the order in which
-//! they came, so that small ones cannot keep a large one out indefinitely.
+//! A [`ByteBudget`] is shared by everything that takes memory in proportion to its input. A user of
+//! memory takes a [`Permit`] first, and gives it back by dropping it. Waiting threads are admitted
+//! in order of arrival, so that small ones cannot keep a large one out indefinitely.
 //!
-//! The holder of a permit must not wait for another of the same budget: two that do so wait for each other.
-//! [`ByteBudget::try_enter`], [`ByteBudget::try_take`] and [`Permit::try_grow`] do not wait.
+//! The holder of a permit must not wait for another of the same budget: two that do so wait for
+//! each other. [`ByteBudget::try_enter`], [`ByteBudget::try_take`] and [`Permit::try_grow`] do not
+//! wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A number of bytes, and which of them are taken.
+/// A number of bytes, with the taken part.
 #[derive(Debug)]
 pub struct ByteBudget {
     state: Mutex<State>,
@@ -37,11 +38,11 @@ pub struct Permit {
     bytes: usize,
 }
 
-/// How often a waiting thread checks whether it was stopped.
+/// The interval between two checks of a waiting thread for cancellation.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 impl ByteBudget {
-    /// A budget of this many bytes.
+    /// Creates a budget of this many bytes.
     #[must_use]
     pub fn new(bytes_max: usize) -> Arc<ByteBudget> {
         let state =
@@ -53,19 +54,20 @@ impl ByteBudget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bytes of the budget.
+    /// Returns the bytes of the budget.
     pub fn bytes_max(&self) -> usize {
         self.lock().bytes_max
     }
 
-    /// Waits until all that came before have been admitted, and `bytes` more are within the budget or nothing
-    /// else is inside: what is larger than the budget passes alone. `None` when closed.
+    /// Waits until all earlier requests have been admitted, and `bytes` more are within the budget
+    /// or no other permit is held: a request larger than the budget passes alone. `None` when
+    /// closed.
     pub fn enter(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         self.enter_while(bytes, &|| true)
     }
 
-    /// The same, for as long as `is_wanted` says so, which is asked many times a second; `None` if it no
-    /// longer does.
+    /// Waits as [`enter`](Self::enter) does, as long as `is_wanted` returns `true`; it is called
+    /// many times a second. `None` if it returns `false`.
     pub fn enter_while(
         self: &Arc<Self>,
         bytes: usize,
@@ -103,8 +105,8 @@ impl ByteBudget {
         Some(Permit { budget: self.clone(), bytes })
     }
 
-    /// Takes `bytes` of the budget if that much is left, also when others wait for more: for a holder of some
-    /// bytes that has to finish before the others get theirs.
+    /// Takes `bytes` of the budget if that much is left, even while others wait for more: for a
+    /// holder of some bytes that must finish before the others get theirs.
     pub fn try_take(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         let mut state = self.lock();
         if state.is_closed || !state.fits(bytes) {
@@ -114,13 +116,14 @@ impl ByteBudget {
         Some(Permit { budget: self.clone(), bytes })
     }
 
-    /// Admits no more, and ends all waiting.
+    /// Admits no more requests, and ends all waiting.
     pub fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_all();
     }
 
-    /// Opens a budget that was closed, with another number of bytes. Permits that are still held count.
+    /// Opens a closed budget again, with another number of bytes. Permits that are still held
+    /// count.
     pub fn open(&self, bytes_max: usize) {
         let mut state = self.lock();
         (state.bytes_max, state.is_closed) = (bytes_max, false);
@@ -135,7 +138,7 @@ impl State {
 }
 
 impl Permit {
-    /// The bytes that it is for.
+    /// Returns the bytes of the permit.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -144,7 +147,7 @@ impl Permit {
     /// Takes this many more bytes if they are available at once; otherwise changes nothing.
     pub fn try_grow(&mut self, bytes: usize) -> bool {
         let more = self.budget.try_enter(bytes);
-        // The bytes are this one's now.
+        // The bytes belong to this permit now.
         more.is_some_and(|mut more| {
             self.bytes += std::mem::take(&mut more.bytes);
             true
@@ -168,7 +171,7 @@ impl ByteBudget {
         }
     }
 
-    /// Wakes those that wait. Waking takes a system call, even if there are none.
+    /// Wakes the waiting threads. Waking takes a system call, even if no thread waits.
     fn notify(&self, state: &State) {
         if !state.waiting.is_empty() {
             self.changed.notify_all();

@@ -1,9 +1,10 @@
-//! What can go wrong, and what can a user do about it?
+//! The errors of the crate, and their reasons.
 //!
-//! One error for the crate. A message names the file and the place, and says what to do, but no
-//! option of the command; programs ask for its [`reason`](Error::reason), and never read the message. The
-//! lower-level cause, if any, is the [`source`](std::error::Error::source). Broken invariants inside cento are assertions; where a
-//! panic must not end what others depend on, it is caught and becomes [`Error::Internal`].
+//! The crate has one error type. A message names the file and the place, and advises, but names no
+//! option of the command. Programs use its [`reason`](Error::reason), and never read the message.
+//! The lower-level cause, if any, is the [`source`](std::error::Error::source). Broken invariants
+//! inside cento are assertions; where a panic must not end unrelated work, it is caught and becomes
+//! [`Error::Internal`].
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -23,7 +24,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The operating system refused to read or write a file.
     Io {
-        /// What was being done, as in "cannot {action} {path}".
+        /// The attempted action, as in "cannot {action} {path}".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -36,19 +37,19 @@ pub enum Error {
     Spec {
         /// The specification as given.
         spec: String,
-        /// Why.
+        /// The reason.
         reason: Reason<'static>,
-        /// What is wrong with it, as a clause.
+        /// The problem with the specification, as a clause.
         what: String,
     },
-    /// An index, or a directory or URL for one, that cannot be used as asked: absent, already there, or
-    /// built by another version of the scheme, the analyzer or the format.
+    /// An index, or a directory or URL for one, that cannot be used as requested: missing, already
+    /// there, or built by another version of the scheme, the analyzer or the format.
     Index {
         /// The directory of the index.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: Reason<'static>,
-        /// What is wrong, as a clause, and what to do about it.
+        /// The problem, as a clause, and advice.
         what: String,
     },
     /// Another process is writing to the index.
@@ -58,7 +59,7 @@ pub enum Error {
     },
     /// An operation of the storage layer failed.
     Store {
-        /// What was being done, as in "cannot {action} {path}".
+        /// The attempted action, as in "cannot {action} {path}".
         action: &'static str,
         /// The directory of the index.
         path: PathBuf,
@@ -67,18 +68,18 @@ pub enum Error {
     },
     /// Input that is not a document.
     Input {
-        /// Where it is: a path, with `:line` for JSON lines.
+        /// The place of the input: a path, with `:line` for JSON lines.
         place: String,
-        /// Why.
+        /// The reason.
         reason: Reason<'static>,
-        /// What is wrong with it, as a clause.
+        /// The problem with the input, as a clause.
         what: String,
     },
     /// An argument that cannot be used, or arguments that contradict each other.
     InvalidArgument {
         /// The argument, as the field of a query or an options struct is called, if it is one alone.
         argument: Option<Cow<'static, str>>,
-        /// What is wrong with it, as a sentence.
+        /// The problem with the argument, as a sentence.
         what: String,
     },
     /// No document has this id.
@@ -92,32 +93,32 @@ pub enum Error {
         url: String,
         /// Its code for the reason: that of a [`Reason`], or one that only services have.
         code: String,
-        /// The argument, feature, field or format that the reason is about, if it says so.
+        /// The argument, feature, field or format that the reason is about, if it names one.
         detail: Option<String>,
         /// Its reason, as a sentence.
         message: String,
     },
     /// The operation needs more memory than is allowed, or than is free.
     Memory {
-        /// What needs it, and how much is allowed, as a sentence.
+        /// The consumer of the memory, and the amount allowed, as a sentence.
         what: String,
         /// Whether others use the memory at present, so that the same can succeed later.
         is_for_now: bool,
     },
     /// Another change came first. Nothing is wrong, and nothing was changed.
     Conflict {
-        /// What came first.
+        /// The change that came first.
         kind: ConflictKind,
-        /// What came first, as a clause, and what to do about it.
+        /// The change that came first, as a clause, and advice.
         what: String,
     },
     /// The caller stopped the operation.
     Cancelled,
     /// A broken invariant inside cento, such as a panic: never the caller's fault.
     Internal {
-        /// What was being done, or to which document.
+        /// The attempted action, or the document in question.
         place: String,
-        /// What was found, as a clause; never the text of a panic, which may contain private data.
+        /// The finding, as a clause; never the text of a panic, which may contain private data.
         what: String,
     },
 }
@@ -129,9 +130,9 @@ pub struct Corruption {
     pub file: String,
     /// The section of the file, as segments-format.md names it.
     pub section: &'static str,
-    /// The byte offset in the file at or after which the damage lies.
+    /// The byte offset in the file; the damage begins there or later.
     pub offset: u64,
-    /// What was found, as a clause.
+    /// The finding, as a clause.
     pub what: String,
 }
 
@@ -162,7 +163,7 @@ impl Error {
         Error::Io { action, path: path.as_ref().to_owned(), source }
     }
 
-    /// Why it failed: what programs decide by.
+    /// Returns the reason of the failure, for decisions by programs.
     #[must_use]
     pub fn reason(&self) -> Reason<'_> {
         match self {
@@ -186,8 +187,8 @@ impl Error {
         }
     }
 
-    /// Splits the message, for lists of what was left out: the file or document that the error is about,
-    /// empty if the message names it, and what is wrong with it.
+    /// Splits the message, for lists of omitted documents, into the file or document that the error
+    /// is about, empty if the message names it, and the problem.
     #[must_use]
     pub fn place_and_message(&self) -> (String, String) {
         match self {
@@ -207,7 +208,7 @@ impl Error {
         Error::Spec { spec: spec.into(), reason: reason.unwrap_or(Reason::InvalidSpec), what }
     }
 
-    /// Makes the error for an index that cannot be used as asked.
+    /// Makes the error for an index that cannot be used as requested.
     pub fn index(
         path: impl AsRef<Path>,
         reason: Reason<'static>,
@@ -226,7 +227,7 @@ impl Error {
         Error::InvalidArgument { argument: None, what: what.into() }
     }
 
-    /// Makes the error for a change that another one outran.
+    /// Makes the error for a change that lost to another one.
     pub fn conflict(kind: ConflictKind, what: impl Into<String>) -> Error {
         Error::Conflict { kind, what: what.into() }
     }
@@ -236,16 +237,16 @@ impl Error {
         Error::Internal { place: place.into(), what: what.into() }
     }
 
-    /// Returns the result of `work`; [`Error::Internal`] at `place` if it panics. What it was
-    /// changing may then be half changed: the caller has to discard it.
+    /// Returns the result of `work`; [`Error::Internal`] at `place` if it panics. Data that it was
+    /// changing may then be half changed: the caller has to discard them.
     #[doc(hidden)]
     pub fn catch<T>(place: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::internal(place, "it panicked")))
     }
 
-    /// Makes the error for a `subject` that needs `bytes` of memory, which are not free of the
-    /// `bytes_max` that are allowed.
+    /// Makes the error for a `subject` that needs `bytes` of memory that are not free within the
+    /// allowed `bytes_max`.
     pub fn memory(subject: impl fmt::Display, bytes: usize, bytes_max: usize) -> Error {
         let (needed, max) = (bytes.div_ceil(1 << 20), bytes_max >> 20);
         let is_for_now = bytes <= bytes_max;

@@ -1,63 +1,69 @@
-//! How similar are the texts themselves, of which fingerprints are a sample?
+//! Estimates of the similarity of texts from their fingerprints.
 //!
-//! What is estimated is the resemblance and the containments of the sets of runs of k tokens of two
-//! texts, for the k of the scheme. A quotient of shared fingerprints estimates it badly for a scheme that selects
-//! by neighbourhood: near an edit the neighbours differ, so a run that both texts have may be selected in
-//! one of them only. Winnowing loses the better part of a fingerprint at every passage, and
-//! its quotients are too low throughout (Belbasi et al. 2022, "The minimizer Jaccard estimator is biased and
-//! inconsistent", sections 3 and 4). How much too low depends on the number of passages, which no quotient knows.
+//! The estimate is of the resemblance and the containments of the sets of runs of k tokens of two
+//! texts, for the k of the scheme. A quotient of shared fingerprints estimates it badly for a
+//! scheme that selects by neighbourhood: near an edit the neighbours differ, so a run that both
+//! texts have may be selected in one of them only. Winnowing loses the better part of a fingerprint
+//! at every passage, and its quotients are too low throughout (Belbasi et al. 2022, "The minimizer
+//! Jaccard estimator is biased and inconsistent", sections 3 and 4). The size of this bias depends
+//! on the number of passages, which a quotient does not reflect.
 //!
-//! Positions do. In either text, all between two neighbouring fingerprints that are shared counts as shared, nothing
-//! between two that are not, and between one that is and one that is not the share [`Estimator::edge`].
-//! That is 1/2 if selection depends on the run alone: then fingerprints are points at random, and
-//! linear interpolation between them has the right mean. For winnowing it is more,
-//! because what is lost is always near an edge: `1 - w^(-e) / 2` with `e = (27 - k) / 128`, k from 3 to 10. That
-//! was fitted to simulated texts, where the share hardly depends on the lengths of passages (15 to 300 words)
-//! and edits (1 to 60) and is for k = 5 0.61 at windows of 4, 0.65 of 10, 0.70 of 20 and 0.74 of 50; and to
-//! revisions of Python's enhancement proposals (0.61, 0.67, 0.71, 0.73). The form of the
-//! estimate, the weight for `mod` and [`EDGE_VARIANCE`] were chosen with the Rust book and RFCs in view too;
-//! licences took no part in any choice. docs/BENCHMARKS.md has the errors of all.
+//! Positions do. In either text, all between two neighbouring fingerprints that are shared counts
+//! as shared, nothing between two that are not, and between one that is and one that is not the
+//! share [`Estimator::edge`]. That is 1/2 if selection depends on the run alone: then fingerprints
+//! are points at random, and linear interpolation between them has the right mean. For winnowing it
+//! is more, because the lost fingerprints are always near an edge: `1 - w^(-e) / 2` with
+//! `e = (27 - k) / 128`, k from 3 to 10. That was fitted to simulated texts, where the share hardly
+//! depends on the lengths of passages (15 to 300 words) and edits (1 to 60) and is for k = 5 0.61
+//! at windows of 4, 0.65 of 10, 0.70 of 20 and 0.74 of 50; and to revisions of Python's enhancement
+//! proposals (0.61, 0.67, 0.71, 0.73). The form of the estimate, the weight for `mod` and
+//! [`EDGE_VARIANCE`] were chosen with the Rust book and RFCs in view too; licences took no part in
+//! any choice. docs/BENCHMARKS.md has the errors of all.
 //!
-//! A short text keeps all of its runs ([`Estimator::keeps_all`]). Of two such texts the fingerprints are
-//! the runs, and the similarity is exact. If one of them is long, each of its fingerprints is known to be in the
-//! short one or not, and its positions alone say how much is shared.
+//! A short text keeps all of its runs ([`Estimator::keeps_all`]). The fingerprints of two such
+//! texts are the runs, and the similarity is exact. If one of them is long, each of its
+//! fingerprints is known to be in the short one or not, and its positions alone determine the
+//! shared share.
 //!
-//! An estimate never says much more than the fingerprints do: its odds are at most
-//! [`Estimator::odds_max`] times theirs. So a threshold of similarity is one of fingerprints too
-//! ([`Estimator::least_shared`]), by which candidates are pruned.
+//! The odds of an estimate are at most [`Estimator::odds_max`] times those of the fingerprints. So
+//! a threshold of similarity implies one of fingerprints ([`Estimator::least_shared`]), and
+//! candidates are pruned by it.
 
 use crate::overlap::{Overlap, least_overlap};
 use crate::scheme::{Fingerprint, distinct_keys};
 use crate::similarity::Similarity;
 
-/// What the edges of passages add to the variance of what is shared, as a share of the square of the gap in
-/// which an edge lies. Somewhere in it would be 1/12; passages and edits without any fingerprint add the rest.
+/// The variance that the edges of passages add to the shared part, as a share of the square of the
+/// gap around an edge. A uniform position in the gap would give 1/12; passages and edits without
+/// any fingerprint add the rest.
 const EDGE_VARIANCE: f64 = 1.0 / 8.0;
 
-/// How far below what is expected the shared fingerprints of a candidate may be, in standard deviations.
+/// How far below the expected number the shared fingerprints of a candidate may be, in standard
+/// deviations.
 const SPREADS: f64 = 2.5;
 
-/// How a scheme's fingerprints tell the similarity of texts.
+/// The relation of a scheme's fingerprints to the similarity of texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimator {
     /// The tokens of a run.
     run_tokens: u32,
-    /// The share that is shared of what is between a shared fingerprint and one that is not.
+    /// The share of the text between a shared fingerprint and one that is not shared that counts as
+    /// shared.
     edge: f64,
-    /// The weight of what positions say; that of what counts say is the rest.
+    /// The weight of the estimate by positions; that of the estimate by counts is the rest.
     weight: f64,
-    /// How much greater the odds of an estimate may be than those of the fingerprints.
+    /// The maximum ratio of the odds of an estimate to those of the fingerprints.
     odds_max: f64,
-    /// How much greater they are in the mean.
+    /// The mean of that ratio.
     odds: f64,
-    /// The number of runs up to which a text keeps all of them.
+    /// The maximum number of runs of a text that keeps all of them.
     all_runs_max: u32,
 }
 
 /// The tokens of a text and its signature, with the distinct keys of that, ascending.
 pub(crate) type Keyed<'a> = ((u32, &'a [Fingerprint]), &'a [u64]);
 
-/// How a text is covered by the fingerprints that it shares, and by those that it does not.
+/// The coverage of a text by the fingerprints that it shares, and by those that it does not.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coverage {
     /// The runs of the text.
@@ -66,7 +72,7 @@ pub struct Coverage {
     is_all: bool,
     /// Its fingerprints, repeated ones included.
     selected: f64,
-    /// Those of them that are shared.
+    /// The number of shared ones.
     shared: f64,
     /// The runs between shared neighbours, or a shared one and an end.
     inside: f64,
@@ -77,8 +83,8 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Goes through the fingerprints of a text of `tokens` tokens, ordered by position: the position, and whether
-    /// the other text has it.
+    /// Computes the coverage by the fingerprints of a text of `tokens` tokens, ordered by position:
+    /// each is a position, and whether the other text has it.
     fn new(
         estimator: &Estimator,
         tokens: u32,
@@ -94,7 +100,7 @@ impl Coverage {
             squares: 0.0,
         };
         let runs = coverage.runs;
-        // A run stands for its place from half a token before it to half a token after it.
+        // A run covers the place from half a token before it to half a token after it.
         let (mut at, mut is_shared) = (-0.5, None);
         for (position, shares) in fingerprints {
             let position = f64::from(position).min(runs - 1.0);
@@ -117,7 +123,7 @@ impl Coverage {
         }
     }
 
-    /// The number of distinct runs of a text, from that of its distinct fingerprints.
+    /// Returns the number of distinct runs of a text, from that of its distinct fingerprints.
     fn distinct(&self, fingerprints: u32) -> f64 {
         if self.is_all {
             return f64::from(fingerprints);
@@ -125,13 +131,13 @@ impl Coverage {
         self.runs * f64::from(fingerprints) / self.selected.max(1.0)
     }
 
-    /// The distinct runs in common, if `shared` distinct fingerprints are.
+    /// Returns the number of distinct runs in common, if `shared` distinct fingerprints are.
     fn in_common(&self, edge: f64, shared: u32) -> f64 {
         let runs = self.inside + edge * self.between;
         runs * f64::from(shared) / self.shared.max(1.0)
     }
 
-    /// The variance of that number. An edit that no fingerprint sees may be anywhere.
+    /// Returns the variance of that number. An edit that touches no fingerprint may be anywhere.
     fn variance(&self) -> f64 {
         let gap = self.runs / self.selected.max(1.0);
         EDGE_VARIANCE * (self.squares + gap * gap)
@@ -139,13 +145,13 @@ impl Coverage {
 }
 
 impl Estimator {
-    /// That of a scheme which keeps all runs: its numbers are those of the texts.
+    /// Returns the estimator of a scheme that keeps all runs: its numbers are those of the texts.
     pub(crate) const fn exact(run_tokens: u32) -> Estimator {
         let (edge, weight, odds, odds_max) = (0.5, 0.0, 1.0, 1.0);
         Estimator { run_tokens, edge, weight, odds_max, odds, all_runs_max: u32::MAX }
     }
 
-    /// That of a scheme which keeps one run in `p`, whatever stands beside it.
+    /// Returns the estimator of a scheme that keeps one run in `p`, whatever its neighbours are.
     ///
     /// Its counts have no bias, and errors that are partly independent of those of
     /// interpolation: half of each has a smaller one than either.
@@ -163,7 +169,8 @@ impl Estimator {
         }
     }
 
-    /// That of winnowing with windows of `w` runs, of a text with more than `all_runs_max`.
+    /// Returns the estimator of winnowing with windows of `w` runs, for a text with more than
+    /// `all_runs_max`.
     pub(crate) fn of_windows(run_tokens: u32, w: u32, all_runs_max: u32) -> Estimator {
         if w == 1 {
             return Estimator::exact(run_tokens);
@@ -186,7 +193,8 @@ impl Estimator {
         }
     }
 
-    /// The number of runs of a text of this many tokens, repeated ones included; at least 1.
+    /// Returns the number of runs of a text of this many tokens, repeated ones included; at least
+    /// 1.
     fn runs(&self, tokens: u32) -> u32 {
         tokens.saturating_sub(self.run_tokens).saturating_add(1)
     }
@@ -207,30 +215,33 @@ impl Estimator {
         self.odds_max > 1.0
     }
 
-    /// The share that is shared of what is between a shared fingerprint and one that is not, 1/2 to 1.
+    /// Returns the share, 1/2 to 1, of the text between a shared fingerprint and one that is not
+    /// shared that counts as shared.
     #[must_use]
     pub fn edge(&self) -> f64 {
         self.edge
     }
 
-    /// How many times the odds of the fingerprints' similarity those of an estimate may be; at least 1.
+    /// Returns the maximum ratio, at least 1, of the odds of an estimate to the odds of the
+    /// fingerprints' similarity.
     #[must_use]
     pub fn odds_max(&self) -> f64 {
         self.odds_max
     }
 
-    /// The greatest estimate that this similarity of fingerprints can have; it grows with it, from 0 to 1.
+    /// Returns the greatest estimate for this similarity of fingerprints; it grows with it, from 0
+    /// to 1.
     #[must_use]
     pub fn greatest(&self, similarity: f64) -> f64 {
         self.odds_max * similarity / (1.0 + (self.odds_max - 1.0) * similarity)
     }
 
-    /// The least number of fingerprints, at least 1, that a text shares of its own `fingerprints` if at least this
-    /// share of its runs is shared.
+    /// Returns the least number of fingerprints, at least 1, that a text shares of its own
+    /// `fingerprints` if at least this share of its runs is shared.
     ///
-    /// Chance may keep a text from that once in some thousand times: what is shared is a sample, and
-    /// near an edit neighbours differ. If one of the texts keeps all runs and the other does not, only the
-    /// fingerprints of the latter are such a sample.
+    /// A text may fall short of that by chance once in some thousand times: the shared fingerprints
+    /// are a sample, and near an edit neighbours differ. If one of the texts keeps all runs and the
+    /// other does not, only the fingerprints of the latter are such a sample.
     #[must_use]
     pub fn least_shared(&self, share: f64, fingerprints: u32) -> u32 {
         if self.odds_max == 1.0 {
@@ -243,17 +254,17 @@ impl Estimator {
         (least as u32).max(1)
     }
 
-    /// The least similarity of fingerprints with which this estimate can be reached, or a little less: the inverse of
-    /// [`greatest`](Self::greatest).
+    /// Returns the least similarity of fingerprints that allows this estimate, or a little less:
+    /// the inverse of [`greatest`](Self::greatest).
     #[must_use]
     pub fn least(&self, estimate: f64) -> f64 {
         let least = estimate / (self.odds_max - (self.odds_max - 1.0) * estimate);
-        // Rounding must not exclude what is exactly at the threshold.
+        // Rounding must not exclude values exactly at the threshold.
         if self.odds_max > 1.0 { least * (1.0 - 1e-12) } else { least }
     }
 
-    /// How a text of `tokens` tokens is covered; its fingerprints are ordered by position, each with
-    /// whether the other text has it.
+    /// Returns the coverage of a text of `tokens` tokens; its fingerprints are ordered by position,
+    /// each with whether the other text has it.
     pub(crate) fn coverage(
         &self,
         tokens: u32,
@@ -262,9 +273,9 @@ impl Estimator {
         Coverage::new(self, tokens, fingerprints)
     }
 
-    /// The same of a text with so many fingerprints, from those alone that are shared: `shared` are
-    /// their places among all, ascending. `gap` is how far a place is from the one before it, or from 0,
-    /// and `last_position` where the last of all fingerprints stands.
+    /// Returns the coverage of a text with `selected` fingerprints from the shared ones alone:
+    /// `shared` are their places among all, ascending. `gap` is the distance of a place from the
+    /// one before it, or from 0, and `last_position` the position of the last of all fingerprints.
     pub(crate) fn coverage_of_shared(
         &self,
         tokens: u32,
@@ -294,16 +305,16 @@ impl Estimator {
         coverage
     }
 
-    /// Estimates the similarity of two texts: of each the number of its tokens, and its signature as
-    /// the scheme gives it.
+    /// Estimates the similarity of two texts: each is given as the number of its tokens, and its
+    /// signature from the scheme.
     #[must_use]
     pub fn compare(&self, a: (u32, &[Fingerprint]), b: (u32, &[Fingerprint])) -> Similarity {
         let (a_keys, b_keys) = (distinct_keys(a.1), distinct_keys(b.1));
         self.compare_keyed(Overlap::of(&a_keys, &b_keys), (a, &a_keys), (b, &b_keys))
     }
 
-    /// Estimates the similarity of texts with this overlap, of whose signatures the distinct keys are known,
-    /// ascending.
+    /// Estimates the similarity of texts with this overlap and the distinct, ascending keys of
+    /// their signatures.
     pub(crate) fn compare_keyed(&self, overlap: Overlap, a: Keyed<'_>, b: Keyed<'_>) -> Similarity {
         let coverage = |(tokens, of): (u32, &[Fingerprint]), other: &[u64]| {
             let is_shared = |f: &Fingerprint| (f.position, other.binary_search(&f.key).is_ok());
@@ -312,7 +323,7 @@ impl Estimator {
         self.estimate(overlap, &coverage(a.0, b.1), &coverage(b.0, a.1))
     }
 
-    /// Estimates the similarity of two texts with this overlap, each covered so.
+    /// Estimates the similarity of two texts with this overlap and these coverages.
     pub(crate) fn estimate(&self, overlap: Overlap, a: &Coverage, b: &Coverage) -> Similarity {
         let (in_a, in_b) = (a.distinct(overlap.in_a), b.distinct(overlap.in_b));
         let of = |coverage: &Coverage| coverage.in_common(self.edge, overlap.shared);
@@ -323,7 +334,7 @@ impl Estimator {
             (false, false) => ((of(a) + of(b)) / 2.0, a.variance() + b.variance()),
         };
         let shared = shared.min(in_a.min(in_b));
-        // Of a text that keeps all runs beside one that does not, counts say nothing.
+        // Counts are uninformative for a text that keeps all runs beside one that does not.
         let is_sample = !a.is_all && !b.is_all;
         let mix = |interpolated: f64, counted: f64| match is_sample {
             true => {
@@ -374,7 +385,7 @@ impl Estimator {
         }
         let resemblance = raised(overlap.resemblance());
         let both = overlap.in_a + overlap.in_b - overlap.shared;
-        // How much too low counts are depends on the number of passages, which they do not know.
+        // The bias of counts depends on the number of passages, which they do not reflect.
         let bias = (self.odds - 1.0) * resemblance * (1.0 - resemblance);
         let error = (sampled(resemblance, both) + bias * bias).sqrt();
         Similarity::estimated(
@@ -386,15 +397,15 @@ impl Estimator {
     }
 }
 
-/// The standard error of a resemblance of texts of `runs` runs together: the derivative of it by what is
-/// shared, times the error of that.
+/// Returns the standard error of a resemblance of texts of `runs` runs together: its derivative
+/// with respect to the shared runs, times the error of these.
 fn error_of(resemblance: f64, runs: f64, variance: f64) -> f64 {
     let slope = (1.0 + resemblance) * (1.0 + resemblance) / runs.max(1.0);
     slope * variance.sqrt()
 }
 
-/// Twice and more of what is needed in the mean, which in revisions is 1.1 at windows of 4, 1.3
-/// at 10, 1.7 at 50. The less, the more candidates a threshold prunes.
+/// Returns the limit of the odds: at least twice the mean need, which in revisions is 1.1 at
+/// windows of 4, 1.3 at 10, 1.7 at 50. The lower the limit, the more candidates a threshold prunes.
 fn odds_max(w: f64) -> f64 {
     1.0 + w.sqrt() / 4.0
 }

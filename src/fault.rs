@@ -1,8 +1,8 @@
-//! Where can a test make cento fail?
+//! Places where a test can make cento fail.
 //!
-//! A few places that no input reaches: a test gives a function that is called there, and panics or
-//! gives an error. Without one nothing happens; no option of the command line and no environment
-//! leads here.
+//! These are a few places that no input reaches. A test provides a function that is called there,
+//! and panics or returns an error. Without one nothing happens; no option of the command line and
+//! no environment variable reaches them.
 
 use std::fmt;
 use std::io;
@@ -17,22 +17,22 @@ pub enum Point {
     Add,
     /// A document arrives in a segment, on tantivy's own thread.
     Index,
-    /// What has been changed is about to be committed, or whether it could be is being tried.
+    /// Changes are about to be committed, or a check whether they could be is running.
     Commit,
-    /// A segment is asked whether it is full; if this fails it is, and is written.
+    /// A segment is checked for being full; if this fails it counts as full, and is written.
     Fill,
-    /// What has just been committed is about to be opened by its writer.
+    /// The new commit is about to be opened by its writer.
     OpenCommitted,
-    /// A file of a shard that has been merged is about to be removed, or its directory.
+    /// A file of a merged shard, or its directory, is about to be removed.
     RemoveOfShard,
-    /// A service is about to open what has been committed, to search it.
+    /// A service is about to open the new commit, to search it.
     Publish,
 }
 
-/// What happens at a place, with the id of the document that is there, if one is.
+/// The function called at a place, with the id of the document there, if there is one.
 type Hook = dyn Fn(Point, &str) -> io::Result<()> + Send + Sync;
 
-/// What happens at each place.
+/// The function called at each place.
 #[derive(Clone, Default)]
 pub struct Faults(Option<Arc<Hook>>);
 
@@ -48,7 +48,7 @@ impl Faults {
         Faults(Some(Arc::new(hook)))
     }
 
-    /// Whether there is anything to be called.
+    /// Tells whether there is a function to call.
     #[must_use]
     pub fn is_some(&self) -> bool {
         self.0.is_some()
@@ -57,7 +57,7 @@ impl Faults {
     /// Fails, or does nothing.
     ///
     /// # Errors
-    /// Those of the test.
+    /// The errors of the test's function.
     pub fn at(&self, point: Point, id: &str) -> io::Result<()> {
         self.0.as_ref().map_or(Ok(()), |hook| hook(point, id))
     }

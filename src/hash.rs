@@ -1,9 +1,9 @@
-//! Which hash function does cento use, everywhere and permanently?
+//! The hash function of cento, permanent and the same everywhere.
 //!
-//! One hash, versioned: [`HASH_VERSION`] is stored in every index, and an index with another
-//! version is refused. Tokens are hashed with XXH3 (64 bits, seed 0) over their normalised UTF-8
-//! bytes; numbers are mixed with [`mix64`]. Whether two texts or two ids are the same is decided by
-//! a [`Digest`] of 128 bits.
+//! There is one hash, with a version: [`HASH_VERSION`] is stored in every index, and an index with
+//! another version is refused. Tokens are hashed with XXH3 (64 bits, seed 0) over their normalised
+//! UTF-8 bytes; numbers are mixed with [`mix64`]. A [`Digest`] of 128 bits decides whether two
+//! texts or two ids are the same.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 /// The version of everything in this module; it changes when any output changes.
 pub const HASH_VERSION: u32 = 1;
 
-/// The hash of a byte string: XXH3, 64 bits, seed 0.
+/// Returns the hash of a byte string: XXH3, 64 bits, seed 0.
 #[inline]
 #[must_use]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
@@ -32,9 +32,9 @@ pub fn mix64(value: u64) -> u64 {
 
 /// Identifies a text, an id, or several of them: XXH3, 128 bits, seed 0.
 ///
-/// That any two of 10^9 different texts have the same digest has a probability of 1.5e-21; of 64
-/// bits it would be 2.7 %. It does not protect against an attacker who looks for two such texts: XXH3 is
-/// no cryptographic hash.
+/// The probability that any two of 10^9 different texts have the same digest is 1.5e-21; with 64
+/// bits it would be 2.7 %. It does not protect against an attacker who looks for two such texts:
+/// XXH3 is no cryptographic hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Digest {
     /// The low half.
@@ -44,15 +44,15 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// The digest of a byte string.
+    /// Returns the digest of a byte string.
     #[inline]
     #[must_use]
     pub fn of(bytes: &[u8]) -> Digest {
         Digest::from(xxh3_128(bytes))
     }
 
-    /// The digest of a list of byte strings: of each its length as a `u64`, little-endian, and then
-    /// its bytes, so that no other list has the same bytes.
+    /// Returns the digest of a list of byte strings: of each its length as a `u64`, little-endian,
+    /// and then its bytes, so that no other list has the same bytes.
     #[must_use]
     pub fn of_parts(parts: &[&[u8]]) -> Digest {
         let mut hash = Xxh3::new();
@@ -63,7 +63,7 @@ impl Digest {
         Digest::from(hash.digest128())
     }
 
-    /// Its 16 bytes, little-endian.
+    /// Returns its 16 bytes, little-endian.
     #[must_use]
     pub fn to_le_bytes(self) -> [u8; 16] {
         (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes()
@@ -83,11 +83,11 @@ impl Hash for Digest {
     }
 }
 
-/// The hash of named values: XXH3, 64 bits, of each name and its value, in the order of the names'
-/// bytes, each with its length before it as in [`Digest::of_parts`].
+/// Returns the hash of named values: XXH3, 64 bits, of each name and its value, in the order of the
+/// names' bytes, each with its length before it as in [`Digest::of_parts`].
 ///
-/// A sorted map and texts: neither the order in which a JSON object keeps its members, which a
-/// feature of `serde_json` changes, nor a derived `Debug` has a part in it.
+/// Takes a sorted map of texts, so that the hash depends neither on the order of the members of a
+/// JSON object, which a feature of `serde_json` changes, nor on a derived `Debug`.
 #[must_use]
 pub fn hash_fields(fields: &BTreeMap<&str, String>) -> u64 {
     let mut hash = Xxh3::new();
@@ -98,7 +98,7 @@ pub fn hash_fields(fields: &BTreeMap<&str, String>) -> u64 {
     hash.digest()
 }
 
-/// [`hash_bytes`] of a byte string that comes in pieces.
+/// The [`hash_bytes`] of a byte string that arrives in pieces.
 ///
 /// For words too long to be worth holding: `finish` gives exactly the hash of the pieces joined.
 #[derive(Clone, Default)]
@@ -111,7 +111,7 @@ impl std::fmt::Debug for HashStream {
 }
 
 impl HashStream {
-    /// The stream of no bytes.
+    /// Creates the stream of no bytes.
     #[must_use]
     pub fn new() -> HashStream {
         HashStream(Xxh3::new())
@@ -122,7 +122,7 @@ impl HashStream {
         self.0.update(bytes);
     }
 
-    /// The hash of all pieces so far.
+    /// Returns the hash of all pieces so far.
     #[must_use]
     pub fn finish(&self) -> u64 {
         self.0.digest()
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(hash_bytes(b""), 0x2d06_8005_38d3_94c2);
         assert_eq!(hash_bytes(b"cento"), 0xfed7_fee2_0736_1dc8);
         assert_eq!(mix64(1), 0x5692_161d_100b_05e5);
-        // Of no bytes, as the specification of XXH3 has it.
+        // The value of no bytes, from the specification of XXH3.
         let empty = Digest { low: 0x6001_c324_468d_497f, high: 0x99aa_06d3_0147_98d8 };
         assert_eq!(Digest::of(b""), empty);
         assert_eq!(Digest::of(b"cento").low, 10268597250323401165);
@@ -208,7 +208,7 @@ mod tests {
         };
         let expected = hash(&mut fields.iter());
         assert_eq!(hash(&mut fields.iter().rev()), expected);
-        // As segments-format.md says it.
+        // As segments-format.md specifies.
         let mut bytes = Vec::new();
         for part in ["analyzer", "words", "scheme", "kgram(k=5)", "text", "true"] {
             bytes.extend([part.len() as u8, 0, 0, 0, 0, 0, 0, 0]);

@@ -49,7 +49,7 @@
 //! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files and
 //! archives become documents in the package `cento-source`, a service is `cento-serve`.
 
-// What decides signatures and answers must follow neither the compiler's Unicode version nor the
+// Signatures and answers must depend neither on the compiler's Unicode version nor on the
 // logarithms of the platform (clippy.toml); tests may compare with them.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -92,7 +92,7 @@ pub mod text;
 #[doc(hidden)]
 pub mod whole;
 
-/// As many threads as there are processors for this process; at least 1.
+/// Returns the number of processors available to this process; at least 1.
 #[doc(hidden)]
 pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

@@ -1,14 +1,15 @@
-//! What is the logarithm of this number, on every machine?
+//! The natural logarithm, equal on every machine.
 //!
-//! [`f64::ln`] is that of the platform's library: its last bits differ between machines, and with them
-//! a weight that is rounded or a threshold that is compared. Here there are additions,
+//! [`f64::ln`] comes from the platform's library: its last bits differ between machines, and so do
+//! a weight that is rounded or a threshold that is compared. This module uses additions,
 //! multiplications and divisions only, whose results IEEE 754 fixes.
 
-/// The natural logarithm, within 2 units in the last place; negative infinity of 0, not a number below.
+/// Returns the natural logarithm, within 2 units in the last place; negative infinity of 0, not a
+/// number below.
 ///
-/// The number is m 2^e with m from sqrt(1/2) to sqrt(2), so that its logarithm is e ln 2 + ln m, and
-/// ln m = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1)/(m + 1), at most 0.172 (Abramowitz and Stegun
-/// 1964, 4.1.27): what the series leaves out, from s^23/23 on, is less than 1e-17 of it.
+/// The number is m 2^e with m from sqrt(1/2) to sqrt(2), so that its logarithm is e ln 2 + ln m,
+/// and ln m = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1)/(m + 1), at most 0.172 (Abramowitz and
+/// Stegun 1964, 4.1.27): the omitted terms, from s^23/23 on, are less than 1e-17 of it.
 #[must_use]
 pub(crate) fn ln(number: f64) -> f64 {
     if number == 0.0 {

@@ -1,4 +1,4 @@
-//! How do several threads work through a list whose results are taken in its order?
+//! Parallel work on a list, with the results in its order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,8 +27,8 @@ pub fn in_order<T: Send>(
     in_order_within(threads, threads.max(1) * WAITING_PER_THREAD, numbers, stop, work, sink)
 }
 
-/// The same, where at most `waiting` results, at least one, are worked on or wait for their turn:
-/// for results that take much memory.
+/// Does the work of [`in_order`] where at most `waiting` results, at least one, are worked on or
+/// wait for their turn: for results that take much memory.
 ///
 /// # Errors
 /// As [`in_order`].
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn results_come_in_order_whatever_they_take() {
         for threads in [1, 2, 5] {
-            // Of as many numbers in a row as there are threads the last is done first.
+            // Among as many consecutive numbers as there are threads, the last is done first.
             let done: Vec<AtomicBool> = (0..=300).map(|number| (number == 300).into()).collect();
             let work = |number: u64| {
                 let is_last = (number - 2).is_multiple_of(threads as u64);

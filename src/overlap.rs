@@ -1,8 +1,8 @@
-//! How much do two sets of fingerprints have in common?
+//! Overlap of two sets of fingerprints.
 //!
-//! Three numbers say it, and every measure of a hit, a pair or a verdict is a quotient of them. The
-//! names are Broder's (1997, section 2): *resemblance* is |A and B| / |A or B|, *containment* of A in B is
-//! |A and B| / |A|.
+//! It consists of three numbers, and every measure of a hit, a pair or a verdict is a quotient of
+//! them. The names are Broder's (1997, section 2): *resemblance* is |A and B| / |A or B|,
+//! *containment* of A in B is |A and B| / |A|.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,14 +18,14 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// Puts three counts together.
+    /// Creates the overlap from three counts.
     #[must_use]
     pub fn new(shared: u32, in_a: u32, in_b: u32) -> Overlap {
         debug_assert!(shared <= in_a.min(in_b), "{shared} of {in_a} and {in_b}");
         Overlap { shared, in_a, in_b }
     }
 
-    /// Counts what two ascending lists of distinct keys share.
+    /// Counts the common keys of two ascending lists of distinct keys.
     #[must_use]
     pub fn of(a: &[u64], b: &[u64]) -> Overlap {
         let (mut i, mut j, mut shared) = (0, 0, 0);
@@ -42,13 +42,14 @@ impl Overlap {
         Overlap { shared: self.shared, in_a: self.in_b, in_b: self.in_a }
     }
 
-    /// C(A,B): how much of the first is in the second, 0 to 1; 0 if the first has nothing.
+    /// Returns C(A,B): the share of the first that is in the second, 0 to 1; 0 if the first is
+    /// empty.
     #[must_use]
     pub fn containment(self) -> f64 {
         share(self.shared, self.in_a)
     }
 
-    /// How much of both together is in both, 0 to 1; 0 if neither has anything.
+    /// Returns the share of both together that is in both, 0 to 1; 0 if both are empty.
     ///
     /// It is at most [`containment`](Self::containment), of either in the other.
     #[must_use]
@@ -56,30 +57,31 @@ impl Overlap {
         share(self.shared, self.in_a + self.in_b - self.shared)
     }
 
-    /// How much of the smaller document is in the larger, 0 to 1: the greater containment.
+    /// Returns the share of the smaller document that is in the larger, 0 to 1: the greater
+    /// containment.
     #[must_use]
     pub fn max_containment(self) -> f64 {
         share(self.shared, self.in_a.min(self.in_b))
     }
 
-    /// Symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1: twice what both have over
-    /// what each has.
+    /// Returns the symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1: twice the number
+    /// of common fingerprints over the sum of both numbers.
     #[must_use]
     pub fn symmetric(self) -> f64 {
         let sum = u64::from(self.in_a) + u64::from(self.in_b);
         if sum == 0 { 0.0 } else { 2.0 * f64::from(self.shared) / sum as f64 }
     }
 
-    /// The category of text reuse (Seo and Croft 2008, section 3.3).
+    /// Returns the category of text reuse (Seo and Croft 2008, section 3.3).
     #[must_use]
     pub fn category(self) -> Option<Category> {
         Category::of(self.containment(), self.swapped().containment())
     }
 }
 
-/// The categories of text reuse (Seo & Croft 2008, section 3.3): how much of one document is in
-/// the other, and the reverse. *Most* is more than 80 %, *considerable* more than 50 %, *partial*
-/// more than 10 %.
+/// The categories of text reuse (Seo & Croft 2008, section 3.3): the share of one document that is
+/// in the other, and the reverse. *Most* is more than 80 %, *considerable* more than 50 %,
+/// *partial* more than 10 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Category {
@@ -98,7 +100,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// The category of a pair with these containments; `None` if either is a tenth or less.
+    /// Returns the category of a pair with these containments; `None` if either is a tenth or less.
     #[must_use]
     pub fn of(a_in_b: f64, b_in_a: f64) -> Option<Category> {
         let range = |containment: f64| match containment {
@@ -119,16 +121,16 @@ impl Category {
     }
 }
 
-/// The quotient of two counts; 0 if there is nothing to divide.
+/// Returns the quotient of two counts; 0 if the divisor is 0.
 fn share(part: u32, of: u32) -> f64 {
     if of == 0 { 0.0 } else { f64::from(part) / f64::from(of) }
 }
 
-/// The least number of shared fingerprints, at least 1, that is this share of `of`: the threshold of a
-/// containment as a count.
+/// Returns the least number of shared fingerprints, at least 1, that is this share of `of`: the
+/// threshold of a containment as a count.
 pub fn least_overlap(threshold: f64, of: u32) -> u32 {
     let mut least = (threshold * f64::from(of)) as u32;
-    // The product may be off by one either way; the test of a hit is the quotient.
+    // The product may be off by one either way; the quotient decides about a hit.
     least = least.saturating_sub(1);
     while least < of && share(least, of) < threshold {
         least += 1;

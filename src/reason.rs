@@ -1,8 +1,9 @@
-//! Why did an operation fail?
+//! Reasons why an operation failed.
 //!
-//! A [`Reason`] is for programs, as a message is for people: [`Error::reason`](crate::Error::reason)
-//! gives it, whatever the error is about. Status codes, exceptions and hints follow from it. A lower
-//! layer that reports an [`io::Error`] puts a [`Refusal`] in it, in which the reason is found.
+//! A [`Reason`] is for programs, as a message is for people:
+//! [`Error::reason`](crate::Error::reason) gives it, whatever the error is about. Status codes,
+//! exceptions and hints follow from it. A lower layer that reports an [`io::Error`] puts a
+//! [`Refusal`] in it, which carries the reason.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,7 +11,7 @@ use std::io;
 
 use crate::Error;
 
-/// Why an operation failed.
+/// The reason why an operation failed.
 ///
 /// ```
 /// use cento::{Config, Index, Reason};
@@ -37,7 +38,7 @@ pub enum Reason<'a> {
         /// The feature that has the part; the message names the package.
         feature: &'a str,
     },
-    /// The scheme or measure needs a frequency table, and there is none.
+    /// The frequency table that the scheme or measure needs is missing.
     NeedsFrequencyTable,
     /// The frequency table counts other runs of tokens, or tokens of another analyzer.
     OtherFrequencyTable,
@@ -45,7 +46,7 @@ pub enum Reason<'a> {
     NotAFrequencyTable,
     /// No document has the id.
     UnknownId,
-    /// The input is not a document, or not what is expected there.
+    /// The input is not a document, or not of the kind expected there.
     InvalidInput,
     /// A record, or a file that is read as one, is longer than the limit.
     RecordTooLong,
@@ -65,7 +66,7 @@ pub enum Reason<'a> {
         /// The name of the format.
         format: &'a str,
     },
-    /// A file with rules for ignored files cannot be obeyed.
+    /// A file with rules for ignored files cannot be applied.
     UnusableIgnoreFile,
     /// The index has another document of this id, which was not chosen by the caller.
     IdTaken,
@@ -75,15 +76,15 @@ pub enum Reason<'a> {
     NotFound,
     /// There is an index already.
     AlreadyExists,
-    /// A directory in which an index is to be created has other files.
+    /// The directory for a new index has other files.
     NotEmpty,
-    /// The store has no index, or no such manifest of it.
+    /// The store has no index, or lacks this manifest of it.
     NoManifest,
     /// The index was not made by cento.
     NotAnIndex,
     /// The index signs texts in another way: their fingerprints cannot be compared.
     OtherScheme,
-    /// The index has other settings than were asked for.
+    /// The settings of the index differ from the requested ones.
     OtherSettings,
     /// Another version of cento, with another format, wrote the index or manifest.
     OtherVersion,
@@ -107,15 +108,15 @@ pub enum Reason<'a> {
     MemoryLimit,
     /// Others use the memory, or the time, that it needs: the same can succeed later.
     Busy,
-    /// The disk is full, or what one may write to it.
+    /// The disk is full, or the quota for writing to it is exhausted.
     StorageFull,
-    /// A certificate was not accepted, or there are none to check one with.
+    /// A certificate was not accepted, or the certificates to check one with are missing.
     Certificate,
     /// The system or an object store refused to read or write.
     Io,
     /// Another change came first.
     Conflict(ConflictKind),
-    /// A service refused it for a reason of its own: the code says which.
+    /// A service refused it for a reason of its own, which the code names.
     Refused,
     /// The caller stopped it.
     Cancelled,
@@ -129,7 +130,7 @@ pub enum Reason<'a> {
     Internal,
 }
 
-/// What came first.
+/// The change that came first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ConflictKind {
@@ -141,11 +142,11 @@ pub enum ConflictKind {
     Outrun,
     /// The store holds an index that this one was not made from.
     OtherIndex,
-    /// The store's current manifest is damaged, and what it held would be lost.
+    /// The store's current manifest is damaged, and its contents would be lost.
     UnreadableManifest,
     /// A manifest was removed while it was pulled.
     ManifestRemoved,
-    /// A service refused a change because of another; its message says which.
+    /// A service refused a change because of another, which its message names.
     Service,
 }
 
@@ -199,7 +200,7 @@ const ALL: [Reason<'static>; 45] = [
 ];
 
 impl<'a> Reason<'a> {
-    /// The name of the reason in JSON and in Python, such as `not_found`.
+    /// Returns the name of the reason in JSON and in Python, such as `not_found`.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -251,8 +252,8 @@ impl<'a> Reason<'a> {
         }
     }
 
-    /// The reason with this code, as a service reports it: the `detail` is the argument, feature, field
-    /// or format, if the reason has one. [`Reason::Refused`] if the code is none.
+    /// Returns the reason with this code, as a service reports it: the `detail` is the argument,
+    /// feature, field or format, if the reason has one. [`Reason::Refused`] if the code is unknown.
     #[must_use]
     pub fn of_code(code: &str, detail: Option<&'a str>) -> Reason<'a> {
         let known = ALL.into_iter().find(|known| known.code() == code);
@@ -266,7 +267,8 @@ impl<'a> Reason<'a> {
         }
     }
 
-    /// What the reason is about: the argument, feature, field or format; `None` if it has none.
+    /// Returns the subject of the reason: the argument, feature, field or format; `None` if it has
+    /// no subject.
     #[must_use]
     pub fn detail(self) -> Option<&'a str> {
         match self {
@@ -278,7 +280,8 @@ impl<'a> Reason<'a> {
         }
     }
 
-    /// The reason that is found in an error of the system or of another crate, or in its causes.
+    /// Returns the reason that is found in an error of the system or of another crate, or in its
+    /// causes.
     pub(crate) fn of_cause<'e>(error: &'e (dyn StdError + 'static)) -> Option<Reason<'e>> {
         let mut cause = Some(error);
         while let Some(error) = cause {
@@ -289,7 +292,8 @@ impl<'a> Reason<'a> {
                 return Some(own.reason());
             }
             let io = error.downcast_ref::<io::Error>();
-            // The source of an `io::Error` is not what it holds, but the source of that.
+            // The `source` of an `io::Error` is the source of its inner error, not the inner error
+            // itself.
             cause = match io.and_then(io::Error::get_ref) {
                 Some(held) => Some(held),
                 None => error.source(),
@@ -303,12 +307,12 @@ impl<'a> Reason<'a> {
     }
 }
 
-/// A message with its reason, for a place to be added, or to be held by an [`io::Error`].
+/// A message with its reason; a place can be added, and an [`io::Error`] can hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why, if the message is not all that there is to say.
+    /// The reason, if there is more to know than the message.
     pub reason: Option<Reason<'static>>,
-    /// What is wrong, as a clause.
+    /// The problem, as a clause.
     pub what: String,
 }
 
@@ -318,7 +322,7 @@ impl Refusal {
         Refusal { reason: Some(reason), what: what.into() }
     }
 
-    /// Copies the message and the reason of an error that has to be reported again.
+    /// Copies the message and the reason of an error that must be reported again.
     #[doc(hidden)]
     #[must_use]
     pub fn of(error: &io::Error) -> Refusal {
@@ -406,7 +410,7 @@ mod tests {
             of(io::Error::other(Error::io("write", "b", refusal().into()))),
             "record_too_long"
         );
-        // The words alone say nothing.
+        // The words alone determine nothing.
         assert_eq!(of(io::Error::other("longer than 5 bytes")), "io");
         assert_eq!(of(io::Error::other("No space left on device")), "io");
         assert_eq!(of(io::ErrorKind::StorageFull.into()), "storage_full");

@@ -1,24 +1,25 @@
-//! How does a file get another content, at once?
+//! Atomic replacement of the content of a file.
 //!
-//! It is written beside under an unpredictable name, which is created anew: where others may
-//! write into the directory too, a link of theirs is not followed. Then it takes the place of the old.
+//! The new file is written beside the old one under an unpredictable name and must not exist
+//! before: where others may write into the directory too, a link of theirs is not followed. Then it
+//! replaces the old file.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Puts `bytes` into the file at `path`, for good: after a power cut meanwhile it holds them or what
-/// it held before, after one later it holds them.
+/// Replaces the contents of the file at `path` by `bytes` durably: after a power cut meanwhile it
+/// holds them or its earlier contents, after one later it holds them.
 ///
 /// # Errors
-/// When they cannot be written; the file is then as it was. When its directory cannot be synced: then
-/// a power cut decides what it holds.
+/// When they cannot be written; the file is then as it was. When its directory cannot be synced:
+/// then a power cut decides the contents of the file.
 pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file_if(path, bytes, || Ok(()))
 }
 
-/// Does what [`file`] does, if `check` succeeds, which is called when all that is left is to rename the
-/// new file.
+/// Does what [`file`] does, if `check` succeeds. `check` is called when only the renaming of the
+/// new file remains.
 ///
 /// # Errors
 /// As [`file`], and those of `check`; the file is then as it was.
@@ -26,9 +27,9 @@ pub fn file_if(path: &Path, bytes: &[u8], check: impl Fn() -> io::Result<()>) ->
     file_again(path, |file| file.write_all(bytes), check)
 }
 
-/// Does what [`file_with`] does, and does it again if the new file vanishes meanwhile. Whoever opens the
-/// writer of an index removes what others seem to have left unfinished in its directory. That happens once
-/// an opening: a few tries are enough.
+/// Does what [`file_with`] does, and does it again if the new file vanishes meanwhile. A process
+/// that opens the writer of an index removes files that others seem to have left unfinished in its
+/// directory. That happens once an opening: a few tries are enough.
 fn file_again(
     path: &Path,
     mut write: impl FnMut(&mut File) -> io::Result<()>,
@@ -44,7 +45,7 @@ fn file_again(
     written(path, write, check)
 }
 
-/// Puts what `write` writes into the file at `path`, as [`file`].
+/// Replaces the contents of the file at `path` by the output of `write`, as [`file`].
 ///
 /// # Errors
 /// As [`file`].
@@ -65,18 +66,18 @@ fn written(
     sync_name(path)
 }
 
-/// A new file in the directory of `path`, to take its place. It is removed when it is dropped.
+/// Creates a new file in the directory of `path`, to replace it. It is removed when it is dropped.
 ///
 /// # Errors
 /// When it cannot be created.
 #[doc(hidden)]
 pub fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    // With the prefix that it gives by itself, by which a writer knows what was cut off.
+    // Keeps the default prefix, which a writer recognizes as that of an unfinished file.
     let mut builder = tempfile::Builder::new();
-    // As any file that the user creates: what the mask leaves.
+    // With the permissions of any file that the user creates, as the mask allows.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    // Its message has the path of the new file, which nobody knows.
+    // Its message has the path of the new file, which is unknown to the caller.
     builder.tempfile_in(parent(path)).map_err(|error| error.kind().into())
 }
 

@@ -1,35 +1,37 @@
-//! How many fingerprints two texts share at least if they are as similar as a threshold asks for.
+//! The least number of fingerprints that two texts share if they are as similar as a threshold
+//! requires.
 //!
-//! A threshold is one of the texts, and candidates are found by fingerprints. What is demanded of these leaves
-//! room for chance, so that the texts decide and not the sample. A short text keeps all of its runs; beside a
-//! long one, which does not, only the fingerprints of the long one are a sample of what is shared.
+//! A threshold applies to the texts, and candidates are found by fingerprints. The limit for these
+//! leaves room for chance, so that the texts decide and not the sample. A short text keeps all of
+//! its runs. Beside a long one, which does not, only the fingerprints of the long one are a sample
+//! of the shared runs.
 
 use crate::estimate::Estimator;
 use crate::overlap::{Overlap, least_overlap};
 
-/// What shared fingerprints say of the runs that two texts share.
+/// The relation of shared fingerprints to the runs that two texts share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Sampling {
     /// They are a sample of these.
     Runs(Estimator),
     /// They are compared themselves.
     Sketches,
-    /// Nothing but that there may be some.
+    /// Unknown, except that there may be some.
     Unknown,
 }
 
 /// The fingerprints of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// The number of distinct ones.
+    /// The number of its distinct fingerprints.
     pub fingerprints: u32,
     /// Whether they are all runs of the text.
     pub is_all: bool,
 }
 
 impl Sampling {
-    /// Makes the size of a text with this number of fingerprints; `tokens` gives the number of its tokens, for
-    /// which it is asked only if they matter.
+    /// Returns the size of a text with this number of fingerprints; `tokens` returns the number of
+    /// its tokens, and is called only if it matters.
     pub fn size<E>(
         &self,
         fingerprints: u32,
@@ -45,8 +47,8 @@ impl Sampling {
         Ok(Size { fingerprints, is_all })
     }
 
-    /// The least number, at least 1, of fingerprints that a text of this size shares with any other if at least this
-    /// share of its runs is shared.
+    /// Returns the least number, at least 1, of fingerprints that a text of this size shares with
+    /// any other if at least this share of its runs is shared.
     pub fn least_shared(&self, share: f64, own: Size) -> u32 {
         match self {
             Sampling::Unknown => 1,
@@ -54,7 +56,7 @@ impl Sampling {
             Sampling::Runs(estimator) if !estimator.samples() => {
                 least_overlap(share, own.fingerprints)
             }
-            // The other may be a long text that has few of them.
+            // The other may be a long text with few of them.
             Sampling::Runs(_) if own.is_all => 1,
             Sampling::Runs(estimator) => estimator.least_shared(share, own.fingerprints),
         }
@@ -83,7 +85,8 @@ impl Sampling {
         match self {
             Sampling::Unknown => true,
             Sampling::Runs(estimator) if all != [true, true] => {
-                // What both have of the runs of both is at most what it is of those of either.
+                // The share of common runs among all runs of both is at most their share of those
+                // of either.
                 let of = match all {
                     [true, _] => in_b,
                     [_, true] => in_a,
@@ -103,7 +106,7 @@ mod tests {
     use crate::overlap::Overlap;
     use crate::scheme::{self, distinct_keys};
 
-    /// Texts of 5 to 300 tokens of which some are replaced.
+    /// Returns texts of 5 to 300 tokens, some of them replaced.
     fn revised(seed: u64) -> [Vec<u64>; 2] {
         let len = 5 + mix64(seed) % if seed.is_multiple_of(2) { 50 } else { 300 };
         let edits = 3 + mix64(seed ^ 1 << 40) % 60;

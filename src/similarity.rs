@@ -1,16 +1,17 @@
-//! The similarity of two texts, and how well it is known.
+//! The similarity of two texts, and its certainty.
 //!
-//! *Resemblance* and *containment* are Broder's (1997, section 2) of the sets of runs of k tokens of two
-//! texts, k being that of the scheme. They are exact if both texts have been read, or if the
-//! fingerprints of both are all of their runs. Otherwise they are estimated from fingerprints, with a standard
-//! error. Schemes whose fingerprints do not stand for runs of k tokens, and those without an estimator where
-//! there are no texts, know only the similarity of their sketches, which says so.
+//! *Resemblance* and *containment* are Broder's (1997, section 2) of the sets of runs of k tokens
+//! of two texts, k being that of the scheme. They are exact if both texts have been read, or if the
+//! fingerprints of both are all of their runs. Otherwise they are estimated from fingerprints, with
+//! a standard error. Schemes whose fingerprints do not represent runs of k tokens, and those
+//! without an estimator where texts are missing, give only the similarity of their sketches, and
+//! mark it as such.
 
 use serde::{Deserialize, Serialize};
 
 use crate::overlap::{Category, Overlap};
 
-/// How similar two texts, `a` and `b`, are.
+/// The similarity of two texts, `a` and `b`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -28,13 +29,13 @@ pub struct Similarity {
     pub standard_error: Option<f64>,
     /// Whether the numbers are those of the texts, rather than estimates.
     pub exact: bool,
-    /// Whether the numbers are those of the sketches that the scheme makes of texts, and not estimates of
-    /// those of the texts.
+    /// Whether the numbers are those of the scheme's sketches of the texts, and not estimates for
+    /// the texts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub of_sketches: bool,
 }
 
-/// How similar a query and a hit are.
+/// The similarity of a query and a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -52,8 +53,8 @@ pub struct HitSimilarity {
     pub standard_error: Option<f64>,
     /// Whether the numbers are those of the texts, rather than estimates.
     pub exact: bool,
-    /// Whether the numbers are those of the sketches that the scheme makes of texts, and not estimates of
-    /// those of the texts.
+    /// Whether the numbers are those of the scheme's sketches of the texts, and not estimates for
+    /// the texts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub of_sketches: bool,
 }
@@ -64,20 +65,20 @@ pub(crate) fn is_false(is: &bool) -> bool {
     !is
 }
 
-/// The number of standard errors that an estimate is off at most, for all that is concluded from it.
+/// The maximum error of an estimate, in standard errors, in all conclusions from it.
 const ERRORS: f64 = 3.0;
 
-/// How far below a threshold the lower end of an estimate may be.
+/// The maximum distance of the lower end of an estimate below a threshold.
 const SLACK: f64 = 0.2;
 
 impl Similarity {
-    /// Returns that of texts whose sets of runs have these sizes and this intersection.
+    /// Returns the similarity of texts whose sets of runs have these sizes and this intersection.
     #[must_use]
     pub fn exact(runs: Overlap) -> Similarity {
         Similarity { standard_error: Some(0.0), exact: true, ..Similarity::of(runs) }
     }
 
-    /// Returns that of two sketches.
+    /// Returns the similarity of two sketches.
     #[must_use]
     pub fn of_sketches(overlap: Overlap) -> Similarity {
         Similarity { of_sketches: true, ..Similarity::of(overlap) }
@@ -121,8 +122,8 @@ impl Similarity {
         }
     }
 
-    /// Returns the symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1: twice what both have over what
-    /// each has.
+    /// Returns the symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1: twice the common
+    /// part over the sum of both.
     #[must_use]
     pub fn symmetric(&self) -> f64 {
         2.0 * self.resemblance / (1.0 + self.resemblance)
@@ -136,9 +137,9 @@ impl Similarity {
 
     /// Tells whether there is evidence that the resemblance is at least this.
     ///
-    /// What is exact decides by itself, and so do sketches, of which no error is known. An estimate must also
-    /// be precise: three standard errors below it must be no less than `least` - .2. So an
-    /// estimate whose error is as large as itself is no evidence.
+    /// An exact value decides by itself, and so do sketches, whose error is unknown. An estimate
+    /// must also be precise: three standard errors below it must be no less than `least` - .2. So
+    /// an estimate whose error is as large as itself is no evidence.
     #[must_use]
     pub fn resembles(&self, least: f64) -> bool {
         is_evidence(self.resemblance, self.standard_error, least)
@@ -167,8 +168,8 @@ impl Similarity {
         certainly(self.containment_of_a, self.error_of(self.containment_of_a), least)
     }
 
-    /// Returns the standard error of one of the containments: that of what is shared, as a share of one
-    /// text instead of both.
+    /// Returns the standard error of one of the containments: that of the shared runs, as a share
+    /// of one text instead of both.
     fn error_of(&self, containment: f64) -> Option<f64> {
         let shared = self.resemblance * (1.0 + self.resemblance);
         let share = if shared > 0.0 { containment / shared } else { 1.0 };
@@ -190,7 +191,7 @@ fn certainly(value: f64, standard_error: Option<f64>, least: f64) -> Option<bool
 }
 
 impl From<Similarity> for HitSimilarity {
-    /// The first text is the query.
+    /// Converts the similarity, with the first text as the query.
     fn from(similarity: Similarity) -> HitSimilarity {
         let Similarity { resemblance, standard_error, exact, of_sketches, .. } = similarity;
         HitSimilarity {

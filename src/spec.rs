@@ -1,9 +1,9 @@
-//! How are a scheme and an analyzer written down?
+//! Specifications of schemes, analyzers and measures, as text.
 //!
-//! As `name(key=value,key=value)`: a name and whole numbers. Spaces are tolerated, parameters come
-//! in any order, and one left out takes its default; what is printed is canonical: every parameter,
-//! in the order of the grammar, no space. So two specifications mean the same exactly when they
-//! print the same, which is what an index compares.
+//! A specification is written as `name(key=value,key=value)`: a name and whole numbers. Spaces are
+//! tolerated, parameters come in any order, and one left out takes its default. The printed form is
+//! canonical: every parameter, in the order of the grammar, no space. So two specifications have
+//! the same meaning exactly when they print the same, and an index compares that form.
 //!
 //! This module knows the syntax only; [`crate::scheme`] and [`crate::text::analyzer`] own the
 //! names.
@@ -16,34 +16,35 @@ use crate::{Error, Refusal, Result};
 /// The specifications that can be written for one purpose.
 #[derive(Debug)]
 pub struct Grammar<F: 'static> {
-    /// What a specification describes, as in "no such {noun}".
+    /// The noun for a specification, as in "no such {noun}".
     pub noun: &'static str,
     /// All families, also those that this build leaves out.
     pub families: &'static [&'static F],
 }
 
-/// A name with its parameters, and what there is to know about it.
+/// A name with its parameters, and their description.
 ///
-/// Schemes, analyzers and measures have a type each, with what they do; this is what they share.
+/// Schemes, analyzers and measures each have a type of their own, with their behaviour; this trait
+/// is their common part.
 pub trait Family: Sync + 'static {
     /// Describes the family.
     fn describe(&self) -> Description;
 }
 
-/// What is said of a family.
+/// The description of a family.
 #[derive(Debug, Clone, Copy)]
 pub struct Description {
     /// The name before the parenthesis.
     pub name: &'static str,
     /// The parameters, in canonical order.
     pub parameters: &'static [Parameter],
-    /// What it does, as a clause.
+    /// The effect of the family, as a clause.
     pub summary: &'static str,
-    /// Where it comes from: paper and section; empty if it is cento's own.
+    /// Its source: paper and section; empty if it is cento's own.
     pub source: &'static str,
     /// A specification to begin with.
     pub example: &'static str,
-    /// The feature of the crate that has it; none if every build has it.
+    /// The feature of the crate that has it; `None` if every build has it.
     pub feature: Option<&'static str>,
     /// Whether this build has it.
     pub is_built: bool,
@@ -60,18 +61,18 @@ pub struct Parameter {
     pub min: u32,
     /// The greatest value allowed.
     pub max: u32,
-    /// The names by which the values from 0 on are written, instead of numbers; none for a number.
+    /// The names of the values from 0 on, used instead of numbers; empty for a number.
     pub names: &'static [&'static str],
-    /// What the value says.
+    /// The meaning of the value.
     pub meaning: &'static str,
-    /// Whether a specification must give it: there is no default that would suit.
+    /// Whether a specification must give it, because no default would suit.
     pub is_required: bool,
-    /// For each of the names the feature that this build lacks to have it, if any; empty if it has all.
+    /// For each of the names the feature that this build lacks for it, if any; empty if it has all.
     pub missing: &'static [Option<&'static str>],
 }
 
 impl Parameter {
-    /// A whole number.
+    /// Creates a whole number.
     #[must_use]
     pub const fn number(
         name: &'static str,
@@ -84,13 +85,13 @@ impl Parameter {
         Parameter { name, default, min, max, names: &[], meaning, is_required, missing }
     }
 
-    /// 1 or 0, for on and off.
+    /// Creates a switch: 1 or 0, for on and off.
     #[must_use]
     pub const fn switch(name: &'static str, default: u32, meaning: &'static str) -> Parameter {
         Parameter::number(name, default, 0, 1, meaning)
     }
 
-    /// One of several names, the first if it is left out.
+    /// Creates a choice of one of several names, the first if it is left out.
     #[must_use]
     pub const fn choice(
         name: &'static str,
@@ -102,19 +103,20 @@ impl Parameter {
         Parameter { name, default: 0, min: 0, max, names, meaning, is_required, missing }
     }
 
-    /// The same, which must be given.
+    /// Returns the parameter as one that must be given.
     #[must_use]
     pub const fn required(self) -> Parameter {
         Parameter { is_required: true, ..self }
     }
 
-    /// The same in a build that lacks some of its names, with the feature for each of them.
+    /// Returns the parameter for a build that lacks some of its names, with the feature for each of
+    /// them.
     #[must_use]
     pub const fn without(self, missing: &'static [Option<&'static str>]) -> Parameter {
         Parameter { missing, ..self }
     }
 
-    /// A value of this parameter, as a specification has it.
+    /// Returns a value of this parameter as written in a specification.
     #[must_use]
     pub fn written(&self, value: u32) -> String {
         self.names.get(value as usize).map_or_else(|| value.to_string(), |name| (*name).to_owned())
@@ -136,27 +138,27 @@ impl<F: Family> Grammar<F> {
     ///
     /// # Errors
     ///
-    /// [`Error::Spec`], naming what is allowed, when the syntax is wrong, a name is unknown or left
-    /// out of this build, or a parameter is unknown, given twice, not a whole number, or out of its
-    /// bounds.
+    /// [`Error::Spec`], naming the allowed values, when the syntax is wrong, a name is unknown or
+    /// left out of this build, or a parameter is unknown, given twice, not a whole number, or out
+    /// of its bounds.
     pub fn parse(&self, text: &str) -> Result<(Spec, &'static F)> {
         parse(text, self).map_err(|refusal| Error::spec(text, refusal))
     }
 
-    /// The families that this build has.
+    /// Returns the families that this build has.
     pub fn built(&self) -> impl Iterator<Item = &'static F> + use<F> {
         self.families.iter().copied().filter(|family| family.describe().is_built)
     }
 }
 
 impl Spec {
-    /// The name before the parenthesis.
+    /// Returns the name before the parenthesis.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     ///
     /// # Panics
     ///
@@ -167,7 +169,7 @@ impl Spec {
         self.values[index.expect("the family has the parameters its owner asks for")]
     }
 
-    /// Whether a parameter that is 0 or 1 is 1.
+    /// Tells whether a parameter that is 0 or 1 is 1.
     ///
     /// # Panics
     ///
@@ -193,7 +195,7 @@ impl fmt::Display for Spec {
     }
 }
 
-/// The family with its defaults, as the error message for a mistyped specification shows it.
+/// Prints the family with its defaults, as in the error message for a mistyped specification.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = self.parameters.iter().map(|p| (!p.is_required).then_some(p.default));
@@ -210,7 +212,7 @@ fn write_spec(
     write!(f, "{name}(")?;
     let mut comma = "";
     for (parameter, value) in parameters.iter().zip(values) {
-        // What must be given has no value to be shown, so its name stands for it.
+        // A required parameter has no default to show, so its name in capitals replaces it.
         let value = value
             .map_or_else(|| parameter.name.to_ascii_uppercase(), |value| parameter.written(value));
         write!(f, "{comma}{}={value}", parameter.name)?;
@@ -219,7 +221,7 @@ fn write_spec(
     f.write_str(")")
 }
 
-/// The package of which families and their parameters are features.
+/// The package whose features are the families and their parameters.
 const PACKAGE: &str = "cento";
 
 /// As [`Grammar::parse`], with the error as a clause.

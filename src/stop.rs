@@ -1,18 +1,18 @@
-//! Does anybody still wait for this, and how much work may it be?
+//! Cancellation and step budgets.
 //!
-//! A computation that a request or a user has begun is stopped by a [`Flag`], at which it looks every
+//! A computation that a request or a user has begun is stopped by a [`Flag`], which it checks every
 //! few milliseconds of its work. One that may take more than its input is worth also counts its
-//! [`Steps`] against a bound: steps, not time, so that the same input gives the same answer on every
-//! machine.
+//! [`Steps`] against a bound: steps, not time, so that the same input gives the same answer on
+//! every machine.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 
-/// What tells a computation to end.
+/// A flag that tells a computation to end.
 pub trait Flag: Sync {
-    /// Whether it is to end.
+    /// Tells whether the computation is to end.
     fn is_set(&self) -> bool;
 }
 
@@ -22,23 +22,23 @@ impl Flag for AtomicBool {
     }
 }
 
-/// How a computation learns that its result is no longer needed.
+/// The flag that tells a computation that its result is no longer needed.
 #[derive(Clone, Copy)]
 pub struct Stop<'a>(Option<&'a dyn Flag>);
 
-/// Places of a loop between two looks at the flag: a millisecond or so.
+/// The number of places of a loop between two checks of the flag: a millisecond or so.
 pub(crate) const PLACES_BETWEEN_LOOKS: usize = 1 << 12;
 
 impl<'a> Stop<'a> {
-    /// Of a computation that goes to its end.
+    /// The value for a computation that runs to its end.
     pub const NEVER: Stop<'static> = Stop(None);
 
-    /// Of a computation that ends soon after `flag` is set.
+    /// Returns the value for a computation that ends soon after `flag` is set.
     pub fn on(flag: &'a dyn Flag) -> Stop<'a> {
         Stop(Some(flag))
     }
 
-    /// Looks at the flag.
+    /// Checks the flag.
     ///
     /// # Errors
     /// [`Error::Cancelled`] when it is set.
@@ -49,7 +49,8 @@ impl<'a> Stop<'a> {
         }
     }
 
-    /// Checks the flag at the first of every `PLACES_BETWEEN_LOOKS` places of a loop, of which this is one.
+    /// Checks the flag at the first of every `PLACES_BETWEEN_LOOKS` places of a loop; this is one
+    /// such place.
     ///
     /// # Errors
     /// [`Error::Cancelled`] when it is set.
@@ -71,29 +72,29 @@ impl fmt::Debug for Stop<'_> {
 #[derive(Debug)]
 pub struct Steps<'a> {
     stop: Stop<'a>,
-    /// Each stage takes no more.
+    /// The maximum number of steps of each stage.
     max: u64,
     taken: u64,
-    /// Those taken before the stage began.
+    /// The number of steps before the stage began.
     before: u64,
-    /// Those after which the flag is looked at again.
+    /// The number of steps before the next check of the flag.
     look: u64,
-    /// Those of the stage that took most.
+    /// The number of steps of the stage that took most.
     most: u64,
     is_complete: bool,
 }
 
-/// Steps between two looks at the flag: some milliseconds.
+/// The number of steps between two checks of the flag: some milliseconds.
 pub(crate) const STEPS_BETWEEN_LOOKS: u64 = 1 << 18;
 
 impl<'a> Steps<'a> {
-    /// At most `max` steps for each stage of a computation.
+    /// Allows at most `max` steps for each stage of a computation.
     #[must_use]
     pub fn new(max: u64, stop: Stop<'a>) -> Steps<'a> {
         Steps { stop, max, taken: 0, before: 0, look: 0, most: 0, is_complete: true }
     }
 
-    /// As many steps as it takes.
+    /// Allows any number of steps.
     #[must_use]
     pub fn unbounded(stop: Stop<'a>) -> Steps<'a> {
         Steps::new(u64::MAX, stop)
@@ -104,8 +105,8 @@ impl<'a> Steps<'a> {
         self.before = self.taken;
     }
 
-    /// Takes this many steps. `false`, and none taken, if that is more than the stage has left: then it
-    /// is to be left with what it has so far.
+    /// Takes this many steps. Returns `false`, and takes none, if that is more than the stage has
+    /// left: the caller should then stop with partial results.
     ///
     /// # Errors
     /// [`Error::Cancelled`] when the flag is set.
@@ -125,8 +126,9 @@ impl<'a> Steps<'a> {
         Ok(true)
     }
 
-    /// Takes `steps`, which is not 0, for each of as many of `count` things as the stage has enough left for, and gives
-    /// their number; if they are fewer than `count`, they are to be left there.
+    /// Takes `steps`, which is not 0, for each of `count` things, or for as many as the stage has
+    /// steps left for, and returns their number. If it is less than `count`, the caller should stop
+    /// there.
     ///
     /// # Errors
     /// [`Error::Cancelled`] when the flag is set.
@@ -139,30 +141,30 @@ impl<'a> Steps<'a> {
         Ok(enough)
     }
 
-    /// What else there is to be done is left undone.
+    /// Ends the stage early: its remaining work is left undone.
     pub fn cut(&mut self) {
         self.is_complete = false;
     }
 
-    /// The steps taken, in all stages.
+    /// Returns the number of steps in all stages.
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// The steps of the stage that took most.
+    /// Returns the number of steps of the stage that took most.
     #[must_use]
     pub fn most(&self) -> u64 {
         self.most
     }
 
-    /// Whether every stage went to its end.
+    /// Tells whether every stage ran to its end.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Whether the result is still needed.
+    /// Returns the flag.
     #[must_use]
     pub fn stop(&self) -> Stop<'a> {
         self.stop

@@ -1,9 +1,10 @@
-//! Which of the known names did somebody mean?
+//! Suggestions of known names for a misspelled one.
 
-/// Names that are less alike than this are not suggested, of 1 for equal ones.
+/// The minimum likeness of a suggested name; it is 1 for equal names.
 const ALIKE_MIN: f64 = 0.8;
 
-/// Returns the known name that is most like `name`, if one is alike; of equally alike ones the first.
+/// Returns the known name that is most like `name`, if one is alike enough; of equally alike ones
+/// the first.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
@@ -17,7 +18,8 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, candidate)| candidate)
 }
 
-/// Returns ` (did you mean `x`?)` for the known name that is most like `name`; nothing if none is.
+/// Returns ` (did you mean `x`?)` for the known name that is most like `name`; an empty string if
+/// no name is alike.
 #[must_use]
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, known).map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"))

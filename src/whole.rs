@@ -1,7 +1,7 @@
-//! How is a whole number read that was written with a point?
+//! Reading of whole numbers that are written with a point.
 //!
-//! To JSON, and to a schema of it, `10`, `10.0` and `1e1` are one number, and there are languages whose
-//! writers know no other numbers than floating-point ones.
+//! In JSON, and in a schema of it, `10`, `10.0` and `1e1` are one number, and some languages write
+//! floating-point numbers only.
 
 use std::fmt;
 
@@ -14,7 +14,8 @@ where
     D: Deserializer<'de>,
     T: TryFrom<u64>,
 {
-    // Not as a number of this type: what is flattened into a body is read as what it is written as.
+    // Not as a number of this type: a field flattened into a body is read as the type that was
+    // written.
     let number = deserializer.deserialize_any(Whole)?;
     T::try_from(number)
         .map_err(|_| D::Error::invalid_value(Unexpected::Unsigned(number), &"a smaller number"))

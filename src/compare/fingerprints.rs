@@ -1,7 +1,7 @@
-//! Which passages do two documents share, by their fingerprints alone?
+//! Passages that two documents share, found by their fingerprints alone.
 //!
-//! Where there is no text to be aligned, the shared fingerprints are chained: ranges of tokens, as exact as
-//! the fingerprints are dense.
+//! Without a text to align, the shared fingerprints are chained. The result is ranges of tokens, as
+//! exact as the fingerprints are dense.
 
 use std::ops::Range;
 
@@ -14,20 +14,21 @@ use crate::stop::{Steps, Stop};
 /// The maximum number of tokens between two fingerprints of one passage.
 const GAP_TOKENS_MAX: usize = 40;
 
-/// A fingerprint that the document has more often chains nothing, if others do.
+/// Fingerprints that the document has more often than this chain nothing, if others do.
 const OCCURRENCES_MAX: usize = 16;
 
-/// The maximum number of matches of fingerprints, plus one for each fingerprint of the query: only where the document
-/// repeats itself are there so many.
+/// The maximum number of matches of fingerprints, plus one for each fingerprint of the query: only
+/// a document that repeats itself reaches it.
 const MATCHES_MAX: usize = 1 << 15;
 
-/// The memory, in bytes, that a match takes at most, with its chain and the match before it, in vectors that may have twice the room they need.
+/// The memory, in bytes, that a match takes at most, with its chain and the match before it, in
+/// vectors that may have twice the room they need.
 const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>()) + size_of::<u32>();
 
 /// The memory, in bytes, that a passage takes at most, with its chain, in such vectors.
 const PASSAGE_BYTES: usize = 2 * (size_of::<Chain>() + size_of::<Passage>());
 
-/// The signatures of a query and of a document, as far as they are the same.
+/// The signatures of a query and of a document, restricted to their shared keys.
 pub struct Shared<'a> {
     /// The query's signature, positions not descending.
     pub signature: &'a [Fingerprint],
@@ -35,28 +36,29 @@ pub struct Shared<'a> {
     pub keys: &'a [u64],
     /// The document's shared fingerprints: the place among the keys, and the position.
     pub occurrences: &'a [(u32, u32)],
-    /// How many tokens a fingerprint stands for; none if it stands for the whole document.
+    /// The length of the piece that a fingerprint represents; `None` if it represents the whole
+    /// document.
     pub extent: Option<Extent>,
     /// The tokens of the query and of the document.
     pub tokens: (u32, u32),
-    /// What both are.
+    /// The kind of both texts.
     pub genre: Genre,
 }
 
-/// How much of what two signatures share is matched.
+/// The part of the shared fingerprints of two signatures that is matched.
 pub struct Matching {
-    /// A key that the document has more often matches nothing.
+    /// Keys that the document has more often than this match nothing.
     occurrences_max: usize,
-    /// The places of the document for each of the query, the first ones.
+    /// The number of places of the document, the first ones, that each place of the query matches.
     places_max: usize,
-    /// The pairs of places.
+    /// The number of pairs of places.
     matches: usize,
-    /// Whether no others are left out than those of keys that the document has too often.
+    /// Whether only keys that the document has too often are left out.
     is_complete: bool,
 }
 
 impl Shared<'_> {
-    /// How much of it is matched, so that there are not too many matches.
+    /// Selects the shared fingerprints to match, so that the number of matches is bounded.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -64,16 +66,17 @@ impl Shared<'_> {
         self.matching_within(MATCHES_MAX.saturating_add(self.signature.len()), stop)
     }
 
-    /// The same, with another maximum number of matches.
+    /// Selects the fingerprints to match for another maximum number of matches.
     fn matching_within(&self, matches_max: usize, stop: Stop<'_>) -> Result<Matching> {
-        // Of fingerprints without a place nothing is matched.
+        // Fingerprints without a place match nothing.
         let occurrences = self.extent.map_or(&[][..], |_| self.occurrences);
         let mut times = vec![0u32; self.keys.len()];
         for (at, &(key, _)) in occurrences.iter().enumerate() {
             stop.check_at(at)?;
             times[key as usize] += 1;
         }
-        // How many fingerprints of the query the document has so often; in the last place, more often.
+        // The number of fingerprints of the query by their number of occurrences in the document;
+        // the last entry counts those with more.
         let mut found = [0; OCCURRENCES_MAX + 2];
         for (at, fingerprint) in self.signature.iter().enumerate() {
             stop.check_at(at)?;
@@ -84,11 +87,11 @@ impl Shared<'_> {
             (1..=OCCURRENCES_MAX).map(|times| found[times] * times.min(places_max)).sum()
         };
         if matches(1) == 0 {
-            // The document repeats all that both have: the first place of each then.
+            // The document repeats every shared key: match the first place of each.
             let (occurrences_max, matches) = (usize::MAX, found[OCCURRENCES_MAX + 1]);
             return Ok(Matching { occurrences_max, places_max: 1, matches, is_complete: true });
         }
-        // With one place for each there are no more than the query has fingerprints.
+        // With one place for each there are at most as many matches as fingerprints in the query.
         let are_few = |&places_max: &usize| places_max == 1 || matches(places_max) <= matches_max;
         let places_max = (1..=OCCURRENCES_MAX).rev().find(are_few).unwrap_or(1);
         Ok(Matching {
@@ -99,7 +102,7 @@ impl Shared<'_> {
         })
     }
 
-    /// The memory, in bytes, that finding the passages takes at most.
+    /// Returns the memory, in bytes, that finding the passages takes at most.
     pub fn passages_bytes(&self, matching: &Matching) -> usize {
         if matching.matches == 0 {
             return 0;
@@ -109,8 +112,8 @@ impl Shared<'_> {
         matching.matches * MATCH_BYTES + passages * PASSAGE_BYTES + size_of_val(self.occurrences)
     }
 
-    /// The passages that the shared fingerprints alone tell of, as ranges of tokens; none if these
-    /// stand for no place.
+    /// Returns the passages that the shared fingerprints alone show, as ranges of tokens; empty if
+    /// the fingerprints have no place.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -127,7 +130,7 @@ impl Shared<'_> {
             Genre::Program => Chained::unbroken(&matches, &|a, b| self.are_next(a, b), &mut steps)?,
         };
         let mut found = distinct(std::mem::take(&mut chained.chains), &mut steps)?;
-        // One fingerprint alone is evidence only where there is no better.
+        // A single fingerprint is evidence only if there is no better.
         let is_alone = |chain: &Chain| {
             let (query, hit, len) = (chain.query.start, chain.hit.start, chain.query.len());
             matches.binary_search(&Match { query, hit, len }).is_ok()
@@ -144,14 +147,15 @@ impl Shared<'_> {
         Ok(Passages::of_tokens(told.collect::<Result<_>>()?, steps.is_complete()))
     }
 
-    /// Whether the query has no fingerprint between two of its places.
+    /// Returns whether the query has no fingerprint between two of its places.
     fn are_next(&self, one: usize, other: usize) -> bool {
         let first = self.signature.partition_point(|f| f.position as usize <= one);
         self.signature.get(first).is_none_or(|f| f.position as usize >= other)
     }
 
-    /// The tokens of parts of a chain, and those between two of which the fingerprints follow each other in the query,
-    /// at the same distance in both texts: there the fingerprints know of no difference.
+    /// Returns the tokens of the parts of a chain, and those between two parts whose fingerprints
+    /// follow each other in the query at the same distance in both texts: no fingerprint shows a
+    /// difference there.
     fn matched(&self, parts: &[Match]) -> Vec<(u32, u32)> {
         let (mut matched, mut last): (Vec<(u32, u32)>, Option<Match>) = (Vec::new(), None);
         for part in parts {
@@ -171,7 +175,7 @@ impl Shared<'_> {
         matched
     }
 
-    /// The pairs of places of each key that the document has.
+    /// Returns the pairs of places of each key that the document has.
     fn matches(&self, extent: Extent, matching: &Matching, stop: Stop<'_>) -> Result<Vec<Match>> {
         let mut places: Vec<(u32, u32)> = self.occurrences.to_vec();
         places.sort_unstable();
@@ -227,8 +231,8 @@ impl Shared<'_> {
 mod tests {
     use super::*;
 
-    /// A query of so many fingerprints, of which each stands for five tokens, `distinct` of them by turns; and a document
-    /// that has as many of them as `places`, in the same order.
+    /// A query of this many fingerprints, each for five tokens, which cycle through `distinct`
+    /// keys; and a document that has as many of them as `places`, in the same order.
     struct Texts {
         signature: Vec<Fingerprint>,
         keys: Vec<u64>,
@@ -281,12 +285,12 @@ mod tests {
 
     #[test]
     fn a_text_that_a_document_repeats_is_found_to_its_end() {
-        // Once there were too many matches, no other place of the query had one.
+        // A limit on the total left later places of the query without a match.
         for count in [1_000, 4_000] {
             let found = Texts::new(count, count, 16 * count).passages();
             assert_eq!((found.tokens(), found.complete), (count + 4, count == 1_000));
         }
-        // What a document has more often has its first place.
+        // A fingerprint that the document has more often keeps its first place.
         let found = Texts::new(4_000, 4_000, 17 * 4_000).passages();
         assert_eq!((found.tokens(), found.complete, found.found.len()), (4_004, true, 1));
     }
@@ -302,7 +306,7 @@ mod tests {
         let few = bytes(&Texts::new(100_000, 100_000, 10), positional);
         assert_eq!(few, 10 * (MATCH_BYTES + PASSAGE_BYTES) + 80);
         assert_eq!(bytes(&Texts::new(100_000, 100_000, 10), None), 0);
-        // With one place for each as many as there are fingerprints.
+        // With one place for each, there are as many matches as fingerprints.
         let bytes = bytes(&Texts::new(40_000, 16, 1600), positional);
         assert_eq!(bytes, 40_000 * (MATCH_BYTES + PASSAGE_BYTES) + 12_800);
     }

@@ -1,7 +1,7 @@
-//! What do these two texts have in common?
+//! The comparison of two texts.
 //!
-//! No index: both texts are signed and aligned here. [`measure`] says how alike they are, [`align`]
-//! which passages they share.
+//! No index is needed: both texts are signed and aligned here. [`measure`] computes how alike they
+//! are, [`align`] finds the passages they share.
 
 #[doc(hidden)]
 pub mod align;
@@ -57,7 +57,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The same, with only those passages that have at least this many tokens of the first text.
+    /// Keeps only passages that have at least this many tokens of the first text.
     #[must_use]
     pub fn with_passages_of_at_least(mut self, tokens: u32) -> Comparison {
         self.passages.retain(|passage| passage.tokens >= tokens);
@@ -73,7 +73,7 @@ pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result
     compare_by(scheme, analyzer, a, b, &[], Stop::NEVER)
 }
 
-/// What was not said to be otherwise.
+/// The default of `complete` where it is missing.
 fn yes() -> bool {
     true
 }
@@ -82,7 +82,7 @@ fn is_none(of_both: &[Unseen; 2]) -> bool {
     of_both.iter().all(Unseen::is_none)
 }
 
-/// As [`compare`], with other measures.
+/// Compares like [`compare`], with additional measures.
 ///
 /// # Errors
 /// When a text is too large to be analyzed, or for a measure that is bounded;
@@ -131,8 +131,8 @@ pub fn compare_by(
     })
 }
 
-/// The tokens of a text, with no room for more: how many there would be was not known, so half of the memory may be room,
-/// and aligning takes it.
+/// Analyzes a text and releases spare memory: the number of tokens was not known in advance, so
+/// half of the memory may be unused, and aligning needs it.
 fn tokens_of(by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<Tokens> {
     let mut tokens = Tokens::default();
     by.analyze_until(text, &mut tokens, stop)?;

@@ -1,4 +1,4 @@
-//! A passage of two texts of which neither is the query of the other.
+//! A passage of two texts of equal standing, with neither as the query.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! Which passages do two documents share, as shown to the user?
+//! The passages that two documents share, as shown to the user.
 //!
-//! With both texts at hand they are aligned. Without, `fingerprints` finds them.
+//! If both texts are available, they are aligned. Otherwise `fingerprints` finds the passages.
 
 use std::ops::Range;
 
@@ -102,7 +102,7 @@ pub enum Unit {
 }
 
 impl Passage {
-    /// A passage without pages and lines, of which everything is matched.
+    /// Returns a passage without pages and lines, whose bytes are all matched.
     pub(crate) fn new(
         query: (u32, u32),
         hit: (u32, u32),
@@ -134,7 +134,7 @@ impl Passage {
         self
     }
 
-    /// The parts of `query` that the document has too, in the same unit.
+    /// Returns the parts of `query` that the document has too, in the same unit.
     #[must_use]
     pub fn matched_in_query(&self) -> &[(u32, u32)] {
         match self.matched_ranges.is_empty() {
@@ -143,7 +143,7 @@ impl Passage {
         }
     }
 
-    /// The same passage of tokens, in bytes of both texts.
+    /// Returns the same passage of tokens, in bytes of both texts.
     #[must_use]
     pub fn in_bytes(self, query: &Tokens, document: &Tokens) -> Passage {
         let range = |tokens: &Tokens, (start, end): (u32, u32)| {
@@ -168,7 +168,7 @@ impl Passages {
         Passages { found, complete, places }
     }
 
-    /// The same, with pages and lines, of passages of bytes of these texts.
+    /// Adds pages and lines to passages that are ranges of bytes of these texts.
     #[must_use]
     pub(crate) fn placed(mut self, query: &str, document: &str) -> Passages {
         place::place(&mut self.found, query, document);
@@ -181,12 +181,12 @@ impl Passages {
         Passages { found, complete, places }
     }
 
-    /// No passages, because there are none.
+    /// Returns an empty set of passages.
     pub(crate) fn none() -> Passages {
         Passages::of_tokens(Vec::new(), true)
     }
 
-    /// The memory, in bytes, that they take.
+    /// Returns the memory, in bytes, that the passages take.
     pub(crate) fn bytes(&self) -> usize {
         let ranges = self.found.iter().map(|passage| passage.matched_ranges.capacity());
         self.found.capacity() * size_of::<Passage>()
@@ -194,8 +194,8 @@ impl Passages {
             + ranges.sum::<usize>() * size_of::<(u32, u32)>()
     }
 
-    /// The number of tokens of the query that are in any of them. Passages may overlap; what is in two
-    /// counts once.
+    /// Returns the number of tokens of the query that are in any of the passages. Passages may
+    /// overlap; a token in two of them counts once.
     #[must_use]
     pub fn tokens(&self) -> u32 {
         let mut places = self.places.clone();
@@ -208,7 +208,7 @@ impl Passages {
         tokens
     }
 
-    /// The same, with only those passages that have at least this many tokens of the query.
+    /// Keeps only passages that have at least this many tokens of the query.
     #[must_use]
     pub fn of_at_least(mut self, tokens: u32) -> Passages {
         self.found.retain(|passage| passage.tokens >= tokens);
@@ -223,8 +223,8 @@ impl Unit {
     }
 }
 
-/// The passages of two texts; if one of them is shorter than a passage is at least ([`tokens_min`]), and the other has
-/// all of it, that is one.
+/// Returns the passages of two texts. If one of them is shorter than the minimum of a passage
+/// ([`tokens_min`]) and the other contains all of it, that is one.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -237,7 +237,7 @@ pub fn between(
     between_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
 }
 
-/// The least length of a passage, in tokens, unless one of the texts is shorter.
+/// Returns the minimum length of a passage, in tokens, unless one of the texts is shorter.
 pub fn tokens_min(genre: Genre) -> usize {
     match genre {
         Genre::Prose => PASSAGE_TOKENS_MIN,
@@ -245,7 +245,7 @@ pub fn tokens_min(genre: Genre) -> usize {
     }
 }
 
-/// The same, of a query that is prepared.
+/// Finds passages like [`between`], for a prepared query.
 ///
 /// # Errors
 /// As [`between`].
@@ -274,8 +274,9 @@ pub fn between_prepared(
     Ok(Passages::new(found, alignment.is_complete).placed(query.text, document.text))
 }
 
-/// The first place where the longer text has all of the shorter one, if that is shorter than what is
-/// chance: a part of it would be chance, all of it is not.
+/// Returns the first place where the longer text contains the whole shorter one, if the shorter one
+/// has fewer tokens than a passage needs: a partial match of that length would be chance, a
+/// complete one is not.
 fn whole(
     (query, document): (&[u64], &[u64]),
     tokens_min: usize,
@@ -296,20 +297,20 @@ fn whole(
     Ok(None)
 }
 
-/// The tokens that are in a range of bytes.
+/// Returns the tokens that are in a range of bytes.
 pub fn tokens_in(tokens: &Tokens, (start, end): (u32, u32)) -> Range<u32> {
     let first = tokens.spans.partition_point(|span| span.start < start);
     let last = tokens.spans.partition_point(|span| span.end <= end);
     first as u32..last.max(first) as u32
 }
 
-/// The bytes from the first of a range of tokens to the last.
+/// Returns the bytes from the first of a range of tokens to the last.
 pub fn bytes(tokens: &Tokens, range: &Range<usize>) -> (u32, u32) {
     let spans = &tokens.spans[range.clone()];
     spans.first().zip(spans.last()).map_or((0, 0), |(first, last)| (first.start, last.end))
 }
 
-/// A passage of which these ranges of tokens of the query are matched, but for hidden ones.
+/// Marks these ranges of tokens of the query as matched in a passage, except hidden ones.
 pub(crate) fn with_matched_tokens(
     passage: Passage,
     matched: impl Iterator<Item = Range<u32>>,
@@ -330,8 +331,8 @@ pub(crate) fn with_matched_tokens(
     passage.with_matched(tokens, ranges)
 }
 
-/// A passage of all these tokens, of which those are matched that the other place has too, counted as often as
-/// both have them.
+/// Marks the tokens of a passage that the other place also has as matched, each counted as often as
+/// both have it.
 pub(crate) fn with_words_of_both(passage: Passage, query: &Tokens, hit: &[u64]) -> Passage {
     let matched = words_of_both((&query.hashes, 0..query.hashes.len()), hit);
     let tokens = matched.iter().map(Range::len).sum::<usize>() as u32;
@@ -339,7 +340,8 @@ pub(crate) fn with_words_of_both(passage: Passage, query: &Tokens, hit: &[u64]) 
     passage.with_matched(tokens, matched)
 }
 
-/// The bytes of ranges of tokens of a text, without the comments of a program: they are not compared.
+/// Returns the bytes of ranges of tokens of a text, without the comments of a program, which are
+/// not compared.
 fn matched_bytes(text: Side<'_>, ranges: &[Range<usize>], genre: Genre) -> Vec<(u32, u32)> {
     let tokens = text.tokens;
     match genre {

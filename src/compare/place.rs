@@ -1,11 +1,11 @@
-//! On which page and line of its text does a passage begin?
+//! The page and line of its text on which a passage begins.
 //!
-//! Form feeds (U+000C) end pages, as in plain RFCs and in what is extracted of PDF and slides; line
+//! Form feeds (U+000C) end pages, as in plain RFCs and in text extracted from PDF and slides; line
 //! feeds end lines.
 
 use super::passages::{Passage, Unit};
 
-/// Gives passages of bytes the pages and lines on which they begin.
+/// Sets the pages and lines on which passages of bytes begin.
 pub fn place(passages: &mut [Passage], query: &str, document: &str) {
     if passages.is_empty() {
         return;
@@ -21,8 +21,8 @@ pub fn place(passages: &mut [Passage], query: &str, document: &str) {
     }
 }
 
-/// The page and the line of each offset in a text, counted from 1: no page of a text without form feeds,
-/// no line of a text of one line.
+/// Returns the page and the line of each offset in a text, counted from 1: no page for a text
+/// without form feeds, no line for a text of one line.
 ///
 /// One pass over the text, whatever the number of offsets, and no memory for its lines.
 fn places(text: &str, offsets: &[u32]) -> Vec<(Option<u32>, Option<u32>)> {

@@ -1,7 +1,7 @@
-//! Which runs of words does a text have?
+//! The distinct runs of words of a text.
 //!
-//! A run is k tokens in a row; what two texts have in common by definition is what their sets of runs
-//! have in common. A run is known by a hash of 64 bits that rolls along the text.
+//! A run is k tokens in a row; the measures of two texts compare their sets of runs. A run is
+//! identified by a hash of 64 bits that rolls along the text.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,8 +15,8 @@ use crate::text::Analyzer;
 
 /// The distinct runs of a text.
 ///
-/// A table of their hashes, which are spread evenly, with twice as many places or more: filling it takes a
-/// third of the time of sorting them.
+/// The set is a table of their hashes, which are spread evenly, with at least twice as many places:
+/// filling it takes a third of the time of sorting them.
 #[derive(Debug, Clone)]
 pub(crate) struct RunSet {
     /// Each hash at the first free place from the one that its low bits name; [`FREE`] elsewhere.
@@ -24,10 +24,10 @@ pub(crate) struct RunSet {
     count: u32,
 }
 
-/// A word of most texts takes as many bytes or more, with what stands between words.
+/// The minimum number of bytes of a word of most texts, including the separator after it.
 const WORD_BYTES_MIN: usize = 5;
 
-/// The tokens for which room is made before they are known.
+/// The maximum number of tokens to reserve memory for before their number is known.
 const ROOM_MAX: usize = 1 << 16;
 
 /// A place without a hash.
@@ -55,7 +55,7 @@ impl RunSet {
         }
     }
 
-    /// The place of a hash, or the free one where it would be.
+    /// Returns the place of a hash, or the free one where it would be.
     #[inline]
     fn place(&self, hash: u64) -> usize {
         let (hash, mask) = (named(hash), self.table.len() - 1);
@@ -77,7 +77,8 @@ impl RunSet {
         is_left_out: impl Fn(u64) -> bool,
         stop: Stop<'_>,
     ) -> Result<RunSet> {
-        // Room for the tokens of most texts, which would otherwise be copied as their number grows.
+        // Reserves memory for the tokens of most texts, which would otherwise be copied as their
+        // number grows.
         let room = text.len() / WORD_BYTES_MIN + 1;
         let (mut tokens, mut rest) = (Vec::new(), Vec::with_capacity(room.min(ROOM_MAX)));
         analyzer.for_each_part(
@@ -94,11 +95,12 @@ impl RunSet {
         Ok(RunSet::without(&tokens, k, is_left_out))
     }
 
-    /// Counts the runs that both texts have, and those of each, if they resemble each other at least so.
+    /// Counts the runs that both texts have, and those of each, if their resemblance is at least
+    /// `least`.
     pub fn resembling(&self, other: &RunSet, least: f64) -> Option<Overlap> {
         let (small, large) = if self.count <= other.count { (self, other) } else { (other, self) };
         let [few, many] = [small.count, large.count].map(f64::from);
-        // Rounding must not exclude what is exactly at the threshold.
+        // Rounding must not exclude a pair that is exactly at the threshold.
         let shared_min = least * (few + many) / (1.0 + least) * (1.0 - 1e-12);
         let missing_max = (few - shared_min) as u32;
         if few < shared_min || small.count == 0 {
@@ -119,13 +121,13 @@ impl RunSet {
         self.resembling(other, 0.0).unwrap_or(Overlap::new(0, self.count, other.count))
     }
 
-    /// The memory that it takes, in bytes.
+    /// Returns the memory that the set takes, in bytes.
     pub fn bytes(&self) -> usize {
         self.table.capacity() * size_of::<u64>()
     }
 }
 
-/// A hash as a table has it.
+/// Returns a hash as it is stored in a table.
 #[inline]
 fn named(hash: u64) -> u64 {
     if hash == FREE { 1 } else { hash }
@@ -139,7 +141,7 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// None yet, of `k` tokens.
+    /// Returns an empty set of runs of `k` tokens.
     pub(crate) fn new(k: usize) -> Runs {
         Runs { k, hashes: HashSet::default() }
     }
@@ -149,17 +151,18 @@ impl Runs {
         self.hashes.extend(run_values(tokens, self.k));
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no runs.
     pub(crate) fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Whether a run of this hash is among them.
+    /// Returns whether a run of this hash is among them.
     pub(crate) fn has(&self, hash: u64) -> bool {
         self.hashes.contains(&hash)
     }
 
-    /// The tokens of a text that are in any of these runs: ascending ranges that do not touch.
+    /// Returns the tokens of a text that are in any of these runs: ascending ranges that do not
+    /// touch.
     pub(crate) fn mask(&self, tokens: &[u64]) -> Vec<Range<usize>> {
         let len = self.k.min(tokens.len());
         let mut masked: Vec<Range<usize>> = Vec::new();
@@ -183,7 +186,7 @@ pub(crate) enum Place {
     Document,
 }
 
-/// The hash of a hidden token, which is unique to its place and text.
+/// Returns the hash of a hidden token, which is unique to its place and text.
 fn hidden(text: Place, at: usize) -> u64 {
     let salt = match text {
         Place::Query => 0x5bf0_3635_dcd1_a6b1,
@@ -199,7 +202,7 @@ pub(crate) fn hide(tokens: &mut [u64], ranges: &[Range<usize>], text: Place) {
     }
 }
 
-/// The range without hidden tokens at its ends.
+/// Returns the range without hidden tokens at its ends.
 pub(crate) fn trimmed(mut range: Range<usize>, tokens: &[u64], text: Place) -> Range<usize> {
     let is_hidden = |at: usize| tokens[at] == hidden(text, at);
     while !range.is_empty() && is_hidden(range.start) {

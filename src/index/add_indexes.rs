@@ -1,10 +1,11 @@
-//! How do finished indexes become one without being built again?
+//! Adoption of the segments of other indexes without building them again.
 //!
-//! Nothing in a segment depends on the index that it is in, so the segments of other indexes, the
-//! *shards*, are taken as they are: their files are copied or linked under new names and named by one
-//! commit. The commit also records which segments it took ([`Adopted`](super::seal::Adopted)), so
-//! that repeating it takes nothing, whether it was cut off or not. What has not been committed is
-//! collected like any file that no list names.
+//! Nothing in a segment depends on the index that contains it, so the segments of other indexes,
+//! the *shards*, are adopted unchanged: their files are copied or linked under new names, and one
+//! commit lists them. The commit also records the adopted segments
+//! ([`Adopted`](super::seal::Adopted)), so that a repetition adopts nothing, whether the first run
+//! was cut off or not. Files that were not committed are collected like any file that no list
+//! names.
 //!
 //! Segments are not merged here: the writer does that later, or [`Index::compact`].
 
@@ -78,7 +79,7 @@ pub struct AddedIndexes {
 /// A shard, locked.
 struct Shard<'a> {
     index: &'a Index,
-    /// Of the segments that are new.
+    /// A snapshot of the new segments.
     snapshot: Option<Snapshot>,
     /// Which segments of the snapshot these are, and their names.
     new: Vec<usize>,
@@ -88,8 +89,8 @@ struct Shard<'a> {
 /// The number of bytes that are copied at a time.
 const COPIED_BYTES: usize = 1 << 20;
 
-/// The operation as of which adopted segments have lost documents. No commit has this number after
-/// segments were added: adding them takes one.
+/// The number of the operation that deletions in adopted segments belong to. Adding segments uses
+/// up a number, so no commit has this one afterwards.
 const OPERATION: u64 = 0;
 
 impl Index {
@@ -173,8 +174,8 @@ impl Index {
 }
 
 impl Writer {
-    /// Takes the segments of other indexes, the `shards`, into this one as they are, all in one
-    /// commit: all of them or none. What has been added before is committed first.
+    /// Adopts the segments of other indexes, the `shards`, unchanged and in one commit: all of them
+    /// or none. Documents added earlier are committed first.
     ///
     /// No id occurs twice afterwards: `options` say what happens to documents of the same id.
     /// Segments that were adopted before are left out, so a repetition takes nothing; a shard that
@@ -206,7 +207,7 @@ impl Writer {
         Ok(merged)
     }
 
-    /// Takes what is new in the shards, in one commit, and removes them if that is asked for.
+    /// Adopts the new segments of the shards in one commit, and removes the shards if requested.
     fn take_in(
         &mut self,
         shards: Vec<Shard<'_>>,
@@ -215,7 +216,7 @@ impl Writer {
         merged: &mut AddedIndexes,
     ) -> Result<()> {
         if shards.iter().any(|shard| !shard.new.is_empty()) {
-            // What a merge that was cut off had copied is not to take space beside the new copies.
+            // The remains of a merge that was cut off must not take space beside the new copies.
             self.collect();
             let index = self.index().clone();
             let taken = take_all(&index, &shards, &resolved, options, merged);
@@ -228,7 +229,7 @@ impl Writer {
             return Ok(());
         }
         let index = self.index().clone();
-        // What lies at the path of a shard by now may be another's.
+        // Another index may meanwhile have taken the path of a shard.
         let check = |shard: &Index| {
             let checked = shard.directory().check_writer();
             checked.map_err(|e| shard.error("remove", e.into()))
@@ -263,7 +264,8 @@ impl Writer {
         index.directory().record(Adoption { segments, from: taken.from });
         self.begin_change();
         let writer = self.tantivy_writer();
-        // A merge of new segments before the commit would make one that `Elsewhere` does not know.
+        // A merge of new segments before the commit would make a segment that `Elsewhere` does not
+        // exclude.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         let mut added = taken.metas.into_iter().try_for_each(|meta| writer.add_segment(meta));
         if added.is_ok() && !resolved.replaced_ids.is_empty() {
@@ -276,7 +278,7 @@ impl Writer {
             self.tantivy_writer().set_merge_policy(Box::new(TieredMergePolicy));
         }
         if let Err(error) = self.committed() {
-            // Nothing says which documents have come.
+            // Without the snapshot, the documents of the new segments are unknown.
             self.begin_change();
             return Err(error);
         }
@@ -284,14 +286,14 @@ impl Writer {
     }
 }
 
-/// What becomes of documents with ids that occur twice.
+/// The resolution of ids that occur twice.
 #[derive(Default)]
 struct Resolved {
     /// The documents of each new segment that a later one replaces, ascending.
     deleted: Vec<Vec<u32>>,
     /// The ids of those of the index.
     replaced_ids: Vec<tantivy::Term>,
-    /// How many are replaced in all.
+    /// The number of documents replaced in all.
     replaced: u64,
 }
 
@@ -346,7 +348,7 @@ fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     let mut seen: HashSet<PathBuf> = HashSet::new();
     let own = index.and_then(|index| index.path().canonicalize().ok());
     for shard in shards {
-        // One in memory has no place.
+        // An index in memory has no path.
         let Ok(path) = shard.path().canonicalize() else { continue };
         if own.as_ref() == Some(&path) {
             let what = "an index cannot be merged with itself";
@@ -359,7 +361,7 @@ fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a shard whose segments would mean something else in the index.
+/// Refuses a shard whose segments would have another meaning in the index.
 pub(super) fn check_fits(index: &Index, shard: &Index) -> Result<()> {
     index.config().check_signs_as(shard.config(), shard.path())?;
     let (own, others) = (index.config(), shard.config());
@@ -383,8 +385,8 @@ pub(super) fn check_fits(index: &Index, shard: &Index) -> Result<()> {
     Ok(())
 }
 
-/// Locks all shards, which must fit `index`, and finds out which of their segments are new: not among
-/// the `known`.
+/// Locks all shards, which must fit `index`, and finds their new segments: those that are not in
+/// `known`.
 fn lock_all<'a>(
     index: &Index,
     mut known: Adopted,
@@ -411,7 +413,7 @@ fn lock_all<'a>(
     Ok(locked)
 }
 
-/// Opens a shard if it has segments that are not `known`; which ones these are.
+/// Opens a shard if it has segments that are not in `known`; also returns the positions of these.
 fn open_shard(
     shard: &Index,
     known: &Adopted,
@@ -424,7 +426,7 @@ fn open_shard(
             merged.removed_since += u64::from(meta.num_deleted_docs().saturating_sub(deleted));
         }
     }
-    // One that was being removed after all of it had been adopted cannot be opened.
+    // A shard that was being removed after its adoption cannot be opened.
     if metas.iter().all(|meta| known.contains_key(&meta.id().uuid_string())) {
         return Ok((None, Vec::new()));
     }
@@ -436,7 +438,7 @@ fn open_shard(
     Ok((Some(snapshot), new))
 }
 
-/// The error with the path of the shard, where it names one of its files.
+/// Returns the error with the path of the shard, where it names one of its files.
 fn in_shard(shard: &Index, error: Error) -> Error {
     match error {
         Error::Corrupt(Corruption { file, section, offset, what }) => {
@@ -527,8 +529,8 @@ fn take_all(
     Ok(taken)
 }
 
-/// Copies a file of a shard to `new`, or links it, if `link` says so and the file systems allow it;
-/// returns whether it is linked. Compares all of it with what was listed.
+/// Copies a file of a shard to `new`, or links it if `link` is set and the file systems allow it;
+/// returns whether it is linked. Compares the whole file with its entry in the list.
 fn take(
     index: &Index,
     shard: &Index,

@@ -1,7 +1,7 @@
-//! Which documents come next in the order of their ids?
+//! Documents in the order of their ids.
 //!
-//! The dictionaries of ids of all segments are sorted, so one pass over all of them together gives every id
-//! once. That order is the same whichever commit is read and whatever was merged.
+//! The dictionaries of ids of all segments are sorted, so one pass over all of them together gives
+//! every id once. That order depends neither on the commit nor on merges.
 
 use std::io;
 

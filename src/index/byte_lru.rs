@@ -1,7 +1,7 @@
-//! What has been decompressed that may be wanted again?
+//! A cache of decompressed values, limited in bytes.
 //!
-//! What was asked for last is kept, of all segments of an index together, and no more bytes of it
-//! than there is room for, however many segments and documents the index has.
+//! The values requested last are kept. The limit is for all segments of an index together, however
+//! many segments and documents the index has.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,19 +10,19 @@ use lru::LruCache;
 
 use crate::hash::{BuildKeyHasher, mix64};
 
-/// The parts of what is kept, each with a lock of its own.
+/// The number of parts of the cache, each with a lock of its own.
 const PARTS: usize = 16;
 
 /// What an entry takes beside its value, about: its place in the list and in the map.
 const ENTRY_BYTES: usize = 128;
 
-/// The values that were asked for last.
+/// The values requested last.
 pub struct ByteLru<T> {
     parts: [Mutex<Part<T>>; PARTS],
     owners: AtomicU64,
 }
 
-/// Some of them; the one asked for last is the last to go.
+/// Some of them; the value requested last is the last to go.
 struct Part<T> {
     values: LruCache<u64, Arc<T>, BuildKeyHasher>,
     bytes: usize,
@@ -31,7 +31,7 @@ struct Part<T> {
 
 /// A value that takes memory.
 pub trait InMemory {
-    /// The bytes that it takes.
+    /// Returns the number of bytes that it takes.
     fn memory_bytes(&self) -> usize;
 }
 
@@ -40,7 +40,7 @@ pub trait InMemory {
 pub struct Owner(u64);
 
 impl<T: InMemory> ByteLru<T> {
-    /// Room for this many bytes.
+    /// Creates a cache with room for this many bytes.
     pub fn new(bytes_max: usize) -> ByteLru<T> {
         let part = |_| {
             let values = LruCache::unbounded_with_hasher(BuildKeyHasher::default());
@@ -49,19 +49,19 @@ impl<T: InMemory> ByteLru<T> {
         ByteLru { parts: std::array::from_fn(part), owners: AtomicU64::new(0) }
     }
 
-    /// A new owner of values.
+    /// Creates a new owner of values.
     pub fn owner(&self) -> Owner {
         Owner(self.owners.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The value of this number; if it is not kept, what `read` gives.
+    /// Returns the value of this number; if the cache has no such value, calls `read` for it.
     pub fn get<E>(
         &self,
         Owner(owner): Owner,
         number: u32,
         read: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        // One to one, and spread.
+        // `mix64` maps names one to one, and spreads them.
         let name = mix64(owner << 32 | u64::from(number));
         let part = &self.parts[name as usize % PARTS];
         let part = || part.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +74,7 @@ impl<T: InMemory> ByteLru<T> {
         Ok(value)
     }
 
-    /// The bytes of all that is kept.
+    /// Returns the bytes of all values in the cache.
     #[cfg(test)]
     pub fn memory_bytes(&self) -> usize {
         let of = |part: &Mutex<Part<T>>| {

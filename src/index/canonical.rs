@@ -1,18 +1,19 @@
-//! Which JSON is the same for equal objects?
+//! The same JSON for equal objects.
 //!
-//! A JSON object keeps its members sorted or as they came: that is a feature of `serde_json`, which
-//! any crate of the same build may turn on. So what is stored, compared or hashed sorts them here.
+//! A JSON object keeps its members sorted or in the order of insertion: that is a feature of
+//! `serde_json`, which any crate of the same build may turn on. So members are sorted here before
+//! they are stored, compared or hashed.
 
 use serde_json::{Map, Value};
 
-/// The JSON of a meta object with sorted keys and no spaces: equal objects have equal JSON. That
-/// of an empty object is empty, as that of a document without one.
+/// Returns the JSON of a meta object with sorted keys and no spaces: equal objects have equal JSON.
+/// That of an empty object is empty, like that of a document without one.
 #[must_use]
 pub fn canonical_json(meta: &Map<String, Value>) -> String {
     if meta.is_empty() { String::new() } else { object_json(meta) }
 }
 
-/// The members of an object, in the order of their names.
+/// Returns the members of an object, in the order of their names.
 #[must_use]
 pub fn sorted(object: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut members: Vec<(&String, &Value)> = object.iter().collect();

@@ -1,4 +1,4 @@
-//! Is every byte of the index what was written?
+//! Verification of every byte of the index.
 //!
 //! Reads all of it: tantivy's components against their checksums, signatures page by page and
 //! then by meaning, stored texts against their digests, ids against each other.
@@ -25,7 +25,7 @@ use crate::segment::Candidates;
 pub struct CheckReport {
     /// Segments looked at.
     pub segments: usize,
-    /// What is wrong; empty in a sound index.
+    /// The damage that was found; empty in a sound index.
     pub problems: Vec<Corruption>,
 }
 
@@ -40,14 +40,14 @@ impl CheckReport {
 const PROBLEMS_MAX: usize = 1000;
 
 impl Index {
-    /// Reads the whole index and reports what is damaged.
+    /// Reads the whole index and reports the damage.
     ///
     /// # Errors
     /// When something other than damage keeps the index from being read.
     pub fn check(&self) -> Result<CheckReport> {
         let mut report = CheckReport::default();
         let (components, snapshot) = {
-            // Under one lock: what is checked is one commit, of which nothing is collected.
+            // Under one lock: one commit is checked, and none of its files is collected meanwhile.
             let hold = self.directory().hold_list();
             let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
             (self.open_components()?, self.snapshot())
@@ -95,7 +95,7 @@ impl Index {
     }
 }
 
-/// The name of a component, what it should hold, and the file.
+/// The name of a component, its expected content, and the file.
 type OpenComponent = (String, Component, std::result::Result<FileSlice, OpenReadError>);
 
 impl CheckReport {
@@ -142,9 +142,9 @@ fn check_documents(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> 
     Ok(())
 }
 
-/// Refuses a document if its segment knows other fingerprints or tokens of it than its text has.
+/// Refuses a document if its segment has other fingerprints or tokens for it than its text yields.
 ///
-/// Stored signatures are compared with the dictionary as a whole; where there are none, texts are.
+/// Stored signatures are compared with the dictionary as a whole; without them, texts are compared.
 fn check_fingerprints(snapshot: &Snapshot, address: DocAddress, text: &str) -> Result<()> {
     let signatures = &snapshot.segment(address).signatures;
     let (tokens, signature) = snapshot.config().sign(text)?;
@@ -159,7 +159,8 @@ fn check_fingerprints(snapshot: &Snapshot, address: DocAddress, text: &str) -> R
     for (_, term) in signatures.find_all(&keys)? {
         signatures.documents_among(&term, &own, |_| known += 1)?;
     }
-    // It has no others, if the dictionary has as many of it: the check of the segment has counted them.
+    // If the counts are equal the lists have no other fingerprints of it: the check of the segment
+    // has counted them.
     if (row.distinct as usize, known) != (keys.len(), keys.len()) {
         let what = "the posting lists contain other fingerprints of it than its text has";
         return Err(snapshot.damaged(address, "sig", what));

@@ -1,8 +1,8 @@
-//! Which meta object does a document have, without decompressing a block for each?
+//! Meta objects of documents, without decompressing a block for each.
 //!
 //! tantivy keeps the distinct strings of a column in a compressed dictionary; reading one takes
-//! some microseconds, ten times what the rest of a short query does. So strings that follow each
-//! other in the dictionary are read together, and those that were asked for last are kept.
+//! some microseconds, ten times as long as the rest of a short query. So strings that follow each
+//! other in the dictionary are read together, and those requested last are kept.
 
 use std::io;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use tantivy::columnar::BytesColumn;
 use super::byte_lru::{ByteLru, InMemory, Owner};
 
 /// The number of strings that are read together. A block of the dictionary, which has to be
-/// decompressed for one of them, has ten times as many short ones; but where few are asked for again, those
-/// that are read in vain take time.
+/// decompressed for one of them, has ten times as many short ones; but where few are requested
+/// again, reading the others in vain takes time.
 const GROUP_STRINGS: u64 = 32;
 
 /// A column of strings, one a document at most.
@@ -31,7 +31,7 @@ pub struct Group {
 }
 
 impl StringColumn {
-    /// The strings of `column`, of which those asked for last are in `kept`.
+    /// Creates the strings of `column`; `kept` caches those requested last.
     pub fn new(column: BytesColumn, kept: &Arc<ByteLru<Group>>) -> StringColumn {
         StringColumn { column, kept: kept.clone(), owner: kept.owner() }
     }
@@ -64,7 +64,7 @@ impl Group {
         Ok(Group { bytes: bytes.into(), ends: ends.into() })
     }
 
-    /// The string at this place; `None` if the dictionary ends before it.
+    /// Returns the string at this place; `None` if the dictionary ends before it.
     fn get(&self, at: usize) -> Option<&[u8]> {
         let start = if at == 0 { 0 } else { *self.ends.get(at - 1)? };
         Some(&self.bytes[start..*self.ends.get(at)?])
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::hash::mix64;
 
-    /// A column of `documents` documents, of which every seventh has no string.
+    /// A column of `documents` documents; every seventh has no string.
     fn column(documents: u32) -> BytesColumn {
         let mut writer = ColumnarWriter::default();
         for doc in (0..documents).filter(|doc| !doc.is_multiple_of(7)) {
@@ -99,7 +99,7 @@ mod tests {
         column
     }
 
-    /// In another order than the documents, some of them the same.
+    /// Strings in another order than the documents, some of them equal.
     fn string(doc: u32) -> String {
         let number = mix64(u64::from(doc) / 2);
         format!("{number:x}").repeat(1 + doc as usize / 2 % 5)

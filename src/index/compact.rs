@@ -1,4 +1,4 @@
-//! How does the index get rid of deleted documents and small segments?
+//! Compaction: removal of deleted documents and merging of small segments.
 
 use std::path::PathBuf;
 
@@ -24,8 +24,8 @@ pub struct Compaction {
 }
 
 impl Index {
-    /// The damage of a store of the last commit, if there is one: tantivy does not say why it could
-    /// not merge it.
+    /// Returns the damage of a store of the last commit, if there is one: tantivy does not say why
+    /// it could not merge it.
     fn store_damage(&self) -> Option<Error> {
         let metas = self.tantivy().searchable_segment_metas().ok()?;
         let mut stores = metas.iter().map(|meta| meta.relative_path(SegmentComponent::Store));
@@ -120,8 +120,8 @@ impl Compacting {
     }
 }
 
-/// Which segments to merge: into at most `count`, of like size; one that is alone in its group
-/// and has no deleted documents is left as it is.
+/// Chooses the segments to merge: into at most `count`, of like size; a segment that is alone in
+/// its group and has no deleted documents is left unchanged.
 fn groups(metas: &[SegmentMeta], count: usize) -> Vec<Vec<SegmentId>> {
     let mut by_size: Vec<&SegmentMeta> = metas.iter().collect();
     by_size.sort_by_key(|meta| (std::cmp::Reverse(meta.num_docs()), meta.id()));

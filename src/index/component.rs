@@ -1,7 +1,7 @@
-//! Is a component what was written?
+//! Checks of a component against its checksum.
 //!
-//! A component is a file of tantivy's with a footer that has a checksum; the list of segments repeats that, and
-//! says how long the file is.
+//! A component is a file of tantivy's with a footer that has a checksum; the list of segments
+//! repeats the checksum, and records the length of the file.
 
 use std::io;
 
@@ -15,15 +15,15 @@ use crate::error::Corruption;
 /// The two numbers at the end of a component: the length of tantivy's footer, and its magic.
 const FOOTER_END_BYTES: usize = 8;
 
-/// The error for damage of a component.
+/// Returns the error for damage of a component.
 pub fn damage(name: &str, what: impl Into<String>) -> io::Error {
     io::Error::other(Corruption::new(name, "component", 0, what))
 }
 
-/// tantivy's footer of a component, and all before it.
+/// Splits a component into tantivy's footer and all before it.
 ///
 /// # Errors
-/// When it has none.
+/// When it has no footer.
 pub fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSlice)> {
     // tantivy's own reader panics on less.
     if file.len() < FOOTER_END_BYTES {
@@ -63,10 +63,10 @@ pub fn verify_body(name: &str, file: FileSlice) -> io::Result<()> {
     Ok(())
 }
 
-/// Compares all of a component with what was listed.
+/// Compares all of a component with its entry in the list.
 ///
 /// # Errors
-/// When it is not what was written, or cannot be read.
+/// When it differs from that entry, or cannot be read.
 pub fn verify_whole(name: &str, file: FileSlice, listed: Component) -> io::Result<()> {
     verify_end(name, &file, listed)?;
     verify_body(name, file)

@@ -1,4 +1,4 @@
-//! How are the documents of this index turned into signatures?
+//! The settings that determine the signatures of an index.
 //!
 //! The scheme, the analyzer and the hash, as the index itself records them in its schema. An
 //! index that was built with another version of any of them is refused: its fingerprints would
@@ -24,7 +24,7 @@ use crate::text::{Analyzer, Tokens};
 /// The file of an index with its frequency table, if it has one.
 pub(super) const FREQUENCIES_FILE: &str = "frequencies.cento";
 
-/// The name that stands for the scheme `winnow(k=2,w=4)` over the analyzer `avtor`: see
+/// An alias for the scheme `winnow(k=2,w=4)` over the analyzer `avtor`: see
 /// [`Config::with_frequencies`].
 pub const REUSE: &str = "reuse";
 
@@ -216,9 +216,9 @@ impl Config {
         params.into()
     }
 
-    /// What decides whether two signatures can be compared: texts, numbers and truth values, in the
-    /// order of their names. No JSON object, of which any crate of the same build may change the
-    /// order.
+    /// Returns the settings that decide whether two signatures can be compared: texts, numbers and
+    /// truth values, in the order of their names. A JSON object would not do: any crate of the same
+    /// build may change its order.
     fn identity(&self) -> BTreeMap<&'static str, Value> {
         let mut identity = BTreeMap::from([
             ("format", FORMAT_VERSION.into()),
@@ -238,7 +238,7 @@ impl Config {
         identity
     }
 
-    /// What the segments of an index with this configuration have in common.
+    /// Returns the description that the segments of an index with this configuration share.
     pub(super) fn description(&self) -> Description {
         Description {
             key_bits: self.scheme.key_bits(),
@@ -247,8 +247,8 @@ impl Config {
         }
     }
 
-    /// The configuration that the index at `path` records as `params`; `frequencies` reads the
-    /// bytes of its frequency table.
+    /// Reads the configuration that the index at `path` records as `params`; `frequencies` reads
+    /// the bytes of its frequency table.
     pub(super) fn from_params(
         path: &Path,
         params: &Value,
@@ -277,7 +277,7 @@ impl Config {
         };
         let store_text = params["text"] == Value::Bool(true);
         let config = Config::with_frequencies(text("scheme"), text("analyzer"), store_text, table)?;
-        // An index without the setting was made when there was none.
+        // An index without the setting is older than the setting.
         let max_df = params["max_df"].as_str().map_or(Ok(MaxDf::Default), str::parse)?;
         // Without the setting they are stored.
         let store_signatures = params["signatures"] != Value::Bool(false);
@@ -332,8 +332,8 @@ mod tests {
 
     #[test]
     fn the_digest_of_a_configuration_is_that_of_its_fields_in_the_order_of_their_names() {
-        // It depended on the order of a JSON object: with another feature of serde_json in the
-        // build no index could be read.
+        // The digest depended on the order of a JSON object: with another feature of serde_json in
+        // the build no index could be read.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         assert_eq!(config.digest(), 15579288101666249549);
         let analyzer_digest = format!("{:016x}", config.analyzer.digest());

@@ -1,4 +1,4 @@
-//! Which documents of several indexes have the same id?
+//! Ids that occur in several indexes.
 //!
 //! The dictionaries of ids of all segments are sorted, so one pass over all of them together finds
 //! every id that two have. It takes no memory for ids that occur once.
@@ -25,7 +25,7 @@ pub struct Source<'a> {
     reader: &'a SegmentReader,
 }
 
-/// The segments `which` of a snapshot.
+/// Returns the segments `which` of a snapshot.
 pub fn sources(
     holder: usize,
     snapshot: &Snapshot,
@@ -51,14 +51,14 @@ pub struct RepeatedIds {
     pub clash: Option<Clash>,
     /// The ids of those of the index that is merged into.
     pub own: Vec<Term>,
-    /// Those of each source, ascending.
+    /// The documents of each source, ascending.
     pub deleted: Vec<Vec<DocId>>,
-    /// How many documents that are.
+    /// The number of these documents.
     pub replaced: u64,
 }
 
-/// Finds the documents whose ids a later one has; `index` says which field they are in. If that is not
-/// `allowed`, the first is enough.
+/// Finds the documents whose ids a later source has too; `index` determines the field of the ids.
+/// Unless that is `allowed`, the search ends at the first.
 ///
 /// # Errors
 /// When a dictionary cannot be read.
@@ -119,7 +119,7 @@ pub fn find(sources: &[Source<'_>], index: &Index, allowed: bool) -> Result<Repe
     Ok(found)
 }
 
-/// Matches documents with these ids, but none in segments that have just been adopted.
+/// Matches documents with these ids, except in segments that have just been adopted.
 ///
 /// tantivy applies a deletion to all segments of a commit, whether they came before it or after.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// Documents with the ids `ids` that are not in the segments `adopted`.
+    /// Creates a query for documents with the ids `ids` that are not in the segments `adopted`.
     pub fn new(ids: Vec<Term>, adopted: HashSet<SegmentId>) -> Elsewhere {
         Elsewhere { ids: TermSetQuery::new(ids), adopted: Arc::new(adopted) }
     }

@@ -1,14 +1,15 @@
-//! Which documents go with the next commit, and what does it take to remember them?
+//! Deletions that the next commit makes, and the memory to remember them.
 //!
-//! tantivy keeps a deletion until every segment has met it, and a deletion meets all documents of its id in a
-//! segment. With one for each version, n versions of a document would be met n^2 times, and each deletion would
-//! take 1.2 kB. So a commit has one deletion for all documents that the last one had ([`Ids`]). A document
-//! that was added since then has a deletion of its own, and the next one of the same id makes that void: whatever
-//! it would delete, the next one deletes, because a commit has each segment meet all deletions.
+//! tantivy keeps a deletion until every segment has met it, and a deletion meets all documents of
+//! its id in a segment. With one deletion for each version, n versions of a document would be met
+//! n^2 times, and each deletion would take 1.2 kB. So a commit has one deletion for all documents
+//! that the last commit had ([`Ids`]). A document added since then has a deletion of its own, and
+//! the next deletion of the same id makes that void: the next one covers all documents of the void
+//! one, because a commit has each segment meet all deletions.
 //!
-//! The deletion of committed documents can grow until the commit because no segment meets it before: the committed
-//! ones meet deletions when there is a commit, and those written since have none of its ids, as long as what
-//! was added since the last commit is never among them.
+//! The deletion of committed documents can grow until the commit because no segment meets it
+//! before: the committed segments meet deletions at a commit, and those written since do not
+//! contain its ids, as long as it never includes documents added since the last commit.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -28,14 +29,14 @@ const PIECE_BYTES: usize = 64 << 10;
 /// The bytes of the length of an id.
 const LEN_BYTES: usize = 4;
 
-/// What a deletion of one document takes beside its id, void or not: its operation in tantivy's queue, which
-/// grows by doubling, its query, the id's own allocation.
+/// The memory for a deletion of one document beside its id, void or not: its operation in tantivy's
+/// queue, which grows by doubling, its query, the id's own allocation.
 const SINGLE_BYTES: usize = 176;
 
-/// What it takes to know the last deletion of an id.
+/// The memory to remember the last deletion of an id.
 const LAST_BYTES: usize = 64;
 
-/// What is deleted since the last commit.
+/// The deletions since the last commit.
 pub struct Deletions {
     /// The field with the ids.
     field: Field,
@@ -47,7 +48,7 @@ pub struct Deletions {
     period: Arc<Period>,
 }
 
-/// What the deletions between two commits have in common.
+/// The state that the deletions between two commits share.
 #[derive(Default)]
 struct Period {
     /// There will be no commit.
@@ -57,7 +58,7 @@ struct Period {
 }
 
 impl Deletions {
-    /// Nothing is deleted yet; `field` has the ids.
+    /// Creates an empty set of deletions; `field` has the ids.
     pub fn new(field: Field) -> Deletions {
         let (committed, single) = (None, HashMap::new());
         Deletions { field, committed, single, bytes: 0, period: Arc::default() }
@@ -68,11 +69,11 @@ impl Deletions {
         *self = Deletions::new(self.field);
     }
 
-    /// Deletes the document with this id, which has the digest `of_id`. `is_committed` says that it has not
-    /// been changed since the last commit.
+    /// Deletes the document with this id, whose digest is `of_id`. `is_committed` is true if it has
+    /// not been changed since the last commit.
     ///
     /// # Errors
-    /// Those of tantivy.
+    /// The errors of tantivy.
     pub fn delete(
         &mut self,
         writer: &IndexWriter,
@@ -111,7 +112,7 @@ impl Deletions {
         self.bytes
     }
 
-    /// Nothing will come of the deletions: no segment needs to meet them.
+    /// Abandons the deletions: no segment needs to meet them.
     pub fn abandon(&self) {
         self.period.is_abandoned.store(true, Ordering::Relaxed);
     }
@@ -128,7 +129,7 @@ impl Deletions {
 struct Ids(Mutex<Vec<Vec<u8>>>);
 
 impl Ids {
-    /// One id alone takes no more than it needs.
+    /// Stores one id alone, without spare capacity.
     fn of_one(id: &str) -> Ids {
         let mut piece = Vec::with_capacity(LEN_BYTES + id.len());
         write_id(&mut piece, id);
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_writer_that_is_dropped_meets_no_document() {
-        // It took as long to stop as to commit.
+        // Stopping took as long as a commit.
         let index = index();
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
         for version in 0..VERSIONS {

@@ -1,13 +1,13 @@
-//! Is what tantivy reads what was written, and is a commit on disk when it is acknowledged?
+//! Checked reads and durable commits, over a tantivy directory.
 //!
 //! A thin layer over a tantivy directory (the memory-mapped one, except in tests). It adds five
-//! promises to those of the directory beneath: an atomic write is durable when it returns; nothing is
-//! changed in another directory than the one that was opened (`held`); the list of segments is checked at
-//! every read; a component has the length and the checksum that
-//! the list gives it; and of a small component the end, which says what is where, is checked when it is
-//! opened, and all of it before the first byte of the rest is used (`lazy`). The large components have
-//! their own checks: pages in `.sig`; in `.store` the index at opening, the digests of documents when they
-//! are read, all of it before it is merged.
+//! promises to those of the directory beneath: an atomic write is durable when it returns; nothing
+//! is changed in another directory than the one that was opened (`held`); the list of segments is
+//! checked at every read; a component has the length and the checksum in the list; and the end of a
+//! small component, which says where everything is, is checked when the component is opened, and
+//! all of it before the first byte of the rest is used (`lazy`). The large components have their
+//! own checks: `.sig` has pages; of a `.store`, the index is checked at opening, the digests of
+//! documents when they are read, and all of it before a merge.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -36,7 +36,7 @@ use crate::replace;
 /// Components that check themselves as they are read.
 const SELF_CHECKED: [&str; 2] = ["sig", "store"];
 
-/// The file in which tantivy keeps which files it may collect.
+/// The file that lists the files that tantivy may collect.
 pub const MANAGED: &str = ".managed.json";
 
 /// A tantivy directory whose commits are durable and whose damage is noticed.
@@ -48,27 +48,28 @@ pub struct IndexDirectory {
 
 #[derive(Default)]
 struct State {
-    /// The directory, if it is one of the file system's.
+    /// The directory, if it is in the file system.
     held: Option<Arc<HeldDirectory>>,
     /// The files besides components and lists without which the index cannot be opened.
     others: Mutex<BTreeSet<PathBuf>>,
-    /// What the last list of segments says of its files; their names are never used again.
+    /// The entries of the last list of segments for its files; their names are never used again.
     listed: Mutex<Components>,
-    /// Held from reading or writing the list until `listed` is set: a thread that read it before another wrote it must not
-    /// set what it read afterwards.
+    /// Held from reading or writing the list until `listed` is set: a thread that read the list
+    /// before another wrote it must not set its older copy afterwards.
     list: Mutex<()>,
-    /// The segments of other indexes that the last list says have been adopted.
+    /// The segments of other indexes that have been adopted, according to the last list.
     adopted: Mutex<Adopted>,
-    /// Those that the next commit adopts.
+    /// The segments that the next commit adopts.
     adoption: Mutex<Option<Adoption>>,
-    /// What tantivy's list of files that may be collected contains on disk, while more is about to come.
+    /// The content on disk of tantivy's list of files that may be collected, while more files are
+    /// about to come.
     announced: Mutex<BTreeSet<String>>,
     /// Files that are to be links to others instead of being written.
     links: Mutex<HashMap<PathBuf, PathBuf>>,
-    /// Components whose checksum has been found right.
+    /// Components whose checksum has been compared and fits.
     verified: Verified,
     stores: Stores,
-    /// How many times each thread holds the list of segments.
+    /// The number of times that each thread holds the list of segments.
     holders: Mutex<HashMap<ThreadId, usize>>,
 }
 
@@ -77,7 +78,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl IndexDirectory {
-    /// A layer over `inner`, which is the directory `held` of the file system if it is one.
+    /// Creates a layer over `inner`, which is the directory `held` of the file system if it is one.
     pub fn new(inner: Box<dyn Directory>, held: Option<HeldDirectory>) -> IndexDirectory {
         let held = held.map(Arc::new);
         IndexDirectory { inner, state: Arc::new(State { held, ..State::default() }) }
@@ -102,8 +103,8 @@ impl IndexDirectory {
     fn lock_list(&self) -> Result<DirectoryLock, LockError> {
         match (self.root(), self.inner.acquire_lock(&META_LOCK)) {
             (Some(root), Err(LockError::IoError(error))) if is_denied(&error) => {
-                // A lock wants no more than an open file. Where there is none yet, or the file
-                // system knows no locks, there is nothing to wait for.
+                // A lock needs only an open file. Where the file is missing, or the file system has
+                // no locks, there is nothing to wait for.
                 let file = File::open(root.join(&META_LOCK.filepath));
                 let locked = file.and_then(|file| file.lock().map(|()| file)).ok();
                 Ok(DirectoryLock::from(Box::new(locked)))
@@ -112,10 +113,10 @@ impl IndexDirectory {
         }
     }
 
-    /// Removes what a crash or a failure cut off: temporary files, and lists of deleted documents
-    /// that no commit names. A commit has the name of such a list from the number of its operations,
-    /// which a repetition has again: the file would always be in its way. Only for the holder of the
-    /// lock of the writer, after it has read the list of segments: there is no other writer.
+    /// Removes the remains of a crash or a failure: temporary files, and lists of deleted documents
+    /// that no commit names. A commit names such a list by the number of its operations, and a
+    /// repetition has the same number: the file would always be in its way. Only for the holder of
+    /// the writer's lock, after it has read the list of segments: there is no other writer.
     pub fn remove_unfinished(&self) {
         let (Some(root), Some(held)) = (self.root(), &self.state.held) else { return };
         if let Err(error) = self.check_writer() {
@@ -151,12 +152,13 @@ impl IndexDirectory {
         }
     }
 
-    /// Opens a component that is checked by nobody: to see what is wrong with it.
+    /// Opens a component without checking it, so that damage can be found.
     pub fn open_unchecked(&self, path: &Path) -> Result<FileSlice, OpenReadError> {
         self.inner.get_file_handle(path).map(FileSlice::new)
     }
 
-    /// The store at `path`, without tantivy's footer, for a reader that checks what it reads.
+    /// Opens the store at `path`, without tantivy's footer, for a reader that checks every value it
+    /// reads.
     ///
     /// # Errors
     /// When it cannot be opened, or has no footer.
@@ -175,18 +177,18 @@ impl IndexDirectory {
         file.map_or(Ok(()), |file| self.state.stores.verify(path, &file))
     }
 
-    /// Reads the list of segments as it is on disk; it is not checked.
+    /// Reads the list of segments from disk, unchecked.
     pub fn sealed_list(&self) -> Result<Vec<u8>, OpenReadError> {
         self.inner.atomic_read(Path::new(META))
     }
 
-    /// What the list of segments that was last read or written says of its files.
+    /// Returns the entries for its files in the list of segments that was last read or written.
     pub fn listed(&self) -> Components {
         locked(&self.state.listed).clone()
     }
 
-    /// The segments of other indexes that have been adopted, as the list of segments says that was
-    /// last read or written.
+    /// Returns the segments of other indexes that have been adopted, according to the list of
+    /// segments that was last read or written.
     pub fn adopted(&self) -> Adopted {
         locked(&self.state.adopted).clone()
     }
@@ -196,13 +198,13 @@ impl IndexDirectory {
         *locked(&self.state.adoption) = Some(adoption);
     }
 
-    /// The directory of the file system, if it is one.
+    /// Returns the path of the directory, if it is in the file system.
     pub fn root(&self) -> Option<&Path> {
         self.state.held.as_deref().map(HeldDirectory::root)
     }
 
-    /// The path by which the files of the directory are changed, if it is one of the file system's; as long as
-    /// this lives.
+    /// Returns the path for changes to the files of the directory, if it is in the file system;
+    /// valid as long as this lives.
     pub fn own(&self) -> Option<&Path> {
         self.state.held.as_deref().map(HeldDirectory::own)
     }
@@ -227,7 +229,7 @@ impl IndexDirectory {
         Ok(())
     }
 
-    /// Has tantivy's list be written as it is again.
+    /// Ends the announcement: tantivy's list is written unchanged again.
     pub fn end_announcement(&self) {
         locked(&self.state.announced).clear();
     }
@@ -250,9 +252,9 @@ impl IndexDirectory {
         Ok(())
     }
 
-    /// Has the next [`open_write`](Directory::open_write) of `path` make a link to the file `source`,
-    /// whose content is durable, and write nothing. So tantivy, which calls it, knows of the file before
-    /// it is there, and collects it if nothing names it.
+    /// Makes the next [`open_write`](Directory::open_write) of `path` create a link to the file
+    /// `source`, whose content is durable, and write nothing. So tantivy, which calls it, records
+    /// the file before it exists, and collects it if no list names it.
     pub fn link_next(&self, path: &Path, source: PathBuf) {
         locked(&self.state.links).insert(path.to_owned(), source);
     }
@@ -264,7 +266,8 @@ impl IndexDirectory {
         }
     }
 
-    /// Makes sure that what is changed is the index that was opened, and that nobody else changes it.
+    /// Makes sure that changes go to the index that was opened, and that no other writer changes
+    /// it.
     ///
     /// # Errors
     /// When another directory or lock is in the place of the one held.
@@ -272,10 +275,10 @@ impl IndexDirectory {
         self.state.held.as_ref().map_or(Ok(()), |held| held.check_writer())
     }
 
-    /// Writes a file whole and for good, in place of another or none.
+    /// Writes a file whole and durably, whether or not it exists already.
     ///
     /// # Errors
-    /// When it cannot be written, or the directory is another.
+    /// When it cannot be written, or the directory has been exchanged.
     pub fn replace(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         self.replace_if(path, data, &|| self.check_writer())
     }
@@ -292,12 +295,13 @@ impl IndexDirectory {
         let others: Vec<PathBuf> = locked(&self.state.others).iter().cloned().collect();
         self.replace_if(Path::new(META), list, &|| held.check_list(components, &others))?;
         held.wrote_list(list);
-        // If it was exchanged meanwhile the commit is made where nobody looks for it.
+        // If the directory was exchanged meanwhile, the commit is in a directory that no reader
+        // opens.
         held.check_directory()
     }
 
-    /// Writes such a file if `check` succeeds, once before it begins and once before the new file takes its
-    /// place.
+    /// Writes a file as [`replace`](Self::replace) does if `check` succeeds, once before the write
+    /// begins and once before the new file takes its place.
     fn replace_if(
         &self,
         path: &Path,
@@ -306,7 +310,7 @@ impl IndexDirectory {
     ) -> io::Result<()> {
         check()?;
         if let Some(held) = &self.state.held {
-            // Not tantivy's, whose files nobody but their owner may read.
+            // Not tantivy's writer: only their owner may read its files.
             return replace::file_if(&held.own().join(path), data, check);
         }
         self.inner.atomic_write(path, data)?;
@@ -315,7 +319,8 @@ impl IndexDirectory {
         self.inner.sync_directory()
     }
 
-    /// What a component holds: as the list says or, if it is new, as its footer says.
+    /// Returns the length and checksum of a component: from the list or, if it is new, from its
+    /// footer.
     fn component(&self, name: &str) -> io::Result<Component> {
         if let Some(&component) = locked(&self.state.listed).get(name) {
             return Ok(component);
@@ -333,7 +338,7 @@ impl IndexDirectory {
         path.to_str().is_some_and(|name| locked(&self.state.listed).contains_key(name))
     }
 
-    /// A handle of the component at `path` of which nothing is used unchecked.
+    /// Returns a handle of the component at `path` that checks every byte before it is used.
     fn checked(&self, path: &Path, handle: Arc<dyn FileHandle>) -> io::Result<Arc<dyn FileHandle>> {
         let name = path.display().to_string();
         let file = FileSlice::new(handle.clone());
@@ -360,13 +365,13 @@ impl IndexDirectory {
     }
 }
 
-/// Whether a component is one that checks itself as it is read.
+/// Returns whether a component checks itself as it is read.
 fn is_self_checked(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or("");
     SELF_CHECKED.contains(&extension)
 }
 
-/// What a link is written through: it has its content.
+/// The writer of a link, which has its content already.
 struct Linked;
 
 impl io::Write for Linked {
@@ -406,7 +411,7 @@ impl Drop for ListHold {
     }
 }
 
-/// Whether a file has a name that the crate `tempfile` gives.
+/// Returns whether a file has a name of the pattern of the crate `tempfile`.
 fn is_temporary(name: &str) -> bool {
     let random = name.strip_prefix(".tmp");
     random.is_some_and(|r| r.len() == 6 && r.bytes().all(|byte| byte.is_ascii_alphanumeric()))

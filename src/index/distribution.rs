@@ -1,8 +1,8 @@
-//! How are fingerprints spread over documents, and what does a limit of document frequency cost?
+//! Document frequencies of fingerprints, and the cost of a limit on them.
 //!
 //! The dictionaries of all segments are read side by side, so that a fingerprint's frequency is
-//! that in the whole index, deleted documents included until they are compacted away. What the
-//! limit costs is measured on a sample of documents.
+//! that in the whole index, deleted documents included until they are compacted away. The cost of
+//! the limit is measured on a sample of documents.
 
 use serde::Serialize;
 
@@ -149,7 +149,7 @@ impl Head<'_> {
     }
 }
 
-/// What was seen in the sampled documents.
+/// Totals of the sampled documents.
 #[derive(Default)]
 struct Sample {
     documents: u64,

@@ -1,4 +1,4 @@
-//! What can be put into an index?
+//! The documents of an index, as they are added.
 
 use std::path::Path;
 
@@ -24,11 +24,11 @@ pub struct Document {
     pub id_source: IdSource,
 }
 
-/// Who chose the id of a document: whoever has the document, or its reader, which made it of the place where
-/// the document was found.
+/// The origin of a document's id: the caller chose it, or the reader of the document made it from
+/// the place where the document was found.
 ///
-/// A document with an id that was made replaces only one that was found at the same place, so that two files of
-/// one name in two directories do not take each other's place.
+/// A document with a made id replaces only one that was found at the same place, so that two files
+/// of one name in two directories do not replace each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdSource {
     is_made: bool,
@@ -40,47 +40,52 @@ impl IdSource {
     /// The id was given with the document, which replaces any other of this id.
     pub const GIVEN: IdSource = IdSource { is_made: false, place: 0 };
 
-    /// The id was made for a document of a stream, of which nothing says what it is.
+    /// The id was made for a document of a stream that does not identify its documents.
     pub const STREAM: IdSource = IdSource { is_made: true, place: 0 };
 
-    /// The id was made of a path, which is absolute: of this file, or of something in it.
+    /// Returns the source of an id that was made from a path, which is absolute: of this file, or
+    /// of something in it.
     #[must_use]
     pub fn file(path: &Path) -> IdSource {
         let place = Digest::of(path.as_os_str().as_encoded_bytes()).low;
         IdSource { is_made: true, place: place.max(1) }
     }
 
-    /// An id that was made of the place of this number; 0 if it is not known.
+    /// Returns the source of an id that was made from the place with this number; 0 if the place is
+    /// unknown.
     #[must_use]
     pub fn made(place: u64) -> IdSource {
         IdSource { is_made: true, place }
     }
 
-    /// The number of the place of which the id was made, if it was; 0 if it is not known.
+    /// Returns the number of the place that the id was made from, if it was; 0 if the place is
+    /// unknown.
     #[must_use]
     pub fn made_of(self) -> Option<u64> {
         self.is_made.then_some(self.place)
     }
 
-    /// The same id, chosen: the document replaces any other of this id.
+    /// Returns the source of the same id as a chosen one: the document replaces any other of this
+    /// id.
     #[must_use]
     pub fn chosen(self) -> IdSource {
         IdSource { is_made: false, ..self }
     }
 
-    /// The number of the place, if it is known.
+    /// Returns the number of the place, if it is known.
     #[must_use]
     pub fn place(self) -> Option<u64> {
         (self.place != 0).then_some(self.place)
     }
 
-    /// An id that was found at the place of this number, if one is given.
+    /// Returns the source of an id that was found at the place of this number, if one is given.
     #[must_use]
     pub(crate) fn at(place: Option<u64>) -> IdSource {
         IdSource { is_made: false, place: place.unwrap_or(0) }
     }
 
-    /// Whether a document may replace the one of its id that was found at the place of this number.
+    /// Returns whether a document may replace the one of its id that was found at the place of this
+    /// number.
     pub(crate) fn may_replace(self, place: Option<u64>) -> bool {
         !self.is_made || (self.place != 0 && place == Some(self.place))
     }
@@ -157,15 +162,15 @@ pub const ID_BYTES_MAX: usize = 1024;
 /// The longest meta object, as JSON.
 pub const META_BYTES_MAX: usize = 64 << 10;
 
-/// The longest meta object as it is written: white space and escapes take some of it. What it takes when it is
-/// parsed may be a hundred times that, so a longer one is not.
+/// The longest meta object in its written form, which includes white space and escapes. Parsed, it
+/// may take a hundred times that, so a longer one is not parsed.
 pub const META_WRITTEN_BYTES_MAX: usize = 4 * META_BYTES_MAX;
 
 /// The maximum depth of a meta object, which is traversed by recursion.
 pub const META_DEPTH_MAX: usize = 128;
 
-/// The id that a JSON value is: a string; a number or a truth value, which is taken for what is written there, a
-/// whole number for its digits; none if it is `null` or an empty string.
+/// Converts a JSON value to an id: a string; a number or a truth value as it is written, a whole
+/// number as its digits; no id if the value is `null` or an empty string.
 ///
 /// # Errors
 /// When it is a list or an object, or a string with half of a surrogate pair; a clause.
@@ -194,8 +199,9 @@ fn of_number(json: &str) -> String {
     }
 }
 
-/// The meta object that a JSON value is: an object, also in a string; `null` is an empty one. Any other value
-/// becomes a member of the name `field`. What is too long for a meta object is not parsed.
+/// Converts a JSON value to a meta object: an object, also in a string; `null` is an empty one. Any
+/// other value becomes a member of the name `field`. A value that is too long for a meta object is
+/// not parsed.
 ///
 /// # Errors
 /// When it is too long, or no JSON; a clause that names the field.
@@ -226,7 +232,7 @@ pub fn meta_of_json(
     })
 }
 
-/// How many objects and lists of a meta object are within one another.
+/// Returns the nesting depth of the objects and lists of a meta object.
 fn depth(meta: &Map<String, Value>) -> usize {
     let mut deepest = 0;
     let mut open: Vec<(&Value, usize)> = meta.values().map(|value| (value, 1)).collect();

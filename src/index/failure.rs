@@ -1,8 +1,8 @@
-//! What does a failure of tantivy mean, in words?
+//! Failures of tantivy, in words.
 //!
-//! tantivy shows the causes of many of its errors in their debug form. Here every one is said as a
-//! clause, and the system's own error is the [`source`](std::error::Error::source), so that whoever
-//! wants to know of a full disk need not read text.
+//! tantivy shows the causes of many of its errors in their debug form. Here each becomes a clause,
+//! and the system's own error is the [`source`](std::error::Error::source), so that a caller can
+//! detect a full disk without parsing text.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -31,7 +31,7 @@ impl StdError for StoreFailure {
     }
 }
 
-/// The system's reason, if there is one.
+/// Returns the system's error behind this one, if there is one.
 pub fn io_cause(error: &TantivyError) -> Option<&io::Error> {
     match error {
         TantivyError::IoError(cause)
@@ -47,10 +47,10 @@ pub fn io_cause(error: &TantivyError) -> Option<&io::Error> {
     }
 }
 
-/// What the value of a panic shows of itself.
+/// The debug form of a panic's value.
 const PANIC: &str = "Any { .. }";
 
-/// What went wrong, as a clause.
+/// Describes the failure, as a clause.
 pub fn words(error: &TantivyError) -> String {
     let words = match error {
         TantivyError::AggregationError(error) => error.to_string(),
@@ -65,7 +65,7 @@ pub fn words(error: &TantivyError) -> String {
             format!("it cannot be locked: {cause}")
         }
         TantivyError::IoError(cause) => cause.to_string(),
-        // That is all it shows of itself, with the path in its debug form.
+        // Only the debug form is available, which contains the path in its own debug form.
         TantivyError::DataCorruption(damage) => {
             format!("{damage:?}").replace("`\"", "`").replace("\"`", "`")
         }
@@ -100,7 +100,7 @@ fn open_directory(error: &OpenDirectoryError) -> String {
     }
 }
 
-/// The same for a file that was to be read.
+/// Describes a failure to open a file for reading.
 fn open_read(error: &OpenReadError) -> String {
     match error {
         OpenReadError::FileDoesNotExist(path) => format!("{} is missing", path.display()),
@@ -144,7 +144,7 @@ fn deserialize(error: &DeserializeError) -> String {
     }
 }
 
-/// What is wrong with a query, as a clause.
+/// Describes the fault of a query, as a clause.
 pub fn query_words(error: &QueryParserError) -> String {
     match error {
         QueryParserError::ExpectedInt(cause) => format!("expected a whole number: {cause}"),
@@ -173,7 +173,7 @@ mod tests {
         Arc::new(io::ErrorKind::StorageFull.into())
     }
 
-    /// One of every kind whose own form is that of the debugger, and others.
+    /// One error of every kind that has only a debug form, and others.
     fn all() -> Vec<TantivyError> {
         let path = || PathBuf::from("a.idx");
         let damage = Corruption::new("a.idx", "component", 3, "checksum");

@@ -39,16 +39,16 @@ pub struct HeldDirectory {
     /// The path of the open directory itself, valid while it is open; `root` on systems without one.
     own: PathBuf,
     directory: Handle,
-    /// What the only writer holds, if this process has it.
+    /// The writer's lock and list, if the writer is in this process.
     writer: Mutex<Option<Holding>>,
 }
 
-/// What the only writer of an index holds.
+/// The lock and the list of the only writer of an index.
 struct Holding {
     /// The file of the lock, which is locked as long as it is open.
     lock: Handle,
-    /// The digest of the list of segments as it was when the lock was taken, or as this writer wrote it
-    /// afterwards; nothing if there was none.
+    /// The digest of the list of segments as it was when the lock was taken, or as this writer
+    /// wrote it afterwards; `None` if the list was missing.
     list: Option<Digest>,
 }
 
@@ -81,12 +81,12 @@ impl HeldDirectory {
         held().map_err(|e| Error::io("open", path, e))
     }
 
-    /// The path of the directory without links.
+    /// Returns the path of the directory without links.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The path for changing files of the directory; valid while this value lives.
+    /// Returns the path for changing files of the directory; valid while this value lives.
     pub fn own(&self) -> &Path {
         &self.own
     }
@@ -125,7 +125,7 @@ impl HeldDirectory {
     /// Compares the directory that the path leads to, and that its files are written to, with the one held.
     ///
     /// # Errors
-    /// When it is another, or none.
+    /// When it is another directory, or is missing.
     pub fn check_directory(&self) -> io::Result<()> {
         if is_at(&self.directory, &self.given)? && is_at(&self.directory, &self.root)? {
             return Ok(());
@@ -204,7 +204,7 @@ impl HeldDirectory {
         }
     }
 
-    /// The digest of the list of segments, if there is one.
+    /// Returns the digest of the list of segments, if there is one.
     fn list(&self) -> io::Result<Option<Digest>> {
         match std::fs::read(self.own.join(META)) {
             Ok(list) => Ok(Some(Digest::of(&list))),
@@ -213,7 +213,7 @@ impl HeldDirectory {
         }
     }
 
-    /// The length of a file, if it is there.
+    /// Returns the length of a file, if it is there.
     fn len(&self, name: &Path) -> io::Result<Option<u64>> {
         match std::fs::metadata(self.own.join(name)) {
             Ok(found) => Ok(Some(found.len())),
@@ -241,7 +241,7 @@ fn own_path(_: &Handle) -> Option<PathBuf> {
     None
 }
 
-/// Whether `path` leads to the file or directory that is held open.
+/// Returns whether `path` leads to the file or directory that is held open.
 fn is_at(held: &Handle, path: &Path) -> io::Result<bool> {
     match Handle::from_path(path) {
         Ok(found) => Ok(found == *held),
@@ -261,8 +261,9 @@ mod tests {
 
     #[test]
     fn a_lock_is_released_though_a_process_that_is_just_starting_has_it_too() {
-        // Between fork and exec a child has every open file. A service that opened its writer again while
-        // another thread started a process was refused, and counted what it had acknowledged as lost.
+        // Between fork and exec a child has every open file. A service that opened its writer again
+        // while another thread started a process was refused, and counted acknowledged documents as
+        // lost.
         let dir = tempfile::tempdir().unwrap();
         let held = Arc::new(HeldDirectory::open(dir.path()).unwrap());
         for _ in 0..2 {

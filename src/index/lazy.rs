@@ -1,10 +1,11 @@
-//! When is a file of tantivy's compared with its checksum?
+//! Comparison of tantivy's files with their checksums, at first use.
 //!
-//! A file has one checksum. Comparing it when the file is opened would make opening grow with the index.
-//! So at opening only the end is checked by other means, where tantivy reads what is where; all of the file
-//! is compared before the first byte of the rest is read, once in a process. Of the small components, which
-//! have some tens of bytes a document, the list of segments has a checksum of the end; of a store
-//! [`Stores`](super::store_file::Stores) checks the index.
+//! A file has one checksum. Comparing it when the file is opened would make opening grow with the
+//! index. So at opening only the end is checked, by other means: there tantivy reads where
+//! everything is. All of the file is compared before the first byte of the rest is read, once in a
+//! process. For the small components, which have some tens of bytes a document, the list of
+//! segments has a checksum of the end; the index of a store is checked by
+//! [`Stores`](super::store_file::Stores).
 
 use std::collections::HashSet;
 use std::fmt;
@@ -21,7 +22,7 @@ use super::component::{damage, verify_body};
 use super::seal::TAIL_BYTES;
 use crate::segment::ReadAhead;
 
-/// The files of which something has been found right. Their names are never used again.
+/// The names of the files whose check succeeded. These names are never used again.
 #[derive(Clone, Default)]
 pub struct Verified(Arc<Mutex<HashSet<PathBuf>>>);
 
@@ -30,10 +31,10 @@ impl Verified {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }
 
-    /// Finds out whether a file is right, unless that is known.
+    /// Checks a file with `find_out`, unless an earlier check succeeded.
     ///
     /// # Errors
-    /// Those of `find_out`.
+    /// The errors of `find_out`.
     pub fn once(&self, path: &Path, find_out: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         if !self.has(path) {
             find_out()?;
@@ -43,7 +44,7 @@ impl Verified {
     }
 }
 
-/// The CRC-32 of the end of a component.
+/// Returns the CRC-32 of the end of a component.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -52,7 +53,7 @@ pub fn tail_crc(file: &FileSlice) -> io::Result<u32> {
     Ok(crc32fast::hash(&tail.read_bytes()?))
 }
 
-/// Where the end of a component of `len` bytes begins.
+/// Returns where the end of a component of `len` bytes begins.
 fn tail_start(len: usize) -> usize {
     len.saturating_sub(TAIL_BYTES)
 }
@@ -60,25 +61,25 @@ fn tail_start(len: usize) -> usize {
 /// A component, as tantivy has it.
 pub struct LazyFile {
     path: PathBuf,
-    /// Where the system is asked for it.
+    /// The directory for requests to the system to read ahead.
     root: Option<PathBuf>,
     file: Arc<dyn FileHandle>,
     /// Where the end begins, which is checked by other means.
     end: usize,
     verified: Verified,
-    /// What `verified` says of it, without a lock.
+    /// A copy of the file's state in `verified`, without a lock.
     is_verified: AtomicBool,
 }
 
 impl LazyFile {
-    /// The component at `path`, of which all has been compared if `verified` has it. Its end is what
-    /// the list of segments has a checksum of.
+    /// Creates the component at `path`; all of it has been compared if `verified` has it. Its end
+    /// is the part with a checksum in the list of segments.
     pub fn new(path: &Path, file: Arc<dyn FileHandle>, verified: &Verified) -> LazyFile {
         let end = tail_start(file.len());
         LazyFile::with_end(path, file, end, verified)
     }
 
-    /// The same with an end that begins at `end`.
+    /// Creates a component whose end begins at `end`.
     pub fn with_end(
         path: &Path,
         file: Arc<dyn FileHandle>,
@@ -90,8 +91,8 @@ impl LazyFile {
         LazyFile { path, root: None, file, end, verified, is_verified }
     }
 
-    /// The same, of which the system is asked for all before all is compared, as a file of the directory
-    /// `root`.
+    /// Requests the whole file from the system before all of it is compared, as a file of the
+    /// directory `root`.
     pub fn in_directory(self, root: &Path) -> LazyFile {
         LazyFile { root: Some(root.to_owned()), ..self }
     }

@@ -1,4 +1,4 @@
-//! In how many documents can a fingerprint occur and still be characteristic of them?
+//! The limit of document frequency above which a fingerprint is not characteristic.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,7 +43,8 @@ impl MaxDf {
 impl FromStr for MaxDf {
     type Err = Error;
 
-    /// A whole number is a count of documents; a number with a point is a share of them.
+    /// Parses a limit: a whole number is a count of documents; a number with a point is a share of
+    /// them.
     fn from_str(text: &str) -> Result<MaxDf, Error> {
         if text == DEFAULT {
             return Ok(MaxDf::Default);

@@ -1,4 +1,4 @@
-//! A directory of documents and their signatures: what is in it, and how does it change?
+//! A directory of documents and their signatures: its content and its changes.
 //!
 //! There is one writer at a time, and any number of readers in any number of processes. A reader
 //! sees one commit, whole; a commit that has been acknowledged survives a crash. tantivy owns
@@ -86,11 +86,11 @@ use failure::{StoreFailure, io_cause};
 use held_directory::HeldDirectory;
 use seal::TAIL_BYTES;
 
-/// The level at which texts are compressed: on RFCs 1 gives 0.290 of the text, and documents are
-/// added at 126 MB/s; 3 gives 0.276, at 105 MB/s, because one thread compresses.
+/// The compression level of texts: on RFCs level 1 gives 0.290 of the text, and documents are added
+/// at 126 MB/s; 3 gives 0.276, at 105 MB/s, because one thread compresses.
 const ZSTD_LEVEL: i32 = 1;
 
-/// The approximate size of the blocks in which texts are compressed and read.
+/// The approximate size of a block of texts, the unit of compression and reading.
 const STORE_BLOCK_BYTES: usize = 16 << 10;
 
 /// The bytes of meta objects that an open index keeps in memory.
@@ -119,7 +119,7 @@ struct Inner {
     tantivy: tantivy::Index,
     plugin: Arc<SignaturePlugin>,
     open_segments: view::OpenSegments,
-    /// The meta objects that were asked for last.
+    /// The meta objects requested last.
     metas: Arc<ByteLru<column::Group>>,
     /// The blocks of texts that were read last.
     blocks: Arc<ByteLru<store::Block>>,
@@ -200,7 +200,7 @@ impl Index {
 
     fn open_for_search_once(path: &Path) -> Result<Index> {
         check_exists(path)?;
-        // What opening reads: of a store its index, of other components their ends.
+        // The parts that opening reads: the index of a store, the ends of other components.
         let files = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for file in files.flatten().map(|entry| entry.path()) {
             let extension = file.extension().and_then(|extension| extension.to_str());
@@ -311,13 +311,13 @@ impl Index {
         })
     }
 
-    /// The directory.
+    /// Returns the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.inner.path
     }
 
-    /// How documents are turned into signatures.
+    /// Returns the settings that turn documents into signatures.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.inner.config
@@ -405,12 +405,12 @@ fn mmap_directory(path: &Path) -> Result<MmapDirectory> {
     MmapDirectory::open(path).map_err(|e| store_error("open", path, e.into()))
 }
 
-/// The directory at `path`; `None` if `path` is but the name of an index elsewhere.
+/// Returns the directory at `path`; `None` if `path` is only the name of an index elsewhere.
 fn root(path: &Path) -> Option<PathBuf> {
     path.is_dir().then(|| path.to_owned())
 }
 
-/// The directory at `path`, held open; `None` as with [`root`].
+/// Opens the directory at `path` and holds it open; `None` as with [`root`].
 fn held(path: &Path) -> Result<Option<HeldDirectory>> {
     root(path).map(|root| HeldDirectory::open(&root)).transpose()
 }
@@ -434,7 +434,7 @@ fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error 
     if let TantivyError::LockFailure(LockError::IoError(error), _) = &error
         && error.get_ref().is_none()
     {
-        // The system's error, which cannot be taken out of what tantivy shares.
+        // A copy of the system's error, which cannot be moved out of tantivy's shared one.
         let copy = error.raw_os_error().map_or_else(
             || io::Error::new(error.kind(), error.to_string()),
             io::Error::from_raw_os_error,

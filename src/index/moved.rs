@@ -1,10 +1,10 @@
-//! How does a repetition know that a shard which is gone has been merged?
+//! A note of shards that have been merged and are being removed.
 //!
 //! A shard that is moved is removed file by file after the commit, and several shards one after the
-//! other. Before the first file goes, a note in the index says which shards these are. A repetition
-//! that finds a shard without a list of segments, or no directory at all, asks the note: what it names
-//! has been merged, and the rest of it may go. A shard whose list is another one than in the note has
-//! been made anew in the same place, and is merged like any other.
+//! other. Before the first file goes, a note in the index names these shards. A repetition that
+//! finds a shard without a list of segments, or no directory at all, reads the note: a shard that
+//! it names has been merged, and the rest of the shard may go. A shard whose list differs from the
+//! one in the note has been made anew in the same place, and is merged like any other.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -34,7 +34,7 @@ struct Note {
     shards: Vec<Noted>,
 }
 
-/// One of them.
+/// A shard in the note.
 #[derive(Debug, Serialize, Deserialize)]
 struct Noted {
     /// The bytes of its path, which need not be Unicode.
@@ -46,7 +46,7 @@ struct Noted {
 /// The shards that are being removed, by the bytes of their paths, with the hashes of their lists.
 #[derive(Debug)]
 pub struct Moving {
-    /// The note; none for an index in memory.
+    /// The path of the note; `None` for an index in memory.
     path: Option<PathBuf>,
     shards: BTreeMap<Vec<u8>, u64>,
 }
@@ -79,7 +79,7 @@ impl Moving {
         }
     }
 
-    /// Notes which shards are left; removes the note if none is.
+    /// Notes which shards are left; removes the note if no shard is left.
     ///
     /// # Errors
     /// When the note cannot be written or removed.
@@ -106,18 +106,18 @@ fn read(path: &Path) -> Result<BTreeMap<Vec<u8>, u64>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         read => read.map_err(|e| Error::io("read", path, e))?,
     };
-    // One that is damaged is as good as none: shards that are gone are then refused.
+    // A damaged note counts as a missing one: shards that are gone are then refused.
     let note: Note = serde_json::from_slice(&bytes).unwrap_or_default();
     Ok(note.shards.into_iter().map(|noted| (noted.path, noted.list)).collect())
 }
 
-/// The bytes of the absolute path of a shard, which may be gone.
+/// Returns the bytes of the absolute path of a shard, which may be gone.
 fn key(shard: &Path) -> Result<Vec<u8>> {
     let failed = |e| Error::io("find", shard, e);
     let absolute = std::path::absolute(shard).map_err(failed)?;
     let real = match (absolute.canonicalize(), absolute.parent(), absolute.file_name()) {
         (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
-            // Without that directory there is no shard, and none was noted.
+            // Without that directory there is no shard, and the note has no entry for it.
             parent.canonicalize().map_or(absolute.clone(), |parent| parent.join(name))
         }
         (real, _, _) => real.map_err(failed)?,
@@ -125,11 +125,11 @@ fn key(shard: &Path) -> Result<Vec<u8>> {
     Ok(real.into_os_string().into_encoded_bytes())
 }
 
-/// Finishes the removal of those of `shards` that an earlier run has merged to the index at `path` and
-/// begun to remove, and takes them out of the list; returns how many there were.
+/// Finishes the removal of those of `shards` that an earlier run has merged to the index at `path`
+/// and begun to remove, and takes them out of the list; returns how many there were.
 ///
 /// # Errors
-/// [`Error::Locked`] when somebody writes to one of them; when something cannot be read or removed.
+/// [`Error::Locked`] when one of them is being written; when something cannot be read or removed.
 pub fn finish(path: &Path, shards: &mut Vec<&Path>) -> Result<usize> {
     let note = path.join(FILE);
     let noted = read(&note)?;
@@ -162,7 +162,7 @@ pub fn finish(path: &Path, shards: &mut Vec<&Path>) -> Result<usize> {
     Ok(finished)
 }
 
-/// Whether the shard has no list of segments any more, or the one with this hash.
+/// Returns whether the shard has no list of segments any more, or the one with this hash.
 fn is_same(shard: &Path, list: u64) -> bool {
     match fs::read(shard.join(META)) {
         Ok(bytes) => hash_bytes(&bytes) == list,
@@ -170,8 +170,8 @@ fn is_same(shard: &Path, list: u64) -> bool {
     }
 }
 
-/// Removes the directory of a shard, all of which has been adopted. The list of segments goes last:
-/// as long as it is there, nobody takes the directory for an empty one.
+/// Removes the directory of a shard that has been adopted whole. The list of segments goes last:
+/// while it exists, no process takes the directory for an empty one.
 pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Result<()> {
     let path = shard.canonicalize().map_err(|e| Error::io("find", shard, e))?;
     let failed = |e| Error::io("remove", &path, e);
@@ -195,7 +195,8 @@ pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Res
     }
     remove(META.as_ref())?;
     drop(lock);
-    // Only what was left: whoever comes now makes an index anew, and loses nothing.
+    // Only the remaining lock files: a process that arrives now makes a new index, and loses
+    // nothing.
     for entry in fs::read_dir(&path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         if name.to_string_lossy().ends_with(".lock") {
@@ -204,7 +205,7 @@ pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Res
     }
     faults.at(Point::RemoveOfShard, "").map_err(failed)?;
     match fs::remove_dir(&path) {
-        // What is left was not the shard's.
+        // The remaining files were not the shard's.
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
         removed => removed.map_err(failed),
     }

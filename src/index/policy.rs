@@ -1,4 +1,4 @@
-//! Which segments should become one?
+//! The choice of segments to merge.
 //!
 //! A pure function of the segments' sizes. Tiered: a merge takes segments of like size, so that
 //! each document is copied about log(n) times; a segment with many deleted documents is rewritten
@@ -40,7 +40,7 @@ impl MergePolicy for TieredMergePolicy {
     }
 }
 
-/// What the policy looks at.
+/// The sizes that the policy considers.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     live: u32,

@@ -1,9 +1,9 @@
-//! What stands in a stored document?
+//! The layout of a stored document, read with checks.
 //!
-//! tantivy's own reader takes a length at its word: a damaged one makes it ask for more memory than
-//! there is, which ends the process. Compressed blocks have no checksum, so such lengths do come.
-//! Here every length is compared with what is left. The layout is tantivy's, whose version is
-//! pinned: a number of fields; for each the field, a code of its type, and the value.
+//! tantivy's own reader trusts every length: a damaged one makes it allocate more memory than there
+//! is, which ends the process. Compressed blocks have no checksum, so such lengths do occur. Here
+//! every length is compared with the number of bytes left. The layout is that of tantivy, whose
+//! version is pinned: a number of fields; for each the field, a code of its type, and the value.
 
 use tantivy::schema::Field;
 
@@ -14,7 +14,7 @@ const TEXT_CODE: u8 = 0;
 /// The code of a date: 8 bytes.
 const DATE_CODE: u8 = 5;
 
-/// The texts of a stored document, by their fields; `None` if it is not one of cento's.
+/// Returns the texts of a stored document, by their fields; `None` if it is not one of cento's.
 pub fn texts(mut bytes: &[u8]) -> Option<Vec<(Field, &str)>> {
     let fields = number(&mut bytes)?;
     let mut texts = Vec::new();

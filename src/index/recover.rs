@@ -27,11 +27,11 @@ use crate::segment::SegmentReader;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FoundSegment {
-    /// What the names of its files begin with.
+    /// The prefix of the names of its files.
     pub segment: String,
     /// The documents in it, deleted ones included; 0 if that cannot be read.
     pub documents: u32,
-    /// Those that are deleted.
+    /// The number of deleted documents.
     pub deleted: u32,
     /// The bytes of its files.
     pub bytes: u64,
@@ -65,8 +65,9 @@ impl Index {
     /// needed where the list of `path` is lost or damaged, or else as the index at `path`.
     ///
     /// # Errors
-    /// When there is no whole segment, or one that is named is not whole; when it is not known how the index was
-    /// created, or the segments were made in another way; when an id is live in two segments. There is nothing at `to` then.
+    /// When there is no whole segment, or one that is named is not whole; when the settings of the
+    /// index are unknown, or the segments were made with other settings; when an id is live in two
+    /// segments. There is nothing at `to` then.
     pub fn recover(
         path: impl AsRef<Path>,
         to: impl AsRef<Path>,
@@ -99,7 +100,7 @@ impl Index {
     }
 }
 
-/// The whole segments that are wanted.
+/// Returns the whole segments that are wanted.
 fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<Candidate>> {
     let names: BTreeSet<&str> = found.iter().map(|one| one.found.segment.as_str()).collect();
     if let Some(unknown) = wanted.iter().find(|name| !names.contains(name.as_str())) {
@@ -183,7 +184,7 @@ fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
 }
 
 impl Candidate {
-    /// What a list says of it.
+    /// Returns its entry in a list.
     fn listed(&self) -> Value {
         let FoundSegment { segment, documents, deleted, .. } = &self.found;
         let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &segment[part]);
@@ -205,7 +206,7 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
         }
     }
     let directory = IndexDirectory::new(Box::new(mmap_directory(path)?), None);
-    // Of a list that is damaged nothing is believed.
+    // A damaged list is ignored.
     let _ = directory.atomic_read(Path::new(META));
     let listed = directory.listed();
     let candidate = |(segment, mut files): (String, Vec<String>)| {
@@ -233,7 +234,8 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
     Ok(names.into_iter().map(candidate).collect())
 }
 
-/// The newest list of deleted documents among the files of a segment, and the files without the older ones.
+/// Returns the newest list of deleted documents among the files of a segment, and the files without
+/// the older ones.
 fn newest(segment: &str, files: Vec<String>) -> (Option<u64>, Vec<String>) {
     let number = |name: &str| -> Option<u64> {
         let rest = name.strip_prefix(segment)?.strip_prefix('.')?.strip_suffix(".del")?;

@@ -1,4 +1,4 @@
-//! Which passages does a collection repeat most?
+//! The passages that a collection repeats most.
 //!
 //! Licences, headers, disclaimers: passages are put together again from the fingerprints that many
 //! documents have. Each of the most frequent ones is looked up in a few documents that have it. There
@@ -62,7 +62,7 @@ impl Snapshot {
             }
         })?;
         let mut terms: Vec<(u64, u64)> = heap.into_iter().map(|Reverse(term)| term).collect();
-        // Of equally frequent ones, in the order of their keys.
+        // Equally frequent fingerprints in the order of their keys.
         terms.sort_unstable_by_key(|&(df, key)| (Reverse(df), key));
         let dfs: HashMap<u64, u64, BuildKeyHasher> =
             terms.iter().map(|&(df, key)| (key, df)).collect();
@@ -101,7 +101,7 @@ struct Run {
 }
 
 impl Run {
-    /// The fingerprints of a document around `key` that belong to it.
+    /// Returns the fingerprints of a document around `key` that belong to it.
     fn around(
         snapshot: &Snapshot,
         address: DocAddress,
@@ -121,7 +121,7 @@ impl Run {
         let tokens = segment.document(address.doc)?.tokens;
         let end = match snapshot.config().scheme.extent() {
             Some(extent) => extent.end(&signature, last, tokens),
-            // It stands for the whole document.
+            // It represents the whole document.
             None => tokens,
         };
         let keys = signature[first..=last].iter().map(|fingerprint| fingerprint.key).collect();
@@ -129,7 +129,7 @@ impl Run {
     }
 }
 
-/// Some of the live documents that have this fingerprint.
+/// Returns some of the live documents that have this fingerprint.
 fn documents_with(snapshot: &Snapshot, key: u64) -> Result<Vec<DocAddress>> {
     let (mut found, mut docs) = (Vec::new(), Vec::new());
     for (segment, view) in (0u32..).zip(snapshot.segments()) {

@@ -1,10 +1,10 @@
-//! What if the collection is no longer the one that the frequency table was made from?
+//! A new frequency table for a collection that has changed.
 //!
 //! All signatures of an index are made with one table, so a new table means a new index. It is made
 //! beside the old one, from the stored texts, and then swapped with it atomically. Opening the
 //! directory finds one of them, whole; open handles continue to read the old one, and get an error
-//! that says so when they want to write or refresh. The old index is deleted last, when the swap is
-//! durable. A crash leaves a hidden directory, which the next attempt removes.
+//! about the replacement when they want to write or refresh. The old index is deleted last, when
+//! the swap is durable. A crash leaves a hidden directory, which the next attempt removes.
 
 use std::fs::File;
 use std::path::Path;
@@ -62,7 +62,7 @@ impl Index {
             let replaced = adopt(&path, &new).and_then(|()| exchange(&new, &path));
             replaced.map_err(|e| Error::io("replace", &path, e))
         });
-        // What is beside is now the old index, or a new one that could not take its place.
+        // The directory beside is now the old index, or a new one that could not take its place.
         let settled = settle(parent, &beside);
         if settled.is_ok()
             && let Err(error) = remove(&beside)
@@ -133,15 +133,14 @@ pub(super) fn check_all_own(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a file has the name of one of a segment: 32 hexadecimal digits and an ending.
+/// Returns whether a file has the name of a file of a segment: 32 hexadecimal digits and an ending.
 pub(super) fn is_segment_file(name: &str) -> bool {
     let id = name.split_once('.').map(|(id, _)| id);
     id.is_some_and(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Makes durable that `beside` has changed places with a directory in `parent`, if it has: a power cut
-/// after it was removed, and before that was durable, would leave the old index in its place, and none
-/// of its files.
+/// Makes the exchange of `beside` with a directory in `parent` durable, if there was one: without
+/// that, a power cut after the removal would leave the old index in its place, without its files.
 fn settle(parent: &Path, beside: &Path) -> Result<()> {
     for dir in [parent, beside] {
         let synced = File::open(dir).and_then(|dir| dir.sync_all());
@@ -154,7 +153,7 @@ fn remove(dir: &Path) -> Result<()> {
     std::fs::remove_dir_all(dir).map_err(|e| Error::io("remove", dir, e))
 }
 
-/// Which directory is at `path`, if one is.
+/// Identifies the directory at `path`, if there is one.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;

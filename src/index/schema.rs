@@ -1,4 +1,4 @@
-//! Which fields does a document have in tantivy's eyes?
+//! The fields of a document in tantivy's schema.
 
 use tantivy::schema::{
     DateOptions, DateTimePrecision, FAST, Field, FieldEntry, FieldType, IndexRecordOption,
@@ -21,19 +21,19 @@ pub struct Fields {
     pub meta_json: Field,
     /// When the document was added.
     pub added: Field,
-    /// The place of which the id was made, if it was.
+    /// The place that the id was made from, if it was.
     pub place: Field,
-    /// What the plugin makes the `.sig` file of.
+    /// The input of the plugin for the `.sig` file.
     pub signature: Field,
 }
 
 /// The name of the field with the meta object as JSON.
 pub const META_JSON: &str = "meta_json";
 
-/// The name of the field with the place of which an id was made.
+/// The name of the field with the place that an id was made from.
 pub const PLACE: &str = "id_place";
 
-/// The schema of an index with this configuration.
+/// Returns the schema of an index with this configuration.
 pub fn build(config: &Config) -> Schema {
     let mut schema = Schema::builder();
     schema.add_text_field("id", STRING | STORED);
@@ -65,7 +65,7 @@ pub fn build(config: &Config) -> Schema {
     schema.build()
 }
 
-/// The fields of a schema; `None` if it is not one of cento's.
+/// Returns the fields of a schema; `None` if it is not one of cento's.
 pub fn fields(schema: &Schema) -> Option<Fields> {
     let field = |name| schema.get_field(name).ok();
     Some(Fields {
@@ -79,7 +79,7 @@ pub fn fields(schema: &Schema) -> Option<Fields> {
     })
 }
 
-/// The configuration that a schema records.
+/// Returns the configuration that a schema records.
 pub fn params(schema: &Schema) -> Option<&serde_json::Value> {
     let field = schema.get_field(plugin::FIELD).ok()?;
     match schema.get_field_entry(field).field_type() {
@@ -90,7 +90,7 @@ pub fn params(schema: &Schema) -> Option<&serde_json::Value> {
     }
 }
 
-/// The fields but the one that says how documents are signed.
+/// Returns all fields except the one that records how documents are signed.
 pub fn others(schema: &Schema) -> Vec<&FieldEntry> {
     let entries = schema.fields().map(|(_, entry)| entry);
     entries.filter(|entry| entry.name() != plugin::FIELD).collect()
@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn an_index_with_the_fields_of_another_version_is_refused_and_not_called_damaged() {
-        // Digests were once found through a field; such an index was said to be damaged at the first search.
+        // Digests were once found through a field; such an index was reported as damaged at the
+        // first search.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let mut schema = serde_json::to_value(build(&config)).unwrap();
         opened(schema.clone()).unwrap();

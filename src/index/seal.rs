@@ -1,9 +1,9 @@
-//! Which files does a commit consist of, and what is in them?
+//! The files of a commit, with their lengths and checksums.
 //!
-//! tantivy's list of segments names segments, not what their files hold: a file of another segment
-//! in the place of one would be taken without a word. cento adds the length and the CRC-32 of every
-//! component to the list, and at its end a CRC-32 of the whole list. Layout: segments-format.md,
-//! "The directory".
+//! tantivy's list of segments names segments, not the content of their files: a file of another
+//! segment in the place of one would be accepted silently. cento adds the length and the CRC-32 of
+//! every component to the list, and at its end a CRC-32 of the whole list. Layout:
+//! segments-format.md, "The directory".
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -22,7 +22,7 @@ const ADOPTED_MEMBER: &[u8] = b",\"cento_adopted\":";
 const FILES_MEMBER: &[u8] = b",\"cento_files\":";
 const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
 
-/// What a component holds, as of the commit that first named it.
+/// The length and checksum of a component, as of the commit that first named it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "ListedComponent", into = "ListedComponent")]
 pub struct Component {
@@ -35,11 +35,11 @@ pub struct Component {
     pub tail: Option<u32>,
 }
 
-/// The bytes at the end of a component in which tantivy has what it reads when it opens it: which field or
-/// column is where.
+/// The number of bytes at the end of a component that tantivy reads when it opens the component:
+/// there it finds each field or column.
 pub const TAIL_BYTES: usize = 4096;
 
-/// A component as it stands in the list.
+/// A component as the list records it.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum ListedComponent {
@@ -77,14 +77,14 @@ pub type Adopted = BTreeMap<String, u32>;
 pub struct Adoption {
     /// Their new names, without hyphens.
     pub segments: BTreeSet<String>,
-    /// What they were.
+    /// The segments that they were adopted from.
     pub from: Adopted,
 }
 
 /// A list of segments, and what cento adds to it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sealed {
-    /// From [`seal`] the list as it is written, from [`unseal`] tantivy's own.
+    /// [`seal`] returns the list in its written form, [`unseal`] tantivy's own.
     pub json: Vec<u8>,
     /// The files of its segments.
     pub components: Components,
@@ -92,7 +92,7 @@ pub struct Sealed {
     pub adopted: Adopted,
 }
 
-/// What cento reads of tantivy's list.
+/// The fields of tantivy's list that cento reads.
 #[derive(Deserialize)]
 struct List {
     segments: Vec<Segment>,
@@ -124,14 +124,14 @@ struct Deletes {
 }
 
 impl Segment {
-    /// What the names of its files begin with.
+    /// Returns the prefix of the names of its files.
     fn name(&self) -> String {
         self.segment_id.replace('-', "")
     }
 }
 
 impl List {
-    /// The names of the files that it stands for.
+    /// Returns the names of the files that it represents.
     fn file_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for segment in &self.segments {
@@ -159,17 +159,17 @@ impl List {
     }
 }
 
-/// Whether that is a compression of texts, as tantivy writes it.
+/// Returns whether this is a compression of texts, as tantivy writes it.
 fn is_compression(name: &str) -> bool {
     let level =
         name.strip_prefix("zstd(compression_level=").and_then(|rest| rest.strip_suffix(')'));
     matches!(name, "none" | "zstd") || level.is_some_and(|level| level.parse::<i32>().is_ok())
 }
 
-/// Adds to tantivy's list `json` which segments have been adopted, what its files hold, which
-/// `component` knows, and the CRC-32 of it all. `adopted` are those of the list before; those of
-/// `adoption` are added if the list names its segments: a merge may write a list before the commit
-/// does.
+/// Adds to tantivy's list `json` the adopted segments, the length and checksum of each of its
+/// files, which `component` returns, and the CRC-32 of it all. `adopted` are those of the list
+/// before; those of `adoption` are added if the list names its segments: a merge may write a list
+/// before the commit does.
 ///
 /// # Errors
 /// When `component` fails, or `json` is no list of segments.
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(with.adopted, Adopted::from([("ab".into(), 0), ("ef".into(), 1)]));
     }
 
-    /// What is said of a list with these files whose checksum fits.
+    /// Returns the error for a list with these files whose checksum fits.
     fn refusal(list: &[u8], files: &[u8]) -> String {
         let open = list.trim_ascii_end().strip_suffix(b"}").unwrap();
         let mut forged = [open, FILES_MEMBER, files, b"}"].concat();

@@ -1,9 +1,9 @@
-//! How is a text signed within a known amount of memory?
+//! Signing of texts within a known amount of memory.
 //!
-//! Most schemes sign a text while it is analyzed, so that its tokens are not held. What is left is
-//! the signature, which is a tenth of the text or, of a text that was made to be large, ten times
-//! the text. Callers therefore set a limit. Beyond it nothing is held but the count, and with the
-//! exact number the text can be signed again or refused.
+//! Most schemes sign a text while it is analyzed, so that its tokens are not held. The remaining
+//! memory is that of the signature, which is a tenth of the text or, for a text crafted to be
+//! large, ten times the text. Callers therefore set a limit. Beyond it only the count is held, and
+//! with the exact number the text can be signed again or refused.
 
 use super::Config;
 use crate::error::Result;
@@ -11,10 +11,10 @@ use crate::scheme::{Fingerprint, Signer, TOKEN_BYTES};
 use crate::stop::Stop;
 use crate::text::PART_TOKENS;
 
-/// What a fingerprint takes in a signature.
+/// The size of a fingerprint in a signature.
 pub const FINGERPRINT_BYTES: usize = size_of::<Fingerprint>();
 
-/// Tokens of fewer bytes, with what is between them, are rare.
+/// The number of bytes of a short token, with the text up to the next; few tokens take less.
 const TOKEN_TEXT_BYTES: usize = 4;
 
 /// Text as it usually is.
@@ -56,8 +56,8 @@ impl Config {
         signing.finish(part, tokens, stop)
     }
 
-    /// The memory to be reserved for signing, for each byte of a text: twice what usual text takes, and some more, so
-    /// that nearly every text has enough.
+    /// Returns the memory to be reserved for signing, for each byte of a text: twice the memory for
+    /// usual text, and some more, so that nearly every text has enough.
     #[doc(hidden)]
     #[must_use]
     pub fn signing_bytes_a_byte(&self) -> usize {
@@ -68,7 +68,7 @@ impl Config {
         typical + held + 2
     }
 
-    /// What it takes to sign a text, which is found out in little memory.
+    /// Returns the memory needed to sign a text; computes it in little memory.
     ///
     /// # Errors
     /// The errors of [`sign_within`](Self::sign_within).
@@ -91,9 +91,9 @@ struct Signing<'a> {
 enum State<'a> {
     /// There has been no whole part.
     Begun,
-    /// What has come is signed.
+    /// The tokens so far are signed.
     SignedDocument { signer: Box<dyn Signer + 'a>, fingerprints: Vec<Fingerprint>, counted: usize },
-    /// What has come is held, because the scheme has to see all of it.
+    /// The tokens so far are held, because the scheme has to see all of them.
     HeldDirectory(Vec<u64>),
     /// There are too many tokens to hold.
     TooMany,
@@ -112,7 +112,7 @@ impl Signing<'_> {
         match &mut self.state {
             State::Begun | State::TooMany => {}
             State::SignedDocument { signer, fingerprints, counted } => {
-                // Not twice as much as there is, which is what a vector would take.
+                // Grows by less than doubling, which is how a vector grows by itself.
                 if fingerprints.capacity() - fingerprints.len() < part.len() {
                     fingerprints.reserve_exact(part.len().max(fingerprints.len() / 8));
                 }
@@ -193,7 +193,7 @@ mod tests {
                 if config.scheme.signer().is_some() {
                     assert_eq!((cost.count, cost.bytes), (whole.count, whole.bytes), "{scheme}");
                 }
-                // With what it is said to take, it is signed.
+                // With the reported number of bytes, it is signed.
                 let again = config.sign_within(text, cost.bytes, &mut part, Stop::NEVER).unwrap();
                 assert_eq!(again.fingerprints, whole.fingerprints, "{scheme}");
                 let (_, fingerprints) = config.sign(text).unwrap();

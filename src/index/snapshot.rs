@@ -1,4 +1,4 @@
-//! What is in the index, as of one commit?
+//! The content of the index as of one commit.
 //!
 //! A snapshot does not change; commits, merges and deletions that come later do not touch it, in
 //! this process or another. Any number of threads can share it.
@@ -46,7 +46,7 @@ pub struct Snapshot {
     segments: Arc<[SegmentView]>,
 }
 
-/// What a snapshot has of one index.
+/// The part of a snapshot that belongs to one index.
 #[derive(Clone)]
 struct Part {
     index: Index,
@@ -90,7 +90,7 @@ impl Index {
                 break opened;
             }
         };
-        // Of another index in the same place nothing fits.
+        // If another index is in the same place, nothing fits.
         if opened.is_err()
             && let Err(error) = self.check_same()
             && error.reason() == Reason::Replaced
@@ -100,7 +100,7 @@ impl Index {
         opened
     }
 
-    /// What the list of segments says.
+    /// Reads the list of segments.
     pub(super) fn list(&self) -> Result<Vec<u8>> {
         let list = self.directory().atomic_read(Path::new(META));
         list.map_err(|e| self.error("read the list of segments of", e.into()))
@@ -135,7 +135,7 @@ impl Index {
         Ok(Snapshot { parts: [part].into(), segments })
     }
 
-    /// The files of a segment: those that an earlier snapshot read, if it still lives.
+    /// Returns the files of a segment: those that an earlier snapshot read, if it still lives.
     fn open_files(&self, segment: &SegmentReader) -> Result<Files> {
         Ok(match self.inner.open_segments.get(segment.segment_id()) {
             Some(files) => Files::Read(files),
@@ -145,7 +145,7 @@ impl Index {
         })
     }
 
-    /// The texts of a segment.
+    /// Returns the texts of a segment.
     fn open_store(&self, segment: &SegmentReader) -> Result<Store> {
         let path = PathBuf::from(format!("{}.store", segment.segment_id().uuid_string()));
         let failed = |e: TantivyError| self.error("open the texts of", e);
@@ -162,7 +162,7 @@ impl Index {
     }
 }
 
-/// The files of a segment, before the lock of the list is given up.
+/// The files of a segment, before the lock of the list is released.
 enum Files {
     Read(Arc<SegmentFiles>),
     Opened(SignatureFile, Store),
@@ -173,12 +173,13 @@ impl Snapshot {
     /// that has all their documents: document frequencies are added up before a fingerprint is stopped.
     /// The limit of document frequency is that of the first.
     ///
-    /// The same id may be in two of them; [`name_of`](Self::name_of) tells them apart. Of one index its
-    /// snapshot is returned as it is.
+    /// The same id may be in two of them; [`name_of`](Self::name_of) tells them apart. A single
+    /// snapshot is returned unchanged.
     ///
     /// # Errors
-    /// When there is none, or one is named twice, or has another scheme, analyzer, frequency table or schema
-    /// than the first, or one stores texts or signatures and another does not.
+    /// When `named` is empty; when an index is named twice, or has another scheme, analyzer,
+    /// frequency table or schema than the first; when one stores texts or signatures and another
+    /// does not.
     pub fn union(named: Vec<(String, Snapshot)>) -> Result<Snapshot> {
         let indexes: Vec<Index> = named.iter().map(|(_, one)| one.index().clone()).collect();
         let Some((first, others)) = indexes.split_first() else {
@@ -209,7 +210,7 @@ impl Snapshot {
         Ok(Snapshot { parts: parts.into(), segments: segments.into() })
     }
 
-    /// The index; of a union the first one.
+    /// Returns the index; for a union the first one.
     #[must_use]
     pub fn index(&self) -> &Index {
         &self.parts[0].index
@@ -227,47 +228,47 @@ impl Snapshot {
         self.parts[self.part_of(address.segment)].name.as_deref()
     }
 
-    /// The part that has this segment.
+    /// Returns the part that has this segment.
     fn part_of(&self, segment: u32) -> usize {
         // An index without segments has no place of its own.
         self.parts.partition_point(|part| part.first <= segment as usize) - 1
     }
 
-    /// The searchers of all parts.
+    /// Returns the searchers of all parts.
     pub(crate) fn searchers(&self) -> impl Iterator<Item = &Searcher> {
         self.parts.iter().map(|part| &part.searcher)
     }
 
-    /// The part that has this segment, and tantivy's reader of it.
+    /// Returns the part that has this segment, and tantivy's reader of it.
     pub(crate) fn reader(&self, segment: u32) -> (usize, &SegmentReader) {
         let at = self.part_of(segment);
         let part = &self.parts[at];
         (at, part.searcher.segment_reader(segment - part.first as u32))
     }
 
-    /// tantivy's readers of all segments.
+    /// Returns tantivy's readers of all segments.
     pub(super) fn readers(&self) -> impl Iterator<Item = &SegmentReader> {
         self.searchers().flat_map(Searcher::segment_readers)
     }
 
-    /// All its indexes.
+    /// Returns all its indexes.
     pub(super) fn indexes(&self) -> impl Iterator<Item = &Index> {
         self.parts.iter().map(|part| &part.index)
     }
 
-    /// How its documents were turned into signatures.
+    /// Returns the settings that turned its documents into signatures.
     #[must_use]
     pub fn config(&self) -> &Config {
         self.index().config()
     }
 
-    /// The segments.
+    /// Returns the segments.
     #[must_use]
     pub fn segments(&self) -> &[SegmentView] {
         &self.segments
     }
 
-    /// The segment of the document at `address`.
+    /// Returns the segment of the document at `address`.
     ///
     /// # Panics
     /// When the address is of another snapshot and there is no such segment.
@@ -277,8 +278,7 @@ impl Snapshot {
         &self.segments[address.segment as usize]
     }
 
-    /// Returns the live documents, neither removed nor replaced, in the order in which they are
-    /// stored.
+    /// Returns the live documents, neither removed nor replaced, in their stored order.
     pub fn live(&self) -> impl Iterator<Item = DocAddress> + Clone + '_ {
         let segments = (0u32..).zip(self.segments());
         segments.flat_map(|(segment, view)| view.live().map(move |doc| DocAddress { segment, doc }))
@@ -290,7 +290,7 @@ impl Snapshot {
     pub fn generation(&self) -> u64 {
         let parts = self.readers().zip(self.segments.iter());
         let name = |(reader, view): (&SegmentReader, &SegmentView)| {
-            // Of a segment without deleted documents there is one state, and no need to read it.
+            // A segment without deleted documents has one state, and need not be read.
             let mut alive = 0;
             if reader.has_deletes() {
                 alive = view.live().fold(1, |hash, doc| mix64(hash ^ u64::from(doc)));
@@ -363,8 +363,8 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// Calls `each` for the documents with this id, of which each index of a union may have one, until it
-    /// returns `false`.
+    /// Calls `each` for the documents with this id, at most one from each index of a union, until
+    /// it returns `false`.
     pub(crate) fn find_all(
         &self,
         id: &str,
@@ -406,8 +406,8 @@ impl Snapshot {
         Ok(least)
     }
 
-    /// Whether the document is in the index with the same text, which has this digest, and the
-    /// same meta object.
+    /// Returns whether the document is in the index with the same text, which has this digest, and
+    /// the same meta object.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -423,13 +423,13 @@ impl Snapshot {
     /// Reads a document as it was added, and checks it against its digests.
     ///
     /// # Errors
-    /// When it cannot be read, or differs from what was added.
+    /// When it cannot be read, or differs from the document that was added.
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
         let (id, text) = self.id_and_text(address)?;
         Ok(StoredDocument { id, text, meta: self.meta(address)? })
     }
 
-    /// When a document was added, in seconds since 1970.
+    /// Returns the time when a document was added, in seconds since 1970.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -437,7 +437,8 @@ impl Snapshot {
         Ok(self.segment(address).added(address.doc)?.into_timestamp_secs())
     }
 
-    /// The number of the place that the id of a document was made of, if it was; 0 if that is not known.
+    /// Returns the number of the place that the id of a document was made from, if it was; 0 if the
+    /// place is unknown.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -445,10 +446,11 @@ impl Snapshot {
         self.segment(address).place(address.doc)
     }
 
-    /// Reads the text of a document, and checks it against its digest; none if texts are not stored.
+    /// Reads the text of a document, and checks it against its digest; `None` if texts are not
+    /// stored.
     ///
     /// # Errors
-    /// When it cannot be read, or differs from what was added.
+    /// When it cannot be read, or differs from the document that was added.
     pub(crate) fn text(&self, address: DocAddress) -> Result<Option<String>> {
         Ok(self.id_and_text(address)?.1)
     }
@@ -476,7 +478,8 @@ impl Snapshot {
         Ok((id, text))
     }
 
-    /// Returns the signature of a document, ordered by position: as it is stored, or made of its text again.
+    /// Returns the signature of a document, ordered by position: the stored one, or one made from
+    /// its text again.
     ///
     /// # Errors
     /// When it, or the text, cannot be read; [`Error::Cancelled`] soon after `stop`.
@@ -485,8 +488,9 @@ impl Snapshot {
         self.signature_within(address, |_, _| Ok(()), stop)
     }
 
-    /// The same; before a text is signed again, `reserve` is told how many bytes and tokens it has. What it
-    /// returns is dropped when the signature is made.
+    /// Returns the signature as [`signature`](Self::signature) does; before a text is signed again,
+    /// `reserve` receives the number of its bytes and tokens. The value that it returns is dropped
+    /// when the signature is made.
     ///
     /// # Errors
     /// The errors of [`signature`](Self::signature), and of `reserve`.
@@ -515,7 +519,8 @@ impl Snapshot {
         self.analyzed_by(&self.config().analyzer, address, stop)
     }
 
-    /// The same, by the analyzer by whose tokens passages are found.
+    /// Splits the text as [`analyzed`](Self::analyzed) does, with the analyzer whose tokens
+    /// passages are found by.
     ///
     /// # Errors
     /// The errors of [`analyzed`](Self::analyzed).
@@ -547,7 +552,8 @@ impl Snapshot {
             .map_err(|_| self.damaged(address, "fast", "the meta object is not JSON"))
     }
 
-    /// The JSON of a document's meta object, keys sorted; empty if it has none.
+    /// Returns the JSON of a document's meta object, keys sorted; empty if the document has no meta
+    /// object.
     pub(super) fn meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
         Ok(self.segment(address).meta_json(address.doc)?.unwrap_or_default())
     }

@@ -1,4 +1,4 @@
-//! How large is the index, and what is in it?
+//! The size and the content of the index.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub struct Bytes {
 }
 
 impl Snapshot {
-    /// The size of the index.
+    /// Measures the size of the index.
     ///
     /// # Errors
     /// When the directory cannot be read.
@@ -93,11 +93,12 @@ impl Index {
         Ok(bytes)
     }
 
-    /// The files of the directory, and how long they are.
+    /// Returns the files of the directory, and their lengths.
     fn files(&self) -> Result<Vec<(PathBuf, u64)>> {
         let failed = |e| Error::io("read", self.path(), e);
         let entries = match std::fs::read_dir(self.path()) {
-            // That of a copy which has been replaced and is still searched: its files are open.
+            // The directory of a copy which has been replaced and is still searched: its files are
+            // open.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let listed = self.directory().listed().into_iter();
                 return Ok(listed.map(|(name, file)| (PathBuf::from(name), file.len)).collect());

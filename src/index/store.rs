@@ -1,9 +1,9 @@
-//! What stands in a `.store`, and where?
+//! The layout of a `.store`, and a reader that checks it.
 //!
-//! tantivy's own reader takes every number in the file at its word and checks no checksum: damaged
-//! bytes make it panic, or ask for more memory than there is. Here all numbers that lead to a block
-//! of texts are checked before tantivy sees the file ([`check`]), and texts are read without it
-//! ([`Store`]). The layout is tantivy's, whose version is pinned:
+//! tantivy's own reader trusts every number in the file and checks no checksum: damaged bytes make
+//! it panic, or allocate more memory than there is. Here all numbers that lead to a block of texts
+//! are checked before tantivy sees the file ([`check`]), and texts are read without it ([`Store`]).
+//! The layout is that of tantivy, whose version is pinned:
 //!
 //! - blocks of documents, one behind the other: the length (`u32`), then a zstd frame of this many
 //!   bytes: documents, the place of each (`u32`), and their number (`u32`);
@@ -11,9 +11,9 @@
 //!   as they are called below, the one that names the blocks last;
 //! - version 2 (`u32`), the length of all blocks (`u64`), a code for zstd (`u8`), 15 bytes.
 //!
-//! A layer is a list of nodes: the number of entries, the first document and the first byte, then of
-//! each entry the number of documents and of bytes. The entries of the last layer stand for blocks,
-//! those of the others for the nodes of the next layer. All these numbers have seven bits a byte,
+//! A layer is a list of nodes: the number of entries, the first document and the first byte, then
+//! for each entry the number of documents and of bytes. An entry of the last layer represents a
+//! block, one of another layer a node of the next layer. All these numbers have seven bits a byte,
 //! low bits first; the last byte has the high bit.
 
 use std::cell::RefCell;
@@ -39,10 +39,10 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// What is wrong with a store, and at or after which byte.
+/// The offset of the damage in a store, or of a byte before it, and its description.
 pub type Damage = (usize, &'static str);
 
-/// Some documents and the bytes that stand for them.
+/// Some documents and the bytes that contain them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     documents: Range<u32>,
@@ -87,7 +87,7 @@ impl Parts {
         Ok(Parts { blocks_len, layers })
     }
 
-    /// The documents of the first layer, which are all: it is short.
+    /// Counts the documents of the first layer, which are all: it is short.
     fn documents(&self, file: &[u8]) -> Result<u32, Damage> {
         let Some(layer) = self.layers.first() else { return Ok(0) };
         let mut documents = 0;
@@ -95,7 +95,8 @@ impl Parts {
         Ok(documents)
     }
 
-    /// The block of document `doc`, by one node of each layer; `None` if there is none.
+    /// Finds the block of document `doc`, by one node of each layer; `None` if there is no such
+    /// block.
     fn block_of(&self, file: &[u8], doc: u32) -> Result<Option<Entry>, Damage> {
         let mut found: Option<Entry> = None;
         for layer in &self.layers {
@@ -126,8 +127,8 @@ impl Parts {
     }
 }
 
-/// Calls `each_entry` with all entries of a layer, and `each_node` with what each of its nodes stands
-/// for: documents, and bytes of the layer.
+/// Calls `each_entry` with all entries of a layer, and `each_node` with the range of each of its
+/// nodes: documents, and bytes of the layer.
 fn walk(
     file: &[u8],
     layer: &Range<usize>,
@@ -137,8 +138,8 @@ fn walk(
     walk_nodes(file, layer.clone(), (0, Some(0)), each_entry, each_node)
 }
 
-/// The same of some nodes that follow each other, the first of which begins with this document and, if
-/// that is known, this byte.
+/// Walks some nodes that follow each other; the first begins with this document and, if that is
+/// known, this byte.
 fn walk_nodes(
     file: &[u8],
     nodes: Range<usize>,
@@ -172,24 +173,24 @@ fn walk_nodes(
     Ok(())
 }
 
-/// The length of all blocks of a store; `file` is the component without tantivy's footer.
+/// Returns the length of all blocks of a store; `file` is the component without tantivy's footer.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The damage, and its place.
 pub fn blocks_len(file: &[u8]) -> Result<usize, Damage> {
     Parts::find(file).map(|parts| parts.blocks_len)
 }
 
-/// Whether all numbers of a store lead to where tantivy expects them to, up to its blocks; `file` is
-/// the component without tantivy's footer.
+/// Checks that all numbers of a store lead to where tantivy expects them to, up to its blocks;
+/// `file` is the component without tantivy's footer.
 ///
 /// Reads the index, about a thousandth of the file, and nothing of the blocks.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The damage, and its place.
 pub fn check(file: &[u8]) -> Result<(), Damage> {
     let parts = Parts::find(file)?;
-    // What the layer before says of this one.
+    // The entries of the layer before, which describe the nodes of this one.
     let mut expected: Option<Vec<Entry>> = None;
     for layer in &parts.layers {
         let (mut entries, mut nodes) = (Vec::new(), Vec::new());
@@ -254,7 +255,8 @@ impl Deref for DocumentBytes {
 }
 
 impl Store {
-    /// The store in `file`, a component without tantivy's footer, whose blocks are kept in `kept`.
+    /// Opens the store in `file`, a component without tantivy's footer; its blocks are cached in
+    /// `kept`.
     ///
     /// # Errors
     /// When the parts of the file cannot be distinguished.
@@ -264,12 +266,12 @@ impl Store {
         Ok(Store { file, parts, documents, kept: kept.clone(), owner: kept.owner() })
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     pub fn documents(&self) -> u32 {
         self.documents
     }
 
-    /// The bytes of document `doc`.
+    /// Returns the bytes of document `doc`.
     ///
     /// # Errors
     /// When it is not there, or its block is damaged.
@@ -300,7 +302,7 @@ impl Block {
     fn decode(bytes: &[u8], documents: usize) -> Option<Block> {
         let (len, frame) = bytes.split_at_checked(4)?;
         let len = usize::try_from(uint(len)).ok()?;
-        // A damaged length must ask for no memory: the frame has it, too.
+        // A damaged length must not cause an allocation: the frame has the length, too.
         if zstd::zstd_safe::get_frame_content_size(frame).ok()? != Some(len as u64) {
             return None;
         }
@@ -315,7 +317,7 @@ impl Block {
     }
 }
 
-/// An unsigned little-endian integer of up to 8 bytes.
+/// Reads an unsigned little-endian integer of up to 8 bytes.
 fn uint(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
@@ -334,7 +336,7 @@ pub(super) fn number(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The same, of 32 bits and so of at most five bytes, as tantivy reads them.
+/// Reads a number of 32 bits, and so of at most five bytes, as tantivy does.
 fn number32(bytes: &mut &[u8]) -> Option<u32> {
     let before = bytes.len();
     let found = number(bytes)?;
@@ -355,13 +357,13 @@ mod tests {
 
     use crate::index::{Config, Index, WriterOptions};
 
-    /// The store of 75 documents, made once.
+    /// Returns the store of 75 documents, made once.
     fn large() -> &'static [u8] {
         static LARGE: OnceLock<Vec<u8>> = OnceLock::new();
         LARGE.get_or_init(|| store(75))
     }
 
-    /// A store of this many documents without tokens, about one a block.
+    /// Creates a store of this many documents without tokens, about one a block.
     fn store(documents: usize) -> Vec<u8> {
         let index = Index::in_memory(Config::new("kgram(k=5)", "words", true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();

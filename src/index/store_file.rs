@@ -1,8 +1,8 @@
-//! Is a store whole enough to be given to tantivy?
+//! Checks of a store before tantivy reads it.
 //!
 //! tantivy reads the index of every store when it opens a segment, and the blocks when it merges
-//! some, without asking whether they are what was written. It is asked here: about the index at the
-//! first opening in a process, about all of the file before a block is read.
+//! some, without checking them. The checks are made here: of the index at the first opening in a
+//! process, of the whole file before a block is read.
 
 use std::io;
 use std::path::Path;
@@ -20,14 +20,14 @@ use crate::error::Corruption;
 pub struct Stores {
     /// Those whose index leads to their blocks.
     indexed: Verified,
-    /// Those of which all fits the checksum.
+    /// Those whose checksum matches the whole file.
     whole: Verified,
 }
 
 impl Stores {
-    /// A store for tantivy: its index has been checked, and before the first byte of a block is
-    /// read, which only a merge does, all of it is compared with its checksum. So damaged texts are
-    /// not copied into another segment, where they would get a new checksum.
+    /// Opens a store for tantivy: its index has been checked, and before the first byte of a block
+    /// is read, which only a merge does, all of it is compared with its checksum. So damaged texts
+    /// are not copied into another segment, where they would get a new checksum.
     ///
     /// # Errors
     /// When its index is damaged, or it cannot be read.

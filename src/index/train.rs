@@ -1,4 +1,4 @@
-//! How often does each q-gram occur in a collection?
+//! Frequencies of q-grams in a collection.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use crate::scheme::spex::Repeated;
 use crate::text::{Analyzer, Tokens};
 
-/// What to count, and how.
+/// The settings of a count of q-grams.
 #[derive(Debug, Clone)]
 pub struct Training {
     /// How text is split into tokens.
@@ -27,7 +27,7 @@ pub struct Training {
 pub type Texts<'a> = dyn FnMut(&mut dyn FnMut(&str) -> Result<()>) -> Result<()> + 'a;
 
 impl Training {
-    /// The number of times that the texts are read.
+    /// Returns the number of times that the texts are read.
     #[must_use]
     pub fn passes(&self) -> usize {
         if self.spex { self.q.max(1) } else { 1 }

@@ -1,10 +1,10 @@
-//! How does a committed index move elsewhere, file by file?
+//! Transfer of a committed index, file by file.
 //!
 //! Files of a commit never change and the list of segments names each of them with its length and
-//! checksum, so that a copy of the list and of what it names is the index. [`OpenCommit`] is the side
-//! that gives: it holds the files of one commit open while they are copied. [`Receiver`] is the side
-//! that takes: it is the only writer of a directory, and puts the list there last. What carries the
-//! bytes is not known here.
+//! checksum, so that a copy of the list and of the files that it names is the index. [`OpenCommit`]
+//! is the sending side: it holds the files of one commit open while they are copied. [`Receiver`]
+//! is the receiving side: it is the only writer of a directory, and puts the list there last. This
+//! module does not know how the bytes travel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -48,7 +48,7 @@ pub struct ListedFile<'a> {
     pub crc: u32,
 }
 
-/// What is read of a list.
+/// The fields of a list that are read here.
 #[derive(Deserialize)]
 struct List {
     segments: Vec<Segment>,
@@ -73,8 +73,8 @@ struct Field {
 }
 
 impl FileList {
-    /// Reads a list as it is in `meta.json`. A name that is not one of a segment's file is refused, so
-    /// that no name leads out of a directory.
+    /// Parses a list from the bytes of `meta.json`. A name that is not that of a segment's file is
+    /// refused, so that no name leads out of a directory.
     ///
     /// # Errors
     /// When the list does not match its checksum, or contains what no index has.
@@ -107,52 +107,52 @@ impl FileList {
         })
     }
 
-    /// The list as it is in `meta.json`.
+    /// Returns the list as it is in `meta.json`.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The files of the segments, in the order of their names.
+    /// Returns the files of the segments, in the order of their names.
     pub fn files(&self) -> impl Iterator<Item = ListedFile<'_>> {
         let listed = self.files.iter();
         listed.map(|(name, found)| ListedFile { name, bytes: found.len, crc: found.crc })
     }
 
-    /// The file of the segments with this name.
+    /// Returns the file of the segments with this name.
     #[must_use]
     pub fn file(&self, name: &str) -> Option<ListedFile<'_>> {
         let (name, found) = self.files.get_key_value(name)?;
         Some(ListedFile { name, bytes: found.len, crc: found.crc })
     }
 
-    /// The name of the file with the frequency table, if the index has one. The list does not say how
-    /// long it is.
+    /// Returns the name of the file with the frequency table, if the index has one. The list does
+    /// not record its length.
     #[must_use]
     pub fn table(&self) -> Option<&'static str> {
         self.table_digest.as_ref().map(|_| FREQUENCIES_FILE)
     }
 
-    /// The digest of the frequency table, if the index has one.
+    /// Returns the digest of the frequency table, if the index has one.
     #[must_use]
     pub fn table_digest(&self) -> Option<&str> {
         self.table_digest.as_deref()
     }
 
-    /// The number of live documents.
+    /// Returns the number of live documents.
     #[must_use]
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// The number of segments.
+    /// Returns the number of segments.
     #[must_use]
     pub fn segments(&self) -> usize {
         self.segments
     }
 }
 
-/// Whether a file of a segment can have this name: 32 hexadecimal digits, and an extension.
+/// Returns whether a file of a segment can have this name: 32 hexadecimal digits, and an extension.
 pub(super) fn is_component(name: &str) -> bool {
     let Some((segment, extension)) = name.split_once('.') else { return false };
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -215,19 +215,19 @@ impl Index {
 }
 
 impl OpenCommit {
-    /// The list of segments.
+    /// Returns the list of segments.
     #[must_use]
     pub fn list(&self) -> &FileList {
         &self.list
     }
 
-    /// The bytes of the frequency table; none if there is none.
+    /// Returns the bytes of the frequency table; empty without a table.
     #[must_use]
     pub fn table(&self) -> &[u8] {
         &self.table
     }
 
-    /// Compares all of a listed file with what was written.
+    /// Compares all of a listed file with its entry in the list.
     ///
     /// # Errors
     /// When it differs, or cannot be read.
@@ -259,8 +259,8 @@ impl OpenCommit {
     }
 }
 
-/// A directory that becomes a copy of an index, or of a later commit of the one that it has. Nobody
-/// else can write to it meanwhile; readers keep what they have open.
+/// A directory that becomes a copy of an index, or of a later commit of the one that it has. It
+/// excludes other writers meanwhile; readers keep their open files.
 pub struct Receiver {
     path: PathBuf,
     directory: IndexDirectory,
@@ -278,8 +278,8 @@ impl Receiver {
     /// Begins in the directory at `path`, which is created if it does not exist.
     ///
     /// # Errors
-    /// When another process writes to the index there ([`Error::Locked`]); when the directory contains
-    /// what does not belong to an index, or an index whose list is damaged.
+    /// When another process writes to the index there ([`Error::Locked`]); when the directory
+    /// contains files that do not belong to an index, or an index whose list is damaged.
     pub fn begin(path: impl AsRef<Path>) -> Result<Receiver> {
         let path = path.as_ref();
         std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
@@ -296,13 +296,13 @@ impl Receiver {
         Ok(Receiver { path: path.to_owned(), directory, current, _lock: lock })
     }
 
-    /// The directory.
+    /// Returns the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The list of the index that is there, if one is.
+    /// Returns the list of the present index, if there is one.
     #[must_use]
     pub fn current(&self) -> Option<&FileList> {
         self.current.as_ref()

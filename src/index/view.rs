@@ -1,8 +1,8 @@
-//! What does one segment of a snapshot hold?
+//! One segment of a snapshot.
 //!
-//! The files of a segment never change; only which of its documents are live does. Snapshots of one
-//! [`Index`] therefore share what they have read of a segment: a commit opens what it has added, not
-//! the whole index.
+//! The files of a segment never change; only the set of its live documents does. Snapshots of one
+//! [`Index`] therefore share the data read from a segment: a commit opens its new segments, not the
+//! whole index.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -37,20 +37,20 @@ impl std::fmt::Debug for SegmentView {
     }
 }
 
-/// What is read of a segment, deleted documents included.
+/// The data read from a segment, deleted documents included.
 pub struct SegmentFiles {
     /// The signatures.
     pub signatures: SegmentReader,
     /// The texts.
     pub(super) store: Store,
-    /// The meta objects as JSON, if any document has one. Like the next, opened when it is asked for: all of the
-    /// file is compared with its checksum then.
+    /// The meta objects as JSON, if any document has one. Like the next, opened at the first
+    /// request: all of the file is compared with its checksum then.
     metas: OnceLock<Option<StringColumn>>,
     /// When each document was added.
     added: OnceLock<Column<DateTime>>,
-    /// The places of which ids were made.
+    /// The places that ids were made from.
     places: OnceLock<Column<u64>>,
-    /// The meta objects that were asked for last.
+    /// The meta objects requested last.
     kept: Arc<ByteLru<Group>>,
     segment: tantivy::SegmentReader,
     index_path: PathBuf,
@@ -63,7 +63,7 @@ impl std::fmt::Debug for SegmentFiles {
 }
 
 impl SegmentFiles {
-    /// Reads what is needed of a segment of `index`, whose files have been opened.
+    /// Reads the parts of a segment of `index` that a snapshot needs; its files have been opened.
     ///
     /// # Errors
     /// When a file is damaged, or not of this index.
@@ -106,7 +106,7 @@ impl SegmentFiles {
         Ok(added.first(doc).unwrap_or_default())
     }
 
-    /// Returns the number of the place of which the id of document `doc` was made, if it was.
+    /// Returns the number of the place that the id of document `doc` was made from, if it was.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -114,7 +114,7 @@ impl SegmentFiles {
         Ok(self.column(&self.places, |fast| fast.u64(PLACE))?.first(doc))
     }
 
-    /// A column, opened if it is not open yet.
+    /// Returns a column, opened if it is not open yet.
     fn column<'a, T>(
         &self,
         column: &'a OnceLock<T>,
@@ -185,13 +185,13 @@ pub(super) struct OpenSegments {
 }
 
 impl OpenSegments {
-    /// What a living snapshot has read of this segment.
+    /// Returns the files of this segment that a living snapshot has read.
     pub(super) fn get(&self, segment: SegmentId) -> Option<Arc<SegmentFiles>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.get(&segment).and_then(Weak::upgrade)
     }
 
-    /// Shares what has been read of this segment, as long as a snapshot has it.
+    /// Shares the data read from this segment, as long as a snapshot has it.
     pub(super) fn keep(&self, segment: SegmentId, files: SegmentFiles) -> Arc<SegmentFiles> {
         let files = Arc::new(files);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);

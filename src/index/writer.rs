@@ -1,4 +1,4 @@
-//! How do documents get into the index and out of it?
+//! Addition, replacement and deletion of documents.
 //!
 //! No reader sees a change before [`Writer::commit`], and every snapshot taken after it does. A
 //! dropped writer discards its uncommitted changes. After a write that failed or panicked a writer
@@ -30,7 +30,7 @@ use crate::reason::{Reason, Refusal};
 use crate::segment::plugin::{Backlog, Payload};
 use crate::stop::Stop;
 
-/// How much a writer may use.
+/// The limits of a writer.
 #[derive(Debug, Clone, Copy)]
 pub struct WriterOptions {
     /// The memory for documents on their way into a segment; at least 32 MiB are used.
@@ -56,8 +56,8 @@ const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
 /// 100 MiB: 41 bytes a place, and a hash map of 2^21 places takes no more than 7/8 of them.
 pub const UNCOMMITTED_MAX: usize = 1_800_000;
 
-/// This share of the memory is for what is deleted by the next commit, which is made when it is used up. Documents
-/// that wait have so much less.
+/// This share of the memory is for the deletions of the next commit, which is made when the share
+/// is used up. The waiting documents have that much less memory.
 const DELETIONS_SHARE: usize = 6;
 
 /// The effect of adding a document.
@@ -65,7 +65,7 @@ const DELETIONS_SHARE: usize = 6;
 pub enum Outcome {
     /// No document had its id.
     Added,
-    /// It replaced another version.
+    /// The document replaced another version.
     Replaced,
     /// The stored document with its id has the same text and meta.
     Unchanged,
@@ -107,12 +107,12 @@ enum Change {
     Added(Content),
 }
 
-/// What a document of the index says, as far as it is compared.
+/// The content of a document of the index, as far as it is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Content {
     /// The digest of its text and meta object.
     digest: Digest,
-    /// The place of which its id was made, if it was.
+    /// The place that its id was made from, if it was.
     place: Option<u64>,
 }
 
@@ -124,8 +124,8 @@ impl Index {
     /// damaged.
     pub fn writer(&self, options: WriterOptions) -> Result<Writer> {
         // A third of the memory waits in tantivy's queue, the rest becomes the next segment. One
-        // indexing thread: segments then hold the documents in the order in which they were
-        // added, whatever the timing.
+        // indexing thread: segments then hold the documents in the order of their addition,
+        // whatever the timing.
         freed::keep(options.memory_bytes);
         let segment_bytes =
             (options.memory_bytes / 3 * 2).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
@@ -174,7 +174,7 @@ impl Index {
 }
 
 impl Writer {
-    /// The index.
+    /// Returns the index.
     #[must_use]
     pub fn index(&self) -> &Index {
         &self.index
@@ -213,8 +213,8 @@ impl Writer {
     /// Adds a document, or replaces the one with the same id; one that has not changed stays. If the id was made
     /// ([`super::IdSource`]), only one of the same place is replaced.
     ///
-    /// It is signed here, on the caller's thread. To sign on several, make each a [`SignedDocument`] and
-    /// [add that](Self::add_signed).
+    /// The document is signed here, on the caller's thread. To sign on several threads, make each
+    /// document a [`SignedDocument`] and [add that](Self::add_signed).
     ///
     /// # Errors
     /// When the index cannot hold the document ([`Document::problem`]), has another of a made id, or cannot be
@@ -324,7 +324,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Changes of commits that could not be opened take as much memory, and no commit frees it.
+    /// Opens the last commit if unseen changes use up the limit: they take as much memory as
+    /// uncommitted ones, and no commit frees it.
     fn make_room(&mut self) -> Result<()> {
         if self.unseen.len() >= UNCOMMITTED_MAX { self.catch_up() } else { Ok(()) }
     }
@@ -342,9 +343,9 @@ impl Writer {
     /// Makes all changes durable and visible, or none.
     ///
     /// # Errors
-    /// When the changes could not be made durable, and only then: whether what was
-    /// committed can be opened is seen by [`committed`](Self::committed). The writer is then
-    /// unusable: open the index again to see its last commit.
+    /// When the changes could not be made durable, and only then; [`committed`](Self::committed)
+    /// shows whether the commit can be opened. The writer is then unusable: open the index again to
+    /// see its last commit.
     pub fn commit(&mut self) -> Result<()> {
         self.check_usable()?;
         if self.changed.is_empty() {
@@ -391,8 +392,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Opens what has been committed. What cannot be opened is not lost: until it can be, `unseen`
-    /// says what is in it.
+    /// Opens the last commit. A commit that cannot be opened is not lost: until it can be, `unseen`
+    /// lists its changes.
     fn catch_up(&mut self) -> Result<()> {
         if self.is_behind {
             self.committed = Error::catch("opening what was committed", || {
@@ -429,7 +430,7 @@ impl Writer {
         self.close().map_err(|e| self.index.error("merge segments of", e))
     }
 
-    /// Waits for tantivy's threads to end, and only then gives up the lock: a merge that ended
+    /// Waits for tantivy's threads to end, and only then releases the lock: a merge that ended
     /// under the next writer would take its segments away.
     fn close(&mut self) -> tantivy::Result<()> {
         self.inner.take().map_or(Ok(()), IndexWriter::wait_merging_threads)
@@ -439,7 +440,7 @@ impl Writer {
         self.inner.as_mut().expect("a writer is used before it is closed")
     }
 
-    /// Whether segments are merged in the background.
+    /// Returns whether segments are merged in the background.
     pub(super) fn merges(&self) -> bool {
         self.options.merge
     }
@@ -449,7 +450,7 @@ impl Writer {
         self.failed = true;
     }
 
-    /// Commits such a change.
+    /// Commits a change begun by [`begin_change`](Self::begin_change).
     pub(super) fn commit_change(&mut self) -> Result<()> {
         self.commit_all()
     }
@@ -463,7 +464,8 @@ impl Writer {
         Ok(())
     }
 
-    /// A failed write, by its cause: what tantivy says first is only that its thread has ended.
+    /// Returns the error of a failed write with its cause: tantivy itself first reports only that
+    /// its thread has ended.
     fn failure(&mut self, action: &'static str, error: TantivyError) -> Error {
         self.failed = true;
         // Whatever failed in a directory that was exchanged, that is the cause.
@@ -490,7 +492,7 @@ impl Writer {
         Ok(Compared { of_id, meta, content, before })
     }
 
-    /// The content of the document with this id, which has the digest `of_id`, as of now.
+    /// Returns the current content of the document with this id, whose digest is `of_id`.
     fn content_of(&self, of_id: Digest, id: &str) -> Result<Option<Content>> {
         match self.changed.get(&of_id).or_else(|| self.unseen.get(&of_id)) {
             Some(Change::Removed) => return Ok(None),
@@ -554,7 +556,7 @@ fn id_digest(id: &str) -> Digest {
     Digest::of(id.as_bytes())
 }
 
-/// One digest for text, of which the digest is given, and meta together.
+/// Combines the digest of a text and its meta object to one digest.
 fn content_digest(digest: Digest, meta: &[u8]) -> Digest {
     Digest::of_parts(&[&digest.to_le_bytes(), meta])
 }

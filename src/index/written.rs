@@ -1,4 +1,4 @@
-//! What does tantivy get of a document?
+//! The part of a document that tantivy gets.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -43,8 +43,8 @@ pub fn date(time: SystemTime) -> DateTime {
     DateTime::from_timestamp_nanos(nanos)
 }
 
-/// A meta object as tantivy takes it, its members in the order of their names: of two that mean one
-/// path (`{"a": {"b": 1}, "a.b": 2}`) the first is always the same.
+/// Converts a meta object for tantivy, its members in the order of their names: of two that mean
+/// one path (`{"a": {"b": 1}, "a.b": 2}`) the first is always the same.
 fn object_of(meta: &Map<String, Value>) -> BTreeMap<String, OwnedValue> {
     meta.iter().map(|(key, value)| (key.clone(), owned(value))).collect()
 }

@@ -1,13 +1,13 @@
-//! Which pairs come first, of more than need be held?
+//! The first pairs of many, in bounded memory.
 
 use std::cmp::Ordering;
 
 use super::pairs::Pair;
 
-/// The number of pairs that may be held beyond twice those that are wanted.
+/// The number of pairs that may be held beyond twice the requested number.
 const HELD_MORE: usize = 4096;
 
-/// The first pairs by an order, of which hardly more are held than are wanted.
+/// The first pairs by an order, holding little more than the requested number.
 pub struct Best<F> {
     pairs: Vec<Pair>,
     limit: usize,
@@ -28,7 +28,7 @@ impl<F: Fn(&Pair, &Pair) -> Ordering> Best<F> {
         }
     }
 
-    /// Gives the first of all pairs, in order.
+    /// Returns the first of all pairs, in order.
     pub fn finish(mut self) -> Vec<Pair> {
         self.cut();
         self.pairs

@@ -1,4 +1,4 @@
-//! Which documents are versions of one another?
+//! Clusters of documents that are versions of one another.
 //!
 //! Similarity is not transitive: joining whatever is linked ([`Linkage::Single`]) makes chains in
 //! which the first document has nothing of the last, and in large collections one cluster of
@@ -28,7 +28,7 @@ use crate::search::{Neighbour, Searcher, WeightedOverlap, kept_runs};
 use crate::similarity::Similarity;
 use crate::stop::Stop;
 
-/// How documents are brought together.
+/// The criterion for membership of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linkage {
     /// Each member is similar to the representative.
@@ -37,7 +37,7 @@ pub enum Linkage {
     Single,
 }
 
-/// Which document represents a cluster.
+/// The choice of the document that represents a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prefer {
     /// The document that was added first.
@@ -47,28 +47,29 @@ pub enum Prefer {
     /// The document with the least value of this field of `meta`: numbers before texts, and these
     /// before documents without.
     Least(String),
-    /// The same with the greatest value; documents without the field come last again.
+    /// The document with the greatest value of this field of `meta`; documents without the field
+    /// come last again.
     Greatest(String),
 }
 
-/// How clusters are made.
+/// The options of clustering.
 #[derive(Debug, Clone)]
 pub struct ClusterOptions {
-    /// What two documents need to be similar.
+    /// The thresholds for two documents to be similar.
     pub thresholds: Thresholds,
-    /// How documents are brought together.
+    /// The criterion for membership.
     pub linkage: Linkage,
     /// Which document represents a cluster; of equals, the one with the first id.
     pub prefer: Prefer,
-    /// Fingerprints in more documents bring up nothing; the index's own limit if not given.
+    /// Fingerprints in more documents bring up nothing; the index's own limit if unset.
     pub max_df: Option<MaxDf>,
-    /// Threads that search.
+    /// The number of threads that search.
     pub threads: usize,
 }
 
 impl Default for ClusterOptions {
-    /// Stars around the document that was added first, with the thresholds of
-    /// [`Thresholds::of_clusters`] and all threads of the machine.
+    /// Returns the options for stars around the document that was added first, with the thresholds
+    /// of [`Thresholds::of_clusters`] and all threads of the machine.
     fn default() -> ClusterOptions {
         ClusterOptions {
             thresholds: Thresholds::of_clusters(),
@@ -86,7 +87,7 @@ impl Default for ClusterOptions {
 pub struct Cluster {
     /// The number of the cluster: 1 for the largest.
     pub cluster: u64,
-    /// How many documents it has, the representative included.
+    /// The number of its documents, including the representative.
     pub size: u64,
     /// The id of the document that represents it.
     pub representative: String,
@@ -100,7 +101,7 @@ pub struct Cluster {
 pub struct Member {
     /// Its id.
     pub id: String,
-    /// Distinct fingerprints in common with the representative; by single linkage it may have none.
+    /// Distinct fingerprints in common with the representative; by single linkage it may be 0.
     pub overlap: u32,
     /// How similar the texts of the representative, `a`, and this document, `b`, are.
     #[serde(flatten)]
@@ -111,7 +112,7 @@ pub struct Member {
     pub weighted: Option<WeightedPair>,
 }
 
-/// The clusters of at least two documents, the largest first.
+/// Finds the clusters of at least two documents, the largest first.
 ///
 /// Calls `progress` with the number of documents examined so far, and the number of all.
 ///
@@ -151,7 +152,7 @@ struct Documents<'a> {
     order: Vec<u64>,
     /// The place of each number in the order.
     places: Vec<u32>,
-    /// If the thresholds weigh fingerprints.
+    /// The weights, if the thresholds weigh fingerprints.
     weights: Option<Weights<'a>>,
     verifier: Verifier<'a>,
     /// Copies that no fingerprint brings up: by the place of the most preferred one, those of the others.
@@ -159,7 +160,7 @@ struct Documents<'a> {
     stop: Stop<'a>,
 }
 
-/// What decides which document is preferred; less is better.
+/// The rank of a document by preference; less is better.
 type Rank = (u8, i64, i128, Option<String>);
 
 impl<'a> Documents<'a> {
@@ -201,13 +202,13 @@ impl<'a> Documents<'a> {
         Ok(Documents { searcher, numbering, order, places, weights, verifier, copies, stop })
     }
 
-    /// The documents similar to the one at this place, with their places.
+    /// Returns the documents similar to the one at this place, with their places.
     fn similar(&self, own_place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
         let address = self.numbering.address(self.order[own_place]);
         let keys = self.searcher.keys_of(address, self.stop)?;
         let (sampling, thresholds) = (self.verifier.sampling(), options.thresholds);
         let mut own = self.own(address, &keys)?;
-        // The other may be the smaller one, which has enough of itself in this.
+        // The other may be the smaller one, with a sufficient share of itself in this.
         let alike = thresholds.min_containment(None);
         let least = alike.overlap_min(sampling, own.size);
         let (max_df, except, stop) = (options.max_df, Some(address), self.stop);
@@ -237,20 +238,20 @@ impl<'a> Documents<'a> {
         let place =
             |found: Neighbour| self.places[self.numbering.number(found.address) as usize] as usize;
         let mut similar: Vec<usize> = similar.into_iter().map(place).collect();
-        // The first of some copies gathers the others, if it is not gathered with them.
+        // The first of some copies gathers the others, unless it is gathered with them.
         let meets = thresholds.meet_copies(own.size.fingerprints);
         let copies = self.copies.get(&own_place).filter(|_| meets);
         similar.extend(copies.into_iter().flatten());
         Ok(similar)
     }
 
-    /// The document at this address, which has these keys, to be compared with others.
+    /// Returns the document at this address, which has these keys, for comparison with others.
     fn own<'b>(&'b self, address: DocAddress, keys: &'b [u64]) -> Result<Own<'b>> {
         let sampling = self.verifier.sampling();
         Own::stored((self.searcher, address), keys, sampling, self.verifier.runs())
     }
 
-    /// The cluster of these documents, without its number.
+    /// Returns the cluster of these documents, without its number.
     fn cluster(&self, representative: usize, others: &[usize]) -> Result<Cluster> {
         let snapshot = self.searcher.snapshot();
         let address = |place: usize| self.numbering.address(self.order[place]);
@@ -390,7 +391,7 @@ fn components(
     Ok(groups)
 }
 
-/// The representative of the set that has this document, by halving paths.
+/// Returns the representative of the set that has this document, by halving paths.
 fn root(parents: &mut [usize], mut place: usize) -> usize {
     while parents[place] != place {
         parents[place] = parents[parents[place]];

@@ -1,13 +1,13 @@
-//! Which documents are exact copies of others that no fingerprint brings up?
+//! Exact copies of documents that no fingerprint brings up.
 //!
 //! Documents with the same text have the same fingerprints, so a search for one finds the others, unless
 //! every fingerprint is stopped: a text with more copies than the limit of document frequency hides them all.
 //! These copies are found by the digests of their texts.
 //!
-//! Of n copies there are n (n - 1) / 2 pairs, 200 million of 20,000 copies. So each copy is in a pair with
-//! the first of its group, the one that was added first, or has the first id of those that were added at
-//! the same time; with a scope, the first that the scope allows it. Where documents are stored does not
-//! matter.
+//! Of n copies there are n (n - 1) / 2 pairs, 200 million of 20,000 copies. So each copy is in a
+//! pair with the first of its group only. That is the one that was added first, or has the first id
+//! of those that were added at the same time; with a scope, it is the first that the scope allows.
+//! The places where documents are stored do not matter.
 
 use std::collections::HashMap;
 
@@ -22,13 +22,13 @@ use crate::stop::Stop;
 /// The pairs of copies that no fingerprint brings up.
 #[derive(Debug, Default)]
 pub struct Copies {
-    /// The number of the document that gives the pair, and of the other, ascending.
+    /// The number of the document that reports the pair, and of the other, ascending.
     pairs: Vec<(u64, u64)>,
 }
 
 impl Copies {
-    /// Finds the pairs of documents of `searcher`, or, with `against`, of one of it and one of that, which
-    /// `series` keeps.
+    /// Finds the pairs, kept by `series`, of documents of `searcher`, or, with `against`, of one
+    /// document of each.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -55,7 +55,8 @@ impl Copies {
         Ok(Copies { pairs })
     }
 
-    /// Returns the numbers of the other documents of the pairs that the document with this number gives.
+    /// Returns the numbers of the other documents of the pairs that the document with this number
+    /// reports.
     pub fn of(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
         let first = self.pairs.partition_point(|pair| pair.0 < number);
         let own = self.pairs[first..].iter().take_while(move |pair| pair.0 == number);
@@ -63,8 +64,8 @@ impl Copies {
     }
 }
 
-/// Returns the numbers of the documents that have stop-fingerprints only, those with the same text together,
-/// in each group the one that was added first before the others.
+/// Returns the numbers of the documents that have only stop-fingerprints, those with the same text
+/// together, in each group the one that was added first before the others.
 ///
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -86,7 +87,8 @@ pub fn groups(searcher: &Searcher, max_df: Option<MaxDf>, stop: Stop<'_>) -> Res
     same.map(group).collect()
 }
 
-/// The same numbers, in the order in which the documents were added; of equals, in that of their ids.
+/// Returns the numbers in the order of addition of their documents; of equals, in that of their
+/// ids.
 fn in_order(snapshot: &Snapshot, numbers: Vec<u64>) -> Result<Vec<u64>> {
     if numbers.len() < 2 {
         return Ok(numbers);
@@ -106,7 +108,7 @@ fn digest(snapshot: &Snapshot, address: DocAddress) -> Result<Digest> {
     Ok(snapshot.segment(address).signatures.digest(address.doc)?)
 }
 
-/// The numbers of the live documents of `snapshot` with the text of a document of `other`.
+/// Returns the numbers of the live documents of `snapshot` with the text of a document of `other`.
 fn copies_in(snapshot: &Snapshot, other: &Snapshot, number: u64) -> Result<Vec<u64>> {
     let digest = digest(other, Numbering::new(other).address(number))?;
     let numbering = Numbering::new(snapshot);
@@ -121,7 +123,7 @@ fn copies_in(snapshot: &Snapshot, other: &Snapshot, number: u64) -> Result<Vec<u
 /// Pairs each document of a group with the first that its series allows.
 fn each_with_first(group: &[u64], series: Option<&Series>, pairs: &mut Vec<(u64, u64)>) {
     let Some(firsts) = Firsts::new(group, series, 0) else { return };
-    // The others give the pairs, so that threads share a large group.
+    // The others report the pairs, so that threads share a large group.
     for &number in &group[1..] {
         let first = firsts.of(number, 0).filter(|&first| first != number);
         pairs.extend(first.map(|first| (number, first)));
@@ -151,7 +153,8 @@ struct Firsts<'a> {
 }
 
 impl<'a> Firsts<'a> {
-    /// Takes the numbers of a group of the first (0) or second (1) index, in order; none of an empty group.
+    /// Finds the first numbers of a group of the first (0) or second (1) index, in order; `None`
+    /// for an empty group.
     fn new(group: &[u64], series: Option<&'a Series>, side: usize) -> Option<Firsts<'a>> {
         let code = |number| series.map_or(0, |series| series.code(side, number));
         let first = *group.first()?;
@@ -166,10 +169,11 @@ impl<'a> Firsts<'a> {
         Some(Firsts { series, first, other, of_series })
     }
 
-    /// The first that is allowed to be in a pair with this document of the first or second index.
+    /// Returns the first document that may be in a pair with this document of the first or second
+    /// index.
     fn of(&self, number: u64, side: usize) -> Option<u64> {
         let Some(series) = self.series else { return Some(self.first.0) };
-        // 0 if the document is of no series.
+        // 0 if the document has no series.
         let code = series.code(side, number);
         match (series.is_within(), code) {
             (true, 0) => None,

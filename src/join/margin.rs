@@ -1,12 +1,13 @@
-//! How much more alike are two documents than the others of their collection are to either?
+//! Margins: how much more alike two documents are than the others of their collection are to
+//! either.
 //!
-//! Programs that solve one task are alike without being copies, the more so the more of them there are,
-//! so that no threshold of resemblance suits collections of different sizes. The margin of a pair is its
-//! resemblance less that of the [`MARGIN_RANK`]-th best other neighbour of either document, whichever
-//! is greater: a copy stands out from its neighbours, and a usual solution does not.
+//! Programs that solve one task are alike without being copies, the more so the more of them there
+//! are, so no threshold of resemblance suits collections of different sizes. The margin of a pair
+//! is its resemblance less that of the [`MARGIN_RANK`]-th best other neighbour of either document,
+//! whichever is greater: a copy stands out from its neighbours, and an ordinary solution does not.
 //!
-//! A document's neighbours are searched for once, when it is first in a pair, and of them two numbers
-//! are kept.
+//! A document's neighbours are searched for once, when it is first in a pair, and two numbers are
+//! kept of them.
 
 use std::sync::OnceLock;
 
@@ -17,26 +18,27 @@ use crate::overlap::Overlap;
 use crate::search::{Neighbour, Searcher};
 use crate::stop::Stop;
 
-/// Of the other neighbours of a document the best of this number is compared with its pair: more than a
-/// group of copies usually has, few enough that most collections have as many. Set in trials with the
-/// programs of SOCO 2014; docs/BENCHMARKS.md has the proof on others.
+/// A pair is compared with the neighbour of this rank among the other neighbours of a document: the
+/// rank is higher than the usual size of a group of copies, and so low that most collections have
+/// as many documents. Set in trials with the programs of SOCO 2014; docs/BENCHMARKS.md has the
+/// proof on others.
 pub const MARGIN_RANK: usize = 6;
 
 /// The minimum number of documents of a collection that has margins.
 pub const MARGIN_DOCUMENTS_MIN: u64 = MARGIN_RANK as u64 + 2;
 
-/// The resemblances to its neighbours by which a document is judged.
+/// The resemblances of a document to its neighbours, which decide its margins.
 #[derive(Debug, Clone, Copy)]
 struct Standing {
-    /// That of the neighbour of rank [`MARGIN_RANK`]; 0 if it has fewer.
+    /// The resemblance to the neighbour of rank [`MARGIN_RANK`]; 0 if there are fewer neighbours.
     ranked: f64,
-    /// That of the next one.
+    /// The resemblance to the next one.
     next: f64,
 }
 
 impl Standing {
-    /// The resemblance of the neighbour of rank [`MARGIN_RANK`] when one with this resemblance does not
-    /// count.
+    /// Returns the resemblance of the neighbour of rank [`MARGIN_RANK`] when one with this
+    /// resemblance does not count.
     fn without(self, resemblance: f64) -> f64 {
         if resemblance >= self.ranked { self.next } else { self.ranked }
     }
@@ -74,7 +76,7 @@ impl<'a> Standings<'a> {
         let found = self.among.neighbours(&keys, 1, max_df, except, stop)?;
         let resemblance = |found: &Neighbour| found.with(size).resemblance();
         let standing = standing_of(found.iter().map(resemblance).collect());
-        // Another thread may have found the same meanwhile.
+        // Another thread may have computed the same standing meanwhile.
         Ok(*kept.get_or_init(|| standing))
     }
 }
@@ -89,14 +91,14 @@ fn standing_of(mut resemblances: Vec<f64>) -> Standing {
 /// The margins of pairs of one index, or of two.
 pub(super) struct Margins<'a> {
     a: Standings<'a>,
-    /// The documents of the other index; none if there is one.
+    /// The documents of the other index; `None` if there is only one index.
     b: Option<Standings<'a>>,
     max_df: Option<MaxDf>,
 }
 
 impl<'a> Margins<'a> {
-    /// Of pairs of `searcher`, or of one document of it and one of `against`; none if there are too few
-    /// documents for the rank.
+    /// Creates the margins for pairs of `searcher`, or of one document of it and one of `against`;
+    /// `None` if there are too few documents for the rank.
     pub(super) fn new(
         searcher: &'a Searcher,
         against: Option<&'a Searcher>,
@@ -115,7 +117,7 @@ impl<'a> Margins<'a> {
         })
     }
 
-    /// The margin of a pair with this overlap, -1 to 1.
+    /// Returns the margin of a pair with this overlap, -1 to 1.
     ///
     /// # Errors
     /// When a file is damaged; [`crate::Error::Cancelled`] soon after `stop`.

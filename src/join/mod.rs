@@ -1,10 +1,10 @@
-//! Which documents of a collection belong together?
+//! Joins: the documents of a collection that belong together.
 //!
 //! A whole index against itself or another: pairs of documents ([`pairs`]), clusters of them
 //! ([`cluster`]), and deduplication of documents as they come ([`dedup`]). Every document is
-//! searched for as a query would be, so what holds for a search holds here: a pair has at least one
-//! fingerprint in common that is no stop-fingerprint, and every number of it is exact. Exact copies
-//! that have stop-fingerprints only are found by their digests (`copies`).
+//! searched for as a query would be, so the guarantees of a search hold here: a pair has at least
+//! one fingerprint in common that is no stop-fingerprint, and every number of it is exact. Exact
+//! copies that have stop-fingerprints only are found by their digests (`copies`).
 
 mod best;
 pub mod cluster;

@@ -1,4 +1,4 @@
-//! Which documents of a handful are most alike?
+//! The most similar documents of a small collection.
 //!
 //! The pairwise test of Finkel et al. (2002), section 2.6: symmetric similarity of all pairs, the most
 //! similar ones first.
@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::search::Searcher;
 use crate::stop::Stop;
 
-/// A pair, and how similar its documents are.
+/// A pair, and the similarity of its documents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -25,11 +25,11 @@ pub struct SymmetricPair {
     /// The pair.
     #[serde(flatten)]
     pub pair: PairReport,
-    /// Symmetric similarity, 0 to 1: twice what both have over what each has.
+    /// Symmetric similarity, 0 to 1: twice the common part over the sum of both.
     pub symmetric: f64,
 }
 
-/// Which pairs are shown.
+/// The options for showing pairs.
 #[derive(Debug, Clone, Copy)]
 pub struct MostSimilarOptions {
     /// The maximum number of pairs.
@@ -42,10 +42,10 @@ pub struct MostSimilarOptions {
     pub min_margin: Option<f64>,
     /// Whether those with the greatest margins come first.
     pub by_margin: bool,
-    /// The minimum number of tokens in a passage of a pair, which is then shown. If it is given, that takes
+    /// The minimum number of tokens in a passage of a pair, which is then shown. If set, it takes
     /// the texts, and the time of finding the passages of every pair that shares a fingerprint.
     pub min_passage: Option<u32>,
-    /// Threads that search.
+    /// The number of threads that search.
     pub threads: usize,
 }
 
@@ -63,14 +63,15 @@ impl Default for MostSimilarOptions {
     }
 }
 
-/// All pairs of some documents by their symmetric similarity, whether they are shown or not.
+/// The number of pairs of some documents by their symmetric similarity, whether they are shown or
+/// not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
     /// Pairs with a similarity from 0 to 0.1, from 0.1 to 0.2 and so on; 1 is in the last.
     pub pairs: [u64; 10],
     /// Of these, the pairs that do not meet the thresholds.
     pub below: [u64; 10],
-    /// Pairs that have no fingerprint in common.
+    /// Pairs without a fingerprint in common.
     pub none: u64,
 }
 
@@ -90,7 +91,7 @@ impl Histogram {
     }
 }
 
-/// The most similar pairs of some documents, and how many there are.
+/// The most similar pairs of some documents, and their number.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MostSimilar {
@@ -117,7 +118,7 @@ pub struct NothingLeft {
 }
 
 impl MostSimilarOptions {
-    /// Returns whether a pair meets the thresholds; leaves it the passages that are long enough.
+    /// Tells whether a pair meets the thresholds; keeps only its passages that are long enough.
     fn is_met(&self, pair: &mut Pair) -> bool {
         let resemblance = self.min_resemblance;
         let is_alike = pair.similarity.symmetric() >= self.min_similarity
@@ -136,7 +137,7 @@ impl MostSimilarOptions {
 
 /// Finds the most similar pairs of documents, and counts all of them.
 ///
-/// They have a margin ([`margin`](super::margin)) if there are documents enough for it.
+/// They have a margin ([`margin`](super::margin)) if there are enough documents for it.
 ///
 /// # Errors
 /// When margins decide and there are too few documents for them, and when a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
@@ -150,8 +151,8 @@ pub fn most_similar(
     let documents = snapshot.documents();
     let not_compared = nothing_left(searcher, Stop::on(stop))?;
     let compared = documents - not_compared.len() as u64;
-    // Pairs that do not meet the thresholds are counted, so none of these is asked of the join; that a
-    // margin is asked for makes too few documents an error.
+    // Pairs that do not meet the thresholds are counted, so no threshold is passed to the join. The
+    // requested margin makes too few documents an error.
     let joined = PairOptions {
         margins: documents >= MARGIN_DOCUMENTS_MIN,
         min_margin: (by_margin || min_margin.is_some()).then_some(f64::NEG_INFINITY),
@@ -199,7 +200,7 @@ pub fn nothing_left(searcher: &Searcher, stop: Stop<'_>) -> Result<Vec<NothingLe
     Ok(found)
 }
 
-/// The more similar pair first, or that with the greater margin.
+/// Compares pairs: the more similar first, or the one with the greater margin.
 fn order(by_margin: bool, one: &Pair, other: &Pair) -> Ordering {
     let rank = |pair: &Pair| {
         let (similarity, margin) = (pair.similarity.symmetric(), pair.margin.unwrap_or_default());
@@ -226,7 +227,8 @@ mod tests {
         Searcher::new(index.snapshot().unwrap())
     }
 
-    /// So many words that only this text has, after `common` ones that all have.
+    /// Returns a text of `own` words that only this text has, after `common` words that all texts
+    /// have.
     fn text(seed: u32, own: u32, common: u32) -> String {
         let common = (0..common).map(|n| format!("all{n} "));
         common.chain((0..own).map(|n| format!("w{seed}x{n} "))).collect()

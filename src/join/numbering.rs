@@ -1,8 +1,8 @@
-//! Which document is the n-th of an index?
+//! Numbers of the documents of an index.
 
 use crate::index::{DocAddress, Snapshot};
 
-/// Numbers the documents of a snapshot, deleted ones too, in the order in which they are stored.
+/// The numbers of the documents of a snapshot, deleted ones too, in storage order.
 #[derive(Debug, Clone)]
 pub struct Numbering {
     /// The number of the first document of each segment, and of all documents.
@@ -10,7 +10,7 @@ pub struct Numbering {
 }
 
 impl Numbering {
-    /// The numbering of the documents of `snapshot`.
+    /// Creates the numbering of the documents of `snapshot`.
     pub fn new(snapshot: &Snapshot) -> Numbering {
         let mut starts = vec![0];
         let mut sum = 0;
@@ -21,18 +21,18 @@ impl Numbering {
         Numbering { starts }
     }
 
-    /// One past the last number.
+    /// Returns the number after the last.
     pub fn end(&self) -> u64 {
         self.starts[self.starts.len() - 1]
     }
 
-    /// The document with this number, which is below [`end`](Self::end).
+    /// Returns the document with this number, which is below [`end`](Self::end).
     pub fn address(&self, number: u64) -> DocAddress {
         let segment = self.starts.partition_point(|&start| start <= number) - 1;
         DocAddress { segment: segment as u32, doc: (number - self.starts[segment]) as u32 }
     }
 
-    /// The number of a document.
+    /// Returns the number of a document.
     pub fn number(&self, address: DocAddress) -> u64 {
         self.starts[address.segment as usize] + u64::from(address.doc)
     }

@@ -1,16 +1,16 @@
-//! Which pairs of documents share enough text?
+//! Pairs of documents that share enough text.
 //!
 //! Every document is searched for among the others (Seo and Croft 2008, section 4: n searches of m
 //! posting lists of at most l documents), from the least overlap that its own size and the
-//! thresholds ask for, so that prefix filtering leaves most lists unread. A pair that both of its
-//! documents find is given once, by the one that is stored first: nothing is remembered.
+//! thresholds require, so that prefix filtering leaves most lists unread. A pair that both of its
+//! documents find is returned once, by the one that is stored first: nothing is remembered.
 //!
-//! Fingerprints bring up candidates, with room for chance; the texts decide. Where there are none, a pair
+//! Fingerprints bring up candidates, with room for chance; the texts decide. Without texts, a pair
 //! needs an estimate that is evidence ([`Similarity::resembles`]).
 //!
-//! Two indexes are joined from one side only; what the other side asks for is looked at then.
+//! Two indexes are joined from one side only; the requirements of the other side are checked then.
 //!
-//! Exact copies of which every fingerprint is stopped are in pairs with the first of them only
+//! Exact copies that have only stop-fingerprints are in pairs with the first of them only
 //! (`copies`).
 
 use std::sync::atomic::AtomicBool;
@@ -34,29 +34,29 @@ use crate::search::{Neighbour, Searcher, StoredRuns, Texts, WeightedOverlap, kep
 use crate::similarity::Similarity;
 use crate::stop::Stop;
 
-/// Which pairs, and how they are found.
+/// The options of a search for pairs.
 #[derive(Debug, Clone)]
 pub struct PairOptions {
-    /// What a pair must have.
+    /// The thresholds of a pair.
     pub thresholds: Thresholds,
-    /// Which pairs are kept, by a field of `meta`.
+    /// The pairs that are kept, by a field of `meta`.
     pub scope: Scope,
-    /// Fingerprints in more documents bring up no pair; the index's own limit if not given.
+    /// Fingerprints in more documents bring up no pair; the index's own limit if unset.
     pub max_df: Option<MaxDf>,
-    /// Whether the margins of pairs are found ([`margin`](super::margin)), which takes a second search
-    /// for every document of a pair.
+    /// Whether to compute the margins of pairs ([`margin`](super::margin)), which takes a second
+    /// search for every document of a pair.
     pub margins: bool,
     /// The least margin of a pair, -1 to 1, if margins decide.
     pub min_margin: Option<f64>,
-    /// Whether pairs show their weighted measures, which they do anyway if the thresholds ask for any:
-    /// fingerprints are weighed by their rarity in the index that is searched.
+    /// Whether to show the weighted measures of pairs, which are shown anyway if the thresholds use
+    /// any: fingerprints are weighed by their rarity in the index that is searched.
     pub weighted: bool,
-    /// Whether passages are found, which takes the texts of both documents of each pair.
+    /// Whether to find passages, which takes the texts of both documents of each pair.
     pub passages: bool,
-    /// The minimum number of tokens in a passage of a pair; shorter ones are left out: it is as if
-    /// [`passages`](Self::passages) were set.
+    /// The minimum number of tokens in a passage of a pair; shorter ones are left out. It implies
+    /// [`passages`](Self::passages).
     pub min_passage: Option<u32>,
-    /// Threads that search.
+    /// The number of threads that search.
     pub threads: usize,
 }
 
@@ -94,10 +94,10 @@ pub struct Pair {
     pub a: DocAddress,
     /// The other.
     pub b: DocAddress,
-    /// What they have in common.
+    /// The fingerprints that they have in common.
     pub overlap: Overlap,
-    /// How much more alike they are than others are to either, if it was asked for and the collection
-    /// is large enough.
+    /// How much more alike they are than others are to either, if it was requested and the
+    /// collection is large enough.
     pub margin: Option<f64>,
     /// How similar their texts are.
     pub similarity: Similarity,
@@ -105,7 +105,7 @@ pub struct Pair {
     pub weighted: Option<WeightedPair>,
     /// The tokens of `a` in passages in common, if pairs are ranked by them.
     pub passage_tokens: Option<u32>,
-    /// The passages in common, if they were asked for: `query` is in `a`, `hit` in `b`.
+    /// The passages in common, if they were requested: `query` is in `a`, `hit` in `b`.
     pub passages: Option<Passages>,
 }
 
@@ -140,13 +140,13 @@ pub struct PairReport {
     /// Tokens of `b`.
     pub tokens_b: u32,
     /// Resemblance less that of the sixth best other neighbour of either document, whichever is
-    /// greater, -1 to 1: how far the pair stands out from its collection. Only if it was asked for,
+    /// greater, -1 to 1: how far the pair stands out from its collection. Only if it was requested,
     /// and the collection has eight documents or more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub margin: Option<f64>,
-    /// Of programs: whether either has so few tokens that independent solutions of a task are often
-    /// equal. The numbers then say nothing.
+    /// For programs: whether either is too short to be distinctive, because independent solutions
+    /// of a task of its size are often equal. The numbers are then meaningless.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub too_short: Option<bool>,
@@ -161,20 +161,20 @@ pub struct PairReport {
     /// The category of Seo and Croft; none if either containment is a tenth or less.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
-    /// The passages in common, if they were asked for.
+    /// The passages in common, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<PairPassage>>,
-    /// Whether these are all, if they were asked for: if not, looking for all would have taken more
+    /// Whether these are all, if they were requested: if not, looking for all would have taken more
     /// steps or memory than it may. Equal texts have equal answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
 }
 
-/// Programs with fewer tokens say nothing: of 119 pairs of independent programs of IR-Plag of which one
-/// has fewer, 47 in 100 had a resemblance of .8 or more, and of 135 with 50 to 99 tokens 2 in 100
-/// (docs/BENCHMARKS.md, "Copies of programs").
+/// The numbers of programs with fewer tokens are meaningless: of 119 pairs of independent programs
+/// of IR-Plag where one has fewer, 47 in 100 had a resemblance of .8 or more, and of 135 with 50 to
+/// 99 tokens 2 in 100 (docs/BENCHMARKS.md, "Copies of programs").
 pub const PROGRAM_TOKENS_MIN: u32 = 50;
 
 impl Pair {
@@ -190,7 +190,7 @@ impl Pair {
         }
     }
 
-    /// Gives the pair with the ids of its documents.
+    /// Makes the report of the pair, with the ids of its documents.
     ///
     /// # Errors
     /// When an id cannot be read.
@@ -229,9 +229,9 @@ impl Pair {
 /// the same text that have stop-fingerprints only are each in a pair with the first of them (of the other index,
 /// with `against`): of 20,000 there would be 200 million pairs.
 ///
-/// `sink` is called for every document of the first index, in the order in which they are stored,
-/// from the one with the number `from` on (0 for all), with the number of the next and the pairs
-/// that the document gives. Pairs come in the same order whatever the number of threads.
+/// `sink` is called for every document of the first index in storage order, from the one with the
+/// number `from` on (0 for all), with the number of the next and the pairs that the document gives.
+/// Pairs come in the same order whatever the number of threads.
 ///
 /// # Errors
 /// When the indexes sign texts differently, no document has the field of the scope, a file is damaged,
@@ -258,7 +258,7 @@ pub fn pairs(
     Ok(JoinSummary { documents_without_field })
 }
 
-/// Facts about a collection that finding its pairs brings up.
+/// Facts about a collection that result from finding its pairs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JoinSummary {
@@ -269,13 +269,13 @@ pub struct JoinSummary {
 
 pub use super::ranked::{BestPairs, PairRank, best_pairs};
 
-/// How many documents [`pairs`] goes through.
+/// Returns the number of documents that [`pairs`] searches for.
 #[must_use]
 pub fn document_count(searcher: &Searcher) -> u64 {
     Numbering::new(searcher.snapshot()).end()
 }
 
-/// Checks that there are texts in which passages can be found.
+/// Checks that there are texts to find passages in.
 pub(super) fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
     match snapshot.config().store_text && other.config().store_text {
         true => Ok(()),
@@ -286,11 +286,11 @@ pub(super) fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
     }
 }
 
-/// What compares the texts of pairs.
+/// The comparison of the texts of pairs.
 struct PairTexts<'a> {
     against: Option<&'a Searcher>,
-    /// Reads the runs of the documents that are searched for, if texts decide; of one index they are those of
-    /// the verifier.
+    /// Reads the runs of the documents that are searched for, if texts decide; within one index
+    /// these are the runs of the verifier.
     own: Option<StoredRuns<'a>>,
     verifier: Verifier<'a>,
 }
@@ -321,14 +321,15 @@ struct Join<'a> {
     texts: &'a PairTexts<'a>,
     sampling: Sampling,
     numbering: Numbering,
-    /// Of the index in which documents are looked for.
+    /// The numbering of the index that is searched for documents.
     other: Numbering,
     series: Option<Series>,
     copies: Copies,
     margins: Option<Margins<'a>>,
-    /// Of the documents of the index in which documents are looked for, if fingerprints are weighed.
+    /// The weights of the documents of the index that is searched, if fingerprints are weighed.
     weights: Option<Weights<'a>>,
-    /// The least overlap with which a document of the other index may be contained in one that is searched for.
+    /// The least overlap that a document of the other index needs to be contained in one that is
+    /// searched for.
     contained_min: u32,
     stop: Stop<'a>,
 }
@@ -385,7 +386,8 @@ impl<'a> Join<'a> {
         })
     }
 
-    /// The least overlap with which a document of this size finds the others of its pairs.
+    /// Returns the least overlap that a document of this size needs to find the others of its
+    /// pairs.
     fn overlap_min(&self, own: Size) -> u32 {
         let thresholds = self.thresholds;
         match self.against {
@@ -400,7 +402,8 @@ impl<'a> Join<'a> {
         }
     }
 
-    /// The documents that share enough fingerprints with one that has these keys, and what both weigh.
+    /// Returns the documents that share enough fingerprints with one that has these keys, and the
+    /// weights of both.
     fn candidates(
         &self,
         own: DocAddress,
@@ -418,7 +421,7 @@ impl<'a> Join<'a> {
         candidates(by, keys, least, self.options.max_df, except, self.stop)
     }
 
-    /// The pairs that the document with this number gives.
+    /// Returns the pairs of the document with this number.
     fn pairs_of(&self, number: u64) -> Result<Vec<Pair>> {
         let address = self.numbering.address(number);
         let snapshot = self.searcher.snapshot();
@@ -488,8 +491,8 @@ impl<'a> Join<'a> {
         Ok(())
     }
 
-    /// Tells whether the document with this number may make a pair with one that was found, to be given here;
-    /// if so, with the weights of both.
+    /// Tells whether the document with this number may form a pair with one that was found, to be
+    /// returned here; if so, returns the weights of both.
     fn may_pair(
         &self,
         number: u64,
@@ -517,7 +520,7 @@ impl<'a> Join<'a> {
         Ok(is_given.then_some(weights))
     }
 
-    /// The pair with a document that was found.
+    /// Makes the pair with a document that was found.
     fn pair(
         &self,
         number: u64,
@@ -540,7 +543,7 @@ impl<'a> Join<'a> {
     }
 }
 
-/// The least overlap with which a document of this index finds one that contains it.
+/// Returns the least overlap that a document of this index needs to find one that contains it.
 fn contained_min(
     searcher: &Searcher,
     numbering: &Numbering,

@@ -1,7 +1,7 @@
-//! Which pairs are the best?
+//! The best pairs by a rank.
 //!
-//! Ranks are those of hits, as far as they are symmetric: a hit is ranked by weight over its own size,
-//! a pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
+//! Ranks are those of hits, if they are symmetric: a hit is ranked by weight over its own size, a
+//! pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
 //! thresholds; where they are only shown, in the best ones.
 
 use std::cmp::Ordering;
@@ -15,13 +15,13 @@ use crate::ordered::in_order;
 use crate::search::{Searcher, Texts};
 use crate::stop::Stop;
 
-/// By what pairs are ranked.
+/// The ranking of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PairRank {
     /// By the number of fingerprints in common.
     #[default]
     Overlap,
-    /// By weighted resemblance, in which rare fingerprints count for more.
+    /// By weighted resemblance, where rare fingerprints count for more.
     Weight,
     /// By the tokens in passages in common.
     Passages,
@@ -41,10 +41,12 @@ pub struct BestPairs {
     pub summary: JoinSummary,
 }
 
-/// The best `limit` pairs, best first, by `rank`; of equals those with the greater overlap, then resemblance, then those stored first.
+/// Finds the best `limit` pairs, best first, by `rank`; of equals those with the greater overlap,
+/// then resemblance, then those stored first.
 ///
 /// Pairs are those that [`pairs`] finds; they have their weighted measures, tokens in passages or
-/// margins if they are ranked by them. `progress` is called with the number of documents that have been searched for.
+/// margins if they are ranked by them. `progress` is called with the number of documents that have
+/// been searched for.
 ///
 /// # Errors
 /// As [`pairs`].
@@ -64,7 +66,7 @@ pub fn best_pairs(
     let options = PairOptions {
         weighted: options.weighted || rank == PairRank::Weight,
         passages: rank == PairRank::Passages,
-        // That a margin is asked for makes too few documents an error.
+        // The requested margin makes too few documents an error.
         min_margin: match rank {
             PairRank::Margin => options.min_margin.or(Some(f64::NEG_INFINITY)),
             _ => options.min_margin,
@@ -101,7 +103,7 @@ pub fn best_pairs(
     Ok(BestPairs { pairs: best, total, summary })
 }
 
-/// The better pair first.
+/// Compares pairs: the better first.
 fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
     let by_rank = match rank {
         PairRank::Overlap => Ordering::Equal,

@@ -1,8 +1,9 @@
-//! How much of a collection is reused text, and of what kind?
+//! The share of reused text in a collection, and its kinds.
 //!
-//! The analysis of Seo and Croft (2008), section 6: how many documents are in a pair of each category,
-//! and with how many others (their *siblings*). The kinds of pattern behind the pairs, which the paper
-//! identifies by hand on 50 pairs of each category, are identified here by [`Pattern`] on as many.
+//! This is the analysis of Seo and Croft (2008), section 6: the number of documents in a pair of
+//! each category, and the number of their partners (their *siblings*). The kinds of pattern behind
+//! the pairs, which the paper identifies by hand on 50 pairs of each category, are identified here
+//! by [`Pattern`] on as many.
 
 mod pattern;
 
@@ -23,28 +24,28 @@ use crate::overlap::Category;
 use crate::search::Searcher;
 use crate::stop::Stop;
 
-/// How a collection is analyzed.
+/// The options of the analysis of a collection.
 #[derive(Debug, Clone, Copy)]
 pub struct ReuseOptions {
     /// The number of pairs of each category that are examined closely.
     pub sample: usize,
-    /// Fingerprints in more documents bring up no pair; the index's own limit if not given.
+    /// Fingerprints in more documents bring up no pair; the index's own limit if unset.
     pub max_df: Option<MaxDf>,
-    /// Threads that search.
+    /// The number of threads that search.
     pub threads: usize,
 }
 
-/// How much reused text a collection has.
+/// The amount of reused text in a collection.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReuseStatistics {
-    /// Documents of the collection.
+    /// The number of documents of the collection.
     pub documents: u64,
-    /// From C1 to C6.
+    /// The categories from C1 to C6.
     pub categories: Vec<CategoryStatistics>,
     /// All categories together.
     pub total: CategoryStatistics,
-    /// What the limit of document frequency hides.
+    /// The effect of the limit of document frequency.
     pub stopped: StopCounts,
 }
 
@@ -52,26 +53,27 @@ pub struct ReuseStatistics {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CategoryStatistics {
-    /// The category; none for all of them.
+    /// The category; `None` for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
-    /// Pairs of documents; those of copies that have stop-fingerprints only are as many as these copies, less
-    /// one ([`pairs`]).
+    /// The number of pairs of documents; copies that have only stop-fingerprints form one pair less
+    /// than their number ([`pairs`]).
     pub pairs: u64,
-    /// Documents that are in at least one such pair.
+    /// The number of documents that are in at least one such pair.
     pub documents: u64,
     /// Their share of the collection, 0 to 1.
     pub share: f64,
-    /// The mean number of documents with which each of them is in a pair.
+    /// The mean number of documents that each of them is in a pair with.
     pub siblings: f64,
     /// The patterns of the examined pairs, with the number of pairs of each; empty if the index stores
     /// no texts.
     pub patterns: Vec<(Pattern, u64)>,
-    /// Pairs of the sample that differ in too many places for their pattern to be found.
+    /// The number of pairs of the sample that differ in too many places for their pattern to be
+    /// found.
     pub unclassified: u64,
 }
 
-/// The documents and pairs of a category, as they are counted.
+/// The documents and pairs of a category, while they are counted.
 #[derive(Default)]
 struct Counts {
     pairs: u64,
@@ -107,8 +109,8 @@ impl Counts {
 pub const CATEGORIES: [Category; 6] =
     [Category::C1, Category::C2, Category::C3, Category::C4, Category::C5, Category::C6];
 
-/// Analyzes the collection of `searcher`. `progress` receives the number of documents that have been
-/// processed, and that of all.
+/// Analyzes the collection of `searcher`. Calls `progress` with the number of documents processed
+/// so far, and the number of all.
 ///
 /// # Errors
 /// When a file is damaged; [`crate::Error::Cancelled`] after `stop`.
@@ -131,7 +133,7 @@ pub fn reuse_statistics(
         threads: options.threads,
         ..PairOptions::default()
     };
-    // Which pairs are looked at depends on their texts, not on where they are stored.
+    // The choice of examined pairs depends on their texts, not on where they are stored.
     let digest = |address: DocAddress| -> Result<u64> {
         Ok(mix64(snapshot.segment(address).signatures.digest(address.doc)?.low))
     };

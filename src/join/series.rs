@@ -1,6 +1,7 @@
-//! Are two documents of one series?
+//! Series of documents.
 //!
-//! A series is what has the same value of a field of `meta`: a newspaper, an author, a repository.
+//! The documents of a series have the same value of a field of `meta`: a newspaper, an author, a
+//! repository.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +11,7 @@ use super::numbering::Numbering;
 use crate::error::{Error, Result};
 use crate::index::Snapshot;
 
-/// Which pairs are kept.
+/// The pairs that are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     /// All.
@@ -31,7 +32,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Reads the field of the scope of all documents; nothing if pairs are kept everywhere.
+    /// Reads the field of the scope of all documents; `None` if pairs are kept everywhere.
     ///
     /// # Errors
     /// When no document has the field, which is then misspelled or elsewhere, or a segment is damaged.
@@ -78,19 +79,20 @@ impl Series {
         self.without_field
     }
 
-    /// Whether pairs are kept within a series, not across.
+    /// Tells whether pairs are kept within a series, not across.
     #[must_use]
     pub(super) fn is_within(&self) -> bool {
         self.within
     }
 
-    /// A number for the series of a document of the first (0) or last (1) snapshot; 0 if it is of none.
+    /// Returns a number for the series of a document of the first (0) or last (1) snapshot; 0 if it
+    /// has no series.
     #[must_use]
     pub(super) fn code(&self, side: usize, number: u64) -> u32 {
         self.codes[side.min(self.codes.len() - 1)][number as usize]
     }
 
-    /// Whether the pair of document `a` of the first snapshot and `b` of the last is kept.
+    /// Tells whether the pair of document `a` of the first snapshot and `b` of the last is kept.
     #[must_use]
     pub fn keeps(&self, a: u64, b: u64) -> bool {
         let (first, last) = (&self.codes[0], &self.codes[self.codes.len() - 1]);
@@ -100,7 +102,7 @@ impl Series {
     }
 }
 
-/// The fields that are looked at, and shown, when one is unknown.
+/// The maximum number of fields to collect, and to show, when one is unknown.
 const FIELDS_MAX: usize = 1000;
 const FIELDS_SHOWN: usize = 20;
 
@@ -125,7 +127,7 @@ fn unknown(field: &str, fields: &BTreeSet<String>) -> Error {
     Error::argument("series", format!("no document has the field `{field}` in its `meta`; {there}"))
 }
 
-/// The value of a field, whose name may have dots for the members of objects.
+/// Returns the value of a field, whose name may have dots for the members of objects.
 #[must_use]
 pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     if let Some(value) = meta.get(field) {

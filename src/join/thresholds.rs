@@ -1,4 +1,4 @@
-//! When are two documents a pair?
+//! The thresholds for pairs of documents.
 
 use crate::overlap::Overlap;
 use crate::sampling::{Sampling, Size};
@@ -6,19 +6,20 @@ use crate::search::{Thresholds, WeightedOverlap, least_weight};
 use crate::similarity::Similarity;
 
 impl Thresholds {
-    /// What pairs have if nothing is asked for: one document contains a tenth of the other.
+    /// Returns the default thresholds of pairs: one document contains a tenth of the other.
     #[must_use]
     pub fn of_pairs() -> Thresholds {
         Thresholds::default().min_containment(0.1)
     }
 
-    /// What the documents of a cluster have if nothing is asked for: half a resemblance to its first.
+    /// Returns the default thresholds of the documents of a cluster: half a resemblance to its
+    /// first.
     #[must_use]
     pub fn of_clusters() -> Thresholds {
         Thresholds::default().min_resemblance(0.5)
     }
 
-    /// Tells whether texts of these sizes that share fingerprints so may be a pair.
+    /// Tells whether texts of these sizes with this overlap may be a pair.
     pub(super) fn may_meet(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool {
         let all = of.map(|size| size.is_all);
         overlap.shared >= self.overlap()
@@ -40,18 +41,19 @@ impl Thresholds {
         fingerprints >= self.overlap()
     }
 
-    /// The same of the weights of what they share.
+    /// Tells whether the weights of the shared fingerprints meet the thresholds.
     pub(super) fn meets_weighted(&self, weighted: WeightedOverlap) -> bool {
         weighted.max_containment() >= self.weighted_containment()
             && weighted.resemblance() >= self.weighted_resemblance()
     }
 
-    /// The share of its own weight with which a document finds the others of its pairs.
+    /// Returns the share of its own weight that a document needs to find the others of its pairs.
     ///
-    /// A pair that meets the thresholds is found from one of its documents at least. That is the smaller
-    /// one if a containment is asked for, the lighter one if a weighted containment is; they need not
-    /// be the same, so if both are, only the former decides which document finds a pair. Each resemblance is at
-    /// most either containment of its kind, and may decide in any case.
+    /// A pair that meets the thresholds is found from at least one of its documents. That is the
+    /// smaller one if a containment is requested, the lighter one if a weighted containment is.
+    /// They need not be the same, so if both are requested, only the former decides which document
+    /// finds a pair. Each resemblance is at most either containment of its kind, and may decide in
+    /// any case.
     pub(super) fn weight_share_min(&self) -> f64 {
         match self.containment() > 0.0 {
             true => self.weighted_resemblance(),
@@ -59,8 +61,8 @@ impl Thresholds {
         }
     }
 
-    /// Tells whether a document of this size, with what it weighs as the query's weight, finds the other with
-    /// which it shares so much.
+    /// Tells whether a document of this size, whose weight is the query's weight, finds the other,
+    /// with this number of fingerprints in common.
     pub(super) fn finds(
         &self,
         sampling: Sampling,
@@ -74,10 +76,10 @@ impl Thresholds {
         shared >= self.overlap_min(sampling, own) && weights.is_none_or(is_heavy)
     }
 
-    /// The least overlap with which a document of this size finds the others of its pairs: that of
-    /// which it has enough itself, for resemblance or containment.
+    /// Returns the least overlap that a document of this size needs to find the others of its
+    /// pairs: enough for its own resemblance or containment.
     ///
-    /// A pair that meets the thresholds is found from one of its documents at least.
+    /// A pair that meets the thresholds is found from at least one of its documents.
     pub(super) fn overlap_min(&self, sampling: Sampling, own: Size) -> u32 {
         let share = self.containment().max(self.resemblance());
         let least = if share > 0.0 { sampling.least_shared(share, own) } else { 1 };

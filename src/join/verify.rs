@@ -1,8 +1,8 @@
-//! How similar are the texts of two documents, as well as what is at hand can tell?
+//! The similarity of the texts of two documents, as exactly as the available data allow.
 //!
-//! Where both texts can be read, their runs are compared, and the similarity is exact. So it is, without reading,
-//! where the fingerprints of both are all of their runs. Otherwise it is estimated from their signatures, or
-//! is that of their sketches.
+//! Where both texts can be read, their runs are compared, and the similarity is exact. It is also
+//! exact, without reading, where the fingerprints of both are all of their runs. Otherwise it is
+//! estimated from their signatures, or is that of their sketches.
 
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ pub(super) struct Own<'a> {
     runs: Option<Arc<RunSet>>,
 }
 
-/// Where the text and the signature of a document come from.
+/// The source of the text and the signature of a document.
 enum Source<'a> {
     Stored { searcher: &'a Searcher, address: DocAddress, runs: Option<&'a StoredRuns<'a>> },
     Signed { signed: &'a SignedDocument, maker: Option<&'a RunMaker> },
 }
 
 impl<'a> Own<'a> {
-    /// A stored document with these keys.
+    /// Creates a stored document with these keys.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -48,7 +48,7 @@ impl<'a> Own<'a> {
         Ok(Own { source, keys, size, runs: None })
     }
 
-    /// A document at hand with these keys.
+    /// Creates a document at hand with these keys.
     pub fn signed(
         signed: &'a SignedDocument,
         keys: &'a [u64],
@@ -65,7 +65,7 @@ impl<'a> Own<'a> {
         self.keys
     }
 
-    /// Returns the runs of its text; none if there is no text.
+    /// Returns the runs of its text; `None` if it has no text.
     ///
     /// # Errors
     /// When the text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -118,12 +118,12 @@ impl<'a> Own<'a> {
 pub(super) struct Verifier<'a> {
     searched: &'a Searcher,
     sampling: Sampling,
-    /// Of the documents of the index, if texts decide.
+    /// The runs of the documents of the index, if texts decide.
     runs: Option<StoredRuns<'a>>,
 }
 
 impl<'a> Verifier<'a> {
-    /// Makes one for the index of `searched`, whose texts can be read through `runs`.
+    /// Creates a verifier for the index of `searched`, whose texts can be read through `runs`.
     pub fn new(searched: &'a Searcher, runs: Option<StoredRuns<'a>>) -> Verifier<'a> {
         let sampling = searched.sampling(runs.is_some());
         Verifier { searched, sampling, runs }
@@ -134,12 +134,12 @@ impl<'a> Verifier<'a> {
         self.searched
     }
 
-    /// Returns what shared fingerprints say of texts here.
+    /// Returns the relation of shared fingerprints to texts here.
     pub fn sampling(&self) -> Sampling {
         self.sampling
     }
 
-    /// Returns what reads the runs of the index's texts, if texts decide.
+    /// Returns the reader of the runs of the index's texts, if texts decide.
     pub fn runs(&self) -> Option<&StoredRuns<'a>> {
         self.runs.as_ref()
     }
@@ -153,7 +153,7 @@ impl<'a> Verifier<'a> {
 /// Compares one document with those of an index.
 pub(super) struct Verification<'a> {
     verifier: &'a Verifier<'a>,
-    /// Once something has been estimated.
+    /// Set once a similarity has been estimated.
     estimates: Option<Estimates<'a>>,
 }
 
@@ -167,7 +167,7 @@ impl<'a> Verification<'a> {
         searched.size_by(*sampling, found.address, found.fingerprints)
     }
 
-    /// Returns the similarity of `own`, the first, and the document found, of which this is the size.
+    /// Returns the similarity of `own`, the first, and the document found, whose size is `size`.
     ///
     /// # Errors
     /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -200,12 +200,13 @@ impl<'a> Verification<'a> {
     }
 }
 
-/// Whether the fingerprints of two texts are all of their runs.
+/// Tells whether the fingerprints of two texts are all of their runs.
 pub(super) fn is_exact(sampling: Sampling, a: Size, b: Size) -> bool {
     matches!(sampling, Sampling::Runs(_)) && a.is_all && b.is_all
 }
 
-/// Estimates the similarity of texts whose signatures are at hand, or gives that of their sketches.
+/// Estimates the similarity of texts whose signatures are at hand, or returns that of their
+/// sketches.
 pub(super) fn of_signatures(
     estimator: Option<Estimator>,
     overlap: Overlap,

@@ -1,7 +1,8 @@
-//! How much of the weight of two documents is in both?
+//! Weighted overlap of two documents.
 //!
-//! Fingerprints weigh what those of a query do: by the live documents of the index that is searched.
-//! So the numbers of a pair are those of a hit. What a document weighs is found out once.
+//! The weights of fingerprints are those of a query: by the live documents of the index that is
+//! searched. So the numbers of a pair are those of a hit. The weight of a document is computed
+//! once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,16 +20,16 @@ use crate::stop::Stop;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct WeightedPair {
-    /// How much of the weight of `a` is in `b`, 0 to 1.
+    /// The share of the weight of `a` that is in `b`, 0 to 1.
     pub containment_of_a: f64,
-    /// How much of the weight of `b` is in `a`, 0 to 1.
+    /// The share of the weight of `b` that is in `a`, 0 to 1.
     pub containment_of_b: f64,
-    /// How much of the weight of both together is in both, 0 to 1.
+    /// The share of the weight of both together that is in both, 0 to 1.
     pub resemblance: f64,
 }
 
 impl WeightedPair {
-    /// The measures of two documents, of which `a` was searched for.
+    /// Returns the measures of two documents, where `a` was searched for.
     pub(super) fn new(weighted: WeightedOverlap) -> WeightedPair {
         WeightedPair {
             containment_of_a: weighted.containment(),
@@ -71,7 +72,8 @@ pub(super) struct Weights<'a> {
     searcher: &'a Searcher,
     weigh: Weigh,
     numbering: Numbering,
-    /// By number; 0 until it is known, because whatever shares a fingerprint has a weight.
+    /// By number; 0 until it is known, because every document that shares a fingerprint has a
+    /// weight.
     known: Vec<AtomicU64>,
 }
 
@@ -82,9 +84,9 @@ impl<'a> Weights<'a> {
         Weights { searcher, weigh: Weigh::new(searcher.snapshot()), numbering, known }
     }
 
-    /// The documents that share at least `overlap_min` of the keys and `share_min` of their weight,
-    /// otherwise as [`Searcher::neighbours`], with the weight of what they share. What they weigh
-    /// themselves is 0 until [`complete`](Self::complete) is asked for it.
+    /// Returns the documents that share at least `overlap_min` of the keys and `share_min` of their
+    /// weight, otherwise as [`Searcher::neighbours`], with the weight of the shared keys. Their own
+    /// weight is 0 until [`complete`](Self::complete) fills it in.
     pub(super) fn neighbours(
         &self,
         keys: &[u64],
@@ -103,7 +105,7 @@ impl<'a> Weights<'a> {
         Ok(found.into_iter().map(|(neighbour, shared)| (neighbour, weighted(shared))).collect())
     }
 
-    /// The same with the weight of the document at `address`.
+    /// Fills in the weight of the document at `address`.
     pub(super) fn complete(
         &self,
         weighted: WeightedOverlap,
@@ -114,13 +116,13 @@ impl<'a> Weights<'a> {
         let mut in_document = known.load(Ordering::Relaxed);
         if in_document == 0 {
             in_document = self.searcher.weight_of(address, self.weigh, None, stop)?;
-            // Another thread may have found the same meanwhile.
+            // Another thread may have computed the same weight meanwhile.
             known.store(in_document, Ordering::Relaxed);
         }
         Ok(WeightedOverlap { in_document, ..weighted })
     }
 
-    /// The weight of each of the ascending keys.
+    /// Returns the weight of each of the ascending keys.
     pub(super) fn of_keys(&self, keys: &[u64], stop: Stop<'_>) -> Result<Vec<u64>> {
         self.searcher.weights_of(keys, self.weigh, stop)
     }

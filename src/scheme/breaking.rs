@@ -1,4 +1,4 @@
-//! What if a document is cut into pieces that do not overlap?
+//! Hash-breaking: pieces of a document that do not overlap.
 //!
 //! Hash-breaking (Seo and Croft 2008, section 4.2.1; Brin et al. 1995): a token whose hash is
 //! divisible by `p` ends a segment, and every segment is a fingerprint. A change of one token
@@ -44,8 +44,8 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// `breaking(p,revised)`: every segment, or every segment of at least `p` tokens; if there is none
-/// so long, the rightmost of the longest.
+/// `breaking(p,revised)`: every segment, or every segment of at least `p` tokens; if all are
+/// shorter, the rightmost of the longest.
 #[derive(Debug)]
 struct Breaking {
     p: usize,
@@ -55,8 +55,8 @@ struct Breaking {
 /// Token hashes are mixed before they are tested, because their low bits also decide elsewhere.
 const BREAK: u64 = 0x0062_7265_616b;
 
-/// The segments of a document: each ends with a token whose mixed hash is divisible by `p`, the
-/// last with the document.
+/// Returns the segments of a document: each ends with a token whose mixed hash is divisible by `p`,
+/// the last with the document.
 pub(super) fn segments(hashes: &[u64], p: usize) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut start = 0;
     let is_break = move |hash: u64| mix64(hash ^ BREAK).is_multiple_of(p as u64);
@@ -69,7 +69,8 @@ pub(super) fn segments(hashes: &[u64], p: usize) -> impl Iterator<Item = Range<u
     })
 }
 
-/// The segments of at least `len_min` tokens; if there is none, the rightmost of the longest.
+/// Returns the segments of at least `len_min` tokens; if all are shorter, the rightmost of the
+/// longest.
 pub(super) fn long_segments(hashes: &[u64], p: usize, len_min: usize) -> Vec<Range<usize>> {
     let mut kept: Vec<Range<usize>> =
         segments(hashes, p).filter(|segment| segment.len() >= len_min).collect();

@@ -1,11 +1,11 @@
-//! Which fingerprint survives the replacement of one word?
+//! DCT fingerprints, which survive the replacement of one word.
 //!
-//! DCT fingerprinting (Seo and Croft 2008, section 4.2.2): the hashes of a segment's words are
-//! taken for a signal, and its quantised cosine transform is the fingerprint. A changed word
-//! changes every coefficient a little, which the quantisation may swallow.
+//! DCT fingerprinting (Seo and Croft 2008, section 4.2.2) treats the hashes of a segment's words as
+//! a signal; its quantised cosine transform is the fingerprint. A changed word changes every
+//! coefficient a little, which the quantisation may absorb.
 //!
-//! The paper's figure of the 32-bit format is not in its text, so the format is ours: 5 bits for the
-//! number of words, at most 31, then 3 bits for each of the lowest coefficients, at most 9.
+//! The paper's figure of the 32-bit format is not in its text, so cento defines the format: 5 bits
+//! for the number of words, at most 31, then 3 bits for each of the lowest coefficients, at most 9.
 
 use super::breaking::long_segments;
 #[cfg(test)]
@@ -87,8 +87,8 @@ fn code(hashes: &[u64], p: usize, stop: Stop<'_>) -> Result<u32> {
 /// A transform of this many tokens takes a millisecond.
 const SEGMENT_LONG: usize = 1 << 13;
 
-/// The step in which a coefficient of a segment of `n` words lies. Coefficients of random signals
-/// spread like sqrt(n / 2) times that of a value; the outermost steps have no bound.
+/// Returns the step that contains a coefficient of a segment of `n` words. Coefficients of random
+/// signals spread like sqrt(n / 2) times that of a value; the outermost steps have no bound.
 fn quantise(coefficient: f64, n: usize) -> u32 {
     let steps = f64::from(1u32 << COEFFICIENT_BITS);
     let spread = (n as f64 / 2.0).sqrt();
@@ -96,7 +96,8 @@ fn quantise(coefficient: f64, n: usize) -> u32 {
     step.floor().clamp(0.0, steps - 1.0) as u32
 }
 
-/// cos(pi a / b), to the last bit the same on every machine: no function of the system's library.
+/// Returns cos(pi a / b), identical to the last bit on every machine: it uses no function of the
+/// system's library.
 fn cos_pi(a: u64, b: u64) -> f64 {
     // Into the first quadrant, exactly.
     let a = a % (2 * b);
@@ -128,7 +129,7 @@ impl Method for Dct {
     }
 }
 
-/// A bijection that spreads codes evenly (the 32-bit finaliser of MurmurHash3).
+/// Mixes a code by a bijection that spreads codes evenly (the 32-bit finaliser of MurmurHash3).
 fn mix32(code: u32) -> u32 {
     let code = (code ^ (code >> 16)).wrapping_mul(0x85eb_ca6b);
     let code = (code ^ (code >> 13)).wrapping_mul(0xc2b2_ae35);

@@ -1,4 +1,4 @@
-//! What does a family of schemes say of itself?
+//! The description that a family of schemes gives of itself.
 //!
 //! Each file of a scheme has a [`Family`] for each name that it gives to its method; the list of
 //! them in `scheme` is the only other place where a scheme is named. Specifications are read,
@@ -16,20 +16,20 @@ pub(super) const K_MAX: u32 = 64;
 /// The widest window; more than a page of text.
 pub(super) const W_MAX: u32 = 512;
 
-/// The longest stretch of which one k-gram is kept, and the longest mean length of a segment.
+/// The maximum length of a stretch that keeps one k-gram, and of the mean segment.
 pub(super) const L_MAX: u32 = 4096;
 
 /// The tokens of a k-gram.
 pub(super) const K: Parameter = Parameter::number("k", 5, 1, K_MAX, "the tokens of a run");
 
-/// A family of schemes: a name, its parameters, and all that depends on which it is.
+/// A family of schemes: a name, its parameters, and everything else that depends on the family.
 #[derive(Debug)]
 pub struct Family {
     /// The name before the parenthesis.
     pub name: &'static str,
     /// The parameters, in canonical order.
     pub parameters: &'static [Parameter],
-    /// What it selects, as a clause.
+    /// A clause about the selection that the scheme makes.
     pub summary: &'static str,
     /// The fingerprints of a token, or of a document.
     pub density: &'static str,
@@ -37,30 +37,31 @@ pub struct Family {
     pub source: &'static str,
     /// A specification to begin with.
     pub example: &'static str,
-    /// What a fingerprint stands for.
+    /// The kind of piece that a fingerprint represents.
     pub kind: Kind,
-    /// How a scheme is made of a specification.
+    /// The function that builds a scheme from a specification.
     pub(super) build: Build,
-    /// What the tests of all schemes have to know of it.
+    /// The data about the family that the tests of all schemes need.
     #[cfg(test)]
     pub(super) laws: Laws,
 }
 
-/// What a fingerprint stands for.
+/// The kind of piece that a fingerprint represents.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// A piece of the document that begins at its position.
     Positional {
-        /// How long the piece is.
+        /// The length of the piece.
         span: fn(&Spec) -> Extent,
     },
     /// The whole document: all fingerprints have position 0.
     Sketch,
 }
 
-/// The length of the piece that a fingerprint stands for.
+/// The length of the piece that a fingerprint represents.
 ///
-/// A document in which nothing can be selected has one fingerprint of all its tokens, at position 0.
+/// If nothing in a document can be selected, it has one fingerprint of all its tokens, at position
+/// 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// This many tokens; in a shorter document all of them.
@@ -72,10 +73,9 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// One past the last token of which it is certain or possible that it belongs to the piece of
-    /// the fingerprint number `at` of a signature of a document of `tokens` tokens: the end of the
-    /// piece, or for [`Segment`](Self::Segment) no less than it, for [`AtLeast`](Self::AtLeast) no
-    /// more.
+    /// Returns a bound for the end of the piece behind fingerprint number `at` of a signature of a
+    /// document of `tokens` tokens: one past its last token. This is the end itself, or for
+    /// [`Segment`](Self::Segment) an upper bound, for [`AtLeast`](Self::AtLeast) a lower bound.
     #[must_use]
     pub fn end(self, signature: &[Fingerprint], at: usize, tokens: u32) -> u32 {
         let start = signature[at].position;
@@ -98,14 +98,14 @@ impl fmt::Display for Extent {
     }
 }
 
-/// Which frequency table a scheme reads.
+/// The frequency table that a scheme reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
     /// Counts of single tokens.
     Tokens,
-    /// Counts of runs of as many tokens as the parameter of this name says.
+    /// Counts of runs of as many tokens as the parameter of this name states.
     Runs(&'static str),
-    /// The same; of runs that occur once it need not know.
+    /// Counts of such runs, where runs that occur once may be missing.
     Repeated(&'static str),
 }
 
@@ -119,7 +119,7 @@ impl Table {
         }
     }
 
-    /// Whether only runs that occur at least twice are needed.
+    /// Returns whether only runs that occur at least twice are needed.
     #[must_use]
     pub fn is_of_repeated(self) -> bool {
         matches!(self, Table::Repeated(_))
@@ -138,25 +138,25 @@ impl fmt::Display for Table {
     }
 }
 
-/// Makes a scheme of a specification.
+/// Builds a scheme from a specification.
 #[derive(Debug)]
 pub(super) enum Build {
-    /// Of the specification alone.
+    /// From the specification alone.
     Alone(fn(&Spec) -> Box<dyn Method>),
-    /// Of a frequency table too.
+    /// From a frequency table too.
     With(Table, fn(&Spec, Arc<FrequencyTable>) -> Box<dyn Method>),
 }
 
-/// Every fingerprint stands for as many tokens as the parameter `k` says.
+/// Every fingerprint represents as many tokens as the parameter `k` states.
 pub(super) const K_GRAMS: Kind =
     Kind::Positional { span: |spec| Extent::Exactly(spec.get("k") as usize) };
 
-/// Every fingerprint stands for a segment.
+/// Every fingerprint represents a segment.
 pub(super) const SEGMENTS: Kind = Kind::Positional { span: |_| Extent::Segment };
 
 impl Family {
-    /// Returns the length of the piece that a fingerprint of the example stands for; none if it stands
-    /// for the whole document.
+    /// Returns the length of the piece that a fingerprint of the example represents; `None` if it
+    /// represents the whole document.
     #[must_use]
     pub fn example_extent(&self) -> Option<Extent> {
         let Kind::Positional { span } = self.kind else { return None };
@@ -182,12 +182,12 @@ impl spec::Family for Family {
     }
 }
 
-/// What the tests of all schemes have to know of a family.
+/// The data about a family that the tests of all schemes need.
 #[cfg(test)]
 #[derive(Debug)]
 pub(super) struct Laws {
-    /// Specifications of which a short document has several fingerprints; the default one, and
-    /// these, are tested.
+    /// Specifications that give a short document several fingerprints; the default one, and these,
+    /// are tested.
     pub(super) small: &'static [&'static str],
     /// Specifications and analyzers, with the digest of the signature of a text, which never
     /// changes.

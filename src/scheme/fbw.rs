@@ -1,9 +1,9 @@
-//! Which q-grams are rare, and so tell documents apart?
+//! Frequency biased winnowing: rare q-grams, which distinguish documents.
 //!
-//! Frequency biased winnowing (Sun, Qin and Wang 2013, section 4.3): of every window the q-gram of
-//! the least collection frequency is kept, of equally frequent ones the first of the alphabet, of
-//! equal ones that of the window before, or else the rightmost. So q may be small, which makes signatures stable under edits, and
-//! posting lists are short all the same.
+//! Frequency biased winnowing (Sun, Qin and Wang 2013, section 4.3) keeps the q-gram of the least
+//! collection frequency in every window; of equally frequent ones the first of the alphabet, of
+//! equal ones that of the window before, or else the rightmost. So q may be small, which makes
+//! signatures stable under edits, and posting lists are still short.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -47,7 +47,7 @@ pub(super) const FAMILY: Family = Family {
 /// The bits of a key within a value to be winnowed; the count is above them.
 const KEY_SHIFT: u32 = 40;
 
-/// Counts above this are taken as equal, so that a count and a key fit into a word: sixteen
+/// Counts above this are treated as equal, so that a count and a key fit into a word: sixteen
 /// million occurrences, beyond which no gram is rare.
 const COUNT_MAX: u64 = (1 << (u64::BITS - KEY_SHIFT)) - 1;
 
@@ -79,7 +79,8 @@ impl Method for Fbw {
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
         if hashes.len() < self.q {
-            // A gram shorter than q; it may be taken for another one, which has to begin with zeros.
+            // The gram is shorter than q; it may collide with another one, which has to begin with
+            // zeros.
             if !hashes.is_empty() {
                 signature.push(Fingerprint { key: self.grams.key(hashes), position: 0 });
             }

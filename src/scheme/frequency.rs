@@ -1,10 +1,10 @@
-//! How often does a q-gram occur in a collection?
+//! Frequency tables: the number of occurrences of q-grams in a collection.
 //!
-//! A frozen table, made once by `cento train` and then never changed: schemes that look at
-//! frequencies must always see the same ones, or the same text would have two signatures. An index
-//! keeps its own copy, and its digest is part of what the index is.
+//! A table is made once by `cento train` and then never changed: schemes that look at frequencies
+//! must always see the same ones, or the same text would have two signatures. An index keeps its
+//! own copy, and the digest of the table is part of the identity of the index.
 //!
-//! The file is a line of JSON, which says what the grams are, and an FST from the 8 bytes of a gram's
+//! The file is a line of JSON, which describes the grams, and an FST from the 8 bytes of a gram's
 //! key, big-endian, to its count.
 
 use std::collections::{BinaryHeap, HashMap};
@@ -23,7 +23,7 @@ use crate::hash::{BuildKeyHasher, hash_bytes};
 use crate::reason::{Reason, Refusal};
 use crate::text::Tokens;
 
-/// What the grams of a table are.
+/// The header of a table, which describes its grams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The version of this file format: 1.
@@ -60,7 +60,7 @@ impl FrequencyTable {
     /// Reads the table in the file `path`.
     ///
     /// # Errors
-    /// When it cannot be read or is no table.
+    /// When it cannot be read or is not a table.
     pub fn open(path: &Path) -> Result<FrequencyTable> {
         let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
         FrequencyTable::new(&path.display().to_string(), bytes)
@@ -69,7 +69,7 @@ impl FrequencyTable {
     /// Reads the table in `bytes`, which come from `place`.
     ///
     /// # Errors
-    /// When they are no table.
+    /// When they are not a table.
     pub fn new(place: &str, bytes: Vec<u8>) -> Result<FrequencyTable> {
         let refused = |why: &str| {
             let what = format!("it is not a frequency table ({why})");
@@ -85,8 +85,8 @@ impl FrequencyTable {
         }
         let (head, map) = bytes.split_at(end + 1);
         let (head, map) = (head.to_vec(), map.to_vec());
-        // Of hostile bytes fst would panic. A damaged file is recognised by its checksum, a forged one
-        // by its nodes.
+        // fst would panic on hostile bytes. A damaged file is recognised by its checksum, a forged
+        // one by its nodes.
         if automaton::keys(&map, KEY_BYTES).is_none() {
             return Err(refused("its counts cannot be read"));
         }
@@ -95,7 +95,7 @@ impl FrequencyTable {
         Ok(FrequencyTable { header, counts, digest, head })
     }
 
-    /// Returns what the grams are.
+    /// Returns the header.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
@@ -113,7 +113,7 @@ impl FrequencyTable {
         [&self.head, self.counts.as_fst().as_bytes()].concat()
     }
 
-    /// Calls `each` with the key of every gram and how often it occurs, in the order of the keys.
+    /// Calls `each` with the key and the count of every gram, in the order of the keys.
     pub fn for_each(&self, each: &mut dyn FnMut(u64, u64)) {
         let mut grams = self.counts.stream();
         while let Some((key, count)) = fst::Streamer::next(&mut grams) {
@@ -130,8 +130,8 @@ impl FrequencyTable {
 }
 
 impl FrequencyTable {
-    /// Returns how often the collection has all grams of these tokens together, which the analyzer of the table
-    /// made.
+    /// Returns the total count in the collection of all grams of these tokens, which the analyzer
+    /// of the table made.
     #[doc(hidden)]
     #[must_use]
     pub fn occurrences(&self, tokens: &Tokens) -> u64 {
@@ -178,14 +178,14 @@ impl FrequencyCounter {
         }
     }
 
-    /// The same, leaving out grams that occur less often than `count_min` times.
+    /// Leaves out grams that occur less often than `count_min` times.
     #[must_use]
     pub fn at_least(self, count_min: u64) -> FrequencyCounter {
         FrequencyCounter { count_min, ..self }
     }
 
-    /// Adds the grams of a document that can occur twice according to the pass `before`; all of them
-    /// without one.
+    /// Adds the grams of a document that can occur twice according to the pass `before`; all of
+    /// them if it is `None`.
     ///
     /// # Errors
     /// When a temporary file cannot be written.
@@ -287,7 +287,7 @@ impl Iterator for Run {
     }
 }
 
-/// What the tests of the schemes that read a table need.
+/// The helpers that tests of schemes with a table need.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
@@ -295,7 +295,7 @@ pub(crate) mod testing {
     use crate::text::Analyzer;
     use std::sync::Arc;
 
-    /// The tokens of a text by the analyzer of this specification.
+    /// Returns the tokens of a text by the analyzer of this specification.
     pub fn tokens(analyzer: &str, text: &str) -> Tokens {
         let mut tokens = Tokens::default();
         let analyzer: Analyzer = analyzer.parse().expect("the specification is one");
@@ -303,7 +303,7 @@ pub(crate) mod testing {
         tokens
     }
 
-    /// What a scheme that reads this table makes of the words of a text.
+    /// Returns the signature of the words of a text by a scheme that reads this table.
     pub fn sign(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<Fingerprint> {
         let mut signature = Vec::new();
         let scheme = parse_with(spec, Some(table)).expect("the specification is one");
@@ -311,7 +311,7 @@ pub(crate) mod testing {
         signature
     }
 
-    /// The table of the runs of `q` tokens of these texts.
+    /// Returns the table of the runs of `q` tokens of these texts.
     pub fn table(analyzer: &str, q: usize, texts: &[String]) -> Arc<FrequencyTable> {
         let canonical = analyzer.parse::<Analyzer>().expect("the specification is one").to_string();
         let mut counter = FrequencyCounter::new(q, &canonical);

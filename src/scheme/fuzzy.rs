@@ -1,14 +1,16 @@
-//! Which kinds of word does a document have more often than others do?
+//! Fuzzy-fingerprinting: deviations from the expected shares of kinds of words.
 //!
-//! Fuzzy-fingerprinting (Stein 2005; Potthast and Stein 2008, section 2.2): the words are put into
-//! few classes, by their first letters (the analyzer `prefixes`), and each class has an expected
-//! share, that of the frequency table. What counts is how far the document's share *deviates* from
-//! it, and that only roughly ("fuzzification"): in one of r intervals. The intervals of all classes
-//! together are a fingerprint (the papers sum them up as digits of a number; here they are hashed). Several ways to lay
-//! the intervals make several, so that a class at the edge of an interval spoils not all of them.
+//! Fuzzy-fingerprinting (Stein 2005; Potthast and Stein 2008, section 2.2) puts the words into few
+//! classes, by their first letters (the analyzer `prefixes`). Each class has an expected share,
+//! that of the frequency table. The fingerprint records how far the document's share *deviates*
+//! from it, and only roughly ("fuzzification"): in one of r intervals. The intervals of all classes
+//! together are a fingerprint (the papers sum them up as digits of a number; here they are hashed).
+//! Several ways to place the intervals make several fingerprints, so that a class at the edge of an
+//! interval does not spoil all of them.
 //!
-//! The paper leaves classes and intervals open. Here prefixes are dealt to the classes so that these
-//! have nearly the same expected share, the most frequent first; intervals are equally wide.
+//! The paper leaves classes and intervals open. Here prefixes are distributed over the classes, the
+//! most frequent first, so that the classes have nearly the same expected share; intervals are
+//! equally wide.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -96,23 +98,23 @@ impl Fuzzy {
         }
     }
 
-    /// By how much of its expected share each class deviates from it.
+    /// Returns the deviation of each class, relative to its expected share.
     fn deviations(&self, hashes: &[u64]) -> Vec<f64> {
         let mut counts = vec![0u32; self.expected.len()];
         for key in self.grams.keys(hashes) {
-            // A prefix that the table does not have is of any class, but always the same.
+            // A prefix that the table lacks is assigned to an arbitrary class, but always the same.
             let any = (mix64(key) % counts.len() as u64) as usize;
             counts[self.classes.get(&key).copied().unwrap_or(any)] += 1;
         }
         let deviation = |(count, expected): (u32, &f64)| {
             let share = f64::from(count) / hashes.len() as f64;
-            // A class of which nothing is expected says nothing.
+            // A class with an expected share of 0 has no deviation.
             if *expected > 0.0 { share / expected - 1.0 } else { 0.0 }
         };
         counts.into_iter().zip(&self.expected).map(deviation).collect()
     }
 
-    /// The number of the interval in which a deviation falls.
+    /// Returns the number of the interval that contains a deviation.
     fn interval(&self, deviation: f64, scheme: u32) -> u64 {
         let shift = (f64::from(scheme) + 0.5) / f64::from(self.schemes) - 0.5;
         let interval = deviation / self.width + f64::from(self.intervals) / 2.0 + shift;
@@ -148,8 +150,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// The fingerprints of a text of single letters, by their definition: for each way the
-    /// intervals of all classes.
+    /// Returns the fingerprints of a text of single letters, by their definition: the intervals of
+    /// all classes, for each way to place them.
     fn naive(texts: &[String], text: &str, c: usize, r: i64, n: i64, w: f64) -> Vec<Vec<i64>> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let all: Vec<&str> = texts.iter().flat_map(|text| text.split_whitespace()).collect();

@@ -1,6 +1,6 @@
-//! What is the number of a run of tokens that a collection is asked about?
+//! The keys of runs of tokens in the frequency table of a collection.
 //!
-//! Frequency tables and the schemes that read them must agree on it.
+//! Frequency tables and the schemes that read them must agree on these keys.
 
 use super::ngram;
 use crate::hash::{BuildKeyHasher, hash_bytes};
@@ -13,9 +13,9 @@ const EXACT_Q_MAX: usize = 7;
 /// The bits of the key of a gram that is hashed.
 const HASHED_BITS: u8 = ngram::KEY_BITS;
 
-/// Gives q-grams their keys: of an analyzer with an alphabet the number that the signs write in the
-/// base of its size, so that keys are in the order of the alphabet; of other tokens, such as letters
-/// of other scripts, a hash.
+/// Computes keys of q-grams. For an analyzer with an alphabet, the key is the number that the signs
+/// write in the base of its size, so that keys are in the order of the alphabet; for other tokens,
+/// such as letters of other scripts, it is a hash.
 #[derive(Debug)]
 pub struct Grams {
     q: usize,
@@ -24,9 +24,9 @@ pub struct Grams {
 }
 
 impl Grams {
-    /// The grams of `q` tokens that the analyzer of this specification makes.
+    /// Creates the keys of grams of `q` tokens that the analyzer of this specification makes.
     pub fn new(q: usize, analyzer: &str) -> Grams {
-        // A table may name an analyzer that this build has not; then nothing is signed with it.
+        // A table may name an analyzer that this build lacks; then nothing is signed with it.
         let analyzer = analyzer.parse::<Analyzer>();
         let alphabet = analyzer.ok().and_then(|analyzer| analyzer.alphabet());
         let exact = alphabet.filter(|_| q <= EXACT_Q_MAX).unwrap_or_default();
@@ -34,7 +34,7 @@ impl Grams {
         Grams { q, digits: digits.collect() }
     }
 
-    /// The bits of a key.
+    /// Returns the number of bits of a key.
     pub fn key_bits(&self) -> u8 {
         match self.digits.len() {
             0 => HASHED_BITS,
@@ -42,17 +42,17 @@ impl Grams {
         }
     }
 
-    /// The keys of all grams of a text, in order; none if it has fewer than q tokens.
+    /// Returns the keys of all grams of a text, in order; empty if it has fewer than q tokens.
     pub fn keys<'a>(&'a self, tokens: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
         tokens.windows(self.q).map(|gram| self.key(gram))
     }
 
-    /// The key of a gram, of at most q tokens.
+    /// Returns the key of a gram, of at most q tokens.
     pub fn key(&self, gram: &[u64]) -> u64 {
         let base = self.digits.len() as u64;
         let add = |key: Option<u64>, token| Some(key? * base + self.digits.get(token)?);
         let exact = if base == 0 { None } else { gram.iter().fold(Some(0), add) };
-        // Of tokens that are none of the alphabet a hash, of as many bits as the others have.
+        // Grams with tokens outside the alphabet get a hash, with as many bits as the others have.
         let hashed = || ngram::fingerprint(ngram::value(gram), 0).key;
         exact.unwrap_or_else(|| hashed() >> (HASHED_BITS - self.key_bits()))
     }

@@ -1,4 +1,4 @@
-//! Which words of a document does a collection have, neither rarely nor often?
+//! Hashes of the words of a document that are neither rare nor frequent in a collection.
 //!
 //! - `imatch(min,ppm,n)`: one hash of all distinct words that occur at least `min` times, and in at
 //!   most `ppm` of a million places (I-Match, Chowdhury et al. 2002), and `n` more, each of a random
@@ -113,8 +113,8 @@ impl Words {
     }
 }
 
-/// The hash of those of the `words` that a lexicon has; of `all` words of the document if it has none
-/// of them.
+/// Returns the hash of those of the `words` that a lexicon has; of `all` words of the document if
+/// the lexicon has no word of them.
 fn match_key(words: &[u64], all: &[u64], lexicon: u64) -> u64 {
     let is_dropped =
         |word: u64| lexicon > 0 && mix64(word ^ mix64(lexicon)).is_multiple_of(LEXICON_PARTS);
@@ -144,7 +144,7 @@ impl Method for Words {
         all.dedup();
         let most = u128::from(self.table.header().grams) * u128::from(self.ppm) / 1_000_000;
         let bounds = self.min..=u64::try_from(most).unwrap_or(u64::MAX);
-        // Counted once, for all lexicons.
+        // The counts are looked up once for all lexicons.
         let mut known = Vec::new();
         for (at, &word) in words.iter().enumerate() {
             stop.check_at(at)?;
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(key("once green green unknown unknown red red red"), original);
         assert_ne!(key("red red green green blue blue"), original);
         assert_ne!(key("red green blue"), original);
-        // No key word is frequent: then all words count, so that a copy can be found, and nothing else.
+        // No key word is frequent: then all words count, and only a copy can be found.
         let unlike = ["red green blue", "red blue", "the red the", "the green the", "the the"];
         let keys: HashSet<u64> = unlike.into_iter().map(key).collect();
         assert_eq!(keys.len(), unlike.len());

@@ -1,4 +1,4 @@
-//! What if every k-gram is kept?
+//! All k-grams as fingerprints.
 //!
 //! The most accurate scheme, and the largest: one fingerprint a token (Seo and Croft, 4.1.1).
 

@@ -1,4 +1,4 @@
-//! Which documents are near in the space of words?
+//! Locality-sensitive hashing: documents with near vectors of word frequencies.
 //!
 //! Locality-sensitive hashing with 2-stable distributions (Datar, Immorlica, Indyk and Mirrokni
 //! 2004): the vector of a document's word frequencies, of length 1, is projected on random
@@ -45,7 +45,7 @@ struct Lsh {
 }
 
 impl Lsh {
-    /// The pieces into which the projections fall.
+    /// Returns the pieces into which the projections fall.
     fn pieces(&self, hashes: &[u64], stop: Stop<'_>) -> Result<Vec<i64>> {
         // Counted in the order of first occurrence, so that sums are the same on every machine.
         let mut places: HashMap<u64, usize, BuildKeyHasher> = HashMap::default();
@@ -78,13 +78,14 @@ const WORDS_BETWEEN_LOOKS: usize = 64;
 
 const OFFSET: u64 = 0x6f66_6673_6574;
 
-/// A number from 0 to 1.
+/// Returns a number from 0 to 1.
 fn unit(random: u64) -> f64 {
     (random >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A number of nearly normal distribution: the sum of twelve even ones, less six. Only sums, so
-/// that it is the same on every machine, which the logarithms and cosines of a platform are not.
+/// Returns a nearly normally distributed number: the sum of twelve uniform ones, less six. It uses
+/// sums only, so that it is the same on every machine; the logarithms and cosines of a platform are
+/// not.
 fn normal(random: u64) -> f64 {
     let even = |i: u64| unit(mix64(random.wrapping_add(i)));
     (0..12).map(even).sum::<f64>() - 6.0

@@ -1,17 +1,17 @@
-//! Which few numbers tell whether two whole documents are near-duplicates?
+//! Minhash: a few numbers that show whether two whole documents are near-duplicates.
 //!
-//! The least hashes of a document's k-grams under m random orders: two documents agree in each with
-//! the probability of their resemblance (Broder 2000). Some of them together make one key, so that
-//! documents share a key only if they agree in all of it:
+//! They are the least hashes of a document's k-grams under m random orders: two documents agree in
+//! each with the probability of their resemblance (Broder 2000). Several of them together make one
+//! key, so that documents share a key only if they agree in all of it:
 //!
 //! - `minhash(k,b,r)`: b bands of r least hashes. Documents of resemblance s share a key with
 //!   probability 1 - (1 - s^r)^b.
 //! - `supershingle(k)`: 84 least hashes, 6 keys of 14 (Broder 2000; Fetterly, Manasse and Najork
 //!   2003, who take two common keys as evidence of a near-duplicate).
-//! - `megashingle(k)`: the 15 pairs of these 6, so that one key in common says the same.
+//! - `megashingle(k)`: the 15 pairs of these 6, so that one key in common is the same evidence.
 //!
-//! The least hashes come from one pass: each k-gram falls into one of m bins, and a bin without any
-//! takes the least of another (one permutation hashing with optimal densification, Shrivastava
+//! The least hashes come from one pass: each k-gram falls into one of m bins, and an empty bin
+//! takes the least hash of another (one permutation hashing with optimal densification, Shrivastava
 //! 2017).
 
 #[cfg(test)]
@@ -132,11 +132,11 @@ impl Minhash {
     }
 }
 
-/// The least values under `m` orders.
+/// Returns the least values under `m` orders.
 fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
     let mut bins = vec![u64::MAX; m];
     for value in values {
-        // The high half of the hash chooses the bin, all of it the order within.
+        // The high half of the hash chooses the bin, the whole hash the order within.
         let hash = mix64(value ^ ORDER);
         let bin = &mut bins[(((hash >> 32) * m as u64) >> 32) as usize];
         *bin = (*bin).min(hash.rotate_left(32));
@@ -156,7 +156,7 @@ fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
     bins
 }
 
-/// Makes the order independent of the one by which k-grams are winnowed.
+/// Makes this order independent of that of winnowing.
 const ORDER: u64 = 0x006d_696e_6861_7368;
 
 impl Method for Minhash {

@@ -1,9 +1,9 @@
-//! Which few numbers stand for this document?
+//! Schemes: the selection of a few fingerprints that represent a document.
 //!
 //! A [`Scheme`] reduces the tokens of a document to its *signature*: fingerprints, each a number
-//! and the place where it was taken. Documents that share text share fingerprints. A scheme is a
-//! pure function: the same tokens give the same signature on every machine, always; an index
-//! stores the scheme's specification and refuses another.
+//! and the position of its piece. Documents that share text share fingerprints. A scheme is a pure
+//! function: the same tokens give the same signature on every machine, always; an index stores the
+//! scheme's specification and refuses another.
 //!
 //! | specification | selects | fingerprints a token |
 //! |---|---|---|
@@ -32,11 +32,11 @@
 //! | `keywords(min=2,ppm=1000,t=2)` | the words of `imatch` that the document has `t` times, as a whole | 1 a document |
 //! | `fuzzy(c=16,r=3,n=3,w=60)` | how far classes of words deviate from their expected share | n a document |
 //!
-//! A scheme is one file, which has a [`Family`] for each name that it gives to its method, and a line in
-//! the list of them. The last six read a frequency table. Those of which a fingerprint stands for a run of tokens are
-//! overlap methods (Seo and Croft 2008, section 4.1; Potthast and Stein 2008, table 1), those of
-//! segments do not overlap, and the sketches see whole documents. Only winnowing
-//! guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
+//! A scheme is one file, which has a [`Family`] for each name that it gives to its method, and a
+//! line in the list of schemes. The last six read a frequency table. Schemes whose fingerprints
+//! represent runs of tokens are overlap methods (Seo and Croft 2008, section 4.1; Potthast and
+//! Stein 2008, table 1), those of segments do not overlap, and the sketches see whole documents.
+//! Only winnowing guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
 //!
 //! Comparing signatures is left to `search` and `join`.
 
@@ -75,7 +75,7 @@ use frequency::FrequencyTable;
 use std::fmt;
 use std::sync::Arc;
 
-/// All schemes, in the order in which they are shown.
+/// All schemes, in display order.
 static FAMILIES: [&Family; 24] = [
     &kgram::FAMILY,
     &modulo::FAMILY,
@@ -105,13 +105,13 @@ static FAMILIES: [&Family; 24] = [
 
 static GRAMMAR: Grammar<Family> = Grammar { noun: "scheme", families: &FAMILIES };
 
-/// All families of schemes.
+/// Returns all families of schemes.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
 
-/// A number that stands for a piece of a document, and where the piece begins.
+/// A number that represents a piece of a document, and the position where the piece begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint {
     /// The number: below `2^key_bits` of its scheme, and spread evenly.
@@ -120,7 +120,7 @@ pub struct Fingerprint {
     pub position: u32,
 }
 
-/// The distinct keys of a signature, ascending.
+/// Returns the distinct keys of a signature, ascending.
 pub(crate) fn distinct_keys(signature: &[Fingerprint]) -> Vec<u64> {
     let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
     keys.sort_unstable();
@@ -130,7 +130,7 @@ pub(crate) fn distinct_keys(signature: &[Fingerprint]) -> Vec<u64> {
 
 /// A way to sign documents; prints as the specification that [`parse`] reads.
 ///
-/// There are those of [`families`] and no others: an index names its scheme, and has to find it
+/// The schemes are those of [`families`] and no others: an index names its scheme, and must find it
 /// again when it is opened.
 #[derive(Debug)]
 pub struct Scheme {
@@ -158,8 +158,8 @@ impl Scheme {
         self.method.key_bits()
     }
 
-    /// Returns the length of the piece that a fingerprint stands for; none if it stands for the whole
-    /// document.
+    /// Returns the length of the piece that a fingerprint represents; `None` if it represents the
+    /// whole document.
     #[must_use]
     pub fn extent(&self) -> Option<Extent> {
         match self.family.kind {
@@ -168,8 +168,8 @@ impl Scheme {
         }
     }
 
-    /// Returns the number of tokens that every fingerprint stands for; none if it differs. In a
-    /// document with fewer tokens a fingerprint stands for all of them.
+    /// Returns the number of tokens that every fingerprint represents; `None` if it varies. In a
+    /// document with fewer tokens a fingerprint represents all of them.
     #[must_use]
     pub fn span(&self) -> Option<usize> {
         match self.extent() {
@@ -178,15 +178,16 @@ impl Scheme {
         }
     }
 
-    /// Returns the number of consecutive candidate places of which at least one is selected; none if
-    /// there is no such number.
+    /// Returns the number of consecutive candidate places among which at least one is selected;
+    /// `None` if there is no such number.
     #[must_use]
     pub fn window(&self) -> Option<usize> {
         self.method.window()
     }
 
-    /// Returns the number of tokens of the runs by which the similarity of texts is measured: that of
-    /// which fingerprints are made; none if they are made of segments or of single words.
+    /// Returns the length in tokens of the runs that the similarity of texts is measured on, which
+    /// is that of the runs behind the fingerprints; `None` if these are made from segments or
+    /// single words.
     #[must_use]
     pub fn run_tokens(&self) -> Option<usize> {
         let parameters = self.family.parameters;
@@ -196,9 +197,9 @@ impl Scheme {
         }
     }
 
-    /// Returns what estimates the similarity of the texts themselves from fingerprints; none
-    /// for schemes that select by place, that cut segments or that stand for whole documents, and
-    /// for those for which it has not been measured.
+    /// Returns the estimator of the similarity of the texts themselves from their fingerprints;
+    /// `None` for schemes that select by place, that cut segments or that represent whole
+    /// documents, and for those where it has not been measured.
     #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
         self.method.estimator()
@@ -214,7 +215,7 @@ impl Scheme {
         signed.expect("signing fails only when it is stopped");
     }
 
-    /// The same, but ends early when it is stopped.
+    /// Signs like [`sign`](Self::sign), but ends early when it is stopped.
     ///
     /// # Errors
     /// [`Error::Cancelled`] soon after `stop`.
@@ -230,8 +231,8 @@ impl Scheme {
         stop.check()
     }
 
-    /// Returns what signs a document part by part, so that its tokens need not be held; none if the
-    /// scheme needs all of them at once.
+    /// Returns a signer that takes a document part by part, so that its tokens need not be held;
+    /// `None` if the scheme needs all of them at once.
     #[must_use]
     pub fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         self.method.signer()
@@ -244,12 +245,12 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// Signs one document whose tokens come part by part, as [`Scheme::sign`] does.
+/// Signs one document whose tokens arrive part by part, as [`Scheme::sign`] does.
 pub trait Signer {
     /// Appends the fingerprints that are certain after the tokens of these hashes, which come next.
     fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>);
 
-    /// Appends those that are left when all tokens have come.
+    /// Appends the remaining fingerprints after the last tokens.
     fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>);
 }
 
@@ -257,7 +258,7 @@ pub trait Signer {
 /// values, places or an entry of a growing table.
 pub const TOKEN_BYTES: usize = 8 + 64;
 
-/// What a scheme does, whatever its name; its keys are hashes of sequences unless it says otherwise.
+/// The methods of a scheme; its keys are hashes of sequences unless `key_bits` is overridden.
 trait Method: fmt::Debug + Send + Sync {
     fn key_bits(&self) -> u8 {
         ngram::KEY_BITS
@@ -271,8 +272,8 @@ trait Method: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Appends the fingerprints of a document to a signature that is empty. Those that take more
-    /// than some tens of nanoseconds a token look at `stop` meanwhile, and fail only by it.
+    /// Appends the fingerprints of a document to an empty signature. A scheme that takes more than
+    /// some tens of nanoseconds a token checks `stop` meanwhile, and fails only because of it.
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()>;
 
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {
@@ -280,12 +281,12 @@ trait Method: fmt::Debug + Send + Sync {
     }
 }
 
-/// The specification of the scheme used when none is named.
+/// The specification of the default scheme.
 ///
 /// On 366 MB of English documentation it keeps 10.4 M fingerprints, 28 a kilobyte.
 pub const DEFAULT_SPEC: &str = "winnow(k=5,w=10)";
 
-/// The scheme that `spec` describes; parameters left out take their defaults.
+/// Returns the scheme that `spec` describes; parameters left out take their defaults.
 ///
 /// ```
 /// use cento::{scheme, text::{Tokens, analyzer::Analyzer}};
@@ -302,7 +303,7 @@ pub const DEFAULT_SPEC: &str = "winnow(k=5,w=10)";
 ///
 /// # Errors
 ///
-/// [`crate::Error::Spec`], naming what is allowed.
+/// [`crate::Error::Spec`], naming the allowed values.
 pub fn parse(spec: &str) -> Result<Scheme> {
     parse_with(spec, None)
 }
@@ -311,8 +312,8 @@ pub fn parse(spec: &str) -> Result<Scheme> {
 ///
 /// # Errors
 ///
-/// [`crate::Error::Spec`], also when the scheme needs a table and has none, or one of other grams,
-/// or needs none.
+/// [`crate::Error::Spec`], also when the scheme needs a table and `table` is missing or counts
+/// other grams, or when the scheme reads no table.
 pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Scheme> {
     let text = spec;
     let (spec, family) = GRAMMAR.parse(text)?;

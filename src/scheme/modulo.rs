@@ -1,7 +1,7 @@
-//! What if one k-gram in p is kept, chosen by its value alone?
+//! Selection of one k-gram in p, by its value alone.
 //!
-//! Cheaper than winnowing to compute and as small at `p = (w + 1) / 2`, but gaps have no bound:
-//! a quotation may happen to have no fingerprint (Seo and Croft, 4.1.2).
+//! This is cheaper to compute than winnowing and as small at `p = (w + 1) / 2`, but gaps have no
+//! bound: a quotation may happen to have no fingerprint (Seo and Croft, 4.1.2).
 
 #[cfg(test)]
 use super::family::Laws;
@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// `mod(k,p)`: the k-grams whose value is divisible by `p`; if there is none, the rightmost least.
+/// `mod(k,p)`: the k-grams whose value is divisible by `p`; without any, the rightmost least.
 #[derive(Debug)]
 struct Modulo {
     k: usize,
@@ -67,7 +67,7 @@ impl Method for Modulo {
     }
 }
 
-/// What is known of the values that have been.
+/// The state of the selection after the values so far.
 struct Chosen {
     least: (u64, usize),
     is_empty: bool,
@@ -108,7 +108,7 @@ impl Chosen {
     }
 }
 
-/// Chooses while tokens come.
+/// Selects values as tokens arrive.
 struct Choosing {
     divisor: Divisor,
     rolling: Rolling,

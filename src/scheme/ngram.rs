@@ -1,8 +1,8 @@
-//! What is the number of a sequence of tokens?
+//! Values and keys of sequences of tokens.
 //!
-//! The *value* of a k-gram, by which schemes select, is the polynomial of its token hashes at
-//! [`BASE`], modulo 2^64, mixed: the polynomial rolls along a document at the cost of two
-//! multiplications, the mixing makes its low bits as good as its high ones. The *key* of a
+//! Schemes select k-grams by their *value*: the polynomial of the token hashes at [`BASE`], modulo
+//! 2^64, mixed. The polynomial rolls along a document at the cost of two multiplications, and the
+//! mixing makes its low bits equal in quality to its high ones. The *key* of a
 //! selected value, which an index stores, is the value mixed once more and cut to [`KEY_BITS`]
 //! bits. The second mixing matters: schemes select by value (the least of a window, the multiples
 //! of p), so the values selected crowd together; cut as they are, keys of windows of 10 collided
@@ -14,17 +14,17 @@ use crate::hash::mix64;
 /// The bits of a key: at 29 million distinct keys, a random one is among them once in 38,000.
 pub(super) const KEY_BITS: u8 = 40;
 
-/// The point at which polynomials are evaluated: odd, so that no token hash is lost, and without
-/// structure (the golden ratio's fraction, 64 bits).
+/// The argument of the polynomials: odd, so that no token hash is lost, and without structure (the
+/// golden ratio's fraction, 64 bits).
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The fingerprint of the k-gram that begins at `position`.
+/// Returns the fingerprint of the k-gram that begins at `position`.
 #[inline(always)]
 pub(super) fn fingerprint(value: u64, position: usize) -> Fingerprint {
     Fingerprint { key: remix(value) >> (64 - KEY_BITS), position: position as u32 }
 }
 
-/// A bijection unrelated to [`mix64`] (the finaliser of MurmurHash3).
+/// Mixes a number by a bijection unrelated to [`mix64`] (the finaliser of MurmurHash3).
 #[inline(always)]
 fn remix(value: u64) -> u64 {
     let value = (value ^ (value >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -32,10 +32,10 @@ fn remix(value: u64) -> u64 {
     value ^ (value >> 33)
 }
 
-/// Signs a document shorter than a k-gram; `false`, and nothing done, if it is not.
+/// Signs a document shorter than a k-gram; returns `false` without effect if it is not shorter.
 ///
 /// All its tokens make one fingerprint. Their number is part of it, so that a document is not
-/// taken for the beginning of another.
+/// confused with the beginning of another.
 pub(super) fn sign_short(hashes: &[u64], k: usize, signature: &mut Vec<Fingerprint>) -> bool {
     if hashes.len() >= k {
         return false;
@@ -46,7 +46,8 @@ pub(super) fn sign_short(hashes: &[u64], k: usize, signature: &mut Vec<Fingerpri
     true
 }
 
-/// The values of all k-grams of a document; of a document shorter than a k-gram that of the whole.
+/// Returns the values of all k-grams of a document; for a document shorter than a k-gram, that of
+/// the whole.
 pub(crate) fn values(hashes: &[u64], k: usize) -> impl Iterator<Item = u64> + '_ {
     let is_long = hashes.len() >= k;
     let short = (!is_long && !hashes.is_empty()).then(|| value(hashes));
@@ -54,12 +55,12 @@ pub(crate) fn values(hashes: &[u64], k: usize) -> impl Iterator<Item = u64> + '_
     short.into_iter().chain(long.into_iter().flatten())
 }
 
-/// The value of one sequence, however long.
+/// Returns the value of one sequence, however long.
 pub(super) fn value(hashes: &[u64]) -> u64 {
     mix64(polynomial(hashes) ^ mix64(hashes.len() as u64))
 }
 
-/// The index of the rightmost of the least values; 0 if there is none.
+/// Returns the index of the rightmost of the least values; 0 if there are no values.
 #[inline(always)]
 pub(super) fn rightmost_least(values: &[u64]) -> usize {
     // The least value is kept beside its index: reading it back each time would chain the loads.
@@ -75,12 +76,12 @@ fn polynomial(hashes: &[u64]) -> u64 {
     hashes.iter().fold(0, append)
 }
 
-/// The tokens of a document that comes part by part, as far as k-grams to come have them.
+/// The tokens of a document that arrives part by part, as far as later k-grams need them.
 pub(super) struct Rolling {
     k: usize,
-    /// Those that have come last, after a push fewer than `k` of them.
+    /// The last tokens, fewer than `k` after a push.
     tokens: Vec<u64>,
-    /// The k-grams that there have been.
+    /// The number of k-grams so far.
     count: usize,
 }
 
@@ -89,7 +90,7 @@ impl Rolling {
         Rolling { k, tokens: Vec::new(), count: 0 }
     }
 
-    /// Appends tokens; gives the values of the k-grams that are new, and the position of the first.
+    /// Appends tokens; returns the values of the new k-grams, and the position of the first.
     pub(super) fn push(&mut self, hashes: &[u64]) -> (usize, impl Iterator<Item = u64> + '_) {
         let kept = self.tokens.len().min(self.k - 1);
         self.tokens.drain(..self.tokens.len() - kept);
@@ -100,7 +101,8 @@ impl Rolling {
         (first, is_long.then(|| Values::new(&self.tokens, self.k)).into_iter().flatten())
     }
 
-    /// Signs the document if it is shorter than a k-gram; `false`, and nothing done, if it is not.
+    /// Signs the document if it is shorter than a k-gram; returns `false` without effect if it is
+    /// not.
     pub(super) fn sign_short(&self, signature: &mut Vec<Fingerprint>) -> bool {
         self.count == 0 && sign_short(&self.tokens, self.k, signature)
     }
@@ -117,7 +119,7 @@ pub(super) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// The values of the k-grams of `hashes`, of which there must be at least `k`.
+    /// Iterates over the values of the k-grams of `hashes`, which must be at least `k`.
     pub(super) fn new(hashes: &'a [u64], k: usize) -> Values<'a> {
         Values {
             pairs: hashes.iter().zip(&hashes[k..]),

@@ -1,4 +1,4 @@
-//! Which runs are rare enough in a collection, or frequent enough?
+//! Selection of runs that are rare enough in a collection, or frequent enough.
 //!
 //! - `rare(k,f)`: the k-grams that occur at most `f` times in the collection (Heintze 1996: once).
 //! - `spex(k)`: those that occur at least twice, because only they can be shared (Bernstein and
@@ -61,7 +61,7 @@ pub(super) const SPEX: Family = Family {
     },
 };
 
-/// Which counts are kept.
+/// The rule that selects counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     /// At most this one.
@@ -70,7 +70,7 @@ enum Rule {
     AtLeast(u64),
 }
 
-/// The k-grams that the collection has as often as a [`Rule`] says.
+/// The k-grams whose count in the collection satisfies a [`Rule`].
 #[derive(Debug)]
 struct Chunks {
     k: usize,
@@ -112,7 +112,7 @@ impl Method for Chunks {
                 rarest = (count, key, position);
             }
         }
-        // So that an exact copy can be found: the rightmost of the rarest.
+        // Keeps the rightmost of the rarest, so that an exact copy can be found.
         if signature.is_empty() {
             signature.push(Fingerprint { key: rarest.1, position: rarest.2 });
         }

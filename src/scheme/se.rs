@@ -1,8 +1,8 @@
-//! What if only segments of typical length are kept?
+//! Signature extraction: segments of typical length.
 //!
-//! Signature extraction (Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2): the text is
-//! cut at hashed breakpoints; of the chunks those are kept whose length is near the median, because
-//! short ones say little and long ones do not survive a copy. Digests have 40 bits.
+//! Signature extraction (Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2) cuts the text at
+//! hashed breakpoints and keeps the chunks whose length is near the median, because short ones
+//! carry little information and long ones do not survive a copy. Digests have 40 bits.
 
 use super::breaking::segments;
 #[cfg(test)]
@@ -46,7 +46,7 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// Which chunks are kept (section 2.2). n is their number, m the median of their lengths.
+/// The rule that selects chunks (section 2.2). n is their number, m the median of their lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Culling {
     /// The ceil(sqrt(n)) chunks of length nearest to m; of equally near ones the earlier.
@@ -63,7 +63,7 @@ struct Se {
     culling: Culling,
 }
 
-/// The chunks that are kept, in their order.
+/// Returns the chunks that are kept, in their order.
 fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
     let n = chunks.len();
     if n == 0 {
@@ -88,8 +88,8 @@ fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
             let within = |chunk: &Range<usize>, b: f64| off2(chunk) as f64 / 2.0 <= b * deviation;
             let enough =
                 |b: f64| chunks.iter().filter(|chunk| within(chunk, b)).count() as f64 >= root;
-            // The median is within one standard deviation of the mean, so that with b = n at the
-            // latest every chunk is in.
+            // The median is within one standard deviation of the mean, so at b = n at the latest
+            // every chunk is included.
             let b = (1..=10 * n).map(|tenths| tenths as f64 / 10.0).find(|&b| enough(b));
             let b = b.unwrap_or(f64::INFINITY);
             chunks.retain(|chunk| b.is_infinite() || within(chunk, b));

@@ -1,4 +1,4 @@
-//! What if k-grams are selected by where they stand, or by what stands beside them?
+//! Selection of k-grams by their position, or by their neighbours.
 //!
 //! The selections of Potthast and Stein (2008), table 1, that are neither all k-grams, nor those of
 //! certain values, nor the least of a window:
@@ -6,8 +6,8 @@
 //! - [`Rule::Every`]: one of a sliding window. An inserted word shifts all that follow.
 //! - [`Rule::Random`]: a local random choice: one of every `l`, drawn from a seed.
 //! - [`Rule::Extremum`]: the k-grams of greater value than all `h` neighbours on either side
-//!   (Bjorner, Blass and Gurevich 2010). Like winnowing they depend on the neighbourhood alone; unlike it they leave gaps
-//!   without a bound.
+//!   (Bjorner, Blass and Gurevich 2010). Like winnowing it depends on the neighbourhood
+//!   alone; unlike winnowing it leaves gaps without a bound.
 //! - [`Rule::Anchor`]: those that begin with one of a fixed set of words (Manber 1994).
 //! - [`Rule::Infrequent`]: those that begin with a word that the document has at most `f` times
 //!   (Heintze 1996).
@@ -128,7 +128,7 @@ pub(super) const INFREQUENT: Family = Family {
     },
 };
 
-/// Which k-grams are kept.
+/// The rule that selects k-grams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     /// Those at multiples of `l`.
@@ -155,7 +155,7 @@ impl Select {
         Box::new(Select { k: spec.get("k") as usize, rule })
     }
 
-    /// The selected positions, ascending.
+    /// Returns the selected positions, ascending.
     fn positions(&self, tokens: &[u64], values: &[u64]) -> Vec<usize> {
         let all = 0..values.len();
         match self.rule {
@@ -181,17 +181,18 @@ impl Select {
 /// Makes the choice of anchors independent of everything else that is decided by token hashes.
 const ANCHORED: u64 = 0x616e_6368_6f72;
 
-/// The positions whose value is greater than the `h` before and the `h` after, as far as there
-/// are any.
+/// Returns the positions whose value is greater than the `h` before and the `h` after, as far as
+/// these exist.
 fn extrema(values: &[u64], h: usize) -> Vec<usize> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < values.len() {
         let end = values.len().min(at + h + 1);
-        // The first that is not less: behind it nothing before `at` can be an extremum.
+        // The first value that is not less: no position between it and `at` can be an extremum.
         match (at + 1..end).find(|&next| values[next] >= values[at]) {
             Some(next) => {
-                // Of equals neither is one, but the later one may still rule out its neighbours.
+                // Of two equal values neither is an extremum, but the later one may still rule out
+                // its neighbours.
                 at = next;
             }
             None => {
@@ -199,7 +200,7 @@ fn extrema(values: &[u64], h: usize) -> Vec<usize> {
                 if values[start..at].iter().all(|&value| value < values[at]) {
                     found.push(at);
                 }
-                // Those after it are less, and it is near them.
+                // Those after it are smaller, and it is within their range.
                 at = end;
             }
         }

@@ -1,13 +1,13 @@
-//! Which documents have nearly the same words, as often?
+//! Similarity hashes: documents with nearly the same words, equally often.
 //!
-//! Charikar's similarity hash of 64 bits: each k-gram votes on every bit with its own hash, as often
-//! as it occurs; the more alike two documents, the fewer of the bits differ. To find all within a
-//! Hamming distance d by look-ups alone, the bits are cut into d + 3 blocks: at most d blocks
-//! differ, so that 3 are equal (Manku, Jain and Das Sarma 2007, section 3). Each choice of 3
-//! blocks is a key.
+//! Charikar's similarity hash of 64 bits: each k-gram votes on every bit with its own hash, as
+//! often as it occurs; the more alike two documents are, the fewer of the bits differ. To find all
+//! documents within a Hamming distance d by look-ups alone, the bits are cut into d + 3 blocks: at
+//! most d blocks differ, so that 3 are equal (Manku, Jain and Das Sarma 2007, section 3). Each
+//! choice of 3 blocks is a key.
 //!
-//! Documents that share a key agree in about 3 / (d + 3) of the bits at least; the measures of a hit
-//! count keys and say no more of the distance.
+//! Documents that share a key agree in at least about 3 / (d + 3) of the bits; the measures of a
+//! hit count keys and contain no more information about the distance.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -41,7 +41,7 @@ pub(super) const FAMILY: Family = Family {
 /// Blocks that are sure to be equal.
 const EQUAL_BLOCKS: u32 = 3;
 
-/// `simhash(k,d)`: keys of which documents within Hamming distance `d` share one.
+/// `simhash(k,d)`: keys such that documents within Hamming distance `d` share one.
 #[derive(Debug)]
 struct Simhash {
     k: usize,
@@ -49,7 +49,7 @@ struct Simhash {
     masks: Vec<u64>,
 }
 
-/// For each choice of blocks, their bits.
+/// Returns the bits of the blocks, for each choice of blocks.
 fn masks(d: u32) -> Vec<u64> {
     let blocks = d + EQUAL_BLOCKS;
     let edge = |block: u32| u64::BITS * block / blocks;
@@ -62,7 +62,7 @@ fn masks(d: u32) -> Vec<u64> {
     chosen.map(mask).collect()
 }
 
-/// The similarity hash of a document with these k-grams.
+/// Returns the similarity hash of a document with these k-grams.
 fn simhash(values: impl Iterator<Item = u64>) -> u64 {
     let mut votes = [0i64; 64];
     for value in values {

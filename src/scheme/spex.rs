@@ -1,18 +1,19 @@
-//! Which chunks can occur twice, without counting them all?
+//! SPEX: a search for chunks that can occur twice, without counting all chunks.
 //!
 //! SPEX (Bernstein and Zobel 2004): a chunk of n tokens occurs twice only if the two chunks of n - 1
 //! tokens in it do. So a collection is read once for each length: the first pass counts tokens, each
-//! next one only those chunks whose parts have been found twice. Counters are shared by whatever
-//! falls together, which lets too many through, never too few; the last pass counts exactly, and
-//! has few chunks left to count. Nine chunks in ten occur once, so the table of the others is a
-//! fraction of the whole one; the counters of two passes take 256 MiB.
+//! tokens in it do. So a collection is read once for each length: the first pass counts tokens,
+//! each later one only those chunks whose parts were found twice. Chunks with equal hashes share a
+//! counter, which lets too many through, never too few; the last pass counts exactly, and has few
+//! chunks left to count. Nine chunks in ten occur once, so the table of the others is a fraction of
+//! the whole one; the counters of two passes take 256 MiB.
 
 use super::grams::Grams;
 
 /// The number of counters of a pass, of a byte each.
 const COUNTERS: usize = 1 << 27;
 
-/// What one pass found to occur at least twice.
+/// The chunks that one pass found at least twice.
 #[derive(Debug)]
 pub struct Repeated {
     grams: Grams,
@@ -42,7 +43,7 @@ impl Repeated {
     }
 }
 
-/// For each chunk of a document, in order, whether both its parts were found twice.
+/// Returns, for each chunk of a document, in order, whether both its parts were found twice.
 pub fn candidates<'a>(
     tokens: &'a [u64],
     before: Option<&'a Repeated>,

@@ -1,8 +1,8 @@
-//! Which words follow the small words?
+//! SpotSigs: fingerprints of the words that follow small words.
 //!
 //! SpotSigs (Theobald, Siddharth and Paepcke 2008): the text of an article has small words
 //! ("the", "is") everywhere, the navigation around it hardly any. At each of these *antecedents* a
-//! fingerprint is taken: the antecedent and the next `c` words that are none, every `d`-th.
+//! fingerprint is taken: the antecedent and the next `c` words that are not small, every `d`-th.
 
 #[cfg(test)]
 use super::family::Laws;

@@ -1,4 +1,4 @@
-//! Which subroutines does a program have?
+//! Fingerprints of the subroutines of a program.
 //!
 //! Syntax-based chunking (Finkel et al. 2002, section 2.1): each paragraph of a program, as the
 //! analyzer `code` marks them, is one fingerprint of all its tokens. Paragraphs of less than `min`

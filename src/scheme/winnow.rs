@@ -1,17 +1,17 @@
-//! Which fingerprints are certain to be shared by documents that share a passage?
+//! Winnowing: fingerprints that documents with a common passage are certain to share.
 //!
-//! Winnowing (Schleimer, Wilkerson and Aiken 2003): of every `w` consecutive k-grams the one of
-//! least value is kept. A passage of `w + k - 1` tokens holds `w` k-grams, and of every document that
-//! holds the passage the same value is kept for them.
+//! Winnowing (Schleimer, Wilkerson and Aiken 2003) keeps the k-gram of least value of every `w`
+//! consecutive ones. A passage of `w + k - 1` tokens holds `w` k-grams, and every document that
+//! holds the passage keeps the same value for them.
 //!
-//! Of equal values the one that the previous window kept is kept, or else the rightmost: the paper's
-//! *robust* winnowing (section 5.1). Of a line of dots or a table of zeros it keeps one in `w`, where
-//! the rightmost of every window would be all of them.
+//! Of equal values winnowing keeps the one that the previous window kept, or else the rightmost:
+//! the paper's *robust* winnowing (section 5.1). In a line of dots or a table of zeros it keeps one
+//! in `w`, where the rightmost of every window would be all of them.
 //!
-//! Of a short text, with at most [`ALL_RUNS_WINDOWS`] windows' worth of k-grams, all are kept. Winnowing
-//! keeps one or a few of them, and one stock phrase then decides for the whole text: of the
-//! notices of fewer than 30 words that shared all of their fingerprints, half had a resemblance below
-//! .5. What winnowing keeps is among what is kept, so the guarantee holds for short texts too.
+//! A short text, with at most [`ALL_RUNS_WINDOWS`] windows' worth of k-grams, keeps all of them.
+//! Winnowing would keep one or a few, and one stock phrase would then decide for the whole text: of
+//! the notices of fewer than 30 words that shared all of their fingerprints, half had a resemblance
+//! below .5. The winnowed fingerprints are among these, so the guarantee holds for short texts too.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -70,7 +70,7 @@ impl Winnow {
         Winnow { k, w }
     }
 
-    /// The number of k-grams up to which a text keeps all of them.
+    /// Returns the maximum number of k-grams of a text that keeps all of them.
     fn all_runs_max(&self) -> usize {
         ALL_RUNS_WINDOWS * self.w
     }
@@ -114,17 +114,17 @@ impl Method for Winnow {
     }
 }
 
-/// Winnows while tokens come.
+/// Winnows as tokens arrive.
 struct Winnowing {
     rolling: Rolling,
     windows: Windows,
     all_runs_max: usize,
-    /// The values that have come, as long as the text may be short.
+    /// The values so far, while the text may be short.
     first: Vec<u64>,
 }
 
 impl Winnowing {
-    /// Whether more values have come than a short text has.
+    /// Returns whether there are more values than in a short text.
     fn is_long(&self) -> bool {
         self.first.len() > self.all_runs_max
     }
@@ -159,15 +159,15 @@ impl Signer for Winnowing {
     }
 }
 
-/// Some more fingerprints than so many values have in most texts: of random ones two in w + 1 are kept (Schleimer,
-/// Wilkerson and Aiken 2003).
+/// Returns a little more than the usual number of fingerprints of this many values: of random ones
+/// two in w + 1 are kept (Schleimer, Wilkerson and Aiken 2003).
 fn expected(values: usize, w: usize) -> usize {
     let kept = 2 * values / (w + 1);
     kept + kept / 8 + 4
 }
 
-/// Calls `keep` with the least value of every `w` in a row and its position; of all, when there are
-/// fewer.
+/// Calls `keep` with the least value of every `w` in a row and its position; with the least of all,
+/// when there are fewer.
 #[inline(always)]
 pub(super) fn winnow(
     values: impl Iterator<Item = u64>,
@@ -179,14 +179,15 @@ pub(super) fn winnow(
     windows.finish(keep);
 }
 
-/// The windows of a sequence of values, as far as they are not decided upon.
+/// The windows of a sequence of values that are not yet decided.
 struct Windows {
     w: usize,
     buffer: [u64; BUFFER],
     held: usize,
     /// The position of `buffer[0]`.
     base: usize,
-    /// The index of the value kept last, and of the next one to compare with it; none before the first.
+    /// The index of the value kept last, and of the next one to compare with it; `None` before the
+    /// first.
     last: Option<(usize, usize)>,
 }
 
@@ -195,7 +196,7 @@ impl Windows {
         Windows { w, buffer: [0; BUFFER], held: 0, base: 0, last: None }
     }
 
-    /// Takes values, and keeps what is least among those that have come.
+    /// Takes values, and keeps the least of each window that is complete.
     #[inline(always)]
     fn push(&mut self, mut values: impl Iterator<Item = u64>, mut keep: impl FnMut(u64, usize)) {
         loop {
@@ -207,7 +208,7 @@ impl Windows {
         }
     }
 
-    /// Keeps what is left to be kept at the end.
+    /// Keeps the remaining values at the end.
     #[inline(always)]
     fn finish(&mut self, mut keep: impl FnMut(u64, usize)) {
         if self.held > 0 {
@@ -215,7 +216,7 @@ impl Windows {
         }
     }
 
-    /// Looks at all windows that have been seen to their end, and makes room behind them.
+    /// Processes all complete windows, and makes room behind them.
     #[inline(always)]
     fn slide(&mut self, keep: &mut impl FnMut(u64, usize)) {
         let Windows { w, buffer, held, base, last } = self;
@@ -231,9 +232,9 @@ impl Windows {
                 least = next + less;
                 next = least + 1;
             } else if end < *held {
-                // No window without the value kept last has been seen to its end but this one.
-                // Looking through it is cheaper than keeping candidates in order: it happens once
-                // in w values (measured against a monotone queue and against two stacks).
+                // The only complete window without the value kept last is this one. Scanning it is
+                // cheaper than keeping candidates in order: it happens once in w values (measured
+                // against a monotone queue and against two stacks).
                 least += 1 + ngram::rightmost_least(&buffer[least + 1..=end]);
                 next = end + 1;
             } else {
@@ -241,16 +242,17 @@ impl Windows {
             }
             keep(buffer[least], *base + least);
         }
-        // All that windows to come can hold is moved to the front.
+        // Moves all values that later windows can contain to the front.
         buffer.copy_within(least..*held, 0);
         *base += least;
         *held -= least;
-        // What is behind `end`, which is the end of what is held, has not been compared.
+        // Nothing behind `end`, which is the end of the held values, has been compared.
         *last = Some((0, *held));
     }
 }
 
-/// Fills the buffer from its start; gives the number of values, less than fit only at the end.
+/// Fills the buffer from its start and returns the number of values, fewer than fit only at the
+/// end.
 #[inline(always)]
 fn fill(buffer: &mut [u64], values: &mut impl Iterator<Item = u64>) -> usize {
     let mut filled = 0;
@@ -261,7 +263,7 @@ fn fill(buffer: &mut [u64], values: &mut impl Iterator<Item = u64>) -> usize {
     filled
 }
 
-/// The index of the first of `values` that is below `limit`.
+/// Returns the index of the first of `values` that is below `limit`.
 #[inline(always)]
 fn first_below(limit: u64, values: &[u64]) -> Option<usize> {
     values.iter().position(|&value| value < limit)

@@ -1,4 +1,4 @@
-//! What does a search give?
+//! The answer to a search.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -7,51 +7,51 @@ use super::{Passage, Verified};
 use crate::similarity::HitSimilarity;
 use crate::text::unseen::Unseen;
 
-/// What a query found.
+/// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Answer {
-    /// What was searched for.
+    /// The query.
     pub query: QueryInfo,
     /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// The share of the query's fingerprints that the hits together have, if a cover was asked for.
+    /// The share of the query's fingerprints that the hits together have, if a cover was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub explained: Option<f64>,
-    /// How many texts came into question for the best passage, if it was asked for.
+    /// The number of texts considered for the best passage, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub candidates: Option<CandidateTexts>,
-    /// Whether further documents meet the query and are not among the hits, or may meet it and were not
-    /// looked at, because of `limit` or `candidates`, or because the search for passages ended.
+    /// Whether further documents meet the query and are not among the hits, or may meet it and were
+    /// not examined, because of `limit` or `candidates`, or because the search for passages ended.
     pub more: bool,
-    /// How many documents meet the query, those of `hits` included; absent if it is not known. It is
+    /// The number of documents that meet the query, including `hits`; absent if unknown. It is
     /// always known if there are no more, and the search was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub total: Option<u64>,
-    /// Whether the search read all that it had to; if not, because of the query's budget, documents
-    /// may be missing that neither `more` nor `total` counts. The numbers of the hits are exact in any
-    /// case. It says nothing of the limit: `more` does.
+    /// Whether the search read everything that it needed; if not, because of the query's budget,
+    /// documents may be missing that neither `more` nor `total` counts. The numbers of the hits are
+    /// exact in any case. It is independent of the limit, which `more` reports.
     pub complete: bool,
-    /// The time it took, in microseconds.
+    /// The duration of the search, in microseconds.
     pub took_us: u64,
 }
 
-/// How many texts came into question for the best passage.
+/// The number of texts considered for the best passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct CandidateTexts {
-    /// All of them.
+    /// The number of all of them.
     pub texts: usize,
-    /// Those whose similarity was calculated.
+    /// The number of those whose similarity was calculated.
     pub calculated: usize,
 }
 
-/// What was searched for.
+/// The query of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -59,25 +59,26 @@ pub struct QueryInfo {
     /// The stored document, if the query is one.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub id: Option<String>,
-    /// Tokens of the query.
+    /// The number of tokens of the query.
     pub tokens: u32,
-    /// Distinct fingerprints of the query.
+    /// The number of distinct fingerprints of the query.
     pub fingerprints: u32,
     /// The share of them that any document has: global similarity (Finkel et al. 2002, section
     /// 2.5).
     pub global: f64,
-    /// How many of them are stop-fingerprints, which bring up no document by themselves.
+    /// The number of them that are stop-fingerprints, which bring up no document by themselves.
     pub stopped: u32,
     /// The stop-fingerprints.
     pub stopped_fingerprints: Vec<Stopped>,
-    /// The postings of all fingerprints that were looked at: those read are no more.
+    /// The number of postings of all fingerprints that were looked up: no more than these were
+    /// read.
     pub postings: u64,
-    /// The bytes of the query's text that are boilerplate, if there is any and passages were asked for: ascending
-    /// and disjoint. They count for nobody.
+    /// The bytes of the query's text that are boilerplate, if there is any and passages were
+    /// requested: ascending and disjoint. They count neither in the query nor in a hit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub boilerplate: Vec<(u32, u32)>,
-    /// What a reader of the query's text does not see, if there is any.
+    /// The parts of the query's text that a reader does not see, if there are any.
     #[serde(default, skip_serializing_if = "Unseen::is_none")]
     pub unseen: Unseen,
 }
@@ -89,7 +90,7 @@ pub struct QueryInfo {
 pub struct Stopped {
     /// Its key, in decimal digits: many readers of JSON round large numbers.
     pub key: String,
-    /// The first token where the query has it.
+    /// The position of its first token in the query.
     pub position: u32,
     /// The number of documents that hold it; documents that have been deleted and not yet
     /// compacted away may be counted.
@@ -102,11 +103,11 @@ pub struct Stopped {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Weighted {
-    /// How much of the weight of the query is in the document, 0 to 1.
+    /// The share of the weight of the query that is in the document, 0 to 1.
     pub containment_of_query: f64,
-    /// How much of the weight of the document is in the query, 0 to 1.
+    /// The share of the weight of the document that is in the query, 0 to 1.
     pub containment_of_hit: f64,
-    /// How much of the weight of both together is in both, 0 to 1.
+    /// The share of the weight of both together that is in both, 0 to 1.
     pub resemblance: f64,
 }
 
@@ -136,22 +137,22 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,
-    /// Fingerprints of the query that no hit before this one has, if a cover was asked for.
+    /// Fingerprints of the query that no hit before this one has, if a cover was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub adds: Option<u32>,
-    /// What the caller knows of the document.
+    /// The meta object of the document.
     pub meta: Map<String, Value>,
-    /// The similarity of the texts by the measure that was asked for.
+    /// The similarity of the texts by the requested measure.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub verified: Option<Verified>,
-    /// The passages in common, if they were asked for and the memory for passages suffices.
+    /// The passages in common, if they were requested and the memory for passages suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
-    /// Whether these are all the passages, if they were asked for: if not, looking for all would have
-    /// taken more steps or memory than it may. Equal texts have equal answers.
+    /// Whether these are all the passages, if they were requested: if not, looking for all would
+    /// have taken more steps or memory than it may. Equal texts have equal answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,

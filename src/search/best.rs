@@ -1,4 +1,4 @@
-//! Which single passage of all documents is most like the query?
+//! The passage of all documents that is most like the query.
 //!
 //! The best near duplicate text of Sun, Qin and Wang (2013): definition 1 and algorithms 1 to 3.
 //! Shared fingerprints that may come from overlapping or adjacent windows are merged; around them
@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::Stop;
 
-/// How candidate texts are cut: the parameters of a winnowing scheme.
+/// The parameters of a winnowing scheme, which determine how candidate texts are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Windows {
     /// The tokens of a q-gram.
@@ -48,8 +48,8 @@ pub struct Best {
     pub calculated: usize,
 }
 
-/// The candidate texts around shared fingerprints, whose positions ascend, of a document of `len`
-/// tokens (section 5, `GenCandTexts`).
+/// Returns the candidate texts around shared fingerprints, whose positions ascend, of a document of
+/// `len` tokens (section 5, `GenCandTexts`).
 pub fn candidates(
     document: usize,
     positions: &[u32],
@@ -74,7 +74,7 @@ pub struct Grams {
 }
 
 impl Grams {
-    /// The q-grams of `tokens`; of fewer than q tokens all of them are one.
+    /// Returns the q-grams of `tokens`; of fewer than q tokens all of them are one.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -121,7 +121,8 @@ fn hash(gram: &[u64]) -> u64 {
     gram.iter().fold(0, |hash, &token| mix64(hash ^ token))
 }
 
-/// What may come next: the one that can have most in common, then the first one.
+/// A candidate that may come next: the one with the greatest possible number of q-grams in common,
+/// then the first one.
 struct Open {
     bound: usize,
     candidate: Candidate,
@@ -129,7 +130,7 @@ struct Open {
 
 impl Ord for Open {
     fn cmp(&self, other: &Open) -> Ordering {
-        // Those of one document together: its text is read once.
+        // Those of one document together, so that its text is read once.
         let place = |open: &Open| Reverse((open.candidate.document, open.candidate.tokens.start));
         self.bound.cmp(&other.bound).then_with(|| place(self).cmp(&place(other)))
     }
@@ -149,8 +150,8 @@ impl PartialEq for Open {
 
 impl Eq for Open {}
 
-/// The best of the candidates (algorithm 2); of those that have equally much in common the
-/// shortest, then the first. None if none has anything.
+/// Returns the best of the candidates (algorithm 2); of those that have equally much in common the
+/// shortest, then the first. `None` if no candidate has anything in common.
 ///
 /// # Errors
 /// When `tokens_of` a document fails; [`Error::Cancelled`](crate::Error::Cancelled) soon after

@@ -1,4 +1,4 @@
-//! Which text does not count?
+//! Boilerplate: text that does not count.
 //!
 //! Templates, licences, question sheets: known text that is no evidence of copying. Its fingerprints are removed
 //! from every document and query, so overlap, containment and resemblance are those of the rest. Where texts are
@@ -17,7 +17,7 @@ use crate::search::shared::terms_of;
 use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
-/// The tokens of a run where the scheme does not say it.
+/// The tokens of a run where the scheme does not set it.
 const RUN_TOKENS: usize = 5;
 
 /// Text that does not count, as an index reads texts.
@@ -25,11 +25,11 @@ const RUN_TOKENS: usize = 5;
 pub struct Boilerplate {
     config: Config,
     keys: HashSet<u64, BuildKeyHasher>,
-    /// Whether some of them are of texts that are not known.
+    /// Whether some of them come from unknown texts.
     has_keys_alone: bool,
     /// The runs of tokens of its texts, as they are signed.
     runs: Runs,
-    /// The same as passages are found, if that is by other tokens.
+    /// The analyzer that finds passages, and the runs by its tokens, if it is a different one.
     of_passages: Option<(Analyzer, Runs)>,
 }
 
@@ -81,8 +81,8 @@ impl Boilerplate {
         Ok(self)
     }
 
-    /// Adds fingerprints. Their words are not known, so passages still show them, and similarity is that of
-    /// fingerprints.
+    /// Adds fingerprints. Their words are unknown, so passages still show them, and similarity is
+    /// that of fingerprints.
     pub fn add_keys(&mut self, keys: impl IntoIterator<Item = u64>) {
         let before = self.keys.len();
         self.keys.extend(keys);
@@ -109,13 +109,13 @@ impl Boilerplate {
         Ok(())
     }
 
-    /// Whether it has no fingerprint.
+    /// Tells whether it has no fingerprint.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Its distinct fingerprints, ascending.
+    /// Returns its distinct fingerprints, ascending.
     #[must_use]
     pub fn keys(&self) -> Vec<u64> {
         let mut keys: Vec<u64> = self.keys.iter().copied().collect();
@@ -123,31 +123,31 @@ impl Boilerplate {
         keys
     }
 
-    /// Whether this fingerprint does not count.
+    /// Tells whether this fingerprint is ignored.
     #[must_use]
     pub fn has(&self, key: u64) -> bool {
         self.keys.contains(&key)
     }
 
-    /// Whether its texts have the run of this hash, of tokens as they are signed.
+    /// Tells whether its texts have the run of this hash, of tokens as they are signed.
     #[must_use]
     pub fn has_run(&self, hash: u64) -> bool {
         self.runs.has(hash)
     }
 
-    /// Whether the runs of all of it are known.
+    /// Tells whether the runs of all of it are known.
     pub(super) fn knows_runs(&self) -> bool {
         !self.has_keys_alone
     }
 
-    /// A digest of its fingerprints: equal boilerplate has an equal one.
+    /// Returns a digest of its fingerprints: equal boilerplate has an equal one.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let keys: Vec<[u8; 8]> = self.keys().into_iter().map(u64::to_le_bytes).collect();
         Digest::of(keys.as_flattened())
     }
 
-    /// The tokens of a text that are boilerplate, by the analyzer of passages.
+    /// Returns the tokens of a text that are boilerplate, by the analyzer of passages.
     pub(crate) fn mask(&self, tokens: &[u64]) -> Vec<Range<usize>> {
         let runs = self.of_passages.as_ref().map_or(&self.runs, |(_, runs)| runs);
         runs.mask(tokens)
@@ -186,17 +186,17 @@ impl Boilerplate {
     }
 }
 
-/// Boilerplate, and how much of it the documents of a snapshot have.
+/// Boilerplate, with the number of its fingerprints in each document of a snapshot.
 #[derive(Debug)]
 pub struct Ignored {
-    /// What it is.
+    /// The boilerplate.
     pub boilerplate: Arc<Boilerplate>,
-    /// By segment and document, how many of its fingerprints the document has.
+    /// By segment and document, the number of its fingerprints that the document has.
     counts: Vec<Vec<u32>>,
 }
 
 impl Ignored {
-    /// Finds out how many of the fingerprints each document of the snapshot has.
+    /// Counts the fingerprints of the boilerplate in each document of the snapshot.
     ///
     /// # Errors
     /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -222,12 +222,12 @@ impl Ignored {
         Ok(Ignored { boilerplate, counts })
     }
 
-    /// Whether this fingerprint does not count.
+    /// Tells whether this fingerprint is ignored.
     pub fn has(&self, key: u64) -> bool {
         self.boilerplate.has(key)
     }
 
-    /// How many of the fingerprints of a document do not count.
+    /// Returns the number of fingerprints of a document that are ignored.
     pub fn count(&self, segment: u32, doc: u32) -> u32 {
         self.counts[segment as usize][doc as usize]
     }

@@ -1,12 +1,12 @@
-//! Which documents share fingerprints with the query, and how many?
+//! Candidates: documents that share fingerprints with the query, with their counts.
 //!
-//! Fingerprints are taken rarest first, by their document frequency in the whole index. Of m
-//! fingerprints of which a hit must have t, it has one at least among the m - t + 1 rarest: only
-//! their posting lists bring up documents (prefix filtering). The other lists, the longest, are
-//! probed for those documents alone (DivideSkip). The limit t is the greatest that the query's
-//! thresholds allow, and rises when documents can no longer be among the k best. Lists of
-//! stop-fingerprints bring up nothing either, but count for documents brought up otherwise. So
-//! every count is exact, and so is the set of documents, except for stop-fingerprints.
+//! Fingerprints are taken rarest first, by their document frequency in the whole index. If a hit
+//! must have t of the m fingerprints, it has at least one of the m - t + 1 rarest: only their
+//! posting lists bring up documents (prefix filtering). The other lists, the longest, are probed
+//! for those documents alone (DivideSkip). The limit t is the greatest that the query's thresholds
+//! allow, and rises when documents can no longer be among the k best. Lists of stop-fingerprints
+//! bring up nothing either, but count for documents brought up otherwise. So every count is exact,
+//! and so is the set of documents, except for stop-fingerprints.
 //!
 //! Fingerprints can be weighed. Then the same holds of sums of weights: a hit has at least one of the
 //! rarest fingerprints, which weigh most, as long as the rest together weigh less than the threshold.
@@ -24,26 +24,26 @@ use crate::index::{DocAddress, SegmentView, Snapshot};
 use crate::segment::{Candidates, SegmentReader, Term};
 use crate::stop::Stop;
 
-/// What is searched for.
+/// The conditions of a search for candidates.
 pub struct Request<'a> {
     /// The distinct fingerprints of the query, ascending.
     pub keys: &'a [u64],
     /// The minimum number of them that a document has; at least 1.
     pub overlap_min: u32,
-    /// Documents that are not among this many best may be left out.
+    /// Documents that are not among the best of this number may be left out.
     pub best: usize,
     /// Fingerprints in more live documents are stop-fingerprints.
     pub max_df: u64,
     /// The maximum number of postings to read.
     pub budget: u64,
-    /// How fingerprints are weighed, if they are, and the share of the query's weight that documents
-    /// have at least.
+    /// The weights of fingerprints, if they are weighed, and the least share of the query's weight
+    /// in a document.
     pub weighed: Option<(Weigh, f64)>,
     /// Documents that do not pass are left out.
     pub filter: Option<&'a Filter<'a>>,
     /// Documents that are excluded, ascending.
     pub excluded: &'a [DocAddress],
-    /// Whether the terms of the query are wanted, to read signatures of documents.
+    /// Whether to keep the terms of the query, for reading signatures of documents.
     pub keeps_terms: bool,
     /// Whether the result is still needed.
     pub stop: Stop<'a>,
@@ -64,15 +64,16 @@ pub struct CandidateSet {
     pub known: u32,
     /// The stop-fingerprints, as places among the keys, ascending, with the document frequency.
     pub stopped: Vec<(u32, u64)>,
-    /// The number of fingerprints that were not looked at because the budget was used up. If there are
-    /// any, counts may be too low and documents may be missing.
+    /// The number of fingerprints that were not looked up because the budget was exhausted. If
+    /// there are any, counts may be too low and documents may be missing.
     pub unread: u32,
-    /// The postings of all fingerprints that were looked at: those read are no more.
+    /// The number of postings of all fingerprints that were looked up: no more than these were
+    /// read.
     pub postings: u64,
     /// The weight of each key, if they are weighed.
     pub weights: Vec<u64>,
-    /// For each segment the ordinals of the query's terms and their places among the keys, ascending,
-    /// if they are wanted.
+    /// For each segment the ordinals of the query's terms and their places among the keys,
+    /// ascending, if they are to be kept.
     pub terms: Vec<Vec<(u32, u32)>>,
     /// Whether documents may have been left out because they are not among the best; then at least
     /// [`Request::best`] were found.
@@ -90,18 +91,18 @@ pub struct Candidate {
     pub weight: u64,
 }
 
-/// Memory that one query leaves to the next.
+/// The memory that one query leaves to the next.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// All zero between segments.
     counts: Vec<u32>,
-    /// The same, if fingerprints are weighed.
+    /// The sums of weights, if fingerprints are weighed.
     weights: Vec<u64>,
     touched: Vec<u32>,
     docs: Vec<u32>,
 }
 
-/// Finds the documents that have what the request asks for.
+/// Finds the documents that meet the request.
 ///
 /// # Errors
 /// When a file is damaged.
@@ -180,7 +181,8 @@ pub fn frequencies(snapshot: &Snapshot, keys: &[u64], stop: Stop<'_>) -> Result<
 /// Subtracts deleted documents from those document frequencies that would exceed `max_df` with
 /// them and not without.
 ///
-/// So what is stopped depends on the documents in the index, not on when it was compacted.
+/// So the choice of stop-fingerprints depends on the documents in the index, not on when it was
+/// compacted.
 fn leave_out_deleted(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
@@ -197,7 +199,8 @@ fn leave_out_deleted(
     leave_out_deleted_of(segments, terms, |i| close[i as usize], dfs, stop)
 }
 
-/// Takes deleted documents out of all dfs: weights depend on the documents in the index alone.
+/// Subtracts deleted documents from all document frequencies: weights depend on the documents in
+/// the index alone.
 fn leave_out_all_deleted(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
@@ -207,7 +210,7 @@ fn leave_out_all_deleted(
     leave_out_deleted_of(segments, terms, |_| true, dfs, stop)
 }
 
-/// Takes deleted documents out of the dfs of the keys that `is_wanted` names.
+/// Subtracts deleted documents from the document frequencies of the keys that `is_wanted` selects.
 fn leave_out_deleted_of(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
@@ -245,8 +248,8 @@ fn known(
         for (at, (i, term)) in terms.iter().enumerate() {
             stop.check_at(at)?;
             let is_known = &mut is_known[*i as usize];
-            // In more documents than can have gone it is surely in one that is left; only
-            // otherwise is its list looked at.
+            // A term in more documents than can be gone is surely in one that remains; only
+            // otherwise is its list read.
             if !*is_known && term.df() <= gone_max {
                 docs.clear();
                 segment.signatures.documents_of(term, &mut docs)?;
@@ -259,7 +262,7 @@ fn known(
     Ok(is_known.iter().filter(|&&is_known| is_known).count() as u32)
 }
 
-/// The order in which lists are read, and which of them bring up documents.
+/// The order of reading lists, and which of them bring up documents.
 struct Plan<'a> {
     request: &'a Request<'a>,
     /// The place of each key in the order of reading.
@@ -275,12 +278,13 @@ struct Plan<'a> {
     rest: Vec<u64>,
     /// Documents have at least this weight; 0 if fingerprints are not weighed.
     weight_min: u64,
-    /// The greatest overlaps found, at most [`Request::best`] of them; unused if all are asked for.
+    /// The greatest overlaps found, at most [`Request::best`] of them; unused if all are requested.
     best: BinaryHeap<Reverse<u32>>,
 }
 
 impl<'a> Plan<'a> {
-    /// The plan for keys with these document frequencies, and these weights if they are weighed.
+    /// Makes the plan for keys with these document frequencies, and these weights if they are
+    /// weighed.
     fn new(request: &'a Request<'a>, dfs: &[u64], weight_of: &[u64]) -> Plan<'a> {
         let mut order: Vec<u32> = (0..dfs.len() as u32).collect();
         // Equally frequent ones in the order of their keys.
@@ -312,8 +316,8 @@ impl<'a> Plan<'a> {
         Plan { request, ranks, kept, read, postings, weights, rest, weight_min, best }
     }
 
-    /// The weight of the fingerprint of this rank and of all after it; the greatest if they are not
-    /// weighed.
+    /// Returns the weight of the fingerprint of this rank and of all after it; the greatest if they
+    /// are not weighed.
     fn rest(&self, rank: u32) -> u64 {
         self.rest.get(rank as usize).copied().unwrap_or(u64::MAX)
     }
@@ -322,9 +326,9 @@ impl<'a> Plan<'a> {
         self.ranks.len() as u32 - self.read
     }
 
-    /// The least overlap of a document that can still be wanted.
+    /// Returns the least overlap of a document that can still be among the results.
     fn overlap_min(&self) -> u32 {
-        // Within a budget counts are too low, and say nothing about what a document has.
+        // Within a budget counts are too low to bound a document's overlap.
         if self.unread() > 0 {
             return 1;
         }
@@ -336,7 +340,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Takes note of documents that have been found.
+    /// Records the overlaps of documents that have been found.
     fn raise(&mut self, overlaps: impl Iterator<Item = u32>) {
         if self.request.best == usize::MAX {
             return;
@@ -351,7 +355,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Counts, in one segment, the terms of each document that a rare enough one brings up.
+    /// Counts, in one segment, the terms of each document that a sufficiently rare one brings up.
     fn count<const WEIGHED: bool>(
         &self,
         segment: &SegmentView,
@@ -371,7 +375,7 @@ impl<'a> Plan<'a> {
         let mut looked_at = 4096;
         let mut rest = terms;
         while let Some(((rank, term), after)) = rest.split_first() {
-            // A document not met before has none of the rarer fingerprints.
+            // A document not met before lacks all of the rarer fingerprints.
             let is_too_little = keys - rank < overlap_min || self.rest(*rank) < self.weight_min;
             if *rank >= self.kept || is_too_little {
                 break;
@@ -403,10 +407,10 @@ impl<'a> Plan<'a> {
         self.update::<WEIGHED>(segment, rest, overlap_min, counters)
     }
 
-    /// The overlap that as many of the documents touched have reached as are asked for.
+    /// Returns the overlap that the requested number of touched documents have reached.
     fn reached(&self, segment: &SegmentView, counts: &[u32], touched: &[u32]) -> u32 {
         let best = self.request.best;
-        // Which documents pass a filter is known later; within a budget counts are not known at all.
+        // The filter is applied later; within a budget counts are unknown.
         let is_unknown = self.request.filter.is_some() || !self.request.excluded.is_empty();
         if best > touched.len() || best == 0 || is_unknown || self.unread() > 0 {
             return 0;
@@ -471,7 +475,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Moves what was counted in segment `at` to `documents`.
+    /// Moves the counts of segment `at` to `documents`.
     fn collect(
         &self,
         at: usize,

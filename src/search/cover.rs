@@ -1,8 +1,8 @@
-//! Which few documents together explain the query?
+//! The fewest documents that together explain the query.
 //!
-//! A text that was stitched together has many hits that tell the same. The smallest set of
+//! A text that was stitched together has many hits with the same parts. The smallest set of
 //! documents that holds all of the query that any hit holds is found greedily: always the document
-//! that adds most of what is not yet explained. Greedy is within ln(m) of the best, and no fast
+//! that adds most fingerprints not yet explained. Greedy is within ln(m) of the best, and no fast
 //! method is surely better (set cover).
 
 use std::cell::OnceCell;
@@ -24,7 +24,7 @@ pub struct Chosen {
     pub adds: u32,
 }
 
-/// The documents of the cover, at most `limit`, the one that adds most first.
+/// Returns the documents of the cover, at most `limit`, the one that adds most first.
 ///
 /// `hits` have their ids; each adds at least `adds_min` fingerprints to those before it.
 pub fn cover(
@@ -45,8 +45,8 @@ pub fn cover(
         if candidate.adds < adds_min || limit == 0 {
             break;
         }
-        // What a document adds can only have become less since it was last looked at: if it still
-        // adds as much, no other adds more.
+        // The number that a document adds can only have decreased since it was last examined: if it
+        // is unchanged, no other adds more.
         let address = candidate.scored.address;
         let adds = adding.by(address);
         if adds < candidate.adds {
@@ -71,10 +71,10 @@ pub fn cover(
     Ok(chosen)
 }
 
-/// How many fingerprints of the query each hit has that no chosen document has.
+/// The number of fingerprints of the query that each hit has and no chosen document has.
 ///
-/// When a document is chosen, one is taken off those that have a fingerprint of it too, as the posting
-/// lists say: each list is read once, and of the hits no signature.
+/// When a document is chosen, each of its fingerprints is subtracted from the other hits that have
+/// it, by the posting lists: each list is read once, and no signatures of hits are read.
 struct Adding<'a> {
     segments: Vec<AddingIn<'a>>,
 }
@@ -84,7 +84,7 @@ struct AddingIn<'a> {
     signatures: &'a SegmentReader,
     /// The terms that the query has, each with its key's place, ascending.
     terms: Terms<'a>,
-    /// The hits, ascending, each with what it adds.
+    /// The hits, ascending, each with the number of fingerprints that it adds.
     adds: Vec<(u32, u32)>,
     /// The hits again, once a list is so long that it is not read as a whole.
     hits: OnceCell<Candidates>,
@@ -112,7 +112,7 @@ impl<'a> Adding<'a> {
         Ok(Adding { segments: readers.into_iter().zip(terms).zip(adds).map(of_one).collect() })
     }
 
-    /// The ordinals of the terms of each segment, with their keys' places.
+    /// Returns the ordinals of the terms of each segment, with their keys' places.
     fn ordinals(&self) -> Vec<Vec<(u32, u32)>> {
         let of_one = |own: &AddingIn<'_>| -> Vec<(u32, u32)> {
             own.terms.iter().map(|(place, term)| (term.ordinal, *place)).collect()
@@ -120,14 +120,14 @@ impl<'a> Adding<'a> {
         self.segments.iter().map(of_one).collect()
     }
 
-    /// What the hit at `address` adds.
+    /// Returns the number of fingerprints that the hit at `address` adds.
     fn by(&self, address: DocAddress) -> u32 {
         let AddingIn { adds, .. } = &self.segments[address.segment as usize];
         let at = adds.binary_search_by_key(&address.doc, |hit| hit.0);
         at.map_or(0, |at| adds[at].1)
     }
 
-    /// Nobody adds the key at this place any more.
+    /// Marks the key at this place as explained: no hit adds it any more.
     fn explain(&mut self, key: u32) -> Result<()> {
         for AddingIn { signatures, terms, adds, hits, docs } in &mut self.segments {
             let Ok(at) = terms.binary_search_by_key(&key, |term| term.0) else { continue };
@@ -149,7 +149,7 @@ impl<'a> Adding<'a> {
     }
 }
 
-/// A document that may come next, with what it adds at most.
+/// A document that may come next, with the maximum number of fingerprints that it adds.
 struct Candidate {
     adds: u32,
     scored: Scored,

@@ -1,7 +1,7 @@
-//! How similar are the texts of a document and of stored ones?
+//! Estimates of the similarity of the texts of a document and of stored ones.
 //!
-//! Read from the signatures of the few documents that matter: an estimate asks where either text has the
-//! fingerprints that both have, not only how many they are.
+//! They are read from the signatures of the few documents that matter: an estimate depends on the
+//! places of the common fingerprints in either text, not only on their number.
 
 use super::Searcher;
 use super::memory::QueryMemory;
@@ -25,12 +25,12 @@ pub struct Estimates<'a> {
     /// Its fingerprints, by position: the position, and the place among the keys.
     places: Vec<(u32, u32)>,
     shared: SharedFingerprints,
-    /// For each segment the ordinals of the terms that are among the keys, ascending, and their places
-    /// there; empty if nobody has looked them up.
+    /// For each segment the ordinals of the terms that are among the keys, ascending, and their
+    /// places there; empty if they have not been looked up.
     terms: &'a [Vec<(u32, u32)>],
-    /// For each key, whether the document has it that was read last.
+    /// For each key, whether the document read last has it.
     is_shared: Vec<bool>,
-    /// The places in that document of what it shares, ascending.
+    /// The places in that document of the shared fingerprints, ascending.
     of_document: Vec<u32>,
     /// The same places in the first text.
     of_text: Vec<u32>,
@@ -44,16 +44,16 @@ impl std::fmt::Debug for Estimates<'_> {
 }
 
 impl Searcher {
-    /// Returns how similarity is estimated; none if the scheme has no estimator, or if there is
-    /// boilerplate: what is left of a text without it is no text.
+    /// Returns the estimator of similarity; `None` if the scheme has no estimator, or if there is
+    /// boilerplate: a text with its boilerplate removed is no longer a text.
     #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
         let estimator = self.snapshot.config().scheme.estimator();
         estimator.filter(|_| self.ignored.is_none())
     }
 
-    /// Returns what shared fingerprints say of the texts of documents; `has_texts` tells whether these are
-    /// compared in the end.
+    /// Returns the relation between shared fingerprints and the texts of documents; `has_texts`
+    /// tells whether these are compared in the end.
     pub(crate) fn sampling(&self, has_texts: bool) -> Sampling {
         match self.estimator() {
             Some(estimator) => Sampling::Runs(estimator),
@@ -76,8 +76,9 @@ impl Searcher {
         sampling.size(fingerprints, || Ok(signatures.document(address.doc)?.tokens))
     }
 
-    /// Estimates the similarity of a text of `tokens` tokens with the document at `address` from what they share
-    /// alone, without reading signatures: with a larger error than [`Estimates`].
+    /// Estimates the similarity of a text of `tokens` tokens with the document at `address` from
+    /// shared fingerprints alone, without reading signatures: with a larger error than
+    /// [`Estimates`].
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -89,7 +90,7 @@ impl Searcher {
     ) -> Result<Similarity> {
         let Some(estimator) = self.estimator() else { return Ok(Similarity::of_sketches(overlap)) };
         let signatures = &self.snapshot.segment(address).signatures;
-        // How many tokens the other text has matters only if either keeps all of its runs.
+        // The number of tokens of the other text matters only if either keeps all of its runs.
         let other = match estimator.keeps_all(tokens) || estimator.may_keep_all(overlap.in_b) {
             true => signatures.document(address.doc)?.tokens,
             false => u32::MAX,
@@ -129,12 +130,12 @@ impl Searcher {
 }
 
 impl<'a> Estimates<'a> {
-    /// The same, with the terms of the keys, which then need not be looked up: of each segment.
+    /// Sets the terms of the keys in each segment, which then need not be looked up.
     pub(super) fn with_terms(self, terms: &'a [Vec<(u32, u32)>]) -> Estimates<'a> {
         Estimates { terms, ..self }
     }
 
-    /// The same for a query with this memory, if it has a budget.
+    /// Sets the memory budget of the query, if it has one.
     pub(super) fn within(self, memory: Option<&QueryMemory>) -> Estimates<'a> {
         Estimates { shared: SharedFingerprints::within(memory), ..self }
     }

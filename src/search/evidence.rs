@@ -1,4 +1,4 @@
-//! What is shown of a hit beside its numbers?
+//! Evidence of a hit, beside its numbers.
 //!
 //! Passages, and measures over the whole texts: both need the stored text of the hit.
 
@@ -24,7 +24,7 @@ use crate::text::{Analyzed, Analyzer, Side, Tokens};
 /// Compares the query with its hits, text by text.
 pub struct Evidence<'a> {
     snapshot: &'a Snapshot,
-    /// What is no part of a passage.
+    /// The text that is no part of a passage.
     boilerplate: Option<&'a Boilerplate>,
     subject: &'a QuerySignature,
     /// The text of the query, if it is known and the index has texts to compare it with.
@@ -34,13 +34,13 @@ pub struct Evidence<'a> {
     /// tokens of the query.
     whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<&'a Measure>,
-    /// Makes the runs by which similarity is measured, if it is.
+    /// The maker of the runs that measure similarity, if it is measured.
     run_maker: Option<RunMaker>,
     /// The runs of the query, once they are needed.
     runs: Option<RunSet>,
     needs_passages: bool,
     min_passage: Option<u32>,
-    /// What is known of the query's passages, once they are asked for.
+    /// The prepared alignment of the query, once passages are requested.
     prepared: Option<Prepared>,
     stop: Stop<'a>,
     shared: SharedFingerprints,
@@ -49,11 +49,11 @@ pub struct Evidence<'a> {
     memory: Option<QueryMemory>,
     /// For the tokens of the query, and for passages that are kept.
     rooms: Vec<Permit>,
-    /// The memory, in bytes, of passages that are kept but have none of these.
+    /// The memory, in bytes, of kept passages that have no permit of their own.
     without_room: usize,
 }
 
-/// For what a text is split into tokens.
+/// The purpose of splitting a text into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     /// As it was signed.
@@ -70,7 +70,7 @@ struct LastRead {
     room: Option<Permit>,
 }
 
-/// The number of tokens of a text, which takes the time of finding them and no memory.
+/// Counts the tokens of a text; this takes the time of finding them and no memory.
 fn count(analyzer: &Analyzer, text: &str, stop: Stop<'_>) -> Result<u32> {
     analyzer.for_each_part(text, &mut Vec::new(), &mut |_| {}, stop)
 }
@@ -80,10 +80,10 @@ fn held_in<'a>(permits: impl IntoIterator<Item = &'a Permit>) -> usize {
 }
 
 impl<'a> Evidence<'a> {
-    /// What `query` asks for; `text` is its text if it is known.
+    /// Creates the evidence that `query` requests; `text` is its text if it is known.
     ///
     /// # Errors
-    /// When verification is asked for without texts.
+    /// When verification is requested without texts.
     pub fn new(
         searcher: &'a Searcher,
         subject: &'a QuerySignature,
@@ -103,7 +103,7 @@ impl<'a> Evidence<'a> {
         if let Some(text) = &text {
             let bytes = memory::of_query(subject.tokens);
             rooms.extend(memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?);
-            // What a text that is no document takes is taken before the search.
+            // The memory of a text that is no stored document is taken before the search.
             let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
             let held = held_in(&rooms);
             let scratch = memory::reserve_scratch(stored, held, &config.analyzer, text.len())?;
@@ -147,7 +147,7 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// What the measure says of the document at `address`, if one was asked for.
+    /// Returns the measured similarity of the document at `address`, if a measure was requested.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -158,8 +158,8 @@ impl<'a> Evidence<'a> {
         self.query(Purpose::Measures).map(verified).transpose()
     }
 
-    /// The similarity of the query and the document at `address`, if its text has been read and split into
-    /// tokens as it was signed.
+    /// Returns the similarity of the query and the document at `address`, if its text has been read
+    /// and split into tokens as it was signed.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -177,7 +177,7 @@ impl<'a> Evidence<'a> {
         Ok(Some(Similarity::exact(own.overlap(&maker.of_tokens(&document.tokens.hashes)))))
     }
 
-    /// The query, if its text is known.
+    /// Returns the query, if its text is known.
     fn query(&self, purpose: Purpose) -> Option<Side<'_>> {
         let tokens = match (&self.whole_words, purpose) {
             (Some((_, tokens)), Purpose::Passages) => tokens,
@@ -187,13 +187,14 @@ impl<'a> Evidence<'a> {
     }
 
     fn document(&mut self, address: DocAddress, purpose: Purpose) -> Result<Arc<Analyzed>> {
-        // The same tokens serve both purposes, unless the analyzer leaves words out or some do not count.
+        // The same tokens serve both purposes, unless the analyzer leaves words out or some are
+        // ignored.
         let purpose = if self.whole_words.is_some() { purpose } else { Purpose::Measures };
         let is_last = |last: &&LastRead| (last.address, last.purpose) == (address, purpose);
         if let Some(last) = self.last.as_ref().filter(is_last) {
             return Ok(last.document.clone());
         }
-        // Its memory is free for the next one.
+        // Frees its memory for the next one.
         self.last = None;
         let text = self.snapshot.document(address)?.text.unwrap_or_default();
         let own = &self.snapshot.config().analyzer;
@@ -219,12 +220,13 @@ impl<'a> Evidence<'a> {
         Ok(document)
     }
 
-    /// The passages shared with the document at `address`, if they were asked for: those that are long
-    /// enough.
+    /// Returns the passages shared with the document at `address`, if they were requested: those
+    /// that are long enough.
     ///
-    /// With the texts at hand these are no chance. Where there are none, and a text is short or short ones
-    /// are asked for, the fingerprints decide, which know words as they were signed. Without texts,
-    /// whatever the fingerprints tell is shown, unless it is too short for what was asked.
+    /// With the texts at hand these are not coincidental. If the texts have no passages, and a text
+    /// is short or short passages are requested, the fingerprints decide; they compare words as
+    /// they were signed. Without texts, all passages of the fingerprints are shown, unless they are
+    /// shorter than requested.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -241,14 +243,14 @@ impl<'a> Evidence<'a> {
             Some(least) => least as usize,
             None => self.shorter(address, Purpose::Passages)?,
         };
-        // Of programs the runs of equal tokens are all there is.
+        // Programs have no passages beyond the runs of equal tokens.
         let is_enough = self.genre() == Genre::Program || least >= passages::PASSAGE_TOKENS_MIN;
         if !aligned.found.is_empty() || is_enough {
             return Ok(Some(aligned));
         }
         let Passages { mut found, complete, .. } = self.of_fingerprints(address)?;
         if self.min_passage.is_none() {
-            // Of a short text it must be all, as it was signed.
+            // In a short text the passage must be all of it, as it was signed.
             let all = self.shorter(address, Purpose::Measures)?;
             found.retain(|passage| passage.tokens as usize >= all);
         }
@@ -259,19 +261,21 @@ impl<'a> Evidence<'a> {
         Ok(Some(found.placed(query, &document.text)))
     }
 
-    /// What query and documents are.
+    /// Returns the genre of the query and the documents.
     fn genre(&self) -> Genre {
         Genre::of(&self.snapshot.config().analyzer)
     }
 
-    /// The number of tokens of the query or of the document at `address`, whichever is less.
+    /// Returns the number of tokens of the query or of the document at `address`, whichever is
+    /// less.
     fn shorter(&mut self, address: DocAddress, purpose: Purpose) -> Result<usize> {
         let document = self.document(address, purpose)?.tokens.hashes.len();
         let query = self.query(purpose);
         Ok(query.map_or(document, |query| query.tokens.hashes.len().min(document)))
     }
 
-    /// Passages of tokens as passages of bytes, each with its tokens as passages are found.
+    /// Converts passages of tokens to passages of bytes, each with its tokens as passages are
+    /// found.
     fn by_text(
         &mut self,
         found: Vec<Passage>,
@@ -289,11 +293,12 @@ impl<'a> Evidence<'a> {
             (passages::with_matched_tokens(passage, matched.into_iter(), whole_words), place)
         };
         let found = found.into_iter().map(by_text);
-        // Of a passage that is boilerplate nothing is matched.
+        // A passage that is boilerplate matches nothing.
         Ok(found.filter(|(passage, _)| passage.matched > 0).collect())
     }
 
-    /// The passages of the query and the document at `address`, by their texts; none without texts.
+    /// Returns the passages of the query and the document at `address`, by their texts; `None`
+    /// without texts.
     fn aligned(&mut self, address: DocAddress) -> Result<Option<Passages>> {
         if self.text.is_none() {
             return Ok(None);
@@ -309,7 +314,8 @@ impl<'a> Evidence<'a> {
         query.map(between).transpose()
     }
 
-    /// Whether the document at `address` has a passage that is long enough, if that is asked for.
+    /// Tells whether the document at `address` has a passage that is long enough, if that is
+    /// requested.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -323,7 +329,7 @@ impl<'a> Evidence<'a> {
     /// Takes memory for passages that stay until the answer is made.
     ///
     /// # Errors
-    /// [`Error::Memory`] when there is not as much.
+    /// [`Error::Memory`] when that much is not left.
     pub fn keep(&mut self, passages: &Passages) -> Result<()> {
         self.without_room += passages.bytes();
         let (memory, held) = (self.memory.as_ref(), held_in(&self.rooms));
@@ -355,8 +361,8 @@ impl<'a> Evidence<'a> {
 }
 
 impl Searcher {
-    /// The passages that `subject` shares with the stored document `id`, whether or not a search would
-    /// find it.
+    /// Returns the passages that `subject` shares with the stored document `id`, whether or not a
+    /// search would find it.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -369,7 +375,8 @@ impl Searcher {
         self.passages_of(&Query { stop, ..Query::new(subject.clone()) }, id)
     }
 
-    /// The same of the subject of a query, which may name a budget of memory.
+    /// Returns the passages that the document shares with the subject of a query, which may name a
+    /// budget of memory.
     ///
     /// # Errors
     /// As [`search`](Self::search).

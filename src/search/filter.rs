@@ -1,7 +1,7 @@
-//! Which documents may be hits, by what the caller knows of them?
+//! Filters: restricting hits by id, meta and time of addition.
 //!
-//! A filter is a tantivy query. It is not run over the index: the candidates of a search are
-//! looked up in it, so that its cost follows them.
+//! A filter is a tantivy query. It is not run over the index: the candidates of a search are looked
+//! up in it, so its cost is proportional to their number.
 
 mod limits;
 mod ranges;
@@ -18,10 +18,10 @@ use crate::stop::Stop;
 
 /// The field with the caller's id.
 const ID: &str = "id";
-/// The field with what the caller knows of a document.
+/// The field with the meta object of a document.
 const META: &str = "meta";
 
-/// A filter, ready to be asked.
+/// A parsed filter, ready to be applied to documents.
 pub struct Filter<'a> {
     snapshot: &'a Snapshot,
     text: &'a str,
@@ -30,13 +30,14 @@ pub struct Filter<'a> {
 }
 
 impl Filter<'_> {
-    /// The filter that `text` describes; a field that the index does not have is one of `meta`, and
-    /// `id:abc*` means all ids that begin so. There are no regular expressions: tantivy compiles them by
-    /// recursion, and what one with counted repetition takes is out of proportion to its length.
+    /// Parses the filter `text`; a field that the index does not have is one of `meta`, and
+    /// `id:abc*` matches all ids with that prefix. There are no regular expressions: tantivy
+    /// compiles them by recursion, and the cost of one with counted repetition is out of proportion
+    /// to its length.
     ///
     /// # Errors
-    /// When it is no query, has a regular expression, compares things that cannot be compared, or is larger
-    /// or deeper than is safe to parse.
+    /// When it is no query, has a regular expression, compares values that cannot be compared, or
+    /// is larger or deeper than is safe to parse.
     pub fn new<'a>(snapshot: &'a Snapshot, text: &'a str) -> Result<Filter<'a>> {
         limits::check(text).map_err(|what| refused(text, &what))?;
         let searcher = snapshot.tantivy();
@@ -69,7 +70,7 @@ impl Filter<'_> {
         Ok(Filter { snapshot, text, weights })
     }
 
-    /// Keeps those of the ascending documents of a segment that pass.
+    /// Keeps only those of the ascending documents of a segment that pass.
     ///
     /// # Errors
     /// When the index cannot be read; [`Error::Cancelled`] soon after `stop`.
@@ -97,10 +98,10 @@ impl Filter<'_> {
     }
 }
 
-/// What is in a filter that is bounded, or refused.
+/// The parts of a filter that are bounded or refused.
 #[derive(Default)]
 struct FilterCost {
-    /// The parts that may look at every document.
+    /// The number of parts that may examine every document.
     scans: usize,
     /// Whether there is a regular expression.
     has_pattern: bool,
@@ -111,7 +112,8 @@ const NO_PATTERNS: &str = "text between slashes is a regular expression, which f
      support; use a prefix of an id (`id:2024/*`) or a set (`lang: IN [de fr]`), and quote a value that \
      contains slashes (`id:\"/a/b\"`)";
 
-/// Why the filter could not be asked: it compares what cannot be compared, or the index cannot be read.
+/// Makes the error for a filter that cannot be evaluated: it compares values that cannot be
+/// compared, or the index cannot be read.
 fn failed(snapshot: &Snapshot, filter: &str, error: TantivyError) -> Error {
     match error {
         TantivyError::InvalidArgument(_)
@@ -130,12 +132,12 @@ fn refused(filter: &str, why: &str) -> Error {
     Error::argument("filter", format!("invalid filter `{filter}`: {why}"))
 }
 
-/// The number of bytes of a filter that an error message shows, and of a reason, which may quote it.
+/// The number of bytes of a filter, or of a reason that may quote it, in an error message.
 const FILTER_CHARS_SHOWN: usize = 120;
 const REASON_CHARS_SHOWN: usize = 400;
 
-/// The range of ids that begin as the literal says, if it is such a one. tantivy knows prefixes of
-/// phrases only, and takes the star for a part of the id.
+/// Returns the range of ids with the prefix in the literal, if it has one. tantivy supports
+/// prefixes of phrases only, and treats the star as a part of the id.
 fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
     if literal.field_name.as_deref() != Some(ID) {
         return None;
@@ -145,8 +147,8 @@ fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
         _ if literal.prefix => &literal.phrase,
         _ => return None,
     };
-    // The least string after all that begin with the prefix ends in its last character's
-    // successor; there is none after the last character of all.
+    // The least string after all that begin with the prefix ends in its last character's successor;
+    // the last character of all has no successor.
     let mut chars: Vec<char> = prefix.chars().collect();
     let mut upper = UserInputBound::Unbounded;
     while let Some(last) = chars.pop() {
@@ -160,12 +162,14 @@ fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
     Some(UserInputLeaf::Range { field: Some(ID.into()), lower, upper })
 }
 
-/// Puts `meta.` before the fields of a query that the index does not have, and takes note of what is bounded.
+/// Puts `meta.` before the fields of a query that the index does not have, and counts the bounded
+/// parts.
 fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut FilterCost) {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
             clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown, seen));
-            // "Not this" is said of all documents; tantivy wants to hear it.
+            // A clause with negations only means "all documents except"; tantivy needs that spelled
+            // out.
             if clauses.iter().all(|(occur, _)| *occur == Some(Occur::MustNot)) {
                 let all = UserInputAst::Leaf(Box::new(UserInputLeaf::All));
                 clauses.push((Some(Occur::Must), all));
@@ -180,13 +184,13 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
     {
         *leaf = range;
     }
-    // Every document has one, and tantivy knows only of columns which documents have a value.
+    // Every document has an id, and tantivy tests existence only for columns.
     if matches!(leaf, UserInputLeaf::Exists { field } if field == ID) {
         *leaf = UserInputLeaf::All;
     }
     let is_scan = match leaf {
         UserInputLeaf::Range { .. } | UserInputLeaf::Exists { .. } => true,
-        // A prefix of the last word of a phrase stands for all words that begin so.
+        // A prefix of the last word of a phrase matches all words that begin with it.
         UserInputLeaf::Literal(literal) => literal.prefix,
         UserInputLeaf::Set { .. } | UserInputLeaf::Regex { .. } | UserInputLeaf::All => false,
     };
@@ -229,7 +233,8 @@ mod tests {
 
     static SNAPSHOT: LazyLock<Snapshot> = LazyLock::new(snapshot);
 
-    /// What a filter comes to in a thread with a quarter of the usual stack: the documents that pass.
+    /// Evaluates a filter in a thread with a quarter of the usual stack; returns the documents that
+    /// pass.
     fn passing(text: &str) -> Result<Vec<u32>> {
         LazyLock::force(&SNAPSHOT);
         let text = text.to_owned();

@@ -1,4 +1,4 @@
-//! What is known of the hits before the answer is made?
+//! Details of the hits, before the answer is made.
 
 use std::cmp::Reverse;
 
@@ -6,14 +6,14 @@ use super::score::Scored;
 use super::verify::Verified;
 use super::{Passages, Query, Rank};
 
-/// A document that is shown, with what the query requests of it besides numbers.
+/// A hit to show, with the requested details besides numbers.
 pub struct HitDetails {
     pub scored: Scored,
     /// The fingerprints that it adds to a cover.
     pub adds: Option<u32>,
     pub verified: Option<Verified>,
     pub passages: Option<Passages>,
-    /// Whether it has passages, and there was no memory for them.
+    /// Whether its passages were left out for lack of memory.
     pub is_without_passages: bool,
     /// The tokens of the query in passages.
     pub passage_tokens: u32,
@@ -39,7 +39,7 @@ impl HitDetails {
     }
 }
 
-/// The documents that are shown, with passages as far as there is memory for them.
+/// The documents to show, with passages as far as there is memory for them.
 pub struct List {
     shown: Vec<HitDetails>,
     by_passages: bool,
@@ -64,13 +64,13 @@ impl List {
     pub fn push(&mut self, shown: HitDetails) {
         self.bytes = self.bytes.saturating_add(shown.passage_bytes());
         self.shown.push(shown);
-        // Not with each one: the best by passages may still come.
+        // Not with each one: the best by passages may still follow.
         if self.bytes / 2 > self.bytes_max {
             self.leave_out();
         }
     }
 
-    /// The documents, the best first.
+    /// Returns the documents, the best first.
     pub fn finish(mut self) -> Vec<HitDetails> {
         self.leave_out();
         if self.by_passages {
@@ -80,7 +80,7 @@ impl List {
         self.shown
     }
 
-    /// Leaves out passages from the first document on with which they take too much.
+    /// Leaves out passages, from the first document on whose passages exceed the memory.
     fn leave_out(&mut self) {
         if self.bytes <= self.bytes_max {
             return;

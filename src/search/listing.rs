@@ -1,4 +1,4 @@
-//! Which documents are there?
+//! Listing of documents.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,15 +8,15 @@ use crate::error::Result;
 use crate::index::DocAddress;
 use crate::stop::Stop;
 
-/// The number of documents that are compared with a filter at a time.
+/// The number of documents compared with a filter at a time.
 const BATCH_DOCUMENTS: usize = 4096;
 
 impl Searcher {
-    /// Calls `each` with the live documents that pass `filter`, or all, in the order in which they are stored: by
+    /// Calls `each` with the live documents that pass `filter`, or all, in storage order: by
     /// segment, and within it as they were added. Takes little memory.
     ///
     /// # Errors
-    /// When the filter is none, or the index cannot be read; those of `each`, which end it;
+    /// When the filter is invalid, or the index cannot be read; those of `each`, which end it;
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn for_each_document(
         &self,
@@ -45,13 +45,13 @@ impl Searcher {
         Ok(())
     }
 
-    /// Returns the live documents that pass `filter`, or all, whose ids come after `after`, in the order of the
-    /// bytes of ids: at least `count`, if there are as many, and of the last id all. That order is the
-    /// same for every commit: whoever asks for what comes after the last id that he has misses no document
-    /// that stays, and gets none twice.
+    /// Returns the live documents that pass `filter`, or all, whose ids come after `after`, in the
+    /// order of the bytes of ids: at least `count`, if there are as many, and of the last id all.
+    /// That order is the same for every commit: a client that requests the documents after the last
+    /// id that it has misses no document that stays, and gets none twice.
     ///
     /// # Errors
-    /// When the filter is none, or the index cannot be read;
+    /// When the filter is invalid, or the index cannot be read;
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn documents_after(
         &self,
@@ -76,7 +76,7 @@ impl Searcher {
         Ok(found)
     }
 
-    /// Appends those documents of each id that pass, until there are as many as wanted.
+    /// Appends those documents of each id that pass, until the requested number is reached.
     fn take_passing(
         &self,
         waiting: &mut Vec<Vec<DocAddress>>,

@@ -1,9 +1,9 @@
-//! How much memory does it take to search for a text, or to compare two?
+//! The memory for searching for a text, or for comparing two.
 //!
-//! A program that answers many queries at a time takes these numbers from one [`ByteBudget`] before each. What a
-//! question itself brings is known then; which stored texts it will be compared with is not, so
-//! [`Query::memory`](super::Query::memory) names the budget, and what a stored text takes is taken from it
-//! when it is read.
+//! A program that answers many queries at a time takes these numbers from one [`ByteBudget`] before
+//! each. The memory of the query itself is known then. The stored texts that it will be compared
+//! with are not, so [`Query::memory`](super::Query::memory) names the budget, and the memory of a
+//! stored text is taken from it when it is read.
 
 use std::sync::Arc;
 
@@ -15,42 +15,43 @@ use crate::scheme::{Fingerprint, TOKEN_BYTES};
 use crate::stop::Stop;
 use crate::text::Analyzer;
 
-/// What a fingerprint of a query takes: it itself, a copy that is sorted, its key, its position, and what is
-/// found of it.
+/// The memory of a fingerprint of a query: itself, a sorted copy, its key, its position, and its
+/// matches.
 const FINGERPRINT_BYTES: usize = 64;
 
-/// What a token of a query takes while passages are looked for, beside runs: hash and place, its entries in the tables
-/// of seeds and of words, its place in a sentence. A text of 229,380 words, none of which it repeats, takes 162 bytes
-/// for each: its tables have just doubled.
+/// The memory of a token of a query while passages are looked for, beside runs: hash and place, its
+/// entries in the tables of seeds and of words, its place in a sentence. A text of 229,380 words,
+/// all different, takes 162 bytes for each: its tables have just doubled.
 const QUERY_TOKEN_BYTES: usize = 164;
 
-/// What a token of the document takes that the query is compared with; such a text takes 97 bytes for each.
+/// The memory of a token of the document that the query is compared with; such a text takes 97
+/// bytes for each.
 const DOCUMENT_TOKEN_BYTES: usize = 100;
 
-/// Less is not reserved: it is little beside what a thread takes anyway.
+/// Less is not reserved: it is little beside the usual memory of a thread.
 pub const RESERVED_BYTES_MIN: usize = 4 << 20;
 
-/// The memory, in bytes, that a search for a text takes of which this is known.
+/// Returns the memory, in bytes, of a search for a text with this signature.
 #[must_use]
 pub fn of_search(text: &Signature) -> usize {
     text.bytes.saturating_add(text.count.saturating_mul(FINGERPRINT_BYTES))
 }
 
-/// The memory, in bytes, that two texts take that are compared with each other.
+/// Returns the memory, in bytes, of two texts that are compared with each other.
 #[must_use]
 pub fn of_comparison(query: &Signature, document: &Signature) -> usize {
     let texts = of_search(query).saturating_add(of_search(document));
     texts.saturating_add(of_passages(query.tokens, document.tokens))
 }
 
-/// The memory, in bytes, that it takes to find the passages that two documents of this many tokens have in
-/// common.
+/// Returns the memory, in bytes, for finding the passages that two documents of this many tokens
+/// have in common.
 #[must_use]
 pub fn of_passages(query_tokens: u32, document_tokens: u32) -> usize {
     of_query(query_tokens).saturating_add(of_tokens(document_tokens))
 }
 
-/// The memory, in bytes, that it takes to sign a stored text of this many bytes and tokens again.
+/// Returns the memory, in bytes, for signing a stored text of this many bytes and tokens again.
 fn of_signing(config: &Config, text_bytes: usize, tokens: u32) -> usize {
     // Most schemes sign the tokens as they come.
     let held = if config.scheme.signer().is_none() { TOKEN_BYTES } else { 0 };
@@ -58,30 +59,33 @@ fn of_signing(config: &Config, text_bytes: usize, tokens: u32) -> usize {
     signature.saturating_add(config.analyzer.scratch_bytes(text_bytes))
 }
 
-/// The memory, in bytes, that the tokens of a query take while its passages are looked for.
+/// Returns the memory, in bytes, of the tokens of a query while its passages are looked for.
 pub(super) fn of_query(tokens: u32) -> usize {
     let tokens = tokens as usize;
     tokens.saturating_mul(QUERY_TOKEN_BYTES).saturating_add(runs_bytes(tokens))
 }
 
-/// The memory, in bytes, that the tokens of a document take meanwhile.
+/// Returns the memory, in bytes, of the tokens of a document meanwhile.
 pub(super) fn of_tokens(tokens: u32) -> usize {
     (tokens as usize).saturating_mul(DOCUMENT_TOKEN_BYTES)
 }
 
-/// Where a search takes the memory for stored texts from.
+/// The source of the memory for the stored texts of a search.
 #[derive(Debug, Clone)]
 pub struct QueryMemory {
     /// The budget.
     pub budget: Arc<ByteBudget>,
-    /// What has been taken of it for the search already, in bytes: it is not given back meanwhile.
+    /// The bytes that the search has taken from the budget already; they are not given back
+    /// meanwhile.
     pub own_bytes: usize,
 }
 
-/// Takes the `bytes` that comparing a text of this many tokens takes, if there is a budget and they are not few.
+/// Takes the `bytes` for comparing a text of this many tokens, if there is a budget and they are
+/// not few.
 ///
-/// It does not wait: the query has memory already, and other holders of memory may wait for it; and others that wait
-/// for more do not keep it from what is left. `held` bytes have been taken here before.
+/// It does not wait: the query has memory already, and other holders of memory may wait for it.
+/// Others that wait for more do not keep it from the remaining memory. `held` bytes have been taken
+/// here before.
 ///
 /// # Errors
 /// [`Error::Memory`] when that much is not left, or never can be beside what the query has.
@@ -94,7 +98,7 @@ pub(super) fn reserve(
     take(room, held, bytes, || format!("comparing with a text of {tokens} tokens"))
 }
 
-/// Takes what it takes for a while to split a text of this many bytes into tokens, in the same way.
+/// Takes the temporary memory for splitting a text of this many bytes into tokens, in the same way.
 ///
 /// # Errors
 /// As [`reserve`].
@@ -120,8 +124,8 @@ pub(super) fn reserve_kept(
     take(room, held, bytes, || format!("an answer with {bytes} bytes of passages"))
 }
 
-/// The signature of a stored document. If it is not stored, what it takes to make it of the text again is taken
-/// meanwhile, in the same way.
+/// Returns the signature of a stored document. If it is not stored, the memory for making it from
+/// the text again is taken meanwhile, in the same way.
 ///
 /// # Errors
 /// As [`reserve`]; when the document is damaged; [`Error::Cancelled`] soon after `stop`.
@@ -160,7 +164,8 @@ mod tests {
 
     const WORDS: &str = "a few words of which none is the name of any document ";
 
-    /// An index with a long text, and what it takes for a while to split that into tokens.
+    /// Creates an index with a long text; returns also the temporary memory for splitting that into
+    /// tokens.
     fn of_a_long_text(without_signatures: bool) -> (Searcher, usize) {
         let mut config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
         if without_signatures {
@@ -176,8 +181,8 @@ mod tests {
         (Searcher::new(index.snapshot().unwrap()), scratch)
     }
 
-    /// Asserts that a search finds something with so much memory, and is refused without what it takes to
-    /// split the text into tokens.
+    /// Asserts that a search finds something with `enough` memory, and is refused with less than
+    /// the memory for splitting the text into tokens.
     #[track_caller]
     fn assert_takes(searcher: &Searcher, query: &Query, enough: usize, scratch: usize) {
         let search = |bytes: usize| {
@@ -191,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_an_analyser_takes_for_a_while_is_taken_of_the_budget() {
-        // It was only taken for the texts of requests: of stored ones it came on top.
+        // Earlier it was taken only for the texts of requests: that of stored ones came on top.
         let (searcher, scratch) = of_a_long_text(false);
         for query in [
             Query::text(WORDS).passages(true),
@@ -236,7 +241,7 @@ mod tests {
 
     #[test]
     fn passages_of_an_answer_are_taken_of_the_budget() {
-        // Only what finding them takes was, one document after the other.
+        // Earlier only the memory for finding them was taken, one document after the other.
         const CHUNKS: u32 = 2_000;
         let chunk = |i: u32| (0..20).map(|j| format!("w{i}x{j} ")).collect::<String>();
         let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
@@ -276,7 +281,7 @@ mod tests {
         };
         let own = budget.enter(50 << 20);
         assert_eq!(is_for_now(40, 50), None);
-        // It was always asked to try again.
+        // Earlier the error always invited to try again.
         assert_eq!(is_for_now(40, 51), Some(false));
         let others = budget.enter(10 << 20);
         assert_eq!(is_for_now(40, 50), Some(true));

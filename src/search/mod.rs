@@ -1,9 +1,9 @@
-//! Which stored documents does this document share text with, and how much?
+//! Search: stored documents that share text with a document.
 //!
-//! A document in, hits out: signature, look-up of its fingerprints in every segment, pruning by
-//! document frequency, counting, scoring. Measures follow Broder's terms: containment C(Q,D) is
-//! the share of the query's distinct fingerprints that the document has; resemblance is the
-//! share of both documents' fingerprints that both have.
+//! The input is a document, the output is hits. The steps are: signature, look-up of its
+//! fingerprints in every segment, pruning by document frequency, counting, scoring. Measures follow
+//! Broder's terms: containment C(Q,D) is the share of the query's distinct fingerprints that the
+//! document has; resemblance is the share of both documents' fingerprints that both have.
 
 mod answer;
 mod best;
@@ -92,7 +92,7 @@ const SPARE_MAX: usize = 64;
 /// Within a budget, this many times the requested hits are examined closely.
 const RECOUNTED_PER_HIT: usize = 4;
 
-/// Memory that one query leaves to the next.
+/// The memory that one query leaves to the next.
 #[derive(Default)]
 struct Scratch {
     counters: Counters,
@@ -106,10 +106,10 @@ impl Searcher {
         Searcher { snapshot, ignored: None, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
     }
 
-    /// The same, for which this text, of templates and the like, does not count: every number
-    /// of fingerprints is as if no document and no query had those of it, and no passage begins or ends in it
-    /// or counts a word of it as matched. The best passage and measures that verify are of whole
-    /// texts, and see it.
+    /// Returns a searcher that ignores this text, such as that of templates: every number of
+    /// fingerprints is as if no document and no query had those of it, and no passage begins or
+    /// ends in it or counts a word of it as matched. The best passage and measures that verify
+    /// compare whole texts, and include it.
     ///
     /// # Errors
     /// When a segment is damaged.
@@ -117,7 +117,7 @@ impl Searcher {
         self.without_until(boilerplate, Stop::NEVER)
     }
 
-    /// The same, but ends early when it is stopped.
+    /// Returns a searcher that ignores this text, unless `stop` is set first.
     ///
     /// # Errors
     /// As [`without`](Self::without); [`Error::Cancelled`] soon after `stop`.
@@ -130,7 +130,7 @@ impl Searcher {
         Ok(Searcher { ignored: Some(Arc::new(ignored)), ..self })
     }
 
-    /// Returns what does not count, if there is any.
+    /// Returns the text to ignore, if there is any.
     #[must_use]
     pub fn boilerplate(&self) -> Option<&Arc<Boilerplate>> {
         self.ignored.as_ref().map(|ignored| &ignored.boilerplate)
@@ -188,8 +188,8 @@ impl Searcher {
         })
     }
 
-    /// The best of the documents, or those of the cover, with all that the query asks of them, and how
-    /// many there are.
+    /// Returns the best of the documents, or those of the cover, with all that the query requests
+    /// of them, and their number.
     fn hits(
         &self,
         subject: &QuerySignature,
@@ -245,7 +245,7 @@ impl Searcher {
         Ok((hits.collect::<Result<_>>()?, extent))
     }
 
-    /// All documents that meet the query's thresholds, with their containment.
+    /// Returns all documents that meet the query's thresholds, with their containment.
     fn matches(&self, query: &Query) -> Result<Vec<(DocAddress, f64)>> {
         let query = query.clone().limit(usize::MAX);
         let mut scratch = self.spare.pop().unwrap_or_default();
@@ -260,7 +260,7 @@ impl Searcher {
         scored.into_iter().map(matched).collect()
     }
 
-    /// What was found, and of the documents those that meet the thresholds.
+    /// Returns the candidates, and the documents among them that meet the thresholds.
     fn scored(
         &self,
         subject: &QuerySignature,
@@ -289,8 +289,9 @@ impl Searcher {
         Ok((found, scored))
     }
 
-    /// The hits to be shown, best first, with what each adds if a cover is asked for. If hits are
-    /// verified, or need a passage, these are all, because some may not pass.
+    /// Returns the hits to show, best first, each with the number of fingerprints that it adds if a
+    /// cover is requested. If hits are verified, or need a passage, these are all, because some may
+    /// not pass.
     fn choose(
         &self,
         mut hits: Vec<Scored>,
@@ -299,7 +300,7 @@ impl Searcher {
         evidence: Option<&mut Evidence<'_>>,
     ) -> Result<Vec<(Scored, Option<u32>)>> {
         if query.options.goal != Goal::Cover {
-            // Candidates for passages are the same number, whatever becomes of them.
+            // Candidates for passages are the same number, whichever of them are hits.
             let may_miss_passage =
                 query.options.min_passage.is_some() && !Patience::of(query).counts_all();
             let limit = match query.options.verify.is_some() || may_miss_passage {
@@ -326,14 +327,15 @@ impl Searcher {
         let stop = query.stop();
         score::name(&self.snapshot, &mut hits, stop)?;
         let adds_min = query.thresholds.overlap();
-        // One more says whether there are more.
+        // One more tells whether there are more.
         let limits = (query.looked_at().saturating_add(1), adds_min);
         let shared = SharedFingerprints::within(query.memory.as_ref());
         let cover = cover::cover(&self.snapshot, keys, hits, limits, shared, stop)?;
         Ok(cover.into_iter().map(|chosen| (chosen.scored, Some(chosen.adds))).collect())
     }
 
-    /// The document with the passage most like the query, and how many texts came into question.
+    /// Returns the document with the passage most like the query, and the number of texts
+    /// considered.
     fn best(
         &self,
         subject: &QuerySignature,
@@ -362,7 +364,7 @@ impl Searcher {
             let _scratch = memory::reserve_scratch(room, held, &config.analyzer, text.len())?;
             Analyzed::with_room(text, tokens, &config.analyzer, stop)
         };
-        // What a text that is no document takes is taken before the search.
+        // The memory of a text that is no stored document is taken before the search.
         let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
         let Analyzed { text, tokens } = analyzed(text, subject.tokens, stored, held)?;
         // Of equal passages the one of the first id is best, wherever it is stored.
@@ -408,7 +410,7 @@ impl Searcher {
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
     }
 
-    /// The text of the query, if it is known.
+    /// Returns the text of the query, if it is known.
     fn text_of(&self, subject: &QuerySignature, query: &Query) -> Result<Option<String>> {
         match (&query.subject, subject.address) {
             (Subject::Text(text), _) => Ok(Some(text.clone())),
@@ -429,7 +431,7 @@ impl Searcher {
         Evidence::new(self, subject, query, text).map(Some)
     }
 
-    /// Where the text of the query is boilerplate, if passages are looked for.
+    /// Returns the boilerplate in the text of the query, if passages are looked for.
     fn boilerplate_of(&self, subject: &QuerySignature, query: &Query) -> Result<Vec<(u32, u32)>> {
         let Some(boilerplate) = self.boilerplate().filter(|_| query.needs_passages()) else {
             return Ok(Vec::new());
@@ -470,7 +472,7 @@ impl Searcher {
             {
                 usize::MAX
             } else {
-                // One more says whether there are more.
+                // One more tells whether there are more.
                 query.looked_at().saturating_add(1)
             },
             max_df: max_df.limit(self.snapshot.documents()),
@@ -487,8 +489,8 @@ impl Searcher {
         candidates::find(&self.snapshot, &request, &mut scratch.counters)
     }
 
-    /// The candidates that look best, with their true overlap: what was counted within a budget
-    /// may be too low.
+    /// Returns the candidates that look best, with their true overlap: counts within a budget may
+    /// be too low.
     fn recount(
         &self,
         keys: &[u64],
@@ -496,7 +498,7 @@ impl Searcher {
         mut found: Vec<Candidate>,
         query: &Query,
     ) -> Result<Vec<Candidate>> {
-        // By what was counted, then by place, so that the same ones are taken every time.
+        // By count, then by place, so that the same ones are taken every time.
         found.sort_unstable_by_key(|counted| {
             (Reverse(counted.weight), Reverse(counted.overlap), counted.address)
         });

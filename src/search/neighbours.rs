@@ -1,5 +1,5 @@
-//! Which documents share fingerprints with a set of them, and how many, for joins of whole
-//! indexes?
+//! Documents that share fingerprints with a set of them, and their counts, for joins of whole
+//! indexes.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::scheme::distinct_keys;
 use crate::stop::Stop;
 use crate::text::Analyzed;
 
-/// A document that shares fingerprints with what was asked for.
+/// A document that shares fingerprints with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Neighbour {
@@ -28,7 +28,7 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// Puts its counts together with those of the document that was searched for, the first, which has
+    /// Combines its counts with those of the document that was searched for, the first, which has
     /// this number of fingerprints.
     #[must_use]
     pub fn with(&self, searched_for: u32) -> Overlap {
@@ -37,16 +37,16 @@ impl Neighbour {
 }
 
 impl Searcher {
-    /// The distinct fingerprints of a stored document, ascending.
+    /// Returns the distinct fingerprints of a stored document, ascending.
     ///
     /// # Errors
-    /// When its signature, or the text that it is made of, is damaged;
+    /// When its signature, or the text to make it from, is damaged;
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn keys_of(&self, address: DocAddress, stop: Stop<'_>) -> Result<Vec<u64>> {
         self.keys_within(address, None, stop)
     }
 
-    /// The same for a query with this memory, if it has a budget.
+    /// Returns the distinct fingerprints within the memory budget of the query, if it has one.
     pub(super) fn keys_within(
         &self,
         address: DocAddress,
@@ -73,7 +73,7 @@ impl Searcher {
         Ok(segment.keys_at(&ordinals)?)
     }
 
-    /// The number of distinct fingerprints of a stored document.
+    /// Returns the number of distinct fingerprints of a stored document.
     ///
     /// # Errors
     /// When it is damaged.
@@ -84,8 +84,8 @@ impl Searcher {
         Ok(sizes)
     }
 
-    /// Calls `each` with each of the documents, which come segment by segment, and the number of
-    /// its distinct fingerprints.
+    /// Calls `each` with each of the documents, which are ordered by segment, and the number of its
+    /// distinct fingerprints.
     pub(super) fn for_each_size(
         &self,
         documents: &[Candidate],
@@ -107,8 +107,8 @@ impl Searcher {
         Ok(())
     }
 
-    /// All documents that share at least `overlap_min` of the ascending `keys`, except for `except`,
-    /// in no order. One at least of what they share is no stop-fingerprint.
+    /// Returns all documents that share at least `overlap_min` of the ascending `keys`, except for
+    /// `except`, in no order. At least one of the shared keys is no stop-fingerprint.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -128,8 +128,8 @@ impl Searcher {
         Ok(neighbours)
     }
 
-    /// The weight of the keys, and the same documents, if they share at least this share of it, with
-    /// the weight of what they share.
+    /// Returns the weight of the keys, and the documents that share at least `share_min` of it,
+    /// each with the weight of the shared keys.
     pub(crate) fn weighed_neighbours(
         &self,
         keys: &[u64],
@@ -150,8 +150,8 @@ impl Searcher {
         Ok((found.weights.iter().sum(), neighbours))
     }
 
-    /// The documents that share at least this number of the keys and, if they are weighed, this share
-    /// of their weight.
+    /// Returns the documents that share at least this number of the keys and, if they are weighed,
+    /// this share of their weight.
     fn sharing(
         &self,
         keys: &[u64],
@@ -185,9 +185,9 @@ pub struct Texts<'a> {
     snapshots: [&'a Snapshot; 2],
     /// The document of each side that was read last.
     last: [Option<(DocAddress, Arc<Analyzed>)>; 2],
-    /// What is known of the one of the first side before it is aligned.
+    /// The prepared document of the first side, before it is aligned.
     prepared: Option<(DocAddress, Prepared)>,
-    /// What does not count in either.
+    /// The text that counts in neither document.
     boilerplate: Option<&'a Boilerplate>,
 }
 
@@ -198,7 +198,8 @@ impl std::fmt::Debug for Texts<'_> {
 }
 
 impl<'a> Texts<'a> {
-    /// Of a document of `a` and one of `b`; the boilerplate of `a` does not count in either.
+    /// Creates a reader for a document of `a` and one of `b`; the boilerplate of `a` does not count
+    /// in either.
     #[must_use]
     pub fn new(a: &'a Searcher, b: &'a Searcher) -> Texts<'a> {
         let boilerplate = a.boilerplate().map(|boilerplate| &**boilerplate);
@@ -206,7 +207,7 @@ impl<'a> Texts<'a> {
         Texts { snapshots, last: [None, None], prepared: None, boilerplate }
     }
 
-    /// The passages that `a` and `b` have in common, in the order of `a`.
+    /// Returns the passages that `a` and `b` have in common, in the order of `a`.
     ///
     /// # Errors
     /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
@@ -228,7 +229,7 @@ impl<'a> Texts<'a> {
         if let Some((_, text)) = self.last[side].as_ref().filter(|(last, _)| *last == address) {
             return Ok(text.clone());
         }
-        // Its memory is free for the next one.
+        // Frees its memory for the next one.
         self.last[side] = None;
         let mut text = self.snapshots[side].analyzed_for_passages(address, stop)?;
         if let Some(boilerplate) = self.boilerplate {

@@ -1,7 +1,8 @@
-//! What can be asked of a search, besides what is searched for and what hits must have?
+//! Options of a search, besides its query and the thresholds of its hits.
 //!
-//! The one list of these options: the arguments of `cento search`, the fields of requests to a service, and
-//! the keywords of the Python module are made from it, and so are their descriptions.
+//! This is the only list of these options: the arguments of `cento search`, the fields of requests
+//! to a service, and the keywords of the Python module are made from it, and so are their
+//! descriptions.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
@@ -20,22 +21,22 @@ use crate::whole;
 #[serde(default, deny_unknown_fields)]
 #[setters(into, generate_delegates(ty = "Query", field = "options"))]
 pub struct SearchOptions {
-    /// What is to be found.
+    /// The goal of the search.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub goal: Goal,
-    /// By what hits are ranked, if hits are to be found. `weight` and `passages` find rewritten text among
-    /// chance matches.
+    /// The ranking of the hits, for the goal `hits`. `weight` and `passages` find rewritten text
+    /// among chance matches.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub rank: Rank,
-    /// The number of documents, the best by weight, in which the rank `passages` looks for passages; at least
-    /// `limit`. Default: until 30 documents in a row lack one, at most 1000.
+    /// Number of documents, the best by weight, searched for passages by the rank `passages`; at
+    /// least `limit`. Default: until 30 documents in a row lack one, at most 1000.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
     pub candidates: Option<usize>,
-    /// Maximum number of hits; the answer says if there are more. Default: 10; with `passages`, `min_passage`,
-    /// the goal `cover` or the rank `passages` all up to the last document with a passage. The search for it
-    /// ends when 30 documents in a row lack one, and after 1000.
+    /// Maximum number of hits; the answer reports if there are more. Default: 10; with `passages`,
+    /// `min_passage`, the goal `cover` or the rank `passages` all up to the last document with a
+    /// passage. The search for it ends when 30 documents in a row lack one, and after 1000.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
@@ -60,13 +61,13 @@ pub struct SearchOptions {
         pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
     ))]
     pub max_df: Option<MaxDf>,
-    /// Maximum number of postings to read, those of the rarest fingerprints first. If the answer may lack hits,
-    /// it says so; the numbers of the hits it has are exact.
+    /// Maximum number of postings to read, those of the rarest fingerprints first. If the answer
+    /// may lack hits, it reports this; the numbers of the hits it has are exact.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "POSTINGS"))]
     pub budget: Option<u64>,
-    /// Estimate the similarity of hits by numbers of fingerprints alone: faster, because the signatures of hits
-    /// are not read for the places of what is shared, with a larger error.
+    /// Estimate the similarity of hits by numbers of fingerprints alone: faster, because the
+    /// signatures of hits are not read for the places of shared fingerprints, with a larger error.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub counts_only: bool,
@@ -74,16 +75,18 @@ pub struct SearchOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub passages: bool,
-    /// Only hits with a passage of at least this many tokens of the query; shorter passages are not shown.
-    /// Below 12 fingerprints in common are passages too where no other is found, and may be chance.
+    /// Only hits with a passage of at least this many tokens of the query; shorter passages are not
+    /// shown. Below 12, fingerprints in common also count as passages if no others are found; these
+    /// may be coincidental.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,
-    /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more; the error of
-    /// an unknown name has all of them. Hits that then miss a threshold are dropped.
+    /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more;
+    /// the error for an unknown name lists all of them. Hits that then miss a threshold are
+    /// dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "MEASURE"))]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = "cento-measure"))]
@@ -98,7 +101,7 @@ pub struct SearchOptions {
 }
 
 impl SearchOptions {
-    /// Refuses what contradicts itself, and what is out of bounds.
+    /// Refuses options that contradict each other or are out of bounds.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`], which names the field.
@@ -124,10 +127,10 @@ impl SearchOptions {
         Ok(())
     }
 
-    /// Tells what a search with these options takes, for a short text.
+    /// Returns the cost of a search with these options, for a short text.
     #[must_use]
     pub fn cost(&self, thresholds: &Thresholds, config: &Config) -> Cost {
-        // A new option is a line here: the compiler asks what it costs.
+        // A new option needs a line here: the compiler enforces that its cost is considered.
         let SearchOptions {
             goal,
             rank,
@@ -144,7 +147,7 @@ impl SearchOptions {
             min_similarity: _,
         } = self;
         let aligns_texts = *passages || min_passage.is_some() || *rank == Rank::Passages;
-        // A signature that is not stored is made of the whole text again.
+        // A signature that is not stored is made from the whole text again.
         let signs_texts = !config.store_signatures && (!counts_only || budget.is_some());
         let is_plain = *goal == Goal::Hits && filter.is_none() && verify.is_none();
         if aligns_texts || signs_texts || !is_plain {
@@ -153,7 +156,7 @@ impl SearchOptions {
         // Where fingerprints leave open whether a threshold is met, texts are compared.
         let is_counted =
             *rank == Rank::Overlap && !thresholds.is_weighed() && !thresholds.is_of_texts();
-        // With the limit of document frequency that is the default few postings are read.
+        // With the default limit of document frequency few postings are read.
         let is_default = max_df.is_none() && config.max_df == MaxDf::Default;
         let is_short =
             limit.is_none_or(|limit| limit <= QUICK_HITS_MAX) && exclude_id.len() <= QUICK_HITS_MAX;
@@ -161,21 +164,21 @@ impl SearchOptions {
     }
 }
 
-/// What a search takes, from little to much.
+/// The cost of a search, from little to much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cost {
-    /// Few postings are read, and no text: it is over before another thread has taken it on.
+    /// Few postings are read, and no text: it ends before another thread could take it on.
     Postings,
     /// All candidates are weighed, or their signatures read, and some of their texts.
     Candidates,
-    /// Texts of many documents are read, or other files of the index: somebody may want to end it.
+    /// Texts of many documents are read, or other files of the index: a user may want to cancel it.
     Texts,
 }
 
-/// The maximum number of hits that a quick search asks for, and of documents that it excludes.
+/// The maximum number of hits that a quick search requests, and of documents that it excludes.
 const QUICK_HITS_MAX: usize = 100;
 
-/// Refuses a share that is none.
+/// Refuses a share that is not from 0 to 1.
 pub(crate) fn check_share(name: &'static str, share: Option<f64>) -> Result<()> {
     match share {
         Some(share) if !is_share(share) => Err(Error::argument(
@@ -186,7 +189,7 @@ pub(crate) fn check_share(name: &'static str, share: Option<f64>) -> Result<()> 
     }
 }
 
-/// Refuses a least length of passages that leaves out nothing and is no passage.
+/// Refuses a minimum length of passages that excludes nothing and is no passage.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for 0.

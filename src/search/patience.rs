@@ -1,28 +1,28 @@
-//! At how many candidates is it worth looking for passages?
+//! The number of candidates to search for passages.
 //!
-//! Who sets no limit wants to know what the text has of others, not ten documents. Candidates are in
-//! the order of their rank, so those with passages come first, mixed with some that share nothing but
-//! chance fingerprints: when none of many in a row has a passage, hardly any of the rest has one.
+//! A query without a limit requests all reused parts of its text, not ten documents. Candidates are
+//! ordered by rank, so those with passages come first, mixed with some that share only coincidental
+//! fingerprints: when none of many in a row has a passage, hardly any of the rest has one.
 
 use super::{Goal, Query, Rank};
 
-/// Counts the candidates that have been looked at, and says when to stop.
+/// Counts the examined candidates, and decides when to stop.
 pub struct Patience {
-    /// The number that is looked at, if all are hits.
+    /// The maximum number examined, if all are hits.
     most: usize,
-    /// Whether it ends early when no more passages are found.
+    /// Whether the search ends early when no more passages are found.
     ends_early: bool,
-    /// Whether candidates count whether they are hits or not.
+    /// Whether candidates that are not hits count too.
     counts_all: bool,
     looked_at: usize,
-    /// How many had been looked at when the last passage was found.
+    /// The number examined when the last passage was found.
     last_found: usize,
-    /// How many are still looked at once there are hits enough, to know whether there are more.
+    /// The number examined beyond the required hits, to find out whether there are more.
     beyond: usize,
 }
 
 impl Patience {
-    /// What `query` asks for, and what is done if it does not say.
+    /// Returns the patience that `query` requests, or the default.
     pub fn of(query: &Query) -> Patience {
         let by_passages = query.options.rank == Rank::Passages;
         let wants_all = query.options.limit.is_none() && query.needs_passages();
@@ -42,7 +42,7 @@ impl Patience {
             counts_all: by_passages || ends_early,
             looked_at: 0,
             last_found: 0,
-            // Of those that need not pass anything, that there is one is enough to know.
+            // For candidates that need not pass a check, the existence of one more is enough.
             beyond: match query.is_demanding() && query.options.goal == Goal::Hits {
                 true if !(by_passages || ends_early) => Query::PATIENCE,
                 _ => 0,
@@ -50,31 +50,31 @@ impl Patience {
         }
     }
 
-    /// The number of candidates that are looked at, if all are hits and all have passages.
+    /// Returns the maximum number of candidates to examine, if all are hits and all have passages.
     pub fn most(&self) -> usize {
         self.most
     }
 
-    /// Whether the candidates are the same number, whatever becomes of them.
+    /// Tells whether the number of candidates is the same, whichever of them are hits.
     pub fn counts_all(&self) -> bool {
         self.counts_all
     }
 
-    /// Whether to stop, with so many hits.
+    /// Tells whether to stop after this number of hits.
     pub fn is_enough(&self, hits: usize) -> bool {
         let count = if self.counts_all { self.looked_at } else { hits };
         let in_vain = self.looked_at - self.last_found;
         count >= self.most || (self.ends_early && in_vain >= Query::PATIENCE)
     }
 
-    /// Whether one more is looked at although there are hits enough.
+    /// Tells whether to examine one more although there are enough hits.
     pub fn goes_on(&mut self) -> bool {
         let goes_on = self.beyond > 0;
         self.beyond = self.beyond.saturating_sub(1);
         goes_on
     }
 
-    /// One more has been looked at.
+    /// Counts one more examined candidate.
     pub fn look(&mut self, has_passage: bool) {
         self.looked_at += 1;
         if has_passage {
@@ -84,7 +84,8 @@ impl Patience {
 }
 
 impl Query {
-    /// The number of hits that are shown, best first, of which these have a passage.
+    /// Returns the number of hits to show; `has_passage` tells, best first, which of them have a
+    /// passage.
     pub(super) fn shown(
         &self,
         mut has_passage: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator,
@@ -97,7 +98,7 @@ impl Query {
         }
     }
 
-    /// Whether passages are to be looked for, to be shown or to know which documents to show.
+    /// Tells whether to search for passages, to show them or to decide which documents to show.
     pub(super) fn needs_passages(&self) -> bool {
         let covers_all = self.options.goal == Goal::Cover && self.options.limit.is_none();
         self.shows_passages() || self.options.rank == Rank::Passages || covers_all

@@ -1,4 +1,4 @@
-//! What is searched for, and what counts as a hit?
+//! Queries: the subject of a search, its thresholds and its options.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::scheme::Fingerprint;
 use crate::stop::Stop;
 
-/// A search: what for, and what counts as a hit. Its options are also methods.
+/// A search: its subject, and the conditions for hits. Its options are also methods.
 ///
 /// ```
 /// use cento::search::Query;
@@ -24,26 +24,27 @@ use crate::stop::Stop;
 #[non_exhaustive]
 #[setters(into)]
 pub struct Query {
-    /// What is searched for.
+    /// The text or document to search for.
     #[setters(skip)]
     pub subject: Subject,
-    /// What hits must have.
+    /// The thresholds that hits must meet.
     #[setters(skip)]
     pub thresholds: Thresholds,
-    /// What else is asked for.
+    /// The other options of the search.
     #[setters(skip)]
     pub options: SearchOptions,
     /// Set to end the search soon, when its answer is no longer needed.
     #[setters(skip)]
     pub stop: Option<Arc<AtomicBool>>,
-    /// The memory, in bytes, for the passages of the answer. Those of the hits that come last are left out if they
-    /// take more: [`Hit::passages`](super::Hit::passages) is then `None`, and they are not complete.
+    /// The memory, in bytes, for the passages of the answer. Those of the hits that come last are
+    /// left out if they take more: [`Hit::passages`](super::Hit::passages) is then `None`, and they
+    /// are not complete.
     pub passage_bytes_max: Option<usize>,
-    /// What texts that are compared take is taken from here, if it is much.
+    /// The budget for the memory of compared texts, if they take much.
     pub memory: Option<QueryMemory>,
 }
 
-/// By what hits are ranked.
+/// The ranking of hits.
 ///
 /// Equal hits follow each other by overlap, then by resemblance, then by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -54,16 +55,16 @@ pub enum Rank {
     /// By the number of fingerprints in common: best for copies.
     #[default]
     Overlap,
-    /// By the weight of the fingerprints in common, of which rare ones have more, over the square
-    /// root of the number of the document's: best for reused text among many documents that share
-    /// common phrases.
+    /// By the weight of the fingerprints in common, where rare ones weigh more, over the square
+    /// root of the document's number of fingerprints: best for reused text among many documents
+    /// that share common phrases.
     Weight,
     /// By the tokens in passages in common, for the best documents by weight: best for text that was
     /// rewritten. It takes the time of finding passages for as many documents as `candidates` says.
     Passages,
 }
 
-/// What a search is to find.
+/// The goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -72,14 +73,15 @@ pub enum Goal {
     /// The documents that share most with the query, the best first.
     #[default]
     Hits,
-    /// The fewest documents that together explain the query, found greedily, with what each one adds.
+    /// The fewest documents that together explain the query, found greedily, each with the number
+    /// of fingerprints that it adds.
     Cover,
     /// The one passage of all documents that has most of the query's runs of words, in any order (Sun et al.
     /// 2013); the limit does not matter.
     Passage,
 }
 
-/// What is searched for.
+/// The subject of a search.
 #[derive(Debug, Clone)]
 pub enum Subject {
     /// A text, to be analyzed and signed as the index's documents were.
@@ -99,7 +101,7 @@ impl Query {
     /// The default number of hits, with or without passages.
     pub const HITS: usize = 10;
 
-    /// The number of documents in a row without a passage after which a search for passages ends by
+    /// The number of consecutive documents without a passage that ends a search for passages by
     /// default.
     ///
     /// On the training documents of PAN 2013, reports by weight then show a share of reused text that is
@@ -109,38 +111,38 @@ impl Query {
     /// The default maximum number of documents whose passages are looked for.
     pub const CANDIDATES: usize = 1000;
 
-    /// Whether documents must pass what is looked at in their texts.
+    /// Tells whether documents must pass a check of their texts.
     pub(super) fn is_demanding(&self) -> bool {
         self.options.verify.is_some() || self.options.min_passage.is_some()
     }
 
-    /// Whether estimates are to be shown.
+    /// Tells whether estimates are to be shown.
     pub(super) fn shows_estimates(&self) -> bool {
         !self.options.counts_only || self.is_of_texts()
     }
 
-    /// Whether passages are to be shown.
+    /// Tells whether passages are to be shown.
     pub(super) fn shows_passages(&self) -> bool {
         self.options.passages || self.options.min_passage.is_some()
     }
 
-    /// Whether fingerprints are to be weighed.
+    /// Tells whether fingerprints are to be weighed.
     pub(super) fn is_weighed(&self) -> bool {
         self.options.rank != Rank::Overlap || self.thresholds.is_weighed()
     }
 
-    /// The share of the query's weight that a document has at least if it meets the thresholds.
+    /// Returns the least share of the query's weight in a document that meets the thresholds.
     pub(super) fn least_weighted(&self) -> f64 {
         // Weighted resemblance is at most weighted containment.
         self.thresholds.weighted_containment().max(self.thresholds.weighted_resemblance())
     }
 
-    /// The number of documents that are looked at closely, if all of these are hits.
+    /// Returns the number of documents to examine closely, if all of these are hits.
     pub(super) fn looked_at(&self) -> usize {
         Patience::of(self).most()
     }
 
-    /// Refuses what contradicts itself, and what is out of bounds.
+    /// Refuses a query that contradicts itself or is out of bounds.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the option.
@@ -149,22 +151,22 @@ impl Query {
         self.options.check()
     }
 
-    /// How a search learns that its answer is no longer needed.
+    /// Returns the flag that ends the search when its answer is no longer needed.
     pub(super) fn stop(&self) -> Stop<'_> {
         self.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag))
     }
 
-    /// A search for a text: the ten documents that share most with it.
+    /// Creates a search for a text: the ten documents that share most with it.
     pub fn text(text: impl Into<String>) -> Query {
         Query::new(Subject::Text(text.into()))
     }
 
-    /// A search for the documents like a stored one.
+    /// Creates a search for the documents like a stored one.
     pub fn id(id: impl Into<String>) -> Query {
         Query::new(Subject::Id(id.into()))
     }
 
-    /// A search for `subject`: the ten documents that share most with it.
+    /// Creates a search for `subject`: the ten documents that share most with it.
     #[must_use]
     pub fn new(subject: Subject) -> Query {
         Query {

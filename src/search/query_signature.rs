@@ -1,4 +1,4 @@
-//! What is a query, once its text is signed or its document is found?
+//! The signature of a query, once its text is signed or its document is found.
 
 use std::borrow::Cow;
 
@@ -33,14 +33,14 @@ impl QuerySignature {
         QuerySignature { id: None, address: None, tokens, unseen, signature, keys, positions }
     }
 
-    /// Takes out fingerprints that do not count.
+    /// Removes fingerprints that are ignored.
     pub fn leave_out(&mut self, ignored: &Ignored) {
         self.signature.retain(|fingerprint| !ignored.has(fingerprint.key));
         let kept = self.keys.iter().zip(&self.positions).filter(|(key, _)| !ignored.has(**key));
         (self.keys, self.positions) = kept.unzip();
     }
 
-    /// The documents that are no hits whatever they share with the query, ascending: itself, and those with these
+    /// Returns the documents that are never hits, ascending: the query itself, and those with these
     /// ids, in all indexes of a union.
     pub fn excluded(&self, snapshot: &Snapshot, ids: &[String]) -> Result<Cow<'_, [DocAddress]>> {
         let own = self.address.as_slice();
@@ -58,7 +58,7 @@ impl QuerySignature {
         Ok(Cow::Owned(excluded))
     }
 
-    /// What an answer says about the query.
+    /// Returns the part of an answer about the query.
     pub fn info(&self, found: &CandidateSet) -> QueryInfo {
         let stopped = found.stopped.iter().map(|&(i, df)| self.stopped(i, df)).collect();
         QueryInfo {

@@ -1,6 +1,7 @@
-//! The runs of stored texts, by which their similarity is known exactly.
+//! The runs of stored texts, which give their exact similarity.
 //!
-//! A text is read, split into tokens and hashed once while it is needed: those that were asked for last are kept.
+//! A text is read, split into tokens and hashed once while it is needed: the most recently used are
+//! kept.
 
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ pub(crate) struct StoredRuns<'a> {
     read: ReadText<'a>,
     maker: RunMaker,
     kept: Arc<ByteLru<RunSet>>,
-    /// Of each segment.
+    /// The owner of each segment's sets.
     owners: Vec<Owner>,
 }
 
@@ -72,8 +73,8 @@ impl std::fmt::Debug for StoredRuns<'_> {
 }
 
 impl Searcher {
-    /// Returns what makes the sets of runs of texts; none if the scheme measures no runs, or if there is
-    /// boilerplate of which the runs are unknown.
+    /// Returns the maker of the sets of runs of texts; `None` if the scheme measures no runs, or if
+    /// there is boilerplate whose runs are unknown.
     pub(crate) fn run_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
         let k = config.scheme.run_tokens()?;
@@ -84,13 +85,13 @@ impl Searcher {
         Some(RunMaker { analyzer: config.analyzer.clone(), k, boilerplate })
     }
 
-    /// Tells whether the sets of runs of stored texts can be had.
+    /// Tells whether the sets of runs of stored texts are available.
     pub(super) fn can_read_runs(&self) -> bool {
         self.snapshot().config().store_text && self.run_maker().is_some()
     }
 
-    /// Returns what reads the sets of runs of stored texts; none if they cannot be had. Sets are kept in
-    /// `kept`.
+    /// Returns the reader of the sets of runs of stored texts; `None` if they are not available.
+    /// Sets are kept in `kept`.
     pub(crate) fn stored_runs(&self, kept: &Arc<ByteLru<RunSet>>) -> Option<StoredRuns<'_>> {
         let maker = self.run_maker().filter(|_| self.can_read_runs())?;
         let snapshot = self.snapshot();
@@ -99,13 +100,14 @@ impl Searcher {
     }
 }
 
-/// Makes room for sets that are kept.
+/// Creates the cache of sets.
 pub(crate) fn kept_runs() -> Arc<ByteLru<RunSet>> {
     Arc::new(ByteLru::new(KEPT_BYTES))
 }
 
 impl<'a> StoredRuns<'a> {
-    /// Reads the texts of the documents of `snapshot` by `read`, and keeps their sets in `kept`.
+    /// Creates a reader of the texts of the documents of `snapshot` by `read`, which keeps their
+    /// sets in `kept`.
     pub fn new(
         snapshot: &Snapshot,
         maker: RunMaker,

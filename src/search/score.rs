@@ -1,4 +1,4 @@
-//! Which candidates are the best hits?
+//! Scores and ranking of candidates.
 
 use std::cmp::Ordering;
 
@@ -13,20 +13,20 @@ use crate::sampling::{Sampling, Size};
 use crate::similarity::Similarity;
 use crate::stop::Stop;
 
-/// A hit, without what the caller knows of it.
+/// A hit, without its meta object.
 #[derive(Debug, Clone)]
 pub struct Scored {
     /// The document.
     pub address: DocAddress,
     /// Its id.
     pub id: String,
-    /// What the query, the first, and the document have in common.
+    /// The overlap of the query, the first, and the document.
     pub overlap: Overlap,
-    /// The same, weighed; the weight of the document is 0 until it is asked for.
+    /// The weighted overlap; the weight of the document is 0 until it is needed.
     pub weighted: Option<WeightedOverlap>,
-    /// How similar the texts are, if that decided, or both have been read.
+    /// The similarity of the texts, if it decided, or both have been read.
     pub similarity: Option<Similarity>,
-    /// What is ranked by before the overlap; the same for all if that is the first.
+    /// The score that ranks before the overlap; equal for all if the overlap ranks first.
     score: f64,
 }
 
@@ -38,7 +38,7 @@ impl Scored {
         Scored { address, id, overlap, weighted, similarity, score: 0.0 }
     }
 
-    /// The same with the weight of what is shared; `in_query` is the weight of the query.
+    /// Adds the weight of the shared fingerprints; `in_query` is the weight of the query.
     fn weighed(self, shared: u64, in_query: u64, rank: Rank) -> Scored {
         let weighted = Some(WeightedOverlap { shared, in_query, in_document: 0 });
         let score = match rank {
@@ -65,7 +65,7 @@ impl Scored {
     }
 }
 
-/// The least overlap with which a document can meet the query's thresholds, if the query has this size.
+/// Returns the minimum overlap of a document that meets the thresholds of a query of this size.
 pub fn overlap_min(query: &Query, sampling: Sampling, own: Size) -> u32 {
     // Resemblance is at most containment, because both sets together are no smaller than one.
     let share = query.thresholds.containment().max(query.thresholds.resemblance());
@@ -73,9 +73,9 @@ pub fn overlap_min(query: &Query, sampling: Sampling, own: Size) -> u32 {
     least.max(query.thresholds.overlap())
 }
 
-/// Those of the candidates that may meet the query's thresholds, in no order and without their ids.
+/// Returns the candidates that may meet the query's thresholds, in no order and without their ids.
 ///
-/// `subject` is the query, `found` what was found of it.
+/// `subject` is the query, `found` the result of the search for candidates.
 pub fn scored(
     searcher: &Searcher,
     candidates: &[Candidate],
@@ -124,7 +124,7 @@ pub fn scored(
     Ok(hits)
 }
 
-/// Finds out what the fingerprints of a weighed hit weigh.
+/// Fills in the weight of the fingerprints of a weighed hit.
 pub fn weigh_document(searcher: &Searcher, hit: &mut Scored, query: &Query) -> Result<()> {
     if let Some(weighted) = hit.weighted.as_mut().filter(|weighted| weighted.in_document == 0) {
         let weigh = Weigh::new(searcher.snapshot());
@@ -134,7 +134,7 @@ pub fn weigh_document(searcher: &Searcher, hit: &mut Scored, query: &Query) -> R
     Ok(())
 }
 
-/// The best `limit` of the hits, best first, with their ids.
+/// Returns the best `limit` of the hits, best first, with their ids.
 pub fn best(
     snapshot: &Snapshot,
     mut hits: Vec<Scored>,
@@ -147,8 +147,8 @@ pub fn best(
     if hits.len() > limit {
         hits.select_nth_unstable_by(limit - 1, Scored::cmp_score);
         let last = hits[limit - 1].clone();
-        // All that tie with the last: which of them is in depends on the ids alone, not on where
-        // the documents happen to be stored.
+        // Keeps all that tie with the last: the choice among them depends on the ids alone, not on
+        // the places where the documents are stored.
         hits.retain(|hit| hit.cmp_score(&last) != Ordering::Greater);
     }
     name(snapshot, &mut hits, stop)?;

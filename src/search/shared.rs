@@ -1,6 +1,7 @@
-//! Which fingerprints does a stored document share with the query, and where has it them?
+//! Fingerprints that a stored document shares with the query, and their places.
 //!
-//! Read from the document's signature: for the few documents that matter, not for candidates.
+//! They are read from the document's signature: for the few documents that matter, not for
+//! candidates.
 
 use super::memory::{self, QueryMemory};
 use crate::error::Result;
@@ -9,10 +10,11 @@ use crate::scheme::Fingerprint;
 use crate::segment::{ForwardList, SegmentReader, Terms, find_in};
 use crate::stop::Stop;
 
-/// Looked up at a time: some tens of milliseconds, if the disk has to be asked.
+/// The number of keys looked up at a time: some tens of milliseconds, if the disk has to be read.
 const KEYS_AT_ONCE: usize = 1 << 16;
 
-/// The terms of each segment that are among the ascending `keys`, each with its place among them.
+/// Returns the terms of each segment that are among the ascending `keys`, each with its place among
+/// them.
 ///
 /// # Errors
 /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -41,18 +43,18 @@ pub fn terms_of<'a>(
 struct QueryTerms {
     /// Their ordinals, ascending, and their places among the query's keys.
     terms: Vec<(u32, u32)>,
-    /// Where the terms of each group of ordinals begin, and where the last ones end. Most of a document's
-    /// terms are not the query's, and most of these are in a group without any.
+    /// The beginning of each group of ordinals among the terms, and the end of the last group. Most
+    /// of a document's terms are not the query's, and most of these are in a group without any.
     starts: Vec<u32>,
     /// The bits of an ordinal within its group.
     shift: u32,
 }
 
-/// As many groups for each term.
+/// The number of groups for each term.
 const GROUPS_A_TERM: usize = 4;
 
 impl QueryTerms {
-    /// `terms` are ascending by ordinal.
+    /// Creates the terms; `terms` are ascending by ordinal.
     fn new(terms: Vec<(u32, u32)>) -> QueryTerms {
         let bits = terms.last().map_or(0, |&(last, _)| u32::BITS - last.leading_zeros());
         let groups = (terms.len() * GROUPS_A_TERM).next_power_of_two();
@@ -65,7 +67,7 @@ impl QueryTerms {
         QueryTerms { terms, starts, shift }
     }
 
-    /// The place among the query's keys of the term with this ordinal, if the query has it.
+    /// Returns the place among the query's keys of the term with this ordinal, if the query has it.
     #[inline]
     fn find(&self, ordinal: u32) -> Option<u32> {
         let group = (ordinal >> self.shift) as usize;
@@ -78,24 +80,25 @@ impl QueryTerms {
 /// The fingerprints that a query and a document have in common.
 #[derive(Default)]
 pub struct SharedFingerprints {
-    /// For each segment, once it was looked at, the query's terms.
+    /// For each segment, once it was looked up, the query's terms.
     wanted: Vec<Option<QueryTerms>>,
     ordinals: Vec<u32>,
     positions: Vec<u32>,
     /// Each occurrence in the document: the key's place among the query's, and the position.
     occurrences: Vec<(u32, u32)>,
-    /// What it takes to sign a stored text again is taken from there.
+    /// The budget for the memory of signing a stored text again.
     memory: Option<QueryMemory>,
 }
 
 impl SharedFingerprints {
-    /// Those with documents that are read for a query with this memory, if it has a budget.
+    /// Creates the reader for a query with this memory budget, if it has one.
     pub fn within(memory: Option<&QueryMemory>) -> SharedFingerprints {
         SharedFingerprints { memory: memory.cloned(), ..SharedFingerprints::default() }
     }
 
-    /// Reads what the document at `address` shares with the distinct, ascending keys, which are the same in
-    /// every call and come with their terms of each segment, if these are known.
+    /// Reads the fingerprints that the document at `address` shares with the distinct, ascending
+    /// keys. The keys are the same in every call and come with their terms of each segment, if
+    /// these are known.
     ///
     /// # Errors
     /// When the segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after
@@ -128,9 +131,10 @@ impl SharedFingerprints {
         Ok(())
     }
 
-    /// The signature of the document at `address`, of which `each` is called with the place of each shared
-    /// fingerprint, ascending, and its key's place among the keys: of a stored one, what is not shared is not read.
-    /// The keys, distinct and ascending, come with their terms of each segment, if these are known.
+    /// Returns the signature of the document at `address`. Calls `each` with the place of each
+    /// shared fingerprint in it, ascending, and its key's place among the keys. Of a stored
+    /// signature, only the shared fingerprints are read. The keys, distinct and ascending, come
+    /// with their terms of each segment, if these are known.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -164,13 +168,13 @@ impl SharedFingerprints {
         Ok(Signature::Stored(list))
     }
 
-    /// Each shared fingerprint of the document, by position: its place among the keys, and the
-    /// position in the document.
+    /// Returns each shared fingerprint of the document, by position: its place among the keys, and
+    /// the position in the document.
     pub fn occurrences(&self) -> &[(u32, u32)] {
         &self.occurrences
     }
 
-    /// The places among the keys of the shared fingerprints, ascending.
+    /// Returns the places among the keys of the shared fingerprints, ascending.
     pub fn keys(&self) -> Vec<u32> {
         let mut keys: Vec<u32> = self.occurrences.iter().map(|&(key, _)| key).collect();
         keys.sort_unstable();
@@ -179,16 +183,16 @@ impl SharedFingerprints {
     }
 }
 
-/// The signature of a document, for those who need little of it.
+/// The signature of a document, for callers that need little of it.
 pub enum Signature<'a> {
-    /// Where it lies.
+    /// At its place in the segment.
     Stored(ForwardList<'a>),
-    /// Made of the text.
+    /// Made from the text.
     Made(Vec<Fingerprint>),
 }
 
 impl Signature<'_> {
-    /// How many fingerprints it has.
+    /// Returns the number of its fingerprints.
     pub fn len(&self) -> usize {
         match self {
             Signature::Stored(list) => list.len(),
@@ -196,7 +200,7 @@ impl Signature<'_> {
         }
     }
 
-    /// How far the position at `place` is from the one before it, or from 0.
+    /// Returns the distance of the position at `place` from the one before it, or from 0.
     pub fn gap(&self, place: usize) -> u32 {
         match self {
             Signature::Stored(list) => list.gap(place),
@@ -207,7 +211,7 @@ impl Signature<'_> {
         }
     }
 
-    /// The last position, or 0.
+    /// Returns the last position, or 0.
     pub fn last_position(&self) -> u64 {
         match self {
             Signature::Stored(list) => list.last_position(),
@@ -216,7 +220,7 @@ impl Signature<'_> {
     }
 }
 
-/// The place of a fingerprint among the keys, if it is there.
+/// Returns the place of a fingerprint among the keys, if it is there.
 fn place_of(fingerprint: &Fingerprint, keys: &[u64]) -> Option<u32> {
     keys.binary_search(&fingerprint.key).ok().map(|place| place as u32)
 }
@@ -225,8 +229,8 @@ fn place_of(fingerprint: &Fingerprint, keys: &[u64]) -> Option<u32> {
 /// their places among the keys; no segment if they have not been looked up.
 type Keyed<'a> = (&'a [u64], &'a [Vec<(u32, u32)>]);
 
-/// The terms of the segment of `address` that are among the keys, which are looked up once, unless
-/// they are known.
+/// Returns the terms of the segment of `address` that are among the keys. They are looked up once,
+/// unless they are known.
 fn wanted<'a>(
     wanted: &'a mut Vec<Option<QueryTerms>>,
     snapshot: &Snapshot,

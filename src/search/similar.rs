@@ -1,7 +1,7 @@
-//! How similar are the texts of the query and of a hit?
+//! The similarity of the texts of the query and of a hit.
 //!
-//! What fingerprints say is enough where it is certain. Where it is not, and a threshold has to be decided, the
-//! texts are compared, if both are at hand.
+//! The fingerprints decide where they are certain. Where they are not, and a threshold must be
+//! decided, the texts are compared, if both are at hand.
 
 use super::candidates::CandidateSet;
 use super::estimates::Estimates;
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::sampling::Sampling;
 use crate::similarity::Similarity;
 
-/// What a token of a set of runs takes at most, in bytes, with the token itself.
+/// The maximum memory of a token of a set of runs, in bytes, with the token itself.
 const RUN_BYTES: usize = 40;
 
 /// Compares a query with its hits.
@@ -23,16 +23,16 @@ pub struct Similarities<'a> {
     searcher: &'a Searcher,
     subject: &'a QuerySignature,
     query: &'a Query,
-    /// What estimates by positions, if the scheme can.
+    /// The estimator by positions, if the scheme has one.
     estimates: Option<Estimates<'a>>,
-    /// What makes the runs of texts, and the text of the query.
+    /// The maker of the runs of texts, and the text of the query.
     texts: Option<(RunMaker, String)>,
     /// The runs of the query, once they are needed.
     runs: Option<RunSet>,
 }
 
 impl Searcher {
-    /// What compares the query with its hits.
+    /// Creates the comparison of the query with its hits.
     pub(super) fn similarities<'a>(
         &'a self,
         subject: &'a QuerySignature,
@@ -63,12 +63,12 @@ impl Searcher {
 }
 
 impl Query {
-    /// Whether the similarity of texts decides which documents are hits.
+    /// Tells whether the similarity of texts decides which documents are hits.
     pub(super) fn is_of_texts(&self) -> bool {
         self.thresholds.is_of_texts()
     }
 
-    /// Whether a similarity meets the thresholds, if that is certain.
+    /// Tells whether a similarity meets the thresholds, if that is certain.
     fn is_certainly_met(&self, similarity: &Similarity) -> Option<bool> {
         let (resemblance, containment) =
             (self.thresholds.resemblance(), self.thresholds.containment());
@@ -87,7 +87,7 @@ impl Query {
         }
     }
 
-    /// Whether there is evidence that a similarity meets the thresholds.
+    /// Tells whether there is evidence that a similarity meets the thresholds.
     pub(super) fn is_met(&self, similarity: &Similarity) -> bool {
         let (resemblance, containment) =
             (self.thresholds.resemblance(), self.thresholds.containment());
@@ -109,7 +109,7 @@ impl<'a> Similarities<'a> {
         Similarities { searcher, subject, query, estimates, texts, runs: None }
     }
 
-    /// Returns the similarity as it is shown: estimated by positions, or else by counts.
+    /// Returns the similarity to show: estimated by positions, or else by counts.
     ///
     /// # Errors
     /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -128,12 +128,12 @@ impl<'a> Similarities<'a> {
         self.searcher.similarity_of_counts(tokens, scored.overlap, scored.address)
     }
 
-    /// Returns the similarity of a document that meets the thresholds of the query; none of another.
+    /// Returns the similarity of a document that meets the thresholds of the query, or `None`.
     ///
     /// # Errors
     /// As [`shown`](Self::shown).
     pub fn meeting(&mut self, scored: &Scored) -> Result<Option<Similarity>> {
-        // Signatures are read, and then texts, only of documents of which counts are not enough.
+        // Signatures, and then texts, are read only of documents that counts alone do not decide.
         let counted = self.counted(scored)?;
         match self.certainly_met(&counted) {
             Some(false) => return Ok(None),
@@ -148,19 +148,19 @@ impl<'a> Similarities<'a> {
         Ok(Some(similarity).filter(|similarity| self.query.is_met(similarity)))
     }
 
-    /// Whether a similarity meets the thresholds of the query, if that is certain.
+    /// Tells whether a similarity meets the thresholds of the query, if that is certain.
     fn certainly_met(&self, similarity: &Similarity) -> Option<bool> {
-        // Fingerprints may say nothing of texts that are at hand.
+        // Fingerprints may be unrelated to texts that are at hand.
         let is_known = self.sampling() != Sampling::Unknown;
         self.query.is_certainly_met(similarity).filter(|_| is_known)
     }
 
-    /// Returns what shared fingerprints say of the texts that decide.
+    /// Returns the relation between shared fingerprints and the texts that decide.
     pub fn sampling(&self) -> Sampling {
         self.searcher.sampling(self.texts.is_some())
     }
 
-    /// Compares the texts; none if they are not at hand.
+    /// Compares the texts; `None` if they are not at hand.
     fn exact(&mut self, scored: &Scored) -> Result<Option<Similarity>> {
         let Some((maker, text)) = &self.texts else { return Ok(None) };
         let (snapshot, stop) = (self.searcher.snapshot(), self.query.stop());

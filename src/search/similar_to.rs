@@ -1,7 +1,7 @@
-//! How does similarity compose with tantivy's own queries?
+//! Composition of similarity with tantivy's own queries.
 //!
 //! [`SimilarTo`] is a tantivy query: it can be a clause of a boolean query, and any collector can
-//! gather what it matches.
+//! gather its matches.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::error::{Error, Result};
 
 /// Matches the documents that meet the thresholds of a [`Query`]; their score is C(Q,D).
 ///
-/// To be run on the tantivy searcher of the snapshot it was made for. It is about which documents
+/// Run it on the tantivy searcher of the snapshot that it was made for. It decides which documents
 /// match, so [`Query::limit`], [`Query::passages`], [`Query::goal`] and [`Query::verify`] have no
-/// effect: the collector says how many are wanted, and thresholds are those of the fingerprints.
+/// effect: the collector sets the number of hits, and thresholds are those of the fingerprints.
 ///
 /// ```no_run
 /// use cento::index::Index;

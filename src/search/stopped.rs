@@ -1,7 +1,7 @@
-//! Which fingerprints does a join stop, and which documents have no others?
+//! Fingerprints that a join stops, and the documents that have no others.
 //!
-//! If every fingerprint of a document is stopped, it brings up no other, and no other brings it up. So a join
-//! that leaves it out has to say so.
+//! If every fingerprint of a document is stopped, it brings up no other, and no other brings it up.
+//! So a join that leaves it out must report this.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::index::DocAddress;
 use crate::stop::Stop;
 
-/// How much of an index a limit of document frequency hides from a join.
+/// The effect of a limit of document frequency on a join.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StopCounts {
@@ -75,7 +75,8 @@ impl Searcher {
         Ok((counts, documents))
     }
 
-    /// The live documents of a segment that have any of the ascending keys, and how many of them.
+    /// Returns the live documents of a segment that have any of the ascending keys, each with the
+    /// number of keys.
     fn counted_in(&self, segment: u32, keys: &[u64], stop: Stop<'_>) -> Result<Vec<Candidate>> {
         let view = &self.snapshot.segments()[segment as usize];
         let mut counts = vec![0u32; view.signatures.header().documents as usize];

@@ -1,4 +1,4 @@
-//! What must two texts have in common at least?
+//! Thresholds that a hit, or a pair of documents, must meet.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use super::options::check_share;
 use crate::error::Result;
 use crate::whole;
 
-/// What a hit, or a pair of documents, must have at least; all of it.
+/// The minimum values that a hit, or a pair of documents, must meet, all of them.
 ///
-/// Where fingerprints alone leave open whether texts are so similar, the texts are compared if both are at
-/// hand; if they are not, an estimate decides that is evidence
+/// If the fingerprints alone do not decide whether texts are similar enough, the texts are compared
+/// if both are at hand; otherwise an estimate that is evidence decides
 /// ([`Similarity::resembles`](crate::Similarity::resembles)).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -48,19 +48,19 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Tells whether nothing is asked for.
+    /// Tells whether no threshold is set.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Thresholds::default()
     }
 
-    /// These thresholds, or `default` if nothing is asked for.
+    /// Returns these thresholds if any is set, else `default`.
     #[must_use]
     pub fn or(self, default: Thresholds) -> Thresholds {
         if self.is_none() { default } else { self }
     }
 
-    /// Refuses shares that are none.
+    /// Refuses shares that are not from 0 to 1.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the field.
@@ -78,31 +78,31 @@ impl Thresholds {
         check_share("min_weighted_resemblance", min_weighted_resemblance)
     }
 
-    /// The least containment of the texts; 0 if none is asked for.
+    /// Returns the least containment of the texts; 0 if unset.
     #[must_use]
     pub fn containment(&self) -> f64 {
         self.min_containment.unwrap_or(0.0)
     }
 
-    /// The least resemblance of the texts; 0 if none is asked for.
+    /// Returns the least resemblance of the texts; 0 if unset.
     #[must_use]
     pub fn resemblance(&self) -> f64 {
         self.min_resemblance.unwrap_or(0.0)
     }
 
-    /// The least number of fingerprints in common, at least 1.
+    /// Returns the least number of fingerprints in common, at least 1.
     #[must_use]
     pub fn overlap(&self) -> u32 {
         self.min_overlap.unwrap_or(1).max(1)
     }
 
-    /// The least weighted containment; 0 if none is asked for.
+    /// Returns the least weighted containment; 0 if unset.
     #[must_use]
     pub fn weighted_containment(&self) -> f64 {
         self.min_weighted_containment.unwrap_or(0.0)
     }
 
-    /// The least weighted resemblance; 0 if none is asked for.
+    /// Returns the least weighted resemblance; 0 if unset.
     #[must_use]
     pub fn weighted_resemblance(&self) -> f64 {
         self.min_weighted_resemblance.unwrap_or(0.0)

@@ -1,6 +1,6 @@
-//! How alike are query and hit really?
+//! Verification of a hit by a measure of the whole texts.
 //!
-//! Fingerprints are a sample; with both texts at hand any [`Measure`] can be taken of them.
+//! Fingerprints are a sample; with both texts at hand any [`Measure`] can be computed.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::stop::Stop;
 use crate::text::Side;
 
-/// What a measure says of a hit.
+/// The result of a measure for a hit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// What `measure` says of these texts.
+    /// Measures these texts by `measure`.
     ///
     /// # Errors
     /// When the texts are too long for a measure that is bounded;
@@ -37,8 +37,8 @@ impl Verified {
         Ok(Verified { measure: measure.to_string(), similarity })
     }
 
-    /// Whether that meets the query's thresholds: that of verification, and that of containment
-    /// or resemblance if this is what was measured.
+    /// Tells whether the similarity meets the query's thresholds: that of verification, and that of
+    /// containment or resemblance if the measure is one of these.
     pub fn meets(&self, query: &Query) -> bool {
         let of_measure = match query.options.verify.as_ref().map(Measure::name) {
             Some("containment") => query.thresholds.containment(),

@@ -1,11 +1,11 @@
-//! How much does it say that a document has this fingerprint?
+//! Weights of fingerprints by their rarity.
 //!
-//! A fingerprint that three documents have says more than one that three thousand have. Its weight is
-//! the square of its inverse document frequency, ln((N + 1) / (df + 1/2)) over the N live documents
-//! (Sparck Jones 1972): in the vector space model the query and the document each contribute the
-//! frequency once (Salton and Buckley 1988). A document is ranked by the weight of what it shares
-//! with the query over the square root of the number of its fingerprints, which stands for the length
-//! of its vector: so a long document is not found by chance.
+//! A fingerprint that three documents have is stronger evidence than one that three thousand have.
+//! Its weight is the square of its inverse document frequency, ln((N + 1) / (df + 1/2)) over the N
+//! live documents (Sparck Jones 1972): in the vector space model the query and the document each
+//! contribute the frequency once (Salton and Buckley 1988). A document is ranked by the weight of
+//! the fingerprints that it shares with the query over the square root of the number of its own.
+//! That root replaces the length of its vector, so a long document is not found by chance.
 //!
 //! Weights are whole numbers: sums do not depend on the order, and with [`ln`] they are the same on
 //! every machine.
@@ -24,24 +24,24 @@ pub struct Weigh {
     documents: u64,
 }
 
-/// A weight of one is this number: rounding then changes no order that matters.
+/// The number for a weight of one: rounding then changes no order that matters.
 const UNIT: f64 = (1u64 << 20) as f64;
 
 impl Weigh {
-    /// Weighs fingerprints by the documents of a snapshot.
+    /// Creates the weights of fingerprints by the documents of a snapshot.
     pub fn new(snapshot: &Snapshot) -> Weigh {
         Weigh { documents: snapshot.documents() }
     }
 
-    /// The weight of a fingerprint that this number of live documents have; at least 1.
+    /// Returns the weight of a fingerprint that this number of live documents have; at least 1.
     pub fn weight(self, df: u64) -> u64 {
         let idf = ln((self.documents + 1) as f64 / (df as f64 + 0.5)).max(0.0);
         ((idf * idf * UNIT).round() as u64).max(1)
     }
 }
 
-/// What a query and a document have in common, weighed: as
-/// [`Overlap`](crate::overlap::Overlap), with sums of weights for counts.
+/// The weighted overlap of a query and a document: as [`Overlap`](crate::overlap::Overlap), with
+/// sums of weights for counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WeightedOverlap {
     /// The weight of the fingerprints that both have.
@@ -53,7 +53,7 @@ pub struct WeightedOverlap {
 }
 
 impl WeightedOverlap {
-    /// The measures of a hit.
+    /// Returns the measures of a hit.
     pub fn measures(self) -> Weighted {
         Weighted {
             containment_of_query: self.containment(),
@@ -62,12 +62,12 @@ impl WeightedOverlap {
         }
     }
 
-    /// The share of the query's weight that is in the document, 0 to 1.
+    /// Returns the share of the query's weight that is in the document, 0 to 1.
     pub fn containment(self) -> f64 {
         share(self.shared, self.in_query)
     }
 
-    /// The share of the document's weight that is in the query, 0 to 1.
+    /// Returns the share of the document's weight that is in the query, 0 to 1.
     pub fn containment_in_query(self) -> f64 {
         share(self.shared, self.in_document)
     }
@@ -77,12 +77,12 @@ impl WeightedOverlap {
         WeightedOverlap { in_query: self.in_document, in_document: self.in_query, ..self }
     }
 
-    /// The greater of both containments, 0 to 1.
+    /// Returns the greater of both containments, 0 to 1.
     pub fn max_containment(self) -> f64 {
         share(self.shared, self.in_query.min(self.in_document))
     }
 
-    /// The share of the weight of both together that is in both, 0 to 1.
+    /// Returns the share of the weight of both together that is in both, 0 to 1.
     pub fn resemblance(self) -> f64 {
         share(self.shared, self.in_query + self.in_document - self.shared)
     }
@@ -92,15 +92,15 @@ fn share(part: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { part as f64 / of as f64 }
 }
 
-/// The least weight that is this share of `of`.
+/// Returns the least weight that is this share of `of`.
 pub fn least_weight(threshold: f64, of: u64) -> u64 {
-    // The product may be off either way; the test of a hit is the quotient.
+    // The product may be off either way; the quotient decides about a hit.
     let about = (threshold * of as f64) as u64;
     about.saturating_sub(about / (1 << 48) + 2)
 }
 
 impl Searcher {
-    /// The weight of the distinct fingerprints of a stored document.
+    /// Returns the weight of the distinct fingerprints of a stored document.
     pub(crate) fn weight_of(
         &self,
         address: DocAddress,
@@ -112,7 +112,7 @@ impl Searcher {
         Ok(self.weights_of(&keys, weigh, stop)?.into_iter().sum())
     }
 
-    /// The weight of each of the ascending keys.
+    /// Returns the weight of each of the ascending keys.
     pub(crate) fn weights_of(
         &self,
         keys: &[u64],

@@ -1,19 +1,20 @@
-//! How are small integers laid out in bytes?
+//! Encodings of small integers.
 //!
-//! The three encodings every section is made of: fixed-width columns of bit-packed integers,
-//! varints, and little-endian integers. Layout: segments-format.md, "Conventions".
+//! The three encodings in every section: fixed-width columns of bit-packed integers, varints, and
+//! little-endian integers. Layout: segments-format.md, "Conventions".
 
-/// The number of bits that `value` needs: 0 for 0.
+/// Returns the number of bits that `value` needs: 0 for 0.
 pub fn width_of(value: u64) -> u32 {
     u64::BITS - value.leading_zeros()
 }
 
-/// The number of bytes that a column of `count` values of `width` bits takes.
+/// Returns the number of bytes that a column of `count` values of `width` bits takes.
 pub fn column_bytes(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// The value `index` of a column of `width`-bit values that starts at the first byte of `bytes`.
+/// Returns the value `index` of a column of `width`-bit values that starts at the first byte of
+/// `bytes`.
 ///
 /// Bits outside `bytes` read as zero, so a hostile length gives a wrong value, never a panic.
 #[inline]
@@ -21,7 +22,7 @@ pub fn get(bytes: &[u8], index: usize, width: u32) -> u64 {
     get_bits(bytes, index * width as usize, width)
 }
 
-/// The number in the `width` bits of `bytes` from bit `bit` on, with zeros beyond them.
+/// Returns the number in the `width` bits of `bytes` from bit `bit` on, with zeros beyond them.
 #[inline]
 pub fn get_bits(bytes: &[u8], bit: usize, width: u32) -> u64 {
     if width == 0 {
@@ -56,7 +57,7 @@ pub struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    /// A writer whose first value starts at the present end of `bytes`.
+    /// Creates a writer whose first value starts at the present end of `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>) -> BitWriter<'a> {
         BitWriter { bytes, pending: 0, pending_bits: 0 }
     }
@@ -135,7 +136,7 @@ pub fn take_array<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     head.try_into().ok()
 }
 
-/// The unsigned little-endian integer in `bytes`, which are at most eight.
+/// Returns the unsigned little-endian integer in `bytes`, which are at most eight.
 #[inline]
 pub fn uint_le(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))

@@ -1,9 +1,10 @@
-//! Which of the terms of a block has this key, and what are its postings?
+//! A block of terms: search for a key, and the postings of its term.
 //!
-//! A block is [`BLOCK_TERMS`] terms in key order. The high parts of their keys are Elias-Fano coded; the
-//! low part of a key and the term's value stand side by side, so that a term is found in the line that has
-//! its high part and read in the one that has its entry. What a block has no bytes for, its first key and
-//! the widths of its columns, stands in the term index. Layout: segments-format.md, "Terms".
+//! A block is [`BLOCK_TERMS`] terms in key order. The high parts of their keys are Elias-Fano
+//! coded; the low part of a key and the term's value are side by side, so that a term is found in
+//! the line that has its high part and read in the one that has its entry. Its first key and the
+//! widths of its columns take no bytes in the block: they are in the term index. Layout:
+//! segments-format.md, "Terms".
 
 use super::bits::{BitWriter, column_bytes, get, get_bits, put_column, width_of};
 use super::postings::Postings;
@@ -15,7 +16,7 @@ const GAP_BITS_MAX: u8 = 32;
 /// The greatest width of a value: an offset in the postings section.
 const VALUE_BITS_MAX: u8 = 48;
 
-/// What the term index says of a block.
+/// The description of a block in the term index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// The first key.
@@ -31,7 +32,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Whether a block can have columns of these widths.
+    /// Returns whether a block can have columns of these widths.
     pub fn is_possible(&self) -> bool {
         let Shape { low_bits, value_bits, gap_bits, .. } = *self;
         low_bits <= LOW_BITS_MAX && value_bits <= VALUE_BITS_MAX && gap_bits <= GAP_BITS_MAX
@@ -46,12 +47,12 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// The number of terms.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// The keys, in order.
+    /// Returns the keys, in order.
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }
@@ -64,8 +65,8 @@ impl BlockBuilder {
         self.postings.push(postings);
     }
 
-    /// Appends the block to `bytes` and forgets its terms, of which there is one at least. Documents have
-    /// `doc_bits` bits; offsets of lists are counted from `lists_base`.
+    /// Appends the block to `bytes` and forgets its terms; there must be at least one. Documents
+    /// have `doc_bits` bits; offsets of lists are counted from `lists_base`.
     pub fn write(&mut self, bytes: &mut Vec<u8>, doc_bits: u32, lists_base: u64) -> Shape {
         let (count, first) = (self.keys.len(), self.keys[0]);
         let range = self.keys[count - 1] - first;
@@ -124,12 +125,12 @@ impl BlockBuilder {
     }
 }
 
-/// The low bits of the Elias-Fano code of `count` keys that span `range`.
+/// Returns the number of low bits of the Elias-Fano code of `count` keys that span `range`.
 fn low_bits(range: u64, count: usize) -> u32 {
     width_of(range / count as u64).saturating_sub(1)
 }
 
-/// One block of terms, where it lies.
+/// One block of terms, read in place.
 #[derive(Clone, Copy)]
 pub struct Block<'a> {
     first: u64,
@@ -146,8 +147,8 @@ pub struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// The block of `len` terms in `bytes`; `None` if they are too few for this shape, which is possible.
-    /// None of them is looked at.
+    /// Creates the block of `len` terms in `bytes`, whose shape must be a possible one; `None` if
+    /// there are too few bytes for it. Reads none of them.
     #[inline]
     pub fn new(bytes: &'a [u8], len: usize, shape: &Shape, lists_base: u64) -> Option<Block<'a>> {
         let Shape { first, low_bits, upper_bytes, value_bits, gap_bits } = *shape;
@@ -170,22 +171,23 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// The number of terms.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The first key.
+    /// Returns the first key.
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// The number of keys that the upper bits have; other than [`len`](Self::len) if they are damaged.
+    /// Returns the number of keys that the upper bits have; differs from [`len`](Self::len) if they
+    /// are damaged.
     pub fn keys_marked(&self) -> usize {
         self.upper.iter().map(|byte| byte.count_ones() as usize).sum()
     }
 
-    /// Whether the block ends where its last column does.
+    /// Returns whether the block ends where its last column does.
     pub fn is_whole(&self) -> bool {
         let several = ones_before(self.several, self.len);
         let lists = ones_before(self.rest, several);
@@ -193,8 +195,8 @@ impl<'a> Block<'a> {
         self.rest.len() == column_bytes(several, 1) + gaps
     }
 
-    /// Where the search for `key` begins, a bit of the upper bits; `None` if the key is not in the block.
-    /// Only upper bits are read.
+    /// Returns where the search for `key` begins, a bit of the upper bits; `None` if the key is not
+    /// in the block. Reads only upper bits.
     #[inline]
     pub fn seek(&self, key: u64) -> Option<usize> {
         let high = (key.checked_sub(self.first)? >> self.low_bits) as usize;
@@ -202,14 +204,14 @@ impl<'a> Block<'a> {
         (bit - high < self.len && self.upper_bit(bit)).then_some(bit)
     }
 
-    /// The place of the term that a search from the upper bit `bit`, which [`seek`](Self::seek) gave for `key`,
-    /// begins with.
+    /// Returns the place of the first term in a search from the upper bit `bit`, which
+    /// [`seek`](Self::seek) gave for `key`.
     #[inline]
     pub fn place(&self, key: u64, bit: usize) -> usize {
         bit - ((key - self.first) >> self.low_bits) as usize
     }
 
-    /// The first byte of the entry of the term `index`; for loads ahead of time.
+    /// Returns the first byte of the entry of the term `index`; for loads ahead of time.
     #[inline]
     pub fn entry(&self, index: usize) -> u8 {
         let at = index * (self.low_bits + self.value_bits) as usize / 8;
@@ -217,7 +219,7 @@ impl<'a> Block<'a> {
         entry ^ self.several.get(index / 8).copied().unwrap_or(0)
     }
 
-    /// The place of `key` in the block, if [`seek`](Self::seek) gave `bit` for it.
+    /// Returns the place of `key` in the block, if [`seek`](Self::seek) gave `bit` for it.
     #[inline]
     pub fn find_from(&self, key: u64, mut bit: usize) -> Option<usize> {
         let delta = key - self.first;
@@ -236,7 +238,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The place of `key` in the block.
+    /// Returns the place of `key` in the block.
     #[inline]
     pub fn find(&self, key: u64) -> Option<usize> {
         self.find_from(key, self.seek(key)?)
@@ -247,7 +249,7 @@ impl<'a> Block<'a> {
         self.upper.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// The high part of the key of the term `index`; none if the block is damaged.
+    /// Returns the high part of the key of the term `index`; `None` if the block is damaged.
     pub fn high(&self, index: usize) -> Option<u64> {
         let mut before = 0;
         for at in (0..self.upper.len()).step_by(8) {
@@ -275,7 +277,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The key with this high part that the term `index` has.
+    /// Returns the key with this high part that the term `index` has.
     #[inline]
     pub fn key_of(&self, high: u64, index: usize) -> u64 {
         let delta = high << self.low_bits | self.low(index);
@@ -294,7 +296,7 @@ impl<'a> Block<'a> {
         get_bits(self.entries, entry + self.low_bits as usize, self.value_bits)
     }
 
-    /// The postings of the term `index`, which is in the block.
+    /// Returns the postings of the term `index`, which is in the block.
     #[inline]
     pub fn postings(&self, index: usize) -> Postings {
         if get(self.several, index, 1) == 0 {
@@ -311,22 +313,22 @@ impl<'a> Block<'a> {
         postings.extend((0..self.len).map(|_| all.take()));
     }
 
-    /// The postings of the term `index` and of those after it, in order.
+    /// Returns the postings of the term `index` and of those after it, in order.
     pub fn postings_from(&self, index: usize) -> PostingsFrom<'a> {
         let several = ones_before(self.several, index);
         let lists = ones_before(self.rest, several);
         PostingsFrom { block: *self, gaps: self.gaps(), index, several, lists }
     }
 
-    /// The column of gaps.
+    /// Returns the column of gaps.
     #[inline]
     fn gaps(&self) -> &'a [u8] {
         let flags = column_bytes(ones_before(self.several, self.len), 1);
         self.rest.get(flags..).unwrap_or(&[])
     }
 
-    /// The postings of a term of several documents, the one after `place` others, of which `lists` have a
-    /// list.
+    /// Returns the postings of a term of several documents, the one after `place` others; `lists`
+    /// of these have a list.
     #[inline]
     fn several_at(&self, index: usize, place: usize, lists: usize, gaps: &[u8]) -> Postings {
         if get(self.rest, place, 1) == 1 {
@@ -344,14 +346,14 @@ pub struct PostingsFrom<'a> {
     block: Block<'a>,
     gaps: &'a [u8],
     index: usize,
-    /// Of the terms before, how many have several documents.
+    /// The number of terms before with several documents.
     several: usize,
-    /// How many of these have a list.
+    /// The number of these with a list.
     lists: usize,
 }
 
 impl PostingsFrom<'_> {
-    /// Those of the next term, which is in the block.
+    /// Returns the postings of the next term, which is in the block.
     #[inline]
     pub fn take(&mut self) -> Postings {
         let (block, index) = (&self.block, self.index);
@@ -366,13 +368,14 @@ impl PostingsFrom<'_> {
     }
 }
 
-/// A document ordinal; of a value that is none the greatest number, which is none either.
+/// Converts a value to a document ordinal; one that is too large becomes the greatest number, which
+/// is no ordinal either.
 #[inline]
 fn document(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// How many of the first `count` bits are set; at most those of the bytes.
+/// Counts the set bits among the first `count`; at most those of the bytes.
 #[inline]
 fn ones_before(bytes: &[u8], count: usize) -> usize {
     let (words, rest) = (count / 64, count % 64);
@@ -381,7 +384,7 @@ fn ones_before(bytes: &[u8], count: usize) -> usize {
     (whole + last) as usize
 }
 
-/// The bit after the `nth` zero, counted from 1; the first bit for 0.
+/// Returns the bit after the `nth` zero, counted from 1; the first bit for 0.
 #[inline]
 fn after_zero(upper: &[u8], nth: usize) -> Option<usize> {
     if nth == 0 {
@@ -399,7 +402,7 @@ fn after_zero(upper: &[u8], nth: usize) -> Option<usize> {
     None
 }
 
-/// The position of the set bit of `word` that has `nth` set bits below it.
+/// Returns the position of the set bit of `word` that has `nth` set bits below it.
 #[inline]
 fn select(mut word: u64, mut nth: usize) -> usize {
     let mut position = 0;

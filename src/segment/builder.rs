@@ -1,4 +1,4 @@
-//! How do the signatures of new documents become a segment?
+//! Segments from the signatures of new documents.
 //!
 //! They are collected as two flat columns, sorted by radix, and written. Where there are many, another
 //! thread sorts them range by range, while the terms of earlier ranges are written. No hash map: one cost 15
@@ -48,7 +48,7 @@ struct Row {
 const STRIDE: usize = 16;
 
 impl SegmentBuilder {
-    /// A builder without documents.
+    /// Creates a builder without documents.
     #[must_use]
     pub fn new() -> SegmentBuilder {
         SegmentBuilder::default()
@@ -63,31 +63,31 @@ impl SegmentBuilder {
         self.positions.extend(signature.iter().map(|fingerprint| fingerprint.position));
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     #[must_use]
     pub fn documents(&self) -> u32 {
         u32::try_from(self.documents.len()).expect("a segment has less than 2^32 documents")
     }
 
-    /// The memory that the builder holds and will need to write, in bytes.
+    /// Returns the memory that the builder holds and will need to write, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         // Key and position of each, and the key once more in its range: when there are ordinals, the first
         // keys are gone. If all keys were in one range, sorting it would take 4 more
         // bytes for each.
         const OCCURRENCE_BYTES: usize = 8 + 4 + 8;
-        // What is known of it, in a vector that may have doubled, what is written of it, and its digest to be sorted.
+        // Its row (the vector may have doubled), its output record, and its digest for sorting.
         const DOCUMENT_BYTES: usize = 2 * size_of::<Row>() + 48;
         self.keys.len() * OCCURRENCE_BYTES + self.documents.len() * DOCUMENT_BYTES + self.ids.len()
     }
 
-    /// The number of occurrences beyond which sorting needs twice the memory.
+    /// Returns the number of occurrences beyond which sorting needs twice the memory.
     #[must_use]
     pub fn occurrences_max(key_bits: u8) -> usize {
         1 << (64 - u32::from(key_bits)).min(32)
     }
 
-    /// The number of fingerprints collected, repeated ones included.
+    /// Returns the number of fingerprints collected, repeated ones included.
     #[must_use]
     pub fn occurrences(&self) -> usize {
         self.keys.len()
@@ -186,7 +186,7 @@ fn write_packed<W: Write>(
     thread::scope(|scope| {
         let (sorted_tx, sorted) = bounded(1 << RANGE_BITS);
         let thread = thread::Builder::new().spawn_scoped(scope, move || {
-            // Nobody takes them any more if writing has failed.
+            // The receiver is gone if writing has failed.
             let _ = ranges.into_iter().try_for_each(|range| sorted_tx.send(sorting.sort(range)));
             sorting.ordinals
         })?;
@@ -197,7 +197,7 @@ fn write_packed<W: Write>(
 
 /// Keys above their occurrences, by ranges that follow each other.
 fn by_range(all: Vec<u64>) -> Vec<Vec<u64>> {
-    // Of keys with fewer bits the highest of the occurrence, which are 0, take part.
+    // If keys have fewer bits, the highest bits of the occurrence, which are 0, take part.
     let range_of = |packed: u64| (packed >> (64 - RANGE_BITS)) as usize;
     let mut counts = vec![0; 1 << RANGE_BITS];
     all.iter().for_each(|&packed| counts[range_of(packed)] += 1);
@@ -211,14 +211,15 @@ struct Sorting<'a> {
     /// Where the key begins in an integer.
     shift: u32,
     doc_of: &'a DocOf,
-    /// The term ordinal of each occurrence; empty if nobody asks for them.
+    /// The term ordinal of each occurrence; empty if ordinals are not needed.
     ordinals: Vec<u32>,
     /// The terms of the ranges before.
     terms: u32,
 }
 
 impl Sorting<'_> {
-    /// The keys of the next range, sorted, each above its document; a document may stand several times.
+    /// Returns the keys of the next range, sorted, each above its document; a document may occur
+    /// several times.
     ///
     /// Each pass over the sorted integers does one thing, so that its scattered reads or writes do not
     /// wait for each other.
@@ -249,7 +250,7 @@ impl Sorting<'_> {
     }
 }
 
-/// The same for keys of any width.
+/// Sorts and writes keys of any width.
 fn write_wide<W: Write>(
     keys: Vec<u64>,
     header: Header,

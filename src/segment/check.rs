@@ -1,4 +1,4 @@
-//! Is everything in this segment as its writer must have left it?
+//! Verification of a segment.
 //!
 //! Reads the whole file: every checksum, then every term, list, signature and count, and whether
 //! dictionary and signatures agree. The invariants are numbered in segments-format.md,
@@ -17,9 +17,9 @@ use crate::hash::mix64;
 const PROBLEMS_MAX: usize = 100;
 
 impl SegmentReader {
-    /// Every problem of the segment, up to a hundred of them; none in a sound one. It takes 4 bytes of memory a
-    /// document, and as many for each document of the longest posting list, or for each fingerprint of the longest
-    /// signature twice.
+    /// Returns every problem of the segment, up to a hundred of them; empty for a sound one. It
+    /// takes 4 bytes of memory a document, and 4 for each document of the longest posting list, or
+    /// twice that for each fingerprint of the longest signature.
     #[must_use]
     pub fn check(&self) -> Vec<Corruption> {
         let mut problems: Vec<Corruption> = Vec::new();
@@ -47,7 +47,7 @@ struct Checker<'a> {
     terms_of: Vec<u32>,
 }
 
-/// What the dictionary or the signatures say, added up so that both can be compared.
+/// Sums over the dictionary or over the signatures, made so that both can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct PostingsChecksum {
     postings: u64,
@@ -168,18 +168,18 @@ impl Checker<'_> {
         Ok(checksum)
     }
 
-    /// Whether the term index leads from `key` to the block `block_at`.
+    /// Checks whether the term index leads from `key` to the block `block_at`.
     fn leads_to(&self, key: u64, block_at: usize) -> Result<bool, Corruption> {
         let (file, index) = (self.reader.file(), self.reader.index());
         let Some(group) = index.group_of(key) else { return Ok(false) };
         Ok(index.block_of(file, group, key)? == Some(block_at))
     }
 
-    /// Whether the filter of a group is that of its keys.
+    /// Checks whether the filter of a group is that of its keys.
     fn filter(&mut self, group: usize, keys: &[u64]) -> Result<(), Corruption> {
         let (file, filters) = (self.reader.file(), self.reader.filters());
         let terms = file.footer.counts.terms as usize - group * GROUP_TERMS;
-        // Of a block without all its keys the terms have been found wanting.
+        // If a block lacks keys, the problem is reported for its terms.
         if keys.len() == terms.min(GROUP_TERMS) && !filters.is_of(file, group, keys)? {
             self.problem(Section::Filter, format!("that of group {group} is of other keys"));
         }
@@ -189,7 +189,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Whether a block has the keys and the bytes that it must have.
+    /// Checks whether a block has the keys and the bytes that it must have.
     fn block(&mut self, block_at: usize, block: &Block<'_>) {
         let index = self.reader.index();
         if block.keys_marked() != block.len() {
@@ -204,7 +204,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether the ids are as they are written, without gaps.
+    /// Checks whether the ids are encoded as the writer does it, without gaps.
     fn ids(&mut self) -> Result<(), Corruption> {
         let file = self.reader.file();
         let mut end = 0;
@@ -225,11 +225,11 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Whether the digests lead to the documents that have them, each once and in order.
+    /// Checks whether the digests lead to the documents that have them, each once and in order.
     fn digests(&mut self) -> Result<(), Corruption> {
         let file = self.reader.file();
         let documents = 0..file.header.documents;
-        // In the order in which they stand: neighbours in the column are anywhere.
+        // In document order: neighbours in the column belong to distant documents.
         let mut knowns = Vec::with_capacity(documents.len());
         for doc in documents.clone() {
             knowns.push(documents::known_of(self.reader.digest(doc)?) as u32);
@@ -287,7 +287,7 @@ impl Checker<'_> {
         Ok(checksum)
     }
 
-    /// The same where no signature says what a document has.
+    /// Checks the rows of documents without stored signatures, against the posting lists.
     fn documents_without_signatures(&mut self) -> Result<(), Corruption> {
         let mut tokens = 0;
         for (doc, terms) in (0..).zip(std::mem::take(&mut self.terms_of)) {
@@ -302,7 +302,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Whether the documents add up to these.
+    /// Checks whether the documents add up to these.
     fn totals(&mut self, occurrences: u64, tokens: u64) {
         let counts = self.reader.counts();
         if (occurrences, tokens) != (counts.occurrences, counts.tokens) {

@@ -1,5 +1,4 @@
-//! How many fingerprints and tokens has this document, and where is its forward list? Which documents may have this
-//! digest?
+//! Rows of documents, their forward lists, and look-up by digest.
 //!
 //! Three bit-packed columns of one value a document, one that leads to the ids, and one that leads from digests to
 //! documents. Layout: segments-format.md, "Documents".
@@ -14,7 +13,7 @@ use super::radix::sort_from;
 use crate::error::Corruption;
 use crate::hash::Digest;
 
-/// What the documents section knows of a document.
+/// The row of a document in the documents section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Document {
     /// The number of distinct fingerprints.
@@ -25,12 +24,12 @@ pub struct Document {
     pub forward_at: u64,
 }
 
-/// Digests on their way into a segment, in the order of the documents: of each what is known of it, above the
-/// document.
+/// Digests on their way into a segment, in the order of the documents: the stored bits of each,
+/// above the document.
 pub struct Digests(Vec<u64>);
 
 impl Digests {
-    /// None yet, with room for those of so many documents.
+    /// Creates an empty column with room for the digests of `documents` documents.
     pub fn with_room(documents: u32) -> Digests {
         Digests(Vec::with_capacity(documents as usize))
     }
@@ -41,7 +40,7 @@ impl Digests {
         self.0.push(known_of(digest) << KNOWN_BITS | doc);
     }
 
-    /// Appends the column of all, in which documents have `doc_bits` bits.
+    /// Appends the column of all digests; documents have `doc_bits` bits in it.
     fn put(mut self, bytes: &mut Vec<u8>, doc_bits: u32) {
         sort_from(&mut self.0, KNOWN_BITS);
         let entries = self.0.into_iter().map(|packed| {
@@ -52,15 +51,16 @@ impl Digests {
     }
 }
 
-/// The bits of a digest by which documents are found: of 2^32 documents one is found in vain on average.
+/// The number of bits of a digest that find its documents: among 2^32 documents a look-up reads one
+/// in vain on average.
 const KNOWN_BITS: u32 = 32;
 
-/// What of a digest stands in the column.
+/// Returns the bits of a digest that are in the column.
 pub fn known_of(digest: Digest) -> u64 {
     digest.low & u64::from(u32::MAX)
 }
 
-/// The columns of `documents`, of which the groups of ids begin at `ids`, and their widths;
+/// Encodes the columns of `documents`, and their widths; their groups of ids begin at `ids`.
 /// `Widths::ordinal` is left at 0.
 pub fn encode(
     documents: &[Document],
@@ -88,28 +88,28 @@ fn widths(file: &SigFile) -> [u32; 3] {
     [distinct, tokens, forward].map(u32::from)
 }
 
-/// The length that the section has by its counts.
+/// Returns the length that the section has by its counts.
 pub fn section_bytes(file: &SigFile) -> usize {
     let documents = file.header.documents as usize;
     digests_start(file) + column_bytes(documents, KNOWN_BITS + file.header.doc_bits())
 }
 
-/// Where the column of digests begins.
+/// Returns where the column of digests begins.
 fn digests_start(file: &SigFile) -> usize {
     rows_bytes(file) + column_bytes(id_groups(file), u32::from(file.footer.widths.ids))
 }
 
-/// The length of the columns with a value a document.
+/// Returns the length of the columns with a value a document.
 fn rows_bytes(file: &SigFile) -> usize {
     widths(file).iter().map(|&width| column_bytes(file.header.documents as usize, width)).sum()
 }
 
-/// The number of groups of ids.
+/// Returns the number of groups of ids.
 pub fn id_groups(file: &SigFile) -> usize {
     (file.header.documents as usize).div_ceil(ID_GROUP)
 }
 
-/// Where a group of ids is in its section.
+/// Returns where a group of ids is in its section.
 ///
 /// # Errors
 /// When the bytes that say so are damaged.
@@ -123,7 +123,7 @@ pub fn ids_of_group(file: &SigFile, group: usize) -> Result<Range<usize>, Corrup
     Ok(place(group)?..end)
 }
 
-/// What the column of digests has at `place`: the part of a digest that it knows, and the document.
+/// Reads the column of digests at `place`: the stored bits of a digest, and the document.
 ///
 /// # Errors
 /// When its bytes are damaged.
@@ -133,15 +133,15 @@ pub fn digest_at(file: &SigFile, place: u32) -> Result<(u64, u32), Corruption> {
     Ok((entry >> doc_bits, (entry & ((1 << doc_bits) - 1)) as u32))
 }
 
-/// Appends to `docs` the documents whose digests have the same [`known_of`] as this one, ascending: those that have
-/// it, and seldom another.
+/// Appends to `docs` the documents whose digests have the same [`known_of`] as this one, ascending:
+/// those with this digest, and seldom another.
 ///
 /// # Errors
 /// When the bytes to be read are damaged, or name a document that the segment does not have.
 pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Result<(), Corruption> {
     let (known, documents) = (known_of(digest), file.header.documents);
-    // Digests are spread evenly, so the first that is not less stands near this place. Steps away from there double
-    // until it lies between two of them; then what is between them is halved.
+    // Digests are spread evenly, so the first that is not less is near this place. Steps away from
+    // there double until two of them enclose it; then the range between them is halved.
     let guess = (known * u64::from(documents)) >> KNOWN_BITS;
     let (mut low, mut high, mut at, mut step) = (0, documents, guess as u32, 1);
     while low < high {
@@ -182,7 +182,7 @@ pub fn check_exists(file: &SigFile, doc: u32) -> Result<(), Corruption> {
     Err(file.corruption(Section::Documents, 0, what))
 }
 
-/// The row of document `doc`.
+/// Reads the row of document `doc`.
 ///
 /// # Errors
 /// When its bytes are damaged or there is no such document.
@@ -199,7 +199,7 @@ pub fn read(file: &SigFile, doc: u32) -> Result<Document, Corruption> {
     Ok(Document { distinct: distinct as u32, tokens: tokens as u32, forward_at })
 }
 
-/// One value of the column that begins at byte `start` of the section.
+/// Reads one value of the column that begins at byte `start` of the section.
 fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, Corruption> {
     let bit = index * width as usize;
     let first = start + bit / 8;
@@ -233,7 +233,7 @@ pub fn distinct_of(file: &SigFile, docs: &[u32], sizes: &mut Vec<u32>) -> Result
     Ok(())
 }
 
-/// The column of distinct fingerprints, for readers that look at many documents.
+/// Returns the column of distinct fingerprints, for readers that look at many documents.
 ///
 /// # Errors
 /// When its bytes are damaged.
@@ -258,7 +258,7 @@ impl std::fmt::Debug for DistinctColumn<'_> {
 }
 
 impl DistinctColumn<'_> {
-    /// The number of distinct fingerprints of document `doc`.
+    /// Returns the number of distinct fingerprints of document `doc`.
     #[inline]
     #[must_use]
     pub fn get(&self, doc: u32) -> u32 {

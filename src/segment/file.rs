@@ -1,7 +1,7 @@
-//! What is in this `.sig` file, given that its frame is sound?
+//! The sections of a `.sig` file whose frame is sound.
 //!
-//! The frame is checked when a file is opened; the bytes of a section are given only after the pages
-//! that they lie in have been checked.
+//! The frame is checked when a file is opened; the bytes of a section are given only after the
+//! pages that contain them have been checked.
 
 use std::ops::Range;
 
@@ -15,9 +15,9 @@ use crate::error::Corruption;
 
 /// A `.sig` file whose frame has been checked: header, footer, section table, checksums.
 pub struct SigFile {
-    /// What the segment is.
+    /// The header of the segment.
     pub header: Header,
-    /// Where its sections are and what they count.
+    /// The places of its sections, and its counts.
     pub footer: Footer,
     bytes: CheckedBytes,
 }
@@ -63,17 +63,17 @@ impl SigFile {
         Ok(SigFile { header, footer, bytes })
     }
 
-    /// The byte of the file at which a section begins.
+    /// Returns the offset of a section in the file.
     pub fn start(&self, section: Section) -> u64 {
         self.footer.sections[section as usize].0
     }
 
-    /// The length of a section in bytes.
+    /// Returns the length of a section in bytes.
     pub fn len(&self, section: Section) -> usize {
         self.footer.sections[section as usize].1 as usize
     }
 
-    /// The bytes `start..start + len` of a section.
+    /// Returns the bytes `start..start + len` of a section.
     ///
     /// # Errors
     /// When they are damaged or not all in the section.
@@ -93,7 +93,7 @@ impl SigFile {
         self.corruption(section, start.min(self.len(section)), what)
     }
 
-    /// As many of the bytes from `start` as the section has, up to `len_max`.
+    /// Returns the bytes from `start` to the end of the section, at most `len_max`.
     ///
     /// # Errors
     /// When they are damaged or `start` lies beyond the section.
@@ -118,7 +118,7 @@ impl SigFile {
         }));
     }
 
-    /// The `N` bytes at byte `at` of the file, if they have been checked before.
+    /// Returns the `N` bytes at byte `at` of the file, if they have been checked before.
     #[inline]
     pub fn checked<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         self.bytes.checked(at)
@@ -130,24 +130,24 @@ impl SigFile {
         self.bytes.touch(self.footer.sections[section as usize].0 as usize + start)
     }
 
-    /// The section that holds the byte `offset` of the file.
+    /// Returns the section that holds the byte `offset` of the file.
     pub fn section_at(&self, offset: u64) -> &'static str {
         let holds = |(start, len): (u64, u64)| Range { start, end: start + len }.contains(&offset);
         let found = Section::ALL.iter().find(|&&s| holds(self.footer.sections[s as usize]));
         found.map_or("header", |section| section.name())
     }
 
-    /// File offsets of the pages whose bytes do not fit their checksum.
+    /// Returns the file offsets of the pages whose bytes do not fit their checksum.
     pub fn damaged_pages(&self) -> Vec<usize> {
         self.bytes.damaged_pages()
     }
 
-    /// The name of the file, for messages.
+    /// Returns the name of the file, for messages.
     pub fn name(&self) -> &str {
         self.bytes.file()
     }
 
-    /// Damage found `start` bytes into a section.
+    /// Describes damage found `start` bytes into a section.
     #[cold]
     pub fn corruption(
         &self,

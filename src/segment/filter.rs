@@ -1,10 +1,10 @@
-//! Can this segment hold this key?
+//! Bloom filters of the keys of a segment.
 //!
-//! Most keys of a new text are in no segment, and in an index of many segments every key is absent from
-//! most. So each group of terms has a Bloom filter, cut into lines of 64 bytes of which a key asks one
-//! (Putze, Sanders and Singler 2007, "Cache-, Hash- and Space-Efficient Bloom Filters": blocked filters):
-//! of a segment that lacks the key nothing but this line is read. With 6 bits a key, 4 of them set, 6 %
-//! of absent keys pass. Layout: segments-format.md, "Filter".
+//! Most keys of a new text are in no segment, and in an index of many segments every key is absent
+//! from most. So each group of terms has a Bloom filter, cut into lines of 64 bytes; a key reads
+//! one of them (Putze, Sanders and Singler 2007, "Cache-, Hash- and Space-Efficient Bloom Filters":
+//! blocked filters): in a segment that lacks the key nothing but this line is read. With 6 bits a
+//! key, 4 of them set, 6 % of absent keys pass. Layout: segments-format.md, "Filter".
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub const LINE_BYTES: usize = 64;
 /// A line of a filter.
 pub type Line = [u8; LINE_BYTES];
 
-/// A line of a filter without keys: none passes.
+/// A line of a filter without keys: no key passes.
 pub const EMPTY_LINE: Line = [0; LINE_BYTES];
 
 const LINE_BITS: u64 = 8 * LINE_BYTES as u64;
@@ -27,55 +27,56 @@ const LINE_BITS: u64 = 8 * LINE_BYTES as u64;
 /// The bits that a key sets in its line.
 const KEY_PLACES: u32 = 4;
 
-/// The lines of the filter of a group of `keys` keys.
+/// Returns the number of lines of the filter of a group of `keys` keys.
 pub const fn lines(keys: usize) -> usize {
     (keys * FILTER_KEY_BITS).div_ceil(LINE_BITS as usize)
 }
 
-/// The bytes before the first line, if the section begins at byte `at` of the file: lines begin at
-/// multiples of their size, so that each is one line of the processor's cache.
+/// Returns the number of bytes before the first line, if the section begins at byte `at` of the
+/// file: lines begin at multiples of their size, so that each is one line of the processor's cache.
 pub const fn padding(at: u64) -> usize {
     (at.next_multiple_of(LINE_BYTES as u64) - at) as usize
 }
 
-/// The length of the section of a segment of `terms` terms, if it begins at byte `at` of the file.
+/// Returns the length of the section of a segment of `terms` terms, if it begins at byte `at` of
+/// the file.
 pub fn section_bytes(at: u64, terms: u64) -> usize {
     let (groups, rest) = (terms as usize / GROUP_TERMS, terms as usize % GROUP_TERMS);
     padding(at) + (groups * lines(GROUP_TERMS) + lines(rest)) * LINE_BYTES
 }
 
-/// What the filters of all segments know a key by.
+/// The hash of a key, the same for the filters of all segments.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyHash(u64);
 
 impl KeyHash {
-    /// That of `key`.
+    /// Returns the hash of `key`.
     #[inline]
     pub fn of(key: u64) -> KeyHash {
         KeyHash(mix64(key))
     }
 
-    /// The one of `lines` that knows the key.
+    /// Returns the number of the line for the key, among `lines`.
     #[inline]
     fn line(self, lines: usize) -> usize {
         (((self.0 >> 32) * lines as u64) >> 32) as usize
     }
 
-    /// The bits of the line that the key sets.
+    /// Returns the bits of the line that the key sets.
     #[inline]
     fn bits(self) -> impl Iterator<Item = usize> {
         (0..KEY_PLACES).map(move |i| (self.0 >> (9 * i) & (LINE_BITS - 1)) as usize)
     }
 
-    /// Whether the key may be among those whose filter has this `line`. Most absent keys are not, and nothing
-    /// else is read for them.
+    /// Returns whether a filter with this `line` may contain the key. Most absent keys fail here,
+    /// and nothing else is read for them.
     #[inline]
     pub fn may_be_in(self, line: &Line) -> bool {
         self.bits().fold(1, |all, bit| all & line[bit / 8] >> (bit % 8)) == 1
     }
 }
 
-/// The filter of the keys of a group.
+/// Returns the filter of the keys of a group.
 pub fn of_keys(keys: &[u64]) -> Vec<u8> {
     let mut filter = vec![0; lines(keys.len()) * LINE_BYTES];
     for &key in keys {
@@ -87,7 +88,7 @@ pub fn of_keys(keys: &[u64]) -> Vec<u8> {
     filter
 }
 
-/// The filters of a segment, where they lie.
+/// The filters of a segment, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Filters {
     /// Where in the section the first line is.
@@ -99,13 +100,13 @@ pub struct Filters {
     last: (usize, usize),
 }
 
-/// The terms of a group of a segment of `terms` terms.
+/// Returns the number of terms of a group of a segment of `terms` terms.
 fn terms_of(terms: u64, group: usize) -> usize {
     (terms as usize).saturating_sub(group * GROUP_TERMS).min(GROUP_TERMS)
 }
 
 impl Filters {
-    /// The filters of the segment in `file`.
+    /// Returns the filters of the segment in `file`.
     ///
     /// # Errors
     /// When the section has another length than that of the segment's terms.
@@ -121,35 +122,35 @@ impl Filters {
         Ok(Filters { start: padding(at), offset: at as usize, terms, last })
     }
 
-    /// The number of the line that knows whether `group` may hold a key.
+    /// Returns the number of the line for a key of `group`.
     #[inline]
     pub fn line_of(&self, hash: KeyHash, group: usize) -> u32 {
         let (last, last_lines) = self.last;
         let lines_of = if group == last { last_lines } else { lines(GROUP_TERMS) };
-        // Of 2^32 terms, the most there are, it is less than 2^26.
+        // Less than 2^26 for 2^32 terms, the maximum.
         (group * lines(GROUP_TERMS) + hash.line(lines_of)) as u32
     }
 
-    /// The group that a line is of.
+    /// Returns the group of a line.
     #[inline]
     pub fn group_of(line: u32) -> u32 {
         line / lines(GROUP_TERMS) as u32
     }
 
-    /// Where in the section a line is.
+    /// Returns where in the section a line is.
     #[inline]
     pub fn place(&self, line: u32) -> Range<usize> {
         let start = self.start + line as usize * LINE_BYTES;
         start..start + LINE_BYTES
     }
 
-    /// A line, if its page has been checked.
+    /// Returns a line, if its page has been checked.
     #[inline]
     pub fn known<'a>(&self, file: &'a SigFile, line: u32) -> Option<&'a Line> {
         file.checked(self.offset + self.place(line).start)
     }
 
-    /// A line.
+    /// Reads a line.
     ///
     /// # Errors
     /// When it is damaged.
@@ -158,7 +159,7 @@ impl Filters {
         Ok(line.first_chunk().expect("as many bytes as were asked for"))
     }
 
-    /// Whether the filter of `group` is that of `keys`.
+    /// Returns whether the filter of `group` is that of `keys`.
     ///
     /// # Errors
     /// When its bytes are damaged.
@@ -168,7 +169,7 @@ impl Filters {
         Ok(file.read(Section::Filter, start, len)? == of_keys(keys))
     }
 
-    /// Whether the bytes before the first line are zero.
+    /// Returns whether the bytes before the first line are zero.
     ///
     /// # Errors
     /// When they are damaged.

@@ -1,7 +1,7 @@
-//! What is the signature of this document, in order?
+//! The signatures of documents, in order.
 //!
 //! For each document its fingerprints as term ordinals with the positions where they were taken:
-//! what alignment, exact overlap, containment of the hit in the query and merging read. Layout:
+//! the input of alignment, exact overlap, containment of the hit in the query and merging. Layout:
 //! segments-format.md, "Forward".
 
 use super::bits::{BitWriter, VARINT_BYTES_MAX, column_bytes, get, put_varint, take_varint};
@@ -22,7 +22,7 @@ pub fn put_list(
     ordinal_bits: u32,
 ) {
     assert_eq!(ordinals.len(), positions.len(), "an ordinal for each position");
-    // One pass for the width: OR has the width of the greatest.
+    // One pass for the width: the OR of all values has the width of the greatest.
     let mut all_deltas = positions.first().copied().unwrap_or(0);
     for pair in positions.windows(2) {
         all_deltas |= pair[1] - pair[0];
@@ -57,7 +57,7 @@ fn put_ordinals(
     writer.finish();
 }
 
-/// A forward list where it lies.
+/// A forward list, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct ForwardList<'a> {
     len: usize,
@@ -69,7 +69,7 @@ pub struct ForwardList<'a> {
 }
 
 impl<'a> ForwardList<'a> {
-    /// The list that begins at byte `at` of the forward section.
+    /// Returns the list that begins at byte `at` of the forward section.
     ///
     /// # Errors
     /// When its bytes are damaged or reach beyond the section.
@@ -106,7 +106,7 @@ impl<'a> ForwardList<'a> {
         Ok(ForwardList { len, ordinal_bits, delta_bits, ordinals, deltas, at })
     }
 
-    /// Where the list ends in its section.
+    /// Returns where the list ends in its section.
     pub fn end(&self) -> usize {
         let mut count = Vec::new();
         put_varint(&mut count, self.len as u64);
@@ -114,28 +114,28 @@ impl<'a> ForwardList<'a> {
         self.at + count.len() + width + self.ordinals.len() + self.deltas.len()
     }
 
-    /// How many fingerprints it has.
+    /// Returns the number of its fingerprints.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The term ordinals, in order. That they are of terms of the segment is not checked.
+    /// Returns the term ordinals, in order. Does not check that the segment has such terms.
     pub fn ordinals(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.len).map(|i| get(self.ordinals, i, self.ordinal_bits) as u32)
     }
 
-    /// How far the position at `place` is from the one before it, or from 0.
+    /// Returns the distance of the position at `place` from the one before it, or from 0.
     pub fn gap(&self, place: usize) -> u32 {
         get(self.deltas, place, self.delta_bits) as u32
     }
 
-    /// The last position, or 0.
+    /// Returns the last position, or 0.
     pub fn last_position(&self) -> u64 {
         (0..self.len).map(|place| u64::from(self.gap(place))).sum()
     }
 
-    /// Appends the list as it is in a segment where its terms have these `ordinals`: its positions stay as
-    /// they are coded.
+    /// Appends the list in the form for a segment where its terms have these `ordinals`: the coded
+    /// positions are copied unchanged.
     pub fn put_renumbered(&self, bytes: &mut Vec<u8>, ordinals: &[u32], ordinal_bits: u32) {
         assert_eq!(ordinals.len(), self.len, "an ordinal for each of its own");
         put_ordinals(bytes, ordinals.iter().copied(), ordinal_bits, self.delta_bits);
@@ -148,7 +148,7 @@ impl<'a> ForwardList<'a> {
     /// When it has one.
     pub fn check_positions(&self, file: &SigFile) -> Result<(), Corruption> {
         let gap_max = (1u64 << self.delta_bits) - 1;
-        // Few lists are so long, or have such gaps, that they must be gone through.
+        // Few lists are long enough, or have gaps wide enough, to need a pass over them.
         let may_exceed = gap_max.saturating_mul(self.len as u64) > u64::from(u32::MAX);
         if may_exceed && self.last_position() > u64::from(u32::MAX) {
             return Err(self.is_beyond(file));

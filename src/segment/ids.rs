@@ -1,7 +1,7 @@
-//! Which document is this: what is its id, and the digest of its text?
+//! The ids of documents.
 //!
-//! Ids that were added one after the other mostly begin alike, so each is stored as what differs from
-//! the one before, in groups that are short enough to be read for one of them. Layout:
+//! Ids that were added one after the other mostly begin alike, so each is stored as its difference
+//! from the one before, in groups that are short enough to be read for one of them. Layout:
 //! segments-format.md, "Ids".
 
 use std::io;
@@ -18,7 +18,7 @@ use crate::hash::Digest;
 /// The bytes of a digest.
 const DIGEST_BYTES: usize = 16;
 
-/// What identifies a document and its text.
+/// The id of a document and the digest of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity<'a> {
     /// The caller's id.
@@ -65,7 +65,7 @@ impl Group {
 }
 
 impl IdsWriter {
-    /// A section without documents, which waits in `spool`.
+    /// Creates a section without documents, which waits in `spool`.
     pub fn new(spool: Spool) -> IdsWriter {
         IdsWriter { spool, places: Vec::new(), group: Group::default() }
     }
@@ -84,7 +84,7 @@ impl IdsWriter {
         Ok(())
     }
 
-    /// The bytes of the section, and the place of each group in it.
+    /// Returns the bytes of the section, and the place of each group in it.
     pub fn finish(mut self) -> io::Result<(Spool, Vec<u64>)> {
         if self.group.documents > 0 {
             self.end_group()?;
@@ -93,7 +93,7 @@ impl IdsWriter {
     }
 }
 
-/// The digest of the text of document `doc`.
+/// Returns the digest of the text of document `doc`.
 ///
 /// # Errors
 /// When its bytes are damaged or there is no such document.
@@ -102,7 +102,7 @@ pub fn digest(file: &SigFile, doc: u32) -> Result<Digest, Corruption> {
     Ok(Decoder::open(file, group)?.digest(index))
 }
 
-/// The id of document `doc`.
+/// Returns the id of document `doc`.
 ///
 /// # Errors
 /// When its bytes are damaged or there is no such document.
@@ -118,12 +118,12 @@ pub struct Identities<'a> {
 }
 
 impl<'a> Identities<'a> {
-    /// Those of the documents of `file`.
+    /// Creates a reader of the identities of the documents of `file`.
     pub fn new(file: &'a SigFile) -> Identities<'a> {
         Identities { file, decoder: None, id: Vec::new() }
     }
 
-    /// Those of document `doc`.
+    /// Reads the identity of document `doc`.
     ///
     /// # Errors
     /// When its bytes are damaged or there is no such document.
@@ -144,7 +144,7 @@ impl<'a> Identities<'a> {
     }
 }
 
-/// Whether a group is, byte for byte, as it is written.
+/// Returns whether a group is, byte for byte, as the writer encodes it.
 ///
 /// # Errors
 /// When its bytes are damaged, or it cannot be read.
@@ -159,7 +159,7 @@ pub fn is_as_written(file: &SigFile, group: usize) -> Result<bool, Corruption> {
     Ok(decoder.rest.is_empty() && decoder.ids == written.ids)
 }
 
-/// The group of document `doc`, and its place there.
+/// Returns the group of document `doc`, and its place there.
 fn place_of(file: &SigFile, doc: u32) -> Result<(usize, usize), Corruption> {
     documents::check_exists(file, doc)?;
     Ok((doc as usize / ID_GROUP, doc as usize % ID_GROUP))
@@ -169,7 +169,7 @@ fn place_of(file: &SigFile, doc: u32) -> Result<(usize, usize), Corruption> {
 struct Decoder<'a> {
     file: &'a SigFile,
     group: usize,
-    /// How many ids have been read.
+    /// The number of ids that have been read.
     read: usize,
     start: usize,
     digests: &'a [u8],
@@ -189,7 +189,7 @@ impl<'a> Decoder<'a> {
         Ok(Decoder { file, group, read: 0, start, digests, ids, rest: ids })
     }
 
-    /// The digest of a document of the group.
+    /// Returns the digest of a document of the group.
     fn digest(&self, index: usize) -> Digest {
         let mut bytes = &self.digests[DIGEST_BYTES * index..];
         let bytes = take_array(&mut bytes).expect("a group has a digest for each document");

@@ -1,7 +1,8 @@
-//! Which keys have the terms that are known by their ordinals?
+//! The keys of terms that are known by their ordinals.
 //!
-//! Those of a signature are spread over the whole dictionary, so that each would wait for memory, or for the
-//! disk, on its own. Many are therefore read step by step, and each step asks for what the next one reads.
+//! Those of a signature are spread over the whole dictionary, so that each would wait for memory,
+//! or for the disk, on its own. Many are therefore read step by step, and each step requests the
+//! bytes that the next one reads.
 
 use super::block::Block;
 use super::layout::{BLOCK_TERMS, Section};
@@ -10,11 +11,12 @@ use super::reader::SegmentReader;
 use super::term_index::Located;
 use crate::error::Corruption;
 
-/// Read at a time: what is known of them in between stays in the second cache.
+/// The number of keys that are read at a time: their state between the steps stays in the second
+/// cache.
 const KEYS_AT_ONCE: usize = 1 << 12;
 
 impl SegmentReader {
-    /// The keys of the terms with these ordinals, in their order.
+    /// Returns the keys of the terms with these ordinals, in their order.
     ///
     /// # Errors
     /// When the bytes to be read are damaged, or there is no such term.
@@ -28,7 +30,7 @@ impl SegmentReader {
         Ok(keys)
     }
 
-    /// The blocks of the terms; requests their high parts.
+    /// Returns the blocks of the terms; requests their high parts.
     fn locate(&self, ordinals: &[u32]) -> Result<Vec<Located>, Corruption> {
         let (file, index) = (self.file(), self.index());
         let terms = self.counts().terms;
@@ -53,7 +55,8 @@ impl SegmentReader {
         Ok(located)
     }
 
-    /// The places of the terms in their blocks, with the high parts of their keys; requests their entries.
+    /// Returns the places of the terms in their blocks, with the high parts of their keys; requests
+    /// their entries.
     fn place(
         &self,
         ordinals: &[u32],

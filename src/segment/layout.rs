@@ -1,8 +1,8 @@
-//! Where is what in a `.sig` file?
+//! The frame of a `.sig` file.
 //!
-//! The header at the front, the footer with the section table and the counts at the end, both of fixed
-//! size, and the thresholds that a footer states. `file` reads what is in a checked file. Layout:
-//! segments-format.md, "The .sig file".
+//! The header at the front, the footer with the section table and the counts at the end, both of
+//! fixed size, and the thresholds that a footer states. `file` reads the sections of a checked
+//! file. Layout: segments-format.md, "The .sig file".
 
 use super::bits::{take_array, uint_le, width_of};
 use crate::error::Corruption;
@@ -33,7 +33,7 @@ pub const ID_GROUP: usize = 16;
 /// smallest on real text, and set operations on bitmaps begin to pay.
 pub const VARINT_DF_MAX: usize = 256;
 
-/// What a footer states of the constants above.
+/// The constants above in the form of a footer.
 const THRESHOLDS: [u8; 7] = {
     let [terms, terms_high] = (BLOCK_TERMS as u16).to_le_bytes();
     let [df, df_high] = (VARINT_DF_MAX as u16).to_le_bytes();
@@ -74,7 +74,7 @@ impl Section {
         Section::Checksums,
     ];
 
-    /// The name of the section in messages and in segments-format.md.
+    /// Returns the name of the section in messages and in segments-format.md.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl Section {
     }
 }
 
-/// What a segment is, fixed before its first term is written.
+/// The properties of a segment that are fixed before its first term is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Keys are smaller than 2^`key_bits`; 1 to 64.
@@ -104,19 +104,19 @@ pub struct Header {
 }
 
 impl Header {
-    /// The bytes of a key in big-endian and little-endian form.
+    /// Returns the number of bytes of a key in big-endian and little-endian form.
     #[must_use]
     pub fn key_bytes(&self) -> usize {
         usize::from(self.key_bits).div_ceil(8)
     }
 
-    /// The bits of a document ordinal.
+    /// Returns the number of bits of a document ordinal.
     #[must_use]
     pub fn doc_bits(&self) -> u32 {
         width_of(u64::from(self.documents.saturating_sub(1)))
     }
 
-    /// The header's bytes.
+    /// Returns the header's bytes.
     #[must_use]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
@@ -166,7 +166,7 @@ impl Header {
     }
 }
 
-/// How many of everything a segment holds.
+/// The counts of a segment's contents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Distinct fingerprints.
@@ -194,12 +194,12 @@ pub struct Widths {
     pub ids: u8,
 }
 
-/// What is known only when everything else has been written.
+/// The values that are known only when everything else has been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Footer {
     /// File offset and length of each section, in the order of [`Section::ALL`].
     pub sections: [(u64, u64); 8],
-    /// How many of everything.
+    /// The counts of its contents.
     pub counts: Counts,
     /// The widths of the columns.
     pub widths: Widths,
@@ -208,7 +208,7 @@ pub struct Footer {
 }
 
 impl Footer {
-    /// The footer's bytes.
+    /// Returns the footer's bytes.
     pub fn encode(&self) -> [u8; FOOTER_BYTES] {
         let Counts { terms, postings, occurrences, tokens } = self.counts;
         let mut bytes = Vec::with_capacity(FOOTER_BYTES);

@@ -1,9 +1,10 @@
-//! Which of these fingerprints occur in these segments?
+//! Look-up of many fingerprints in many segments.
 //!
-//! A look-up of one key is a chain of loads, each of which waits for memory, or for the disk: the line of a
-//! filter, the entry of a block in the term index, high parts, the term's entry, its list. Here all keys go
-//! along the chain together, in all segments: what a step needs is requested for all of them before the
-//! first of them takes it. Only the filters are asked one segment after the other; see `sieve`.
+//! A look-up of one key is a chain of loads, and each waits for memory, or for the disk: the line
+//! of a filter, the entry of a block in the term index, high parts, the term's entry, its list.
+//! Here all keys go along the chain together, in all segments: the bytes of a step are requested
+//! for all of them before the first of them reads any. Only the filters are read one segment after
+//! the other; see `sieve`.
 
 use super::block::Block;
 use super::layout::{BLOCK_TERMS, Section};
@@ -40,8 +41,8 @@ type BlockSearch<'a> = (Probe, usize, Block<'a>, usize);
 type LocatedTerm = (u32, u32, u32, Postings);
 
 impl SegmentReader {
-    /// The terms of those of the ascending `keys` that occur in the segment, each with its place
-    /// among `keys`.
+    /// Returns the terms of those of the ascending `keys` that occur in the segment, each with its
+    /// place among `keys`.
     ///
     /// Looking up many at once is several times faster than one by one: the memory of all blocks,
     /// then that of all lists, is fetched at the same time, from the disk too if need be.
@@ -53,7 +54,7 @@ impl SegmentReader {
     }
 }
 
-/// The terms of each segment that are among the ascending `keys`; see
+/// Returns the terms of each segment that are among the ascending `keys`; see
 /// [`find_all`](SegmentReader::find_all).
 ///
 /// # Errors
@@ -72,8 +73,8 @@ pub fn find_in<'a>(
     look_up.terms(look_up.find(&sought))
 }
 
-/// The steps of a look-up. Each requests what the next one reads. What is on the disk is requested for all
-/// segments before the first of them waits for it.
+/// The steps of a look-up. Each requests the bytes that the next one reads. Reads from disk are
+/// requested for all segments before the first of them waits for its own.
 struct LookUp<'s, 'a> {
     segments: &'s [&'a SegmentReader],
 }
@@ -83,7 +84,7 @@ impl<'a> LookUp<'_, 'a> {
         self.segments[wanted.segment as usize]
     }
 
-    /// The keys that pass the filters of the segments; requests entries of the term index.
+    /// Returns the keys that pass the filters of the segments; requests entries of the term index.
     fn filter(&self, keys: &[u64]) -> Result<Vec<Probe>, Corruption> {
         let mut sieve = Sieve::new(keys);
         let (mut wanted, mut unread) = (Vec::new(), Vec::new());
@@ -100,7 +101,7 @@ impl<'a> LookUp<'_, 'a> {
         }
         for own in wanted.chunk_by(|a, b| a.segment == b.segment) {
             let (file, index) = (self.of(&own[0]).file(), self.of(&own[0]).index());
-            // Which entry of a group is read takes longer to find out than to ask for a page.
+            // Finding the entry of a group that will be read takes longer than requesting a page.
             let groups = own.chunk_by(|a, b| a.group == b.group);
             let records = groups.map(|same| index.record_of(same[0].group as usize));
             file.fetch(Section::TermIndex, records);
@@ -113,7 +114,7 @@ impl<'a> LookUp<'_, 'a> {
         Ok(wanted)
     }
 
-    /// The blocks that may have the keys; requests their high parts.
+    /// Returns the blocks that may have the keys; requests their high parts.
     fn locate(&self, wanted: &[Probe]) -> Result<Vec<BlockProbe>, Corruption> {
         let mut in_blocks: Vec<BlockProbe> = Vec::with_capacity(wanted.len());
         for key in wanted {
@@ -134,7 +135,7 @@ impl<'a> LookUp<'_, 'a> {
         Ok(in_blocks)
     }
 
-    /// Where in its block each key is, if it is there; requests entries of terms.
+    /// Finds the place of each key in its block, if it is there; requests entries of terms.
     fn seek(&self, in_blocks: &[BlockProbe]) -> Result<Vec<BlockSearch<'a>>, Corruption> {
         let mut sought: Vec<BlockSearch<'a>> = Vec::with_capacity(in_blocks.len());
         for (key, located) in in_blocks {
@@ -148,7 +149,7 @@ impl<'a> LookUp<'_, 'a> {
         Ok(sought)
     }
 
-    /// The keys that are there; requests their lists.
+    /// Returns the keys that are there; requests their lists.
     fn find(&self, sought: &[BlockSearch<'a>]) -> Vec<LocatedTerm> {
         let mut found = Vec::with_capacity(sought.len());
         for (key, at, block, bit) in sought {
@@ -168,7 +169,7 @@ impl<'a> LookUp<'_, 'a> {
         found
     }
 
-    /// Their terms, by segment.
+    /// Returns their terms, by segment.
     fn terms(&self, found: Vec<LocatedTerm>) -> Result<Vec<Terms<'a>>, Corruption> {
         let mut terms: Vec<Terms<'a>> = self.segments.iter().map(|_| Vec::new()).collect();
         for own in found.chunk_by(|a, b| a.1 == b.1) {
@@ -182,12 +183,12 @@ impl<'a> LookUp<'_, 'a> {
     }
 }
 
-/// The keys that pass the filters of `segment`, whose lines the sieve has taken.
+/// Returns the keys that pass the filters of `segment`; the sieve has taken its lines.
 fn passing(sieve: &Sieve<'_, '_>, segment: u32) -> impl Iterator<Item = Probe> {
     sieve.passing().map(move |(i, key, group)| Probe { key, i, group, segment })
 }
 
-/// Where the list of a term begins, if it has one.
+/// Returns where the list of a term begins, if it has one.
 fn list_of((_, _, _, postings): &LocatedTerm) -> Option<usize> {
     match postings {
         Postings::List(at) => Some(*at as usize),

@@ -1,4 +1,4 @@
-//! How do several segments become one?
+//! Merging of segments.
 //!
 //! In two streaming passes. The first merges the sorted terms of all sources, range of keys by range,
 //! and leaves, for each source, a map from old to new term ordinals; the second renumbers the forward
@@ -36,7 +36,7 @@ const RANGES_PER_THREAD: usize = 4;
 /// going through the map once for each chunk costs less than the chunk.
 const CHUNK_BYTES: Range<usize> = 1 << 20..16 << 20;
 
-/// One of the segments to be merged.
+/// A segment to be merged.
 pub struct MergeSource<'a> {
     /// The segment.
     pub reader: &'a SegmentReader,
@@ -51,13 +51,13 @@ impl std::fmt::Debug for MergeSource<'_> {
 }
 
 impl MergeSource<'_> {
-    /// The number of documents that the merged segment gets from this one.
+    /// Returns the number of documents that the merged segment gets from this one.
     #[must_use]
     pub fn documents(&self) -> u32 {
         self.alive.as_ref().map_or(self.reader.header().documents, |alive| alive.len() as u32)
     }
 
-    /// The kept document `index`.
+    /// Returns the kept document `index`.
     fn kept(&self, index: u32) -> u32 {
         self.alive.as_ref().map_or(index, |alive| alive[index as usize])
     }
@@ -68,7 +68,7 @@ impl MergeSource<'_> {
 pub struct MergeOptions<'a> {
     /// Where posting lists wait while the terms are written; the system's choice if `None`.
     pub spool_dir: Option<&'a Path>,
-    /// The threads that work beside the caller's; none if 0. The bytes do not depend on it.
+    /// The number of threads besides the caller's, from 0. It does not change the bytes.
     pub threads: usize,
     /// Is called with the number of postings, and then of fingerprints of documents, that have been
     /// written since the last call: together [`merge_work`].
@@ -81,8 +81,8 @@ impl std::fmt::Debug for MergeOptions<'_> {
     }
 }
 
-/// The number of postings, and of fingerprints of documents, that a merge of these sources goes through; of
-/// deleted documents it writes none.
+/// Returns the number of postings, and of fingerprints of documents, that a merge of these sources
+/// reads; it writes fewer if documents are deleted.
 #[must_use]
 pub fn merge_work(sources: &[MergeSource<'_>]) -> u64 {
     let of_one = |source: &MergeSource<'_>| {
@@ -218,10 +218,11 @@ impl MergeOptions<'_> {
     }
 }
 
-/// The ordinal of the next term of the merged segment after `count` more.
+/// Returns the ordinal of the next term of the merged segment after `count` more.
 ///
 /// # Errors
-/// When there is none: the terms of a segment are fewer than 2^32, those of its sources may be more.
+/// When that exceeds the limit: a segment has fewer than 2^32 terms, its sources may have more
+/// together.
 fn after(ordinal: u32, count: usize) -> Result<u32> {
     u32::try_from(count).ok().and_then(|count| ordinal.checked_add(count)).ok_or_else(|| {
         let what = "the merged segment would have 2^32 terms and more; compact into more segments";
@@ -238,10 +239,10 @@ struct Chunk {
     kept: Range<u32>,
 }
 
-/// The kept documents of all sources, in order, in chunks whose forward lists take about as many bytes as
-/// [`CHUNK_BYTES`] says; without maps there are none.
+/// Returns the kept documents of all sources, in order, in chunks whose forward lists take about
+/// [`CHUNK_BYTES`] bytes; without maps there are no forward lists.
 fn chunks(sources: &[MergeSource<'_>], maps: &[OrdinalMap]) -> Result<Vec<Chunk>> {
-    /// Of this many documents the place of one is looked at.
+    /// The place of one in this many documents is examined.
     const STEP: usize = 32;
     let mut chunks = Vec::new();
     for (i, source) in sources.iter().enumerate() {
@@ -293,17 +294,17 @@ fn merge_documents<W: Write>(
     in_turn(options.threads, CHUNKS_PER_THREAD, chunks.len(), &encode, write)
 }
 
-/// What a thread needs to renumber forward lists.
+/// The buffers of a thread that renumbers forward lists.
 #[derive(Default)]
 struct Scratch {
     renumbering: Renumbering,
-    /// Those of all documents of a chunk, one after the other.
+    /// The ordinals of all documents of a chunk, one after the other.
     ordinals: Vec<u32>,
 }
 
 impl Scratch {
-    /// The `kept` documents of a source, and their forward lists, if they have any, with the ordinals of the
-    /// merged segment.
+    /// Returns the `kept` documents of a source, and their forward lists, if they have any, with
+    /// the ordinals of the merged segment.
     fn encode(
         &mut self,
         source: &MergeSource<'_>,

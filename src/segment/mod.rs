@@ -1,9 +1,9 @@
-//! What is in one `.sig` file, and how does it get there?
+//! The `.sig` file: its content, and how it is written.
 //!
 //! The signatures of the documents of one segment: a dictionary of fingerprints, their posting
-//! lists, and of each document its id and its signature in order. Immutable: written once by the builder or by a
-//! merge, read where it lies. Except for `plugin`, this module knows bytes and ordinals, neither
-//! tantivy nor text. Layout: segments-format.md.
+//! lists, and for each document its id and its signature in order. Immutable: written once by the
+//! builder or by a merge, and read in place. Except for `plugin`, this module knows bytes and
+//! ordinals, neither tantivy nor text. Layout: segments-format.md.
 
 mod bits;
 mod block;

@@ -1,4 +1,4 @@
-//! Has this part of the file been damaged since it was written?
+//! Pages of a file and their checksums.
 //!
 //! A `.sig` file is covered by one CRC-32 for each page of [`PAGE_BYTES`]. A page is checked when
 //! it is first read and never again by the same reader, so opening a large segment costs nothing
@@ -16,7 +16,7 @@ use crate::error::Corruption;
 /// The bytes that one checksum covers.
 pub const PAGE_BYTES: usize = 4096;
 
-/// Counts and checksums, page by page, what is written through it.
+/// Counts the bytes that are written through it, and checksums them page by page.
 pub struct PageWriter<W: Write> {
     inner: W,
     written: u64,
@@ -26,7 +26,7 @@ pub struct PageWriter<W: Write> {
 }
 
 impl<W: Write> PageWriter<W> {
-    /// A writer whose first byte is the first of the file.
+    /// Creates a writer whose first byte is the first of the file.
     pub fn new(inner: W) -> PageWriter<W> {
         PageWriter {
             inner,
@@ -37,7 +37,7 @@ impl<W: Write> PageWriter<W> {
         }
     }
 
-    /// The number of bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn written(&self) -> u64 {
         self.written
     }
@@ -84,7 +84,7 @@ impl<W: Write> Write for PageWriter<W> {
     }
 }
 
-/// Bytes of a file of which none is handed out before its page has been checked.
+/// Bytes of a file that are handed out only after their page has been checked.
 pub struct CheckedBytes {
     file: String,
     bytes: OwnedBytes,
@@ -95,7 +95,8 @@ pub struct CheckedBytes {
 }
 
 impl CheckedBytes {
-    /// The first pages of `bytes`, as many as there are `checksums`; the last may be short.
+    /// Creates a reader of the first pages of `bytes`, as many as there are `checksums`; the last
+    /// may be short.
     ///
     /// `covered` is the number of bytes that the checksums cover and at most the file's length.
     pub fn new(
@@ -130,14 +131,14 @@ impl CheckedBytes {
         self.ask(&wanted);
     }
 
-    /// The `N` bytes at `at`, if the page that they lie in has been checked.
+    /// Returns the `N` bytes at `at`, if they are in one page and it has been checked.
     #[inline]
     pub fn checked<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
         let is_known = at % PAGE_BYTES + N <= PAGE_BYTES && self.is_verified(at / PAGE_BYTES);
         self.bytes.get(at..)?.first_chunk().filter(|_| is_known)
     }
 
-    /// Adds a page to the `wanted` ones; asks for those if it does not follow them.
+    /// Adds a page to the `wanted` range; requests that range first if the page does not follow it.
     #[cold]
     fn want(&self, page: usize, wanted: &mut Range<usize>) {
         if wanted.contains(&page) {
@@ -170,12 +171,12 @@ impl CheckedBytes {
         self.bytes.get(at).copied().unwrap_or(0)
     }
 
-    /// The name of the file, for messages.
+    /// Returns the name of the file, for messages.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The bytes `start..start + len` of the file, which lie in `section`.
+    /// Returns the bytes `start..start + len` of the file, which are in `section`.
     ///
     /// # Errors
     /// When a page they touch is damaged, or they reach past the checked part.
@@ -223,7 +224,7 @@ impl CheckedBytes {
             .collect()
     }
 
-    /// Damage found `offset` bytes from the start of the file.
+    /// Describes damage found `offset` bytes from the start of the file.
     #[cold]
     pub fn corruption(
         &self,

@@ -1,4 +1,4 @@
-//! How does a `.sig` file take part in the life of a tantivy segment?
+//! The part of a `.sig` file in the life of a tantivy segment.
 //!
 //! tantivy calls the plugin when it writes a segment and when it merges some; the plugin hands
 //! the signatures on to the builder and the merge, which know nothing of tantivy. Deleted
@@ -53,23 +53,25 @@ const OCCURRENCES_MARGIN: usize = 1 << 20;
 /// A merge of more postings and fingerprints of documents is worth threads of its own.
 const WORK_OF_THREADS: u64 = 4 << 20;
 
-/// What the plugin reports when it wants its segment to be written now.
+/// The size that the plugin reports to have its segment written now.
 const FLUSH_NOW_BYTES: usize = 1 << 40;
 
-/// What waits while it is taken as it comes: about a hundredth of a second of texts to compress. Those who sign
-/// are faster than the one thread that compresses, which in the end would work alone on all that waits.
+/// The limit of waiting documents in normal operation: about a hundredth of a second of texts to
+/// compress. The threads that sign are faster than the one that compresses, which in the end would
+/// work alone on all the waiting documents.
 const WAITING_BYTES: usize = 4 << 20;
 
 /// After this time without movement the thread that drains the queue may have ended.
 const STALL: Duration = Duration::from_secs(5);
 
-/// Documents that have been handed to tantivy and not yet arrived in a segment, with their signatures.
+/// Documents that have been handed to tantivy and not yet arrived in a segment, with their
+/// signatures.
 ///
-/// tantivy's queue is bounded by a count of documents; this bounds it by their size. A signature is not copied
-/// into tantivy's document, which has the number under which it waits here.
+/// tantivy's queue is bounded by a count of documents; this bounds it by their size. A signature is
+/// not copied into tantivy's document, which has the number of its entry here.
 pub struct Backlog {
     budget: Arc<ByteBudget>,
-    /// What may wait while the signatures of a segment are written, in bytes.
+    /// The limit, in bytes, while the signatures of a segment are written.
     bytes_max: AtomicUsize,
     waiting: Mutex<PendingPayloads>,
 }
@@ -84,11 +86,11 @@ impl std::fmt::Debug for Backlog {
 struct PendingPayloads {
     next: u64,
     documents: HashMap<u64, (Payload, Option<Permit>)>,
-    /// How many have arrived.
+    /// The number of documents that have arrived.
     arrived: u64,
 }
 
-/// What a document brings to the plugin.
+/// The data of a document for the plugin.
 pub struct Payload {
     /// The digest of the document's text.
     pub digest: Digest,
@@ -116,11 +118,12 @@ impl Backlog {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a document that takes `bytes`, waiting first until they fit or nothing else waits. Gives
-    /// the value of the signature field.
+    /// Adds a document that takes `bytes`, waiting first until they fit or nothing else waits.
+    /// Returns the value of the signature field.
     ///
-    /// When nothing moves for a while it is let in all the same: tantivy then says whether its
-    /// thread has ended, which only this can notice, or is slow, and then little is added.
+    /// When nothing moves for a while the document is let in regardless: if tantivy's thread has
+    /// ended, tantivy then reports it, and there is no other way to notice; if the thread is slow,
+    /// little is added.
     pub fn push(&self, payload: Payload, bytes: usize) -> [u8; 8] {
         self.push_within(payload, bytes, STALL)
     }
@@ -142,13 +145,13 @@ impl Backlog {
         number.to_le_bytes()
     }
 
-    /// Begins anew, for a writer that has room for `bytes_max` of what waits.
+    /// Begins anew, for a writer that has room for `bytes_max` of waiting documents.
     pub fn begin(&self, bytes_max: usize) {
         self.have(bytes_max);
         self.clear();
     }
 
-    /// From now on there is room for `bytes_max` of what waits.
+    /// Sets the room for waiting documents to `bytes_max` from now on.
     pub fn have(&self, bytes_max: usize) {
         self.bytes_max.store(bytes_max, Ordering::Relaxed);
     }
@@ -159,17 +162,17 @@ impl Backlog {
         self.wait_as_usual();
     }
 
-    /// Lets in what there is memory for, because for a while nothing will be taken.
+    /// Lets in as many documents as there is memory for, because for a while none will be taken.
     fn wait_for_long(&self) {
         self.budget.open(self.bytes_max.load(Ordering::Relaxed));
     }
 
-    /// Lets in what keeps those busy who take it.
+    /// Lets in enough documents to keep the threads that take them busy.
     fn wait_as_usual(&self) {
         self.budget.open(self.bytes_max.load(Ordering::Relaxed).min(WAITING_BYTES));
     }
 
-    /// None when its queue has been thrown away.
+    /// Takes out the document of this number; `None` when its queue has been thrown away.
     fn pop(&self, number: [u8; 8]) -> Option<(Payload, Option<Permit>)> {
         let mut waiting = self.lock();
         waiting.arrived += 1;
@@ -181,7 +184,7 @@ impl Backlog {
     }
 }
 
-/// What the segments of an index have in common.
+/// The properties that all segments of an index share.
 #[derive(Debug, Clone, Copy)]
 pub struct Description {
     /// Keys are smaller than 2^`key_bits`.
@@ -201,26 +204,26 @@ impl Description {
 
 /// The plugin: one for each open index.
 pub struct SignaturePlugin {
-    /// What the segments of the index have in common.
+    /// The properties that all segments of the index share.
     pub description: Description,
     /// Where posting lists wait while the terms are written; the system's choice if `None`.
     pub spool_dir: Option<PathBuf>,
-    /// What the writer counts its documents with.
+    /// The documents on their way, shared with the writer.
     pub backlog: Arc<Backlog>,
     /// Counts the segments that are merged into others.
     pub merges: AtomicU64,
-    /// How far merges have come.
+    /// The progress of merges.
     pub progress: Progress,
-    /// What a test makes fail.
+    /// Failures injected by a test.
     pub faults: OnceLock<Faults>,
 }
 
-/// How far the merges since the index was opened have come, in postings and fingerprints of documents.
+/// The progress of merges since the index was opened, in postings and fingerprints of documents.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Those that have been written.
+    /// The number written so far.
     pub done: AtomicU64,
-    /// Those of all merges that have begun.
+    /// The number in all merges that have begun.
     pub total: AtomicU64,
 }
 
@@ -249,13 +252,14 @@ impl SignatureFile {
     /// Opens the signatures of a segment of the index in the directory `path`.
     ///
     /// # Errors
-    /// When the file is missing, cut short, or not what was committed.
+    /// When the file is missing, cut short, or differs from the committed one.
     pub fn open(segment: &tantivy::SegmentReader, path: &Path) -> Result<SignatureFile> {
         let file = SignatureFile::open_to_merge(segment)?;
         Ok(SignatureFile { read_ahead: ReadAhead::of(&path.join(&file.name)), ..file })
     }
 
-    /// The same, to be read from the front to the end, for which the system itself reads ahead.
+    /// Opens the signatures to be read from the front to the end; the system itself reads ahead
+    /// then.
     fn open_to_merge(segment: &tantivy::SegmentReader) -> Result<SignatureFile> {
         let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
         let file = segment.open_read(SegmentComponent::Custom(EXTENSION.into()));
@@ -305,7 +309,7 @@ impl SignatureFile {
     }
 }
 
-/// The failure to read a file; what is wrong with it, if that was found.
+/// Returns the failure to read a file, or the damage that was found in it.
 fn unreadable(name: &str, error: &io::Error) -> Error {
     match error.get_ref().and_then(|cause| cause.downcast_ref::<Corruption>()) {
         Some(corruption) => Error::Corrupt(corruption.clone()),
@@ -480,7 +484,8 @@ mod tests {
 
     #[test]
     fn a_queue_that_nobody_drains_holds_nobody_up_for_ever() {
-        // A thread that ended between two segments notified nobody: callers of `add` waited forever.
+        // A thread that ended between two segments sent no notification: callers of `add` waited
+        // forever.
         let backlog = Backlog::default();
         backlog.begin(5);
         let payload = || Payload { digest: Digest::of(b""), tokens: 0, signature: Arc::default() };
@@ -488,7 +493,7 @@ mod tests {
         let first = backlog.push_within(payload(), 10, stall);
         let second = backlog.push_within(payload(), 10, stall);
         assert_eq!(backlog.lock().documents.len(), 2);
-        // One that is drained is waited for.
+        // If a thread drains the backlog, `push` waits.
         thread::scope(|scope| {
             scope.spawn(|| drop((backlog.pop(first), backlog.pop(second))));
             let third = backlog.push_within(payload(), 10, Duration::from_secs(3600));

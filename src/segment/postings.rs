@@ -1,9 +1,9 @@
-//! Which documents does this fingerprint occur in?
+//! Posting lists: the documents that contain a fingerprint.
 //!
-//! One or two documents stand in the term's value; longer lists are here, as varint deltas up to
-//! [`VARINT_DF_MAX`] documents and as a run-optimised roaring bitmap above. Lists are read where
-//! they lie. Deleted documents are still in them: `index` hides those. Layout:
-//! segments-format.md, "Postings".
+//! One or two documents are stored in the term's value; longer lists are here, as varint deltas up
+//! to [`VARINT_DF_MAX`] documents and as a run-optimised roaring bitmap above. Lists are read in
+//! place. Deleted documents are still in them: `index` hides those. Layout: segments-format.md,
+//! "Postings".
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,8 @@ pub const INLINE_DF_MAX: usize = 2;
 /// The maximum size of a document in a list, as a varint.
 const DOC_BYTES_MAX: usize = 5;
 
-/// How a posting list of the postings section is written, which its number of documents says.
+/// The encoding of a posting list in the postings section, which depends on its number of
+/// documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encoding {
     /// Varint deltas.
@@ -31,13 +32,13 @@ enum Encoding {
 }
 
 impl Encoding {
-    /// That of a list of `df` documents.
+    /// Returns the encoding of a list of `df` documents.
     fn of(df: usize) -> Encoding {
         if df <= VARINT_DF_MAX { Encoding::Varint } else { Encoding::Roaring }
     }
 }
 
-/// What the dictionary knows of a term's posting list.
+/// The entry of the dictionary for a term's posting list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Postings {
     /// The only document.
@@ -50,7 +51,7 @@ pub enum Postings {
 
 /// Lists on their way into a segment: in memory while they are few, then in an unnamed file.
 ///
-/// They come to light together with the terms but stand after them in the file.
+/// They are made together with the terms but follow them in the file.
 pub struct Spool {
     file: tempfile::SpooledTempFile,
     dir: Option<PathBuf>,
@@ -62,8 +63,8 @@ pub struct Spool {
 const SPOOL_BYTES_MAX: usize = 16 << 20;
 
 impl Spool {
-    /// An empty spool that grows into a file in `dir`, or in the system's directory for temporary
-    /// files.
+    /// Creates an empty spool that grows into a file in `dir`, or in the system's directory for
+    /// temporary files.
     pub fn new(dir: Option<&Path>) -> Spool {
         let file = match dir {
             Some(dir) => tempfile::spooled_tempfile_in(SPOOL_BYTES_MAX, dir),
@@ -72,12 +73,12 @@ impl Spool {
         Spool { file, dir: dir.map(Path::to_owned), written: 0, scratch: Vec::new() }
     }
 
-    /// An empty spool that grows in the same place.
+    /// Creates an empty spool that grows in the same place.
     pub fn beside(&self) -> Spool {
         Spool::new(self.dir.as_deref())
     }
 
-    /// The number of bytes in it.
+    /// Returns the number of bytes in it.
     pub fn written(&self) -> u64 {
         self.written
     }
@@ -142,7 +143,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// The set of these documents, in any order.
+    /// Creates the set of these documents, in any order.
     #[must_use]
     pub fn new(mut docs: Vec<u32>) -> Candidates {
         docs.sort_unstable();
@@ -151,7 +152,7 @@ impl Candidates {
         Candidates { bitmap }
     }
 
-    /// Whether the set has `doc`.
+    /// Returns whether the set has `doc`.
     #[must_use]
     pub fn contains(&self, doc: u32) -> bool {
         self.bitmap.contains(doc)
@@ -169,7 +170,7 @@ pub struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    /// The list that begins at byte `at` of the postings section.
+    /// Returns the list that begins at byte `at` of the postings section.
     ///
     /// # Errors
     /// When its bytes are damaged or its length is not possible in this segment.
@@ -203,7 +204,7 @@ impl<'a> List<'a> {
     /// Appends the documents of the list, in ascending order, to `docs`.
     ///
     /// # Errors
-    /// When the list does not hold what it says. `docs` may then have been added to.
+    /// When the content of the list contradicts its header. `docs` may then have been added to.
     pub fn decode(&self, file: &SigFile, docs: &mut Vec<u32>) -> Result<(), Corruption> {
         let before = docs.len();
         match self.encoding {
@@ -218,7 +219,7 @@ impl<'a> List<'a> {
         Ok(())
     }
 
-    /// Whether intersecting with a set of `candidates` documents beats decoding.
+    /// Returns whether intersecting with a set of `candidates` documents beats decoding.
     ///
     /// Measured: a probe costs about as much as decoding 400 documents, and grows with the
     /// candidates.
@@ -227,11 +228,11 @@ impl<'a> List<'a> {
         self.encoding == Encoding::Roaring && self.df as usize > 400 + 4 * candidates
     }
 
-    /// The documents of the list that are among `candidates`, in ascending order. A bitmap is
-    /// intersected in its serialised form: only containers that both have are looked at.
+    /// Returns the documents of the list that are among `candidates`, in ascending order. A bitmap
+    /// is intersected in its serialised form: only containers that both have are looked at.
     ///
     /// # Errors
-    /// When the list does not hold what it says.
+    /// When the content of the list contradicts its header.
     pub fn among(
         &self,
         file: &SigFile,
@@ -257,7 +258,7 @@ impl<'a> List<'a> {
         Ok(found.into_iter())
     }
 
-    /// The length of the list in its section, if it holds `docs`.
+    /// Returns the length of the list in its section, if it holds `docs`.
     pub fn encoded_bytes(&self, docs: &[u32]) -> usize {
         let mut bytes = Vec::new();
         put_varint(&mut bytes, u64::from(self.df));
@@ -287,7 +288,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The list as a bitmap; only for [`Encoding::Roaring`].
+    /// Returns the list as a bitmap; only for [`Encoding::Roaring`].
     fn bitmap(&self, file: &SigFile) -> Result<RoaringBitmap, Corruption> {
         let bitmap = RoaringBitmap::deserialize_from(self.bytes).ok();
         bitmap
@@ -302,16 +303,17 @@ impl<'a> List<'a> {
     }
 }
 
-/// Whether the containers of a serialised bitmap stand where it says, have the lengths and, if they
-/// are runs, the numbers of values that it says, and fill it.
+/// Returns whether the containers of a serialised bitmap are at the offsets in its header, have the
+/// lengths and, if they are runs, the numbers of values in it, and fill the bytes.
 ///
-/// The crate takes offsets at their word: it panics when one leads out of the bytes, and reads
+/// The crate trusts offsets: it panics when one leads out of the bytes, and reads another container
+/// when it leads elsewhere.
 /// another container when it leads elsewhere.
 fn is_framed(bytes: &[u8]) -> bool {
     walk_frame(bytes).is_some_and(|rest| rest.is_empty())
 }
 
-/// What follows the last container; `None` if one is not as the frame says.
+/// Returns the bytes after the last container; `None` if a container contradicts the frame.
 fn walk_frame(bytes: &[u8]) -> Option<&[u8]> {
     const NO_RUNS_COOKIE: u32 = 12_346;
     const RUNS_COOKIE: u32 = 12_347;

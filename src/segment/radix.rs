@@ -1,8 +1,9 @@
-//! How are integers sorted by their high bits, when their low bits are in order already?
+//! A radix sort of integers by their high bits, when their low bits are in order already.
 //!
-//! Fingerprints come in the order of their occurrences, and digests in that of their documents. An integer that has
-//! the one above the other has to be sorted by its high bits alone, if equal ones stay in order. A radix sort from the
-//! lowest digit of these does so, in a pass for each byte in which any two differ; sorting whole integers takes up to
+//! Fingerprints come in the order of their occurrences, and digests in that of their documents. An
+//! integer with the fingerprint or digest above its occurrence or document has to be sorted by its
+//! high bits alone, if equal ones stay in order. A radix sort from the lowest digit of these does
+//! so, with one pass for each byte that differs between any two; sorting whole integers takes up to
 //! four passes more.
 
 /// A byte.

@@ -1,14 +1,14 @@
-//! Which parts of a file will be wanted at once?
+//! Requests for the parts of a file that will be read soon.
 //!
 //! A query reads a few bytes in each of a hundred pages. From a disk that is a hundred waits, one
-//! after the other, unless all pages are asked for before the first is read.
+//! after the other, unless all pages are requested before the first is read.
 
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
 use rustix::fs::{Advice, fadvise};
 
-/// Asks the system to fetch parts of a file. The default one asks for nothing.
+/// Requests parts of a file from the system in advance. The default one requests nothing.
 #[derive(Debug, Default)]
 pub struct ReadAhead {
     /// The file, opened a second time: advice for a mapping would need unsafe code.
@@ -17,7 +17,8 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Read-ahead in the file at `path`; none if it cannot be opened, or on a system without it.
+    /// Opens read-ahead for the file at `path`; inactive if the file cannot be opened, or on a
+    /// system without read-ahead.
     #[must_use]
     pub fn of(path: &Path) -> ReadAhead {
         #[cfg(target_os = "linux")]

@@ -1,7 +1,8 @@
-//! What does this segment say about a fingerprint, or about a document?
+//! A reader of one segment: fingerprints, documents and signatures.
 //!
 //! Opening reads the frame of the file and the separators of the term index; all else is read, and
-//! checked against its checksum, when it is asked for. A reader may be used by any number of threads at once.
+//! checked against its checksum, at the first request. Any number of threads may use a reader at
+//! once.
 
 use ownedbytes::OwnedBytes;
 
@@ -84,19 +85,19 @@ impl SegmentReader {
         Ok(SegmentReader { file, index, filters })
     }
 
-    /// What the segment is.
+    /// Returns the header of the segment.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.file.header
     }
 
-    /// How many of everything it holds.
+    /// Returns the counts of its contents.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.file.footer.counts
     }
 
-    /// The term with this key.
+    /// Returns the term with this key.
     ///
     /// # Errors
     /// When the bytes to be read are damaged.
@@ -121,7 +122,7 @@ impl SegmentReader {
         self.term(ordinal, block.postings(index)).map(Some)
     }
 
-    /// The number of blocks of the dictionary.
+    /// Returns the number of blocks of the dictionary.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.index.blocks()
@@ -177,7 +178,7 @@ impl SegmentReader {
         Ok(())
     }
 
-    /// Whether the documents of `term` that are in a given set are found faster by
+    /// Returns whether the documents of `term` that are in a given set are found faster by
     /// [`documents_among`](Self::documents_among) than by looking at each, if there are
     /// `candidates` of them.
     #[inline]
@@ -206,7 +207,7 @@ impl SegmentReader {
         Ok(())
     }
 
-    /// What is known of document `doc`.
+    /// Reads the record of document `doc`.
     ///
     /// # Errors
     /// When the bytes to be read are damaged, or there is no such document.
@@ -214,7 +215,7 @@ impl SegmentReader {
         documents::read(&self.file, doc)
     }
 
-    /// The id of document `doc`.
+    /// Returns the id of document `doc`.
     ///
     /// # Errors
     /// When the bytes to be read are damaged, or there is no such document.
@@ -222,7 +223,7 @@ impl SegmentReader {
         ids::id(&self.file, doc)
     }
 
-    /// The digest of the text of document `doc`.
+    /// Returns the digest of the text of document `doc`.
     ///
     /// # Errors
     /// When the bytes to be read are damaged, or there is no such document.
@@ -230,8 +231,8 @@ impl SegmentReader {
         ids::digest(&self.file, doc)
     }
 
-    /// The documents whose text has this digest, among those for which `is_wanted` is true, ascending; nothing
-    /// is read of the others.
+    /// Returns the documents whose text has this digest, among those that `is_wanted` accepts,
+    /// ascending; reads nothing of the others.
     ///
     /// # Errors
     /// When the bytes to be read are damaged.
@@ -259,7 +260,7 @@ impl SegmentReader {
         documents::distinct_of(&self.file, docs, sizes)
     }
 
-    /// The number of distinct fingerprints of every document.
+    /// Returns the number of distinct fingerprints of every document.
     ///
     /// # Errors
     /// When the column is damaged.
@@ -289,7 +290,7 @@ impl SegmentReader {
         self.forward_list(doc)?.decode_ordinals(&self.file, ordinals)
     }
 
-    /// The forward list of document `doc` where it lies, for those who need little of it.
+    /// Returns the forward list of document `doc` in place, for readers that need little of it.
     pub(crate) fn forward_list(&self, doc: u32) -> Result<ForwardList<'_>, Corruption> {
         if !self.header().signatures {
             let what = format!("that of document {doc} is wanted, but signatures are not stored");
@@ -300,7 +301,7 @@ impl SegmentReader {
         ForwardList::open(&self.file, at)
     }
 
-    /// The signature of document `doc`.
+    /// Returns the signature of document `doc`.
     ///
     /// # Errors
     /// When the bytes to be read are damaged, or there is no such document.
@@ -344,7 +345,7 @@ fn check_without_signatures(file: &SigFile) -> Result<(), Corruption> {
     Ok(())
 }
 
-/// The documents of postings that are no list.
+/// Returns the documents of postings that are no list.
 pub(super) fn inline_docs(postings: &Postings) -> impl Iterator<Item = u32> + use<> {
     let (first, second) = match *postings {
         Postings::One(doc) => (Some(doc), None),
@@ -355,7 +356,7 @@ pub(super) fn inline_docs(postings: &Postings) -> impl Iterator<Item = u32> + us
 }
 
 impl Term<'_> {
-    /// The documents, if they are at most two and stand in the dictionary.
+    /// Returns the documents, if there are at most two and the dictionary contains them.
     #[inline]
     #[must_use]
     pub fn inline(&self) -> Option<impl Iterator<Item = u32> + use<>> {
@@ -365,7 +366,8 @@ impl Term<'_> {
         }
     }
 
-    /// The number of documents of the segment, deleted ones included, that hold the fingerprint.
+    /// Returns the number of documents of the segment, deleted ones included, that hold the
+    /// fingerprint.
     #[inline]
     #[must_use]
     pub fn df(&self) -> u32 {

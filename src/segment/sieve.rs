@@ -1,8 +1,8 @@
-//! Which of these keys can a segment hold?
+//! A filter of many keys, one segment after the other.
 //!
-//! Of the keys of a query, few are in a segment, and each segment is asked for all: what a key costs here is
-//! most of what each further segment costs a search. So each step does one thing for all keys, and nothing is decided key
-//! by key that can be decided once.
+//! Few of the keys of a query are in a segment, and every segment is searched for all of them: the
+//! cost of a key here is most of the cost that each further segment adds to a search. So each step
+//! does one thing for all keys, and no decision that can be made once is made key by key.
 
 use super::filter::{EMPTY_LINE, Filters, KeyHash, Line};
 use super::layout::Section;
@@ -10,7 +10,7 @@ use super::look_up::near;
 use super::reader::SegmentReader;
 use crate::error::Corruption;
 
-/// Ascending keys, and what the filters of one segment after the other say of them.
+/// Ascending keys, and the results of the filters, one segment after the other.
 pub struct Sieve<'k, 'a> {
     keys: &'k [u64],
     hashes: Vec<KeyHash>,
@@ -20,7 +20,7 @@ pub struct Sieve<'k, 'a> {
 }
 
 impl<'k, 'a> Sieve<'k, 'a> {
-    /// A sieve for these keys, which ascend.
+    /// Creates a sieve for these keys, which ascend.
     pub fn new(keys: &'k [u64]) -> Sieve<'k, 'a> {
         let hashes = keys.iter().map(|&key| KeyHash::of(key)).collect();
         let (numbers, lines) = (Vec::with_capacity(keys.len()), Vec::with_capacity(keys.len()));
@@ -58,7 +58,7 @@ impl<'k, 'a> Sieve<'k, 'a> {
         Ok(())
     }
 
-    /// Finds the lines of the keys in a segment; none in one without terms.
+    /// Finds the lines of the keys in a segment; clears them if the segment has no terms.
     fn number(&mut self, reader: &SegmentReader) {
         let (index, filters) = (reader.index(), reader.filters());
         let keys = if reader.counts().terms == 0 { &[] } else { self.keys };
@@ -70,7 +70,8 @@ impl<'k, 'a> Sieve<'k, 'a> {
         );
     }
 
-    /// The keys that pass the lines taken: the place of each, the key, and the group of terms that may have it.
+    /// Returns the keys that pass the lines taken: the place of each, the key, and the group of
+    /// terms that may have it.
     pub fn passing(&self) -> impl Iterator<Item = (u32, u64, u32)> {
         near(self.lines.iter().map(|line| line[0]));
         let tested = (0..).zip(self.hashes.iter().zip(&self.lines));
@@ -102,14 +103,14 @@ mod tests {
         SegmentReader::open("f.sig", OwnedBytes::new(bytes)).unwrap()
     }
 
-    /// The places of the keys that pass.
+    /// Returns the places of the keys that pass.
     fn places(sieve: &Sieve<'_, '_>) -> Vec<u32> {
         sieve.passing().map(|(i, ..)| i).collect()
     }
 
     #[test]
     fn keys_of_a_segment_pass_and_few_others_whether_its_lines_were_read_before_or_not() {
-        // Of the keys of the largest every other, and as many between them.
+        // Every other key of the largest segment, and as many between them.
         let mut keys: Vec<u64> = (0..40_000).step_by(2).map(key).collect();
         keys.extend((0..20_000).map(|i| 1 << 38 | mix64(!i) >> 25));
         // Below and above all; the last are of more bits than the segments' keys.

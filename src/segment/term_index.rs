@@ -1,8 +1,8 @@
-//! Which block of terms can hold this fingerprint, and where is it?
+//! The term index: from a key to the block that may hold it.
 //!
-//! An FST of the separators between groups of 64 blocks is streamed at open into a table that is small
-//! enough to stay in the processor's cache; the first keys of a group's blocks are read where they lie. So
-//! opening costs an entry in 16,384 terms. Layout: segments-format.md, "Term index".
+//! An FST of the separators between groups of 64 blocks is streamed at open into a table that is
+//! small enough to stay in the processor's cache; the first keys of a group's blocks are read in
+//! place. So opening costs an entry in 16,384 terms. Layout: segments-format.md, "Term index".
 
 use std::ops::Range;
 
@@ -24,12 +24,12 @@ const ENTRY_REST_BYTES: usize = 7;
 const PREFIX_BITS_SPARE: u32 = 3;
 const PREFIX_BITS_MAX: u32 = 24;
 
-/// What the record of a group begins with.
+/// The beginning of the record of a group.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupHead {
-    /// Where its first block lies in the terms section.
+    /// The offset of its first block in the terms section.
     pub terms_base: u64,
-    /// Where its first list lies in the postings section; 0 if it has none.
+    /// The offset of its first list in the postings section; 0 if it has no list.
     pub lists_base: u64,
 }
 
@@ -40,7 +40,7 @@ impl GroupHead {
         bytes.extend_from_slice(&self.lists_base.to_le_bytes()[..OFFSET_BYTES]);
     }
 
-    /// What a record begins with.
+    /// Reads the beginning of a record.
     #[inline]
     fn read(record: &[u8]) -> GroupHead {
         let base = |at: usize| get_bits(record, 8 * at, 8 * OFFSET_BYTES as u32);
@@ -48,12 +48,12 @@ impl GroupHead {
     }
 }
 
-/// What the record of a group says of one of its blocks.
+/// The entry of a block in the record of its group.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// How the block is coded.
     pub shape: Shape,
-    /// How far it is from the group's first block.
+    /// The distance in bytes from the group's first block.
     pub offset: usize,
 }
 
@@ -68,7 +68,7 @@ impl Entry {
         bytes.extend_from_slice(&[low_bits, upper_bytes, value_bits, gap_bits]);
     }
 
-    /// The entry that begins at byte `at` of a record.
+    /// Returns the entry that begins at byte `at` of a record.
     #[inline]
     fn read(record: &[u8], at: usize, key_bytes: usize) -> Entry {
         let first = first_key(record, at, key_bytes);
@@ -80,13 +80,13 @@ impl Entry {
     }
 }
 
-/// The first key of the block whose entry begins at byte `at` of a record.
+/// Returns the first key of the block whose entry begins at byte `at` of a record.
 #[inline]
 fn first_key(record: &[u8], at: usize, key_bytes: usize) -> u64 {
     get_bits(record, 8 * at, 8 * key_bytes as u32)
 }
 
-/// What the index says of a block.
+/// The place and coding of a block, from the index.
 #[derive(Debug, Clone, Copy)]
 pub struct Located {
     /// Its number.
@@ -98,7 +98,7 @@ pub struct Located {
     pub range: (usize, usize),
 }
 
-/// Finds the block of a key: the separators of groups in memory, all else where it lies.
+/// Finds the block of a key: the separators of groups are in memory, all else is read in place.
 pub struct TermIndex {
     /// The separators as keys: each group's keys are at least its own and less than the next.
     separators: Vec<u64>,
@@ -133,7 +133,7 @@ impl TermIndex {
             .ok_or_else(|| damage("it indexes another number of groups"))?;
         let record_bytes = record_bytes(key_bytes) as u64;
         let are_there = (0..).zip(&records).all(|(group, &at)| at == group * record_bytes);
-        // What is below all separators is in the first group too: a look-up does not ask.
+        // Keys below all separators belong to the first group too: a look-up relies on that.
         let from_zero = separators.first().is_none_or(|&first| first == 0);
         if !are_there || !from_zero || separators.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(damage("the groups are not in order"));
@@ -152,12 +152,12 @@ impl TermIndex {
         Ok(TermIndex { separators, by_prefix, prefix_shift, blocks, terms, key_bytes, key_max })
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks
     }
 
-    /// The only group that can hold `key`; `None` in a segment without terms.
+    /// Returns the only group that can hold `key`; `None` in a segment without terms.
     #[inline(always)]
     pub fn group_of(&self, key: u64) -> Option<usize> {
         if self.separators.is_empty() {
@@ -173,13 +173,13 @@ impl TermIndex {
         Some((from + within).saturating_sub(1))
     }
 
-    /// The blocks of a group.
+    /// Returns the blocks of a group.
     #[inline]
     fn blocks_of(&self, group: usize) -> Range<usize> {
         group * GROUP_BLOCKS..((group + 1) * GROUP_BLOCKS).min(self.blocks)
     }
 
-    /// The block of `group` that has `key` if keys are spread evenly.
+    /// Returns the block of `group` that has `key` if keys are spread evenly.
     #[inline]
     fn guess(&self, group: usize, key: u64) -> usize {
         let blocks = self.blocks_of(group);
@@ -190,14 +190,14 @@ impl TermIndex {
         blocks.start + ((share * blocks.len() as f32) as usize).min(blocks.len() - 1)
     }
 
-    /// Where the entry of a block is in the section.
+    /// Returns the offset of the entry of a block in the section.
     #[inline]
     pub fn entry_at(&self, block: usize) -> usize {
         let (group, place) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
         self.record_of(group).start + self.entry_in_record(place)
     }
 
-    /// Where in its group's record the entry of the block at `place` of the group is.
+    /// Returns the offset in its group's record of the entry of the block at `place` of the group.
     #[inline]
     fn entry_in_record(&self, place: usize) -> usize {
         HEAD_BYTES + place * self.entry_bytes()
@@ -207,20 +207,21 @@ impl TermIndex {
         self.key_bytes + ENTRY_REST_BYTES
     }
 
-    /// Where in the section the record of a group is.
+    /// Returns the place in the section of the record of a group.
     #[inline]
     pub fn record_of(&self, group: usize) -> Range<usize> {
         let bytes = record_bytes(self.key_bytes);
         group * bytes..(group + 1) * bytes
     }
 
-    /// Where in the section a search for `key` in `group` will read first, if keys are spread evenly.
+    /// Returns the offset in the section that a search for `key` in `group` will read first, if
+    /// keys are spread evenly.
     #[inline]
     pub fn place(&self, group: usize, key: u64) -> usize {
         self.entry_at(self.guess(group, key))
     }
 
-    /// The only block that can hold `key`, which is in `group` if anywhere.
+    /// Returns the only block that can hold `key`, which is in `group` if anywhere.
     ///
     /// # Errors
     /// When the record of the group is damaged.
@@ -233,10 +234,10 @@ impl TermIndex {
         Ok(self.block_in(self.record(file, group)?, group, key))
     }
 
-    /// The same, and what the index says of it.
+    /// Returns the block that [`block_of`](Self::block_of) finds, with its entry in the index.
     ///
     /// # Errors
-    /// As [`block_of`](Self::block_of).
+    /// The errors of [`block_of`](Self::block_of).
     #[inline]
     pub fn locate_key(
         &self,
@@ -249,7 +250,7 @@ impl TermIndex {
         self.located(file, record, block).map(Some)
     }
 
-    /// What the index says of a block.
+    /// Returns the entry of a block in the index.
     ///
     /// # Errors
     /// When the record of its group is damaged, or the block is not among the terms.
@@ -260,8 +261,8 @@ impl TermIndex {
         self.located(file, self.record(file, block / GROUP_BLOCKS)?, block)
     }
 
-    /// The block in which the keys from `key` on begin; the one before it, if that ends below `key`. `None` in
-    /// a segment without terms.
+    /// Returns the first block of the keys from `key` on; the one before it, if that ends below
+    /// `key`. `None` in a segment without terms.
     ///
     /// # Errors
     /// When the record of a group is damaged.
@@ -271,7 +272,7 @@ impl TermIndex {
         Ok(Some(self.block_of(file, group, key)?.unwrap_or(first)))
     }
 
-    /// The record of a group.
+    /// Returns the record of a group.
     #[inline]
     fn record<'a>(&self, file: &'a SigFile, group: usize) -> Result<&'a [u8], Corruption> {
         let at = self.record_of(group).start;
@@ -298,7 +299,7 @@ impl TermIndex {
         Some(block)
     }
 
-    /// What the `record` of its group says of a block.
+    /// Decodes the entry of a block in the `record` of its group.
     #[inline]
     fn located(&self, file: &SigFile, record: &[u8], block: usize) -> Result<Located, Corruption> {
         let entry = |place: usize| Entry::read(record, self.entry_in_record(place), self.key_bytes);
@@ -326,7 +327,7 @@ impl TermIndex {
         file.corruption(Section::TermIndex, self.entry_at(block), what)
     }
 
-    /// The block `block`.
+    /// Returns the block `block`.
     ///
     /// # Errors
     /// When its bytes, or those of its group's record, are damaged.
@@ -335,7 +336,7 @@ impl TermIndex {
         self.open_block(file, &self.locate(file, block)?)
     }
 
-    /// A block that has been located.
+    /// Returns a block that has been located.
     ///
     /// # Errors
     /// When its bytes are damaged.
@@ -357,7 +358,7 @@ impl TermIndex {
     }
 }
 
-/// The bytes of the record of a full group.
+/// Returns the number of bytes of the record of a full group.
 fn record_bytes(key_bytes: usize) -> usize {
     HEAD_BYTES + GROUP_BLOCKS * (key_bytes + ENTRY_REST_BYTES)
 }
@@ -367,8 +368,8 @@ fn prefix(key: u64, shift: u32) -> usize {
     (key >> shift) as usize
 }
 
-/// The entries of the FST, separators as keys; `None` if they are not as many as `groups`, or it
-/// cannot be walked: the checksums of its bytes fit, so it was forged.
+/// Reads the entries of the FST, separators as keys; `None` if their number is not `groups`, or if
+/// it cannot be walked: the checksums of its bytes fit, so it was forged.
 fn stream(bytes: &[u8], header: &Header, groups: usize) -> Option<(Vec<u64>, Vec<u64>)> {
     use fst::Streamer;
 
@@ -399,7 +400,7 @@ mod tests {
 
     const TERMS: u64 = GROUP_TERMS as u64;
 
-    /// A segment of one document that has these keys.
+    /// Creates a segment of one document that has these keys.
     fn reader(key_bits: u8, keys: impl Iterator<Item = u64>) -> SegmentReader {
         let signature: Vec<_> =
             (0..).zip(keys).map(|(position, key)| Fingerprint { key, position }).collect();
@@ -431,7 +432,7 @@ mod tests {
             let key = |i: u64| 1 << 38 | mix64(i) >> 25;
             let reader = reader(40, (0..terms).map(key));
             let (file, index) = (reader.file(), reader.index());
-            // Some below all of the segment, those that it has, and others between and above.
+            // Some keys below all of the segment, the segment's keys, and others between and above.
             let others = (0..100).chain((0..500).map(|i| mix64(!i) >> 24));
             let mut keys: Vec<u64> = (0..terms).step_by(16).map(key).chain(others).collect();
             keys.sort_unstable();

@@ -1,9 +1,10 @@
-//! In which order are terms written, and what is written about them?
+//! The order of terms in the file, and the index and filter over them.
 //!
-//! Terms come in key order and go into blocks; 64 blocks are a group. Of each group the writer notes
-//! where its blocks are and how they are coded, and makes the filter of its keys; of all groups it makes an
-//! FST of the separators between them. An FST with one entry a key would cost three times the bytes:
-//! random keys share almost nothing. Layout: segments-format.md, "Terms", "Term index" and "Filter".
+//! Terms come in key order and go into blocks; 64 blocks are a group. For each group the writer
+//! notes where its blocks are and how they are coded, and makes the filter of its keys; for all
+//! groups it makes an FST of the separators between them. An FST with one entry a key would cost
+//! three times the bytes: random keys share almost nothing. Layout: segments-format.md, "Terms",
+//! "Term index" and "Filter".
 
 use std::io::{self, Write};
 
@@ -30,7 +31,7 @@ pub struct TermsWriter {
     terms: u64,
 }
 
-/// What is known of the group whose terms are coming.
+/// The state of the group whose terms are coming.
 #[derive(Default)]
 struct Group {
     keys: Vec<u64>,
@@ -39,7 +40,7 @@ struct Group {
     lists_base: Option<u64>,
 }
 
-/// What remains to be written after the last block.
+/// The parts to be written after the last block.
 pub struct TermsEnd {
     /// The term index: the records of all groups, and the finished FST.
     pub index: Vec<u8>,
@@ -52,7 +53,7 @@ pub struct TermsEnd {
 }
 
 impl TermsWriter {
-    /// A writer of the terms of the segment that begins with `header`; lists go to `lists`.
+    /// Creates a writer of the terms of the segment that begins with `header`; lists go to `lists`.
     pub fn new(header: Header, lists: Spool) -> TermsWriter {
         TermsWriter {
             header,
@@ -92,7 +93,7 @@ impl TermsWriter {
         Ok(())
     }
 
-    /// Writes the last group; what is left to write elsewhere.
+    /// Writes the last group; returns the parts that belong elsewhere in the file.
     pub fn finish(mut self, out: &mut impl Write) -> io::Result<TermsEnd> {
         if self.block.len() > 0 {
             self.end_block();
@@ -136,8 +137,8 @@ impl TermsWriter {
     }
 }
 
-/// The shortest string that is greater than the big-endian form of `last` and at most that of
-/// `first`; empty before the first group.
+/// Returns the shortest string that is greater than the big-endian form of `last` and at most that
+/// of `first`; empty before the first group.
 fn separator(last: Option<u64>, first: u64, key_bytes: usize) -> Vec<u8> {
     let bytes = |key: u64| key.to_be_bytes()[8 - key_bytes..].to_vec();
     let Some(last) = last else { return Vec::new() };

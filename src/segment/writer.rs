@@ -1,4 +1,4 @@
-//! In which order is a `.sig` file written?
+//! The writer of `.sig` files, in their order.
 //!
 //! One pass, front to back: terms in key order, then the signatures in document order. The
 //! in-memory builder and the merge both write through this, so there is one place that knows the
@@ -90,7 +90,7 @@ impl<W: Write> SegmentWriter<W> {
     }
 }
 
-/// The approximate size of the chunks in which forward lists are written to the file.
+/// The approximate size of a chunk of forward lists, the unit of writing to the file.
 pub const CHUNK_BYTES: usize = 64 << 10;
 
 /// The signatures of documents that follow each other, as they are written.
@@ -100,13 +100,13 @@ pub struct ForwardChunk {
     /// The places of the lists are counted from the beginning of the chunk.
     documents: Vec<Document>,
     ids: String,
-    /// Of each document the end of its id in `ids`, and the digest of its text.
+    /// For each document the end of its id in `ids`, and the digest of its text.
     identities: Vec<(usize, Digest)>,
     occurrences: usize,
 }
 
 impl ForwardChunk {
-    /// An empty chunk of a segment whose term ordinals have this many bits.
+    /// Creates an empty chunk of a segment whose term ordinals have this many bits.
     pub fn new(ordinal_bits: u32) -> ForwardChunk {
         ForwardChunk {
             ordinal_bits,
@@ -144,12 +144,12 @@ impl ForwardChunk {
         list.put_renumbered(&mut self.bytes, ordinals, self.ordinal_bits);
     }
 
-    /// The number of fingerprints.
+    /// Returns the number of fingerprints.
     pub fn occurrences(&self) -> usize {
         self.occurrences
     }
 
-    /// The length of the lists and of the ids.
+    /// Returns the length of the lists and of the ids.
     pub fn len(&self) -> usize {
         self.bytes.len() + self.ids.len()
     }
@@ -178,7 +178,7 @@ pub struct ForwardWriter<W: Write> {
 }
 
 impl<W: Write> ForwardWriter<W> {
-    /// The bits of a term ordinal.
+    /// Returns the number of bits of a term ordinal.
     pub fn ordinal_bits(&self) -> u32 {
         self.ordinal_bits
     }

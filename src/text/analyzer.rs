@@ -1,11 +1,11 @@
-//! How is a text analyzed, and would another build of cento analyze it the same way?
+//! Analyzers: their specifications, and a check that two builds of cento analyze texts alike.
 //!
-//! An [`Analyzer`] is known by its specification, which an index stores. The specification cannot
-//! say which version of the Unicode tables it runs on, so the index also stores
-//! [`Analyzer::digest`], a hash of what the analyzer makes of a fixed text in many scripts.
+//! An [`Analyzer`] is identified by its specification, which an index stores. The specification
+//! does not name the version of the Unicode tables, so the index also stores [`Analyzer::digest`],
+//! a hash of the tokens of a fixed text in many scripts.
 //!
-//! Except for `avtor`, it does not guess languages: the same rules hold for every text, so that a
-//! quotation is found in a text of another language.
+//! Except for `avtor`, analyzers do not guess languages: the same rules hold for every text, so
+//! that a quotation is found in a text of another language.
 
 use super::family::{Family, Method};
 use super::{Parts, Take, Tokens, avtor, chars, code, prepared, tokenize};
@@ -24,10 +24,10 @@ use std::sync::Arc;
 /// case (full case folding), and `cjk=2` cuts runs of letters of scripts written without spaces
 /// into overlapping pairs; `cjk=0` leaves such runs whole.
 ///
-/// `prefixes(n=1)` takes of each word the first n letters. `avtor(language=auto,markup=1,homoglyphs=1,
-/// stop=1,filter=1,stem=1)` is the pipeline of AVTOR.NET (Sharapova and Sharapova 2018): each step
-/// can be turned off, and the language, on which stop words and stems depend, be said, which is
-/// better than to have it found out if there are short texts, or one language only.
+/// `prefixes(n=1)` takes the first n letters of each word.
+/// `avtor(language=auto,markup=1,homoglyphs=1,stop=1,filter=1,stem=1)` is the pipeline of AVTOR.NET
+/// (Sharapova and Sharapova 2018): each step can be turned off. The language determines stop words
+/// and stems; naming it is better than detecting it if texts are short, or all in one language.
 ///
 /// `code(language=java,names=0)` reads programs in C, C++ (`cpp`), Java, Python and Rust, and with
 /// features of the crate in JavaScript, TypeScript, PHP and Ruby (`code-web`), and Go, C# and Kotlin
@@ -63,10 +63,10 @@ impl PartialEq for Analyzer {
 
 impl Eq for Analyzer {}
 
-/// The specification of the analyzer used when none is named.
+/// The specification of the default analyzer.
 pub const DEFAULT_SPEC: &str = "words(nfkc=1,fold=1,cjk=2)";
 
-/// All analyzers, in the order in which they are shown.
+/// All analyzers, in display order.
 static FAMILIES: [&Family; 7] = [
     &tokenize::FAMILY,
     &prepared::FAMILY,
@@ -79,40 +79,41 @@ static FAMILIES: [&Family; 7] = [
 
 static GRAMMAR: Grammar<Family> = Grammar { noun: "analyzer", families: &FAMILIES };
 
-/// All families of analyzers, also those that this build leaves out.
+/// Returns all families of analyzers, also those that this build leaves out.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
 
-/// Tokens that are handed on at a time: as many as a book's chapter has, so that few texts have more.
+/// The maximum number of tokens that are passed on at a time: as many as a book's chapter has, so
+/// that few texts have more.
 pub const PART_TOKENS: usize = 1 << 16;
 
 impl Analyzer {
-    /// The family that it is of.
+    /// Returns the family that it belongs to.
     #[must_use]
     pub fn family(&self) -> &'static Family {
         self.family
     }
 
-    /// The name and parameters of it.
+    /// Returns its name and parameters.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The analyzer by whose tokens passages are found in texts that this one signs.
+    /// Returns the analyzer whose tokens delimit passages in texts that this one signs.
     ///
-    /// It is this one, unless it leaves words out or takes stems: what remains serves to find
-    /// documents, but where a passage begins and ends, and how much of it was changed, is seen better
-    /// with all words as they are.
+    /// It is this one, unless it leaves words out or takes stems: the remaining tokens serve to
+    /// find documents, but the ends of a passage, and its changes, are found more exactly with all
+    /// words unchanged.
     #[must_use]
     pub fn of_passages(&self) -> Analyzer {
         let other = self.method.of_passages().map(|spec| spec.parse());
         other.map_or_else(|| self.clone(), |other| other.expect("it is one of the same family"))
     }
 
-    /// Whether it reads programs.
+    /// Returns whether it reads programs.
     #[must_use]
     pub fn is_of_programs(&self) -> bool {
         self.spec().name() == code::FAMILY.name
@@ -134,8 +135,8 @@ impl Analyzer {
         Ok(Some(spans.map(|span| span.start).collect()))
     }
 
-    /// The bytes of which the tokens of a text of ASCII are one each, in their order; none if they are
-    /// others.
+    /// Returns the bytes that are the tokens of a text of ASCII, one each, in their order; `None`
+    /// for analyzers with other tokens.
     pub(crate) fn alphabet(&self) -> Option<&'static [u8]> {
         self.method.alphabet()
     }
@@ -149,7 +150,7 @@ impl Analyzer {
         self.analyze_until(text, tokens, Stop::NEVER)
     }
 
-    /// The same, but ends early when it is stopped.
+    /// Analyzes like [`analyze`](Self::analyze), but ends early when it is stopped.
     ///
     /// # Errors
     /// As [`analyze`](Self::analyze); [`Error::Cancelled`] soon after `stop`.
@@ -186,14 +187,14 @@ impl Analyzer {
         check_length(parts.taken(), "tokens")
     }
 
-    /// The memory, in bytes, that is taken for a while to analyze a text of this many bytes, its tokens not
-    /// counted.
+    /// Returns the memory, in bytes, that the analysis of a text of this many bytes takes
+    /// temporarily, without its tokens.
     #[must_use]
     pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
         self.method.scratch_bytes(text_bytes)
     }
 
-    /// The hash of the analyzer's output on a fixed multilingual text.
+    /// Returns the hash of the analyzer's output on a fixed multilingual text.
     ///
     /// Two builds with equal digests can be expected to analyze every text in the same way.
     #[must_use]
@@ -215,8 +216,8 @@ impl Analyzer {
     }
 }
 
-/// The result of an analysis; a defect in a library that reads texts, such as a stemmer or a grammar, costs the
-/// one text that brings it out.
+/// Returns the result of an analysis; a defect in a library that reads texts, such as a stemmer or
+/// a grammar, affects only the text that triggers it.
 fn caught(analysis: impl FnOnce() -> Result<()>) -> Result<()> {
     Error::catch("the analysis of a text", analysis)
 }
@@ -230,7 +231,7 @@ fn check_length(length: u64, unit: &str) -> Result<u32> {
 }
 
 impl Default for Analyzer {
-    /// The analyzer of [`DEFAULT_SPEC`].
+    /// Returns the analyzer of [`DEFAULT_SPEC`].
     fn default() -> Analyzer {
         DEFAULT_SPEC.parse().expect("the default specification is one of the grammar")
     }
@@ -367,7 +368,7 @@ mod tests {
         }
     }
 
-    /// What a library with a defect does.
+    /// Behaves like a library with a defect.
     #[derive(Debug)]
     struct Defect;
 
@@ -414,7 +415,7 @@ mod tests {
             "\u{fdfa}".repeat(PART_TOKENS / 3 + 1),
             "one, two\u{e9} \u{4e00}\u{4e8c}! ".repeat(PART_TOKENS / 3),
         ];
-        // Those that look at every word are slow.
+        // Analyzers that examine every word are slow.
         for (spec, texts) in [
             ("words", &texts[..]),
             ("chars", &texts[..]),
@@ -446,7 +447,7 @@ mod tests {
     #[test]
     fn analysing_ends_at_the_look_at_which_nobody_waits_any_more() {
         use crate::stop::testing::After;
-        // Marks in the wrong order, which no fast path takes; words; the nodes of a program.
+        // Marks in the wrong order, which no fast path handles; words; the nodes of a program.
         let marks = "a\u{301}\u{323}\u{345}\u{1d15e} ".repeat(20_000);
         let (words, program) = ("one <b>two</b> ".repeat(20_000), "int a = 1; ".repeat(4_000));
         for (spec, text) in [
@@ -478,7 +479,7 @@ mod tests {
 
     #[test]
     fn a_word_of_a_megabyte_has_no_stem() {
-        // Finding it took time that grows with the square of its length.
+        // The stemmer took time that grows with the square of its length.
         let analyzer: Analyzer = "avtor(language=en,filter=0)".parse().unwrap();
         let mut tokens = Tokens::default();
         analyzer.analyze(&"ay".repeat(1 << 19), &mut tokens).unwrap();

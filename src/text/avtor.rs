@@ -1,4 +1,4 @@
-//! The pipeline of AVTOR.NET: `pipeline` is what it makes of words, and the others are its steps.
+//! The pipeline of AVTOR.NET: `pipeline` processes words, and the other modules are its steps.
 
 #[cfg(feature = "avtor")]
 mod edit;

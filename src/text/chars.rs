@@ -1,4 +1,4 @@
-//! What if the tokens of a text are its characters?
+//! Analyzers with characters as tokens.
 //!
 //! Three kinds of token, for schemes that were described over characters:
 //!
@@ -69,7 +69,7 @@ pub(super) const BYTES: Family = Family {
     build: Some(|_| Arc::new(Kind::Bytes)),
 };
 
-/// What a token is.
+/// The kind of token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Chars,
@@ -80,19 +80,19 @@ enum Kind {
 /// The signs of [`Kind::Chars`] in a text of ASCII, in the order of their alphabet.
 const ALPHABET: &[u8; 37] = b"0123456789_abcdefghijklmnopqrstuvwxyz";
 
-/// The sign of what stands between words.
+/// The sign for the characters between words.
 const SEPARATOR: u8 = b'_';
 
-/// The bytes of ASCII taken in one go.
+/// The number of bytes of ASCII processed in one go.
 const PIECE: usize = 1024;
 
 /// The number of pieces and chunks between two checks of the stop flag.
 const PARTS_BETWEEN_LOOKS: usize = 64;
 
-/// A letter with more bytes of marks is hashed as they come instead of being collected.
+/// A letter with more bytes of marks is hashed incrementally instead of being collected.
 const LETTER_BYTES_HELD: usize = 64;
 
-/// The hash of the token that is this byte.
+/// The hash of the token for each byte.
 static HASHES: LazyLock<[u64; 256]> =
     LazyLock::new(|| std::array::from_fn(|byte| hash_bytes(&[byte as u8])));
 
@@ -126,7 +126,7 @@ fn bytes(text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether a text has a letter or digit, in its normal form.
+/// Returns whether a text has a letter or digit, in its normal form.
 fn has_sign(text: &str, stop: Stop<'_>) -> Result<bool> {
     struct Signs(bool);
     impl Sink for Signs {
@@ -149,14 +149,15 @@ fn has_sign(text: &str, stop: Stop<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether a normalised character is a letter or digit: a character of words, but no joiner of words.
+/// Returns whether a normalised character is a letter or digit: a word character that does not join
+/// words.
 fn is_sign(c: char, class: Class) -> bool {
     // The connector punctuation that NFKC leaves.
     let joins = matches!(c, '_' | '\u{203f}' | '\u{2040}' | '\u{2054}');
     matches!(class, Class::Word | Class::Unit) && !joins
 }
 
-/// The byte that stands for a byte of ASCII, if any does.
+/// Returns the sign of a byte of ASCII, if it has one.
 const fn sign_of<const CHARS: bool>(byte: u8) -> Option<u8> {
     let lower = byte.to_ascii_lowercase();
     match lower {
@@ -171,7 +172,7 @@ const fn sign_of<const CHARS: bool>(byte: u8) -> Option<u8> {
 /// Appends the characters of `text`, which must be at most `u32::MAX` bytes long; consonants alone
 /// unless `CHARS`.
 fn tokenize<const CHARS: bool, T: Take>(text: &str, tokens: &mut T, stop: Stop<'_>) -> Result<()> {
-    // Made when the first chunk is met, which in English text may be never.
+    // Created at the first chunk, which in English text may never occur.
     let mut slow: Option<(Normalizer<'_>, Letter)> = None;
     let (mut at, mut parts) = (0, 0usize);
     while at < text.len() {
@@ -200,7 +201,8 @@ fn tokenize<const CHARS: bool, T: Take>(text: &str, tokens: &mut T, stop: Stop<'
     Ok(())
 }
 
-/// The chunk after the first `ascii` bytes of `bytes`, which are ASCII: empty if none follows.
+/// Returns the chunk after the first `ascii` bytes of `bytes`, which are ASCII: empty if no other
+/// character follows.
 fn chunk_after(bytes: &[u8], ascii: usize) -> Range<usize> {
     if bytes.get(ascii).is_none_or(u8::is_ascii) {
         return ascii..ascii;
@@ -266,14 +268,14 @@ impl Letter {
     }
 }
 
-/// Makes tokens of the characters of a chunk.
+/// Turns the characters of a chunk into tokens.
 struct Characters<'a, const CHARS: bool, T> {
     letter: &'a mut Letter,
     tokens: &'a mut T,
 }
 
 impl<const CHARS: bool, T: Take> Characters<'_, CHARS, T> {
-    /// Ends the letter, if there is one.
+    /// Ends the letter, if one is open.
     #[inline]
     fn close(&mut self) {
         if std::mem::take(&mut self.letter.is_open) {
@@ -309,7 +311,7 @@ impl<const CHARS: bool, T: Take> Sink for Characters<'_, CHARS, T> {
     }
 }
 
-/// Whether a letter or digit is a letter and no vowel.
+/// Returns whether a letter or digit is a letter and not a vowel.
 fn is_kept(c: char) -> bool {
     is_letter(c) && !matches!(base(c), 'a' | 'e' | 'i' | 'o' | 'u')
 }
@@ -339,7 +341,7 @@ mod tests {
         assert_eq!(tokens(kind, text).hashes, wanted, "{text}");
     }
 
-    /// Each token is a character of `expected`.
+    /// Checks that each token is a character of `expected`.
     fn check_signs(kind: Kind, text: &str, expected: &str) {
         let mut bytes = [[0; 4]; 64];
         let signs = expected.chars().zip(&mut bytes).map(|(c, bytes)| &*c.encode_utf8(bytes));
@@ -350,7 +352,8 @@ mod tests {
     static GROUPS: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?<sign>[\p{L}\p{N}]\p{M}*)|\P{M}").unwrap());
 
-    /// The tokens of a text that is normalised as a whole, group by group, and where they come from.
+    /// Returns the tokens of a text that is normalised as a whole, group by group, and their
+    /// ranges.
     fn reference(text: &str) -> Vec<(String, usize, usize)> {
         let (normal, sources) = map(text, DEFAULT, true);
         let sign = |group: &regex::Captures<'_>| {
@@ -381,7 +384,7 @@ mod tests {
             prop_assert!(is_it, "{text}: {sign} {found:?}");
         }
         prop_assert!(spans.is_sorted_by_key(|span| span.start), "{}", text);
-        // Of consonants those signs are left whose letter is none of the five.
+        // Consonants keep the signs of letters other than the five vowels.
         let is_kept = |sign: &str| {
             let c = sign.chars().next().unwrap();
             is_letter(c) && !"aeiou".contains(decomposed(c))
@@ -512,7 +515,7 @@ mod tests {
         }
     }
 
-    /// Notes connector punctuation that is taken for a letter.
+    /// Records connector punctuation that is taken for a letter.
     struct Joining<'a>(&'a mut bool);
 
     impl Sink for Joining<'_> {

@@ -1,4 +1,4 @@
-//! Programs, read as what they do, and the language that the names of their files tell.
+//! Programs, analyzed by structure, and their language, detected from the names of files.
 
 #[cfg(feature = "code")]
 mod grammar;
@@ -19,9 +19,9 @@ use std::sync::Arc;
 struct Language {
     /// The name in specifications.
     name: &'static str,
-    /// What names of its files end in.
+    /// The endings of the names of its files.
     endings: &'static [&'static str],
-    /// The feature of the crate that has the grammar.
+    /// The feature of the crate that includes the grammar.
     feature: &'static str,
     /// Whether this build has it.
     is_built: bool,
@@ -68,7 +68,7 @@ const NAMES: [&str; LANGUAGES.len()] = {
     names
 };
 
-/// The feature that each language needs which this build leaves out.
+/// The feature that each language needs, if this build leaves it out.
 const MISSING: [Option<&str>; LANGUAGES.len()] = {
     let mut missing = [None; LANGUAGES.len()];
     let mut number = 0;
@@ -106,7 +106,7 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
     LANGUAGES.iter().filter(|language| language.is_built).map(|language| language.name)
 }
 
-/// Finds the language of programs whose specification names none, from the names of their files.
+/// Finds the language of programs from the names of their files, for specifications that name none.
 ///
 /// ```
 /// use cento::text::code::ByName;
@@ -120,15 +120,14 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ByName {
-    /// The first name, and the languages that all names so far agree on; none before the first.
+    /// The first name, and the languages that all names so far agree on; `None` before the first.
     agreed: Option<(String, Vec<&'static str>)>,
-    /// Why there is no such language.
+    /// The reason why no language fits all names.
     disagreement: Option<String>,
 }
 
 impl ByName {
-    /// Takes the name of a file into account, which may have the ending of a compressed file after
-    /// its own.
+    /// Takes the name of a file into account. The ending of a compressed file may follow its own.
     pub fn add(&mut self, name: &str) {
         if self.disagreement.is_some() {
             return;
@@ -152,11 +151,11 @@ impl ByName {
         }
     }
 
-    /// The one language of all files, as specifications name it.
+    /// Returns the one language of all files, as specifications name it.
     ///
     /// # Errors
-    /// The reason, as a clause, when there is none: no file, a file of no known language, or files of
-    /// several.
+    /// The reason, as a clause, if the language is unclear: no file, a file of no known language,
+    /// or files of several.
     pub fn language(&self) -> Result<&'static str, String> {
         match (&self.disagreement, &self.agreed) {
             (Some(why), _) => Err(why.clone()),
@@ -166,12 +165,12 @@ impl ByName {
     }
 }
 
-/// The languages that a file of this name can have, the likelier first.
+/// Returns the languages that a file of this name can have, the likelier first.
 #[must_use]
 pub fn languages_of(name: &str) -> Vec<&'static str> {
     let name = name.to_ascii_lowercase();
     let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-    // A name that is an ending and nothing else is that of a hidden file.
+    // A name that is only an ending is that of a hidden file.
     let ends = |ending: &&str| {
         name.strip_suffix(*ending).is_some_and(|rest| !rest.is_empty() && !rest.ends_with('/'))
     };
@@ -179,13 +178,13 @@ pub fn languages_of(name: &str) -> Vec<&'static str> {
     LANGUAGES.iter().filter(has_name).map(|language| language.name).collect()
 }
 
-/// Whether a specification is of the analyzer `code` and names no language.
+/// Returns whether a specification is of the analyzer `code` and names no language.
 #[must_use]
 pub fn lacks_language(spec: &str) -> bool {
     split(spec).0 == "code" && language_in(spec).is_none()
 }
 
-/// The language that a specification of the analyzer `code` names.
+/// Returns the language that a specification of the analyzer `code` names.
 ///
 /// ```
 /// use cento::text::code::language_in;
@@ -204,7 +203,7 @@ pub fn language_in(spec: &str) -> Option<&str> {
     values.next().filter(|_| name == "code")
 }
 
-/// Such a specification with the language.
+/// Returns such a specification with the language.
 #[must_use]
 pub fn with_language(spec: &str, language: &str) -> String {
     let (name, list) = split(spec);
@@ -212,7 +211,7 @@ pub fn with_language(spec: &str, language: &str) -> String {
     format!("{name}(language={language}{comma}{list})")
 }
 
-/// The name and the list of parameters of a specification.
+/// Returns the name and the list of parameters of a specification.
 fn split(spec: &str) -> (&str, &str) {
     match spec.split_once('(') {
         None => (spec.trim_ascii(), ""),

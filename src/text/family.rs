@@ -1,4 +1,4 @@
-//! What does a family of analyzers say of itself, and do?
+//! The description and implementation of a family of analyzers.
 //!
 //! Each file of an analyzer has a [`Family`] for each name that it gives; the list of them in
 //! `analyzer` is the only other place where an analyzer is named.
@@ -18,19 +18,20 @@ pub struct Family {
     pub name: &'static str,
     /// The parameters, in canonical order.
     pub parameters: &'static [Parameter],
-    /// What its tokens are, as a clause.
+    /// A clause about its tokens.
     pub summary: &'static str,
-    /// Where it comes from: paper and section; empty if it is cento's own.
+    /// Its source: paper and section; empty if it is cento's own.
     pub source: &'static str,
-    /// A specification to begin with.
+    /// An example specification.
     pub example: &'static str,
-    /// The feature of the crate that has it; none if every build has it.
+    /// The feature of the crate that contains it; `None` if every build has it.
     pub feature: Option<&'static str>,
-    /// How an analyzer is made of a specification; none if this build leaves it out.
+    /// The function that builds an analyzer from a specification; `None` if this build leaves it
+    /// out.
     pub(super) build: Option<Build>,
 }
 
-/// Makes an analyzer of a specification.
+/// Builds an analyzer from a specification.
 pub(super) type Build = fn(&Spec) -> Arc<dyn Method>;
 
 impl spec::Family for Family {
@@ -41,46 +42,48 @@ impl spec::Family for Family {
     }
 }
 
-/// What an analyzer does.
+/// The methods of an analyzer.
 ///
-/// Its loops are compiled for each way to take tokens, so it is no trait object; [`Method`] is.
+/// Its loops are compiled for each way to take tokens, so it cannot be a trait object; [`Method`]
+/// is.
 pub(super) trait Tokenize: fmt::Debug + Send + Sync {
     /// Appends the tokens of `text`, which is at most `u32::MAX` bytes long. It fails when it is
     /// stopped.
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()>;
 
-    /// The memory, in bytes, that it takes for a while to analyze a text of this many bytes.
+    /// Returns the memory, in bytes, that the analysis of a text of this many bytes takes
+    /// temporarily.
     fn scratch_bytes(&self, _text_bytes: usize) -> usize {
         0
     }
 
-    /// The bytes of which the tokens of a text of ASCII are one each, in their order, if there are few.
-    /// Tokens of other texts may be others.
+    /// Returns the bytes that are the tokens of a text of ASCII, one each, in their order, if there
+    /// are few. Tokens of other texts may differ.
     fn alphabet(&self) -> Option<&'static [u8]> {
         None
     }
 
-    /// The specification of the analyzer by whose tokens passages of such texts are found, if it is
-    /// another: one that leaves out no words.
+    /// Returns the specification of the analyzer whose tokens delimit passages of such texts, if it
+    /// differs: one that leaves out no words.
     fn of_passages(&self) -> Option<String> {
         None
     }
 
-    /// Texts that show what it does to all kinds of text.
+    /// Returns texts that show the effects of the analyzer on all kinds of text.
     fn samples(&self) -> Vec<Cow<'static, str>> {
         vec![SAMPLE.into()]
     }
 
-    /// What the tables that it reads hold, as numbers.
+    /// Returns the contents of the tables that it reads, as numbers.
     fn table_hashes(&self) -> Vec<u64> {
         Vec::new()
     }
 }
 
-/// A text in many scripts, and of the characters whose treatment Unicode has changed or may.
+/// A text in many scripts, with characters whose treatment Unicode has changed or may change.
 pub(super) const SAMPLE: &str = include_str!("sample.txt");
 
-/// What an analyzer does, whichever it is: the methods of [`Tokenize`], for each way to take tokens.
+/// The methods of any analyzer: those of [`Tokenize`], for each way to take tokens.
 pub(super) trait Method: fmt::Debug + Send + Sync {
     fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()>;
     fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()>;

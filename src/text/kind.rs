@@ -1,15 +1,16 @@
-//! What are these bytes, if they are no text?
+//! Recognition of bytes that are not text.
 //!
-//! What is compared as text and is none shares nothing with anything, and a search for it finds
-//! nothing, without a reason. So formats that hold text in another form are known by their first bytes, and
-//! anything else by its NULs and control characters. The table holds only what no text begins with:
-//! `BM` begins a picture, and an article on cars.
+//! Data that are compared as text but are not text share nothing with any document, and a search
+//! for them finds nothing, without a reason. So formats that hold text in another form are
+//! recognised by their first bytes, and all others by their NULs and control characters. The table
+//! holds only bytes that never begin a text: `BM` is missing, because it begins a picture, but also
+//! an article on cars.
 
-/// As much of the beginning as is looked at.
+/// The maximum number of bytes that are examined, from the beginning.
 #[doc(hidden)]
 pub const SAMPLE_BYTES: usize = 8 << 10;
 
-/// What such a document is, and who reads it.
+/// The format of such a document, and the conversion for it.
 macro_rules! office {
     ($what:literal) => {
         concat!(
@@ -19,7 +20,7 @@ macro_rules! office {
     };
 }
 
-/// How documents begin that can be converted to text, and what they are.
+/// The first bytes of documents that can be converted to text, and their formats.
 const DOCUMENTS: [(&[u8], &str); 4] = [
     (b"%PDF-", office!("it is a PDF document")),
     (b"{\\rtf", office!("it is an RTF document")),
@@ -27,7 +28,7 @@ const DOCUMENTS: [(&[u8], &str); 4] = [
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", office!("it is an old Office document")),
 ];
 
-/// How other files begin, and what they are.
+/// The first bytes of other files, and their formats.
 const OTHERS: [(&[u8], &str); 20] = [
     (b"PK\x05\x06", "it is an empty zip archive"),
     (b"\x1f\x8b\x08", "it is compressed with gzip; give it a name that ends in .gz"),
@@ -51,7 +52,7 @@ const OTHERS: [(&[u8], &str); 20] = [
     (b"ID3\x03\0", "it is an audio file"),
 ];
 
-/// What documents are zip archives that have this in their beginning.
+/// The documents that are zip archives with this near the beginning.
 const IN_ZIP: [(&[u8], &str); 6] = [
     (b"word/", office!("it is a Word document (.docx)")),
     (b"ppt/", office!("it is a PowerPoint document (.pptx)")),
@@ -61,16 +62,16 @@ const IN_ZIP: [(&[u8], &str); 6] = [
     (b"[Content_Types].xml", "it is an Office document; convert it to text first"),
 ];
 
-/// What archives of Java programs have in their beginning.
+/// A name near the beginning of archives of Java programs.
 const IN_JAR: &[u8] = b"META-INF/MANIFEST.MF";
 
-/// Says why a string, such as one of JSON, is no text, as a clause, if it is none. A file that was read
-/// as if it were text has its beginning still.
+/// Returns the reason, as a clause, why a string, such as one of JSON, is not text; `None` if it is
+/// text. A file that was read as if it were text still has its first bytes.
 #[must_use]
 pub fn no_text_in(text: &str) -> Option<&'static str> {
     let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];
     let beginning = by_beginning(sample).or_else(|| {
-        // Bytes above ASCII have become other ones.
+        // Bytes above ASCII have been replaced.
         let beginning = || text.chars().take(16);
         let is_other =
             beginning().all(|c| (c as u32) < 0x100) && !beginning().all(|c| c.is_ascii());
@@ -85,22 +86,23 @@ pub fn no_text_in(text: &str) -> Option<&'static str> {
     beginning.or_else(has_nuls).or_else(has_controls).or_else(is_unreadable)
 }
 
-/// Whether more than a 64th of the bytes are NULs: a few stand in texts that a program has put together.
+/// Returns whether more than a 64th of the bytes are NULs: a few occur in texts that a program has
+/// put together.
 #[doc(hidden)]
 #[must_use]
 pub fn has_nuls(sample: &[u8]) -> bool {
     memchr::memchr_iter(0, sample).count() > sample.len() / 64
 }
 
-/// Whether more than a tenth of the characters of a text are replacement characters: whoever made the text could
-/// not read its source, and neither can anybody read the text.
+/// Returns whether more than a tenth of the characters of a text are replacement characters: the
+/// program that made the text could not decode its source, and the text is unreadable.
 fn is_unreadable(sample: &[u8]) -> bool {
     let replaced = memchr::memmem::find_iter(sample, "\u{fffd}").count();
     let starts = || sample.iter().filter(|&&byte| byte as i8 >= -0x40).count();
     replaced > 4 && replaced > starts() / 10
 }
 
-/// Says what a file is that begins so, if that is no text.
+/// Returns the format of a file that begins with these bytes, if it is not text.
 #[doc(hidden)]
 #[must_use]
 pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
@@ -122,7 +124,8 @@ pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
     found.map(|(_, what)| *what)
 }
 
-/// Says which document a file is that begins so, if it is one that can be converted to text.
+/// Returns the format of a file that begins with these bytes, if it is a document that can be
+/// converted to text.
 #[doc(hidden)]
 #[must_use]
 pub fn document(sample: &[u8]) -> Option<&'static str> {
@@ -134,16 +137,16 @@ pub fn document(sample: &[u8]) -> Option<&'static str> {
     found.map(|(_, what)| *what)
 }
 
-/// How zip archives begin.
+/// The first bytes of zip archives.
 const ZIP: &[u8] = b"PK\x03\x04";
 
-/// Whether more than a thirty-second of the bytes are control characters of no text. Those of
-/// ISO-2022 encodings and of coloured output are in texts.
+/// Returns whether more than a thirty-second of the bytes are control characters that do not occur
+/// in text. Those of ISO-2022 encodings and of coloured output do.
 #[doc(hidden)]
 #[must_use]
 pub fn has_controls(sample: &[u8]) -> bool {
     let is_control = |byte: &u8| u8::from(matches!(byte, 1..=7 | 0x10..=0x1a | 0x1c..=0x1f));
-    // In bytes, of which the processor adds up many at a time.
+    // Summed in bytes, because the processor adds up many of them at a time.
     let controls = |part: &[u8]| usize::from(part.iter().map(is_control).sum::<u8>());
     let controls: usize = sample.chunks(usize::from(u8::MAX)).map(controls).sum();
     controls > 4 && controls > sample.len() / 32

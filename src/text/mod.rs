@@ -1,6 +1,6 @@
-//! What are the words of this text, and where do they stand?
+//! The words of a text and their positions.
 //!
-//! Bytes in, tokens out. This module knows neither files nor indexes.
+//! The input is bytes, the output tokens. This module knows neither files nor indexes.
 
 pub mod analyzer;
 mod avtor;
@@ -22,8 +22,8 @@ pub use family::Family;
 #[doc(hidden)]
 pub use unicode::is_white_space;
 
-/// The token between the paragraphs of a program, that is, where a subroutine begins or ends: the
-/// analyzer `code` makes it, and the scheme `syntax` cuts there.
+/// Returns the token between the paragraphs of a program, that is, where a subroutine begins or
+/// ends: the analyzer `code` makes it, and the scheme `syntax` cuts there.
 #[must_use]
 pub fn paragraph_break() -> u64 {
     crate::hash::hash_bytes(b"\n\n")
@@ -45,25 +45,25 @@ trait Take {
     /// Takes a token.
     fn take(&mut self, hash: u64, span: Span);
 
-    /// Takes as many tokens as both iterators have, which are not many.
+    /// Takes the tokens of both iterators, which are few.
     fn take_all(
         &mut self,
         hashes: impl ExactSizeIterator<Item = u64>,
         spans: impl ExactSizeIterator<Item = Span>,
     );
 
-    /// How many it has taken.
+    /// Returns the number of tokens taken.
     fn taken(&self) -> u64;
 }
 
 impl Tokens {
-    /// None yet, with memory for this many of a text; for no more than one a byte, whatever is said.
+    /// Returns empty tokens, with memory for this many of a text, and at most one token a byte.
     pub(crate) fn with_room(tokens: u32, text: &str) -> Tokens {
         let room = (tokens as usize).min(text.len());
         Tokens { hashes: Vec::with_capacity(room), spans: Vec::with_capacity(room) }
     }
 
-    /// Gives back the memory that has been taken for more.
+    /// Releases unused memory.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.hashes.shrink_to_fit();
         self.spans.shrink_to_fit();
@@ -92,7 +92,7 @@ impl Take for Tokens {
     }
 }
 
-/// Hands the hashes of tokens on, part by part, and forgets where the tokens stand.
+/// Passes the hashes of tokens on, part by part, without their spans.
 struct Parts<'a> {
     /// The part being collected.
     part: &'a mut Vec<u64>,
@@ -164,7 +164,7 @@ impl Analyzed {
         Ok(Analyzed { text, tokens })
     }
 
-    /// The same of a text with about this many tokens, for which memory is taken at once.
+    /// Analyzes a text of about this many tokens and reserves their memory in advance.
     pub(crate) fn with_room(
         text: String,
         tokens: u32,
@@ -176,7 +176,7 @@ impl Analyzed {
         Ok(Analyzed { text, tokens })
     }
 
-    /// What is compared.
+    /// Returns the text and its tokens, for a comparison.
     #[must_use]
     pub fn side(&self) -> Side<'_> {
         Side { text: &self.text, tokens: &self.tokens }

@@ -1,4 +1,4 @@
-//! What does a text say, however its characters are encoded?
+//! Normalisation of texts, so that the encoding of their characters does not matter.
 //!
 //! Two spellings of one word must give one token: composed or not, full-width or not, upper or
 //! lower case. So characters are brought to NFKC, folded by the full Unicode case folding, and
@@ -13,7 +13,7 @@
 //! segment, in bounded memory, and every character of the outcome knows the bytes of the original
 //! text it came from: those of its segment.
 //!
-//! What a word is, is decided by [`super::tokenize`].
+//! [`super::tokenize`] decides where words begin and end.
 
 use super::Span;
 use super::unicode::normal::{
@@ -24,7 +24,7 @@ use crate::Result;
 use crate::stop::Stop;
 use std::sync::OnceLock;
 
-/// The equivalences under which characters are compared.
+/// The equivalences for the comparison of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
     /// Compatibility and canonical equivalence (NFKC).
@@ -33,10 +33,10 @@ pub(super) struct Form {
     pub(super) fold: bool,
 }
 
-/// What a character does in a text.
+/// The role of a character in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Stands between words.
+    /// It is between words.
     Other,
     /// Is part of a word: letters, numbers, connector punctuation.
     Word,
@@ -44,7 +44,7 @@ pub(super) enum Class {
     Unit,
     /// Belongs to the character before it.
     Mark,
-    /// Is not there.
+    /// It is ignored.
     Ignorable,
 }
 
@@ -54,7 +54,7 @@ pub(super) trait Sink {
     fn accept(&mut self, c: char, class: Class, span: Span);
 }
 
-/// The normal form of a word that stands alone.
+/// Returns the normal form of a single word.
 pub(super) fn normal_form(word: &str, form: Form) -> String {
     if word.is_ascii() {
         return if form.fold { word.to_ascii_lowercase() } else { word.to_owned() };
@@ -84,7 +84,7 @@ pub(super) struct Normalizer<'a> {
     entries: [Entry; SEGMENT_CHARS_MAX],
     length: usize,
     span: Span,
-    /// The segment is normalised by replacing each character for itself.
+    /// The segment is normalised by replacing each character separately.
     plain: bool,
     expanded: Vec<char>,
     stop: Stop<'a>,
@@ -93,7 +93,7 @@ pub(super) struct Normalizer<'a> {
 }
 
 impl<'a> Normalizer<'a> {
-    /// Normalises, but ends early when it is stopped.
+    /// Creates a normaliser, which ends early when it is stopped.
     pub(super) fn new(form: Form, stop: Stop<'a>) -> Normalizer<'a> {
         Normalizer {
             table: Table::new(form),
@@ -108,7 +108,7 @@ impl<'a> Normalizer<'a> {
         }
     }
 
-    /// Hands the normalised form of `text`, which begins at byte `offset` of its document, to
+    /// Passes the normalised form of `text`, which begins at byte `offset` of its document, to
     /// `sink`.
     #[inline(always)]
     pub(super) fn normalize(
@@ -118,7 +118,7 @@ impl<'a> Normalizer<'a> {
         sink: &mut impl Sink,
     ) -> Result<()> {
         // Most segments are one settled character. It is held here, and moved to `self.chars`,
-        // which is slower, only when a character is met that joins it.
+        // which is slower, only when another character joins it.
         let mut alone: Option<(Entry, Span)> = None;
         for (i, c) in text.char_indices() {
             let start = (offset + i) as u32;
@@ -152,7 +152,8 @@ impl<'a> Normalizer<'a> {
         Ok(())
     }
 
-    /// What a character becomes whatever stands around it, and the class of that; `None` if characters around it may
+    /// Returns the mapping of a character that does not depend on the characters around it, and its
+    /// class; `None` if characters around it may change either.
     /// change either.
     #[inline(always)]
     pub(super) fn settled(&self, c: char) -> Option<(char, Class)> {
@@ -162,8 +163,8 @@ impl<'a> Normalizer<'a> {
 
     /// Adds a character to the segment.
     fn join(&mut self, c: char, entry: Entry, span: Span) {
-        // Marks that never compose and stand in canonical order are what they were (the quick
-        // check of UAX #15); so Thai, Arabic and Devanagari seldom need the general algorithm.
+        // Marks that never compose and are in canonical order remain unchanged (the quick check of
+        // UAX #15); so Thai, Arabic and Devanagari seldom need the general algorithm.
         let before = match self.length {
             0 => {
                 self.plain = true;
@@ -180,7 +181,7 @@ impl<'a> Normalizer<'a> {
         self.length += 1;
     }
 
-    /// Hands the segment to `sink`.
+    /// Passes the segment to `sink`.
     fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
         if self.plain {
             for entry in &self.entries[..self.length] {
@@ -221,10 +222,10 @@ impl<'a> Normalizer<'a> {
 /// Of at most [`SEGMENT_CHARS_MAX`] characters each.
 const EXPANSIONS_BETWEEN_LOOKS: usize = 512;
 
-/// What there is to know about a character, under one [`Form`].
+/// The properties of a character, under one [`Form`].
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// What the character becomes, if settled.
+    /// The mapping of the character, if settled.
     mapped: char,
     /// The combining class of `mapped`.
     combining: u8,
@@ -255,7 +256,7 @@ impl Entry {
         self.flags & flag != 0
     }
 
-    /// Whether the character becomes `mapped`, whatever stands around it.
+    /// Returns whether the character becomes `mapped`, whatever is around it.
     #[inline(always)]
     fn stands_alone(self) -> bool {
         self.flags == Entry::BOUNDARY | Entry::SETTLED
@@ -277,7 +278,7 @@ impl Entry {
             return entry;
         }
         if !is_assigned(c) {
-            // It stands for itself; a library with newer tables would say something else.
+            // It maps to itself; a library with newer tables would change it.
             entry.flags = Entry::BOUNDARY | Entry::SETTLED;
             return entry;
         }
@@ -298,13 +299,13 @@ impl Entry {
     }
 }
 
-/// Whether `c` is of the two large blocks of letters that every form leaves as they are. This is
-/// only to save finding it out for each: 12 ms for a Chinese and a Korean text.
+/// Returns whether `c` is in the two large blocks of letters that every form leaves unchanged. This
+/// only saves computing it for each: 12 ms for a Chinese and a Korean text.
 fn is_plain_unit(c: char) -> bool {
     matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// The one character that the assigned `c` becomes, whatever stands around it.
+/// Returns the one character that the assigned `c` becomes, whatever is around it.
 fn settle(c: char, form: Form) -> Option<char> {
     let normal = if form.nfkc { only(nfkc(c))? } else { c };
     let folded = if form.fold { only(folded([normal].into_iter()))? } else { normal };
@@ -328,8 +329,8 @@ fn classify(c: char) -> Class {
     }
     match category(c) {
         Category::M => Class::Mark,
-        // Of numbers U+3007, the zero of Han numerals, is written among ideographs; decimal digits
-        // are not.
+        // Among numbers, U+3007, the zero of Han numerals, is written among ideographs; decimal
+        // digits are not.
         Category::L | Category::Nl if is_unspaced(c) => Class::Unit,
         Category::L | Category::Nl | Category::N | Category::Pc => Class::Word,
         Category::Cn | Category::Other => Class::Other,
@@ -337,12 +338,12 @@ fn classify(c: char) -> Class {
 }
 
 #[cfg(feature = "avtor")]
-/// Whether `c` parts no word: a mark, or invisible.
+/// Returns whether `c` does not separate words: a mark, or invisible.
 pub(super) fn is_within_words(c: char) -> bool {
     matches!(classify(c), Class::Mark | Class::Ignorable)
 }
 
-/// Whether `c` has the property Default_Ignorable_Code_Point, which Unicode keeps stable.
+/// Returns whether `c` has the property Default_Ignorable_Code_Point, which Unicode keeps stable.
 fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'

@@ -1,9 +1,8 @@
-//! What if words are changed, or left out, before they are compared?
+//! Analyzers that change words, or leave them out, before they are compared.
 //!
-//! Analyzers that prepare words cut a text as [`super::tokenize`] does, take each word in its normal
-//! form, and keep what they make of it. `prefixes(n)` keeps its first n letters, for
-//! fuzzy-fingerprinting, whose classes of words are those that begin alike; [`super::avtor`] is the
-//! other.
+//! Analyzers that prepare words cut a text as [`super::tokenize`] does, and keep a derived form of
+//! the normal form of each word. `prefixes(n)` keeps its first n letters, for fuzzy-fingerprinting,
+//! which classifies words by their beginnings; [`super::avtor`] is the other.
 
 use super::family::{Family, Tokenize};
 use super::normalize::{Form, normal_form};
@@ -52,8 +51,8 @@ pub(super) fn prefixes(
     tokenize(text, FORM, UNITS, &mut Beginnings { text, letters, tokens }, stop)
 }
 
-/// The normal form of the word at `span` of `text` that has this hash; unknown if a character made
-/// several words, which is then left as it is.
+/// Returns the normal form of the word at `span` of `text` that has this hash; `None` if a
+/// character made several words, which is then left unchanged.
 pub(super) fn letters(text: &str, hash: u64, span: Span) -> Option<String> {
     let letters = normal_form(&text[span.start as usize..span.end as usize], FORM);
     (hash_bytes(letters.as_bytes()) == hash).then_some(letters)
@@ -62,7 +61,7 @@ pub(super) fn letters(text: &str, hash: u64, span: Span) -> Option<String> {
 /// Takes the beginnings of the words of a text.
 struct Beginnings<'a, T> {
     text: &'a str,
-    /// Of each word so many letters.
+    /// The number of letters to take from each word.
     letters: usize,
     tokens: &'a mut T,
 }

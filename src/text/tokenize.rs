@@ -1,4 +1,4 @@
-//! Which bytes of a text are its words?
+//! Splitting of texts into words.
 //!
 //! A word is a maximal run of word characters of the normalised text (see [`super::normalize`]):
 //! letters, numbers and connector punctuation such as the underscore, each with the marks that
@@ -73,14 +73,14 @@ impl Tokenize for WordTokens {
 /// The greatest length of n-grams of units.
 pub(super) const UNITS_MAX: usize = 4;
 
-/// The bytes looked at in one go; a multiple of [`BLOCK`]. Twice as many are no faster, four times
-/// as many 4 % slower.
+/// The number of bytes processed in one go; a multiple of [`BLOCK`]. Twice as many are no faster,
+/// four times as many 4 % slower.
 const PIECE: usize = 1024;
 
 /// The bytes whose bits make one word of a bit set.
 const BLOCK: usize = 64;
 
-/// A word longer than this is hashed as it comes instead of being collected.
+/// A word longer than this is hashed incrementally instead of being collected.
 const WORD_BYTES_HELD: usize = 4096;
 
 /// Appends the tokens of `text`; `units` is the length of n-grams of units, 0 to leave runs whole.
@@ -104,8 +104,8 @@ pub(super) fn tokenize(
 /// The number of pieces between two checks of the stop flag: some milliseconds.
 const PIECES_BETWEEN_LOOKS: usize = 64;
 
-/// After so many chunks of a piece that are not settled, the others are not looked at for it: in scripts with marks
-/// hardly any is.
+/// After this many chunks of a piece that are not settled, the other chunks are not tested: in
+/// scripts with marks hardly any chunk is settled.
 const UNSETTLED_MAX: usize = 4;
 
 fn words(
@@ -116,7 +116,7 @@ fn words(
     stop: Stop<'_>,
 ) -> Result<()> {
     let mut piece = Piece::new(form.fold);
-    // Made when the first chunk is met, which in English text may be never.
+    // Created at the first chunk, which in English text may never occur.
     let mut slow: Option<(Normalizer<'_>, Words)> = None;
     let (mut start, mut pieces) = (0, 0usize);
     while start < text.len() {
@@ -163,9 +163,9 @@ fn words(
     Ok(())
 }
 
-/// Takes the words at the front of a chunk that are made of settled letters, each as long as what it becomes, and gives
-/// the length of the part that holds them. `lower` is the chunk, in which the letters are replaced; it begins at
-/// byte `start` of the text.
+/// Takes the words at the front of a chunk that are made of settled letters, each as long as its
+/// normal form, and returns the length of the part that holds them. It replaces letters in `lower`,
+/// which is the chunk; it begins at byte `start` of the text.
 ///
 /// The next part begins with a settled character, so nothing is normalised across that place.
 fn settled_words(
@@ -175,7 +175,7 @@ fn settled_words(
     normalizer: &Normalizer<'_>,
     tokens: &mut impl Take,
 ) -> usize {
-    // Where the word begins that is open, or the sign before: what follows may join either.
+    // Where the open word begins, or the sign before: the next characters may join either.
     let mut begin = 0;
     let mut is_open = false;
     for (at, c) in chunk.char_indices() {
@@ -215,7 +215,7 @@ fn chunk(
     Ok(())
 }
 
-/// Appends every character of `text` that can be seen.
+/// Appends every visible character of `text`.
 pub(super) fn symbols(
     text: &str,
     form: Form,
@@ -230,7 +230,7 @@ fn push(tokens: &mut impl Take, hash: u64, start: usize, end: usize) {
     tokens.take(hash, Span { start: start as u32, end: end as u32 });
 }
 
-/// Whether a byte of a text belongs to a chunk.
+/// Returns whether a byte of a text belongs to a chunk.
 #[inline(always)]
 const fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
@@ -252,8 +252,8 @@ impl Piece {
         Piece { fold, lower: [0; PIECE], edges: [0; PIECE + 2], edges_length: 0, has_chunks: false }
     }
 
-    /// Reads a stretch from the start of `bytes` and gives its length: no run crosses its end.
-    /// 0 when a run begins at the start and ends outside of the piece.
+    /// Reads a stretch from the start of `bytes` and returns its length: no run crosses its end.
+    /// Returns 0 when a run begins at the start and ends outside of the piece.
     fn scan(&mut self, bytes: &[u8]) -> usize {
         let bytes = &bytes[..bytes.len().min(PIECE + 1)];
         let (bytes, more) = bytes.split_at(bytes.len().min(PIECE));
@@ -341,9 +341,9 @@ struct Words {
     bytes: Vec<u8>,
     begin: usize,
     end: usize,
-    /// What of a long word is no longer in `bytes`.
+    /// The part of a long word that is no longer in `bytes`.
     stream: Option<Box<HashStream>>,
-    /// Of the word so far.
+    /// The span of the word so far.
     span: Span,
     units: [Unit; UNITS_MAX],
     units_length: usize,
@@ -358,7 +358,7 @@ enum Open {
     Run,
 }
 
-/// A letter and its marks: how many of the bytes held, and where from.
+/// A letter and its marks: the number of bytes held, and their position in the text.
 #[derive(Clone, Copy)]
 struct Unit {
     length: usize,
@@ -508,7 +508,7 @@ impl<T: Take> Sink for WordSink<'_, T> {
     }
 }
 
-/// Makes every character that can be seen a token.
+/// Turns every visible character into a token.
 struct SymbolSink<'a, T> {
     tokens: &'a mut T,
 }

@@ -1,12 +1,12 @@
-//! What kind of character is this, in the version of Unicode that every build shares?
+//! Classes of characters, in the version of Unicode that every build shares.
 //!
-//! The methods of `char` and `str` follow the Unicode version of the compiler, and crates of Unicode
-//! that of their release, so two builds could take one text for different words. What decides
-//! tokens, and with them signatures, asks here: [`tables`], which are part of the source, and two
-//! small sets that Unicode keeps stable. `clippy.toml` lists the methods that this module stands
-//! for; `lib.rs` refuses them.
+//! The methods of `char` and `str` follow the Unicode version of the compiler, and crates of
+//! Unicode that of their release, so two builds could split one text into different words. Code
+//! that determines tokens, and with them signatures, uses this module: [`tables`], which are part
+//! of the source, and two small sets that Unicode keeps stable. `clippy.toml` lists the methods
+//! that this module replaces; `lib.rs` forbids them.
 //!
-//! What is not here: the look of letters (unicode-security), languages and stems. The digest of an
+//! The look of letters (unicode-security), languages and stems are not here. The digest of an
 //! analyzer covers them.
 
 #![cfg_attr(
@@ -21,7 +21,7 @@ use tables::{CATEGORIES, FOLDS, FULL_FOLDS, UNSPACED};
 #[cfg(feature = "avtor")]
 use tables::{SCRIPTS, UPPER_CASE};
 
-/// What decides words of the general categories of Unicode, by their short names.
+/// The general categories of Unicode that affect words, by their short names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Category {
     /// Unassigned, and noncharacters.
@@ -36,7 +36,7 @@ pub(super) enum Category {
     N,
     /// Punctuation that joins words.
     Pc,
-    /// What is left.
+    /// All others.
     Other,
 }
 
@@ -49,13 +49,13 @@ pub(super) enum Script {
     Latin,
 }
 
-/// The category of `c`.
+/// Returns the category of `c`.
 pub(super) fn category(c: char) -> Category {
     let run = CATEGORIES.partition_point(|&(first, _)| first <= u32::from(c)) - 1;
     CATEGORIES[run].1
 }
 
-/// Whether `c` is a letter: of categories L and Nl, or a letter in a circle or square.
+/// Returns whether `c` is a letter: of categories L and Nl, or a letter in a circle or square.
 ///
 /// With the marks that Unicode counts as alphabetic this is the property Alphabetic.
 pub(super) fn is_letter(c: char) -> bool {
@@ -68,7 +68,7 @@ pub(super) fn is_letter(c: char) -> bool {
             | '\u{1f170}'..='\u{1f189}')
 }
 
-/// Whether `c` is an upper-case letter (category Lu).
+/// Returns whether `c` is an upper-case letter (category Lu).
 #[cfg(feature = "avtor")]
 pub(super) fn is_upper_case(c: char) -> bool {
     let c = u32::from(c);
@@ -79,29 +79,29 @@ pub(super) fn is_upper_case(c: char) -> bool {
     }
 }
 
-/// Whether `c` is a number of any kind (category N).
+/// Returns whether `c` is a number of any kind (category N).
 pub(super) fn is_number(c: char) -> bool {
     matches!(category(c), Category::Nl | Category::N)
 }
 
-/// Whether `c` belongs to the character before it (category M).
+/// Returns whether `c` belongs to the character before it (category M).
 pub(super) fn is_mark(c: char) -> bool {
     category(c) == Category::M
 }
 
-/// Whether the tables know `c`.
+/// Returns whether the tables know `c`.
 pub(super) fn is_assigned(c: char) -> bool {
-    // The first that they do not know.
+    // The first unassigned character.
     c < '\u{378}' || category(c) != Category::Cn
 }
 
-/// Whether a script of `c` is written without spaces between words: those of Lucene's
+/// Returns whether a script of `c` is written without spaces between words: those of Lucene's
 /// CJKBigramFilter (Hangul is spaced, but by phrase), and Thai, Lao, Khmer and Myanmar.
 pub(super) fn is_unspaced(c: char) -> bool {
     is_in(c, &UNSPACED)
 }
 
-/// The script of `c`, if it is one of those that look alike.
+/// Returns the script of `c`, if it is one of those that look alike.
 #[cfg(feature = "avtor")]
 pub(super) fn script(c: char) -> Option<Script> {
     if c.is_ascii() {
@@ -112,7 +112,7 @@ pub(super) fn script(c: char) -> Option<Script> {
     (u32::from(c) <= last).then_some(script)
 }
 
-/// What `c` becomes by full case folding (C and F of CaseFolding.txt): up to three characters, and
+/// Returns the full case folding of `c` (C and F of CaseFolding.txt): up to three characters, and
 /// NUL after them.
 #[inline(always)]
 fn fold(c: char) -> [char; 3] {
@@ -146,7 +146,7 @@ pub(super) fn folded(chars: impl Iterator<Item = char>) -> impl Iterator<Item = 
 
 struct Folded<I> {
     chars: I,
-    /// What is left of the folding of a character.
+    /// The remaining characters of a folding.
     rest: [char; 2],
 }
 
@@ -170,7 +170,7 @@ fn is_in(c: char, ranges: &[(u32, u32)]) -> bool {
     before > 0 && u32::from(c) <= ranges[before - 1].1
 }
 
-/// Whether `c` has the property White_Space, as of Unicode 6.3 to 18.
+/// Returns whether `c` has the property White_Space, as of Unicode 6.3 to 18.
 #[must_use]
 pub const fn is_white_space(c: char) -> bool {
     matches!(c,

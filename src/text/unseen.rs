@@ -1,7 +1,8 @@
-//! Which characters of a text does a reader not see, and which words are not what they look like?
+//! Invisible characters, and words that mix scripts to look like others.
 //!
-//! Some hide a copy by characters without width between the letters of its words, others by letters of another
-//! script that look the same. Scripts that need such characters may use them.
+//! Some authors hide a copy with characters without width between the letters of its words, others
+//! with letters of another script that look the same. Scripts that need such characters may use
+//! them.
 
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +55,7 @@ impl Unseen {
         Unseen { hidden_characters, ..self }
     }
 
-    /// Whether a reader sees all.
+    /// Returns whether a reader sees all.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Unseen::default()
@@ -82,7 +83,8 @@ impl Unseen {
     }
 }
 
-/// Whether a character begins here that [`invisible`] may count, by its bytes in UTF-8: most texts have none.
+/// Returns whether a character that [`invisible`] may count begins here, by its bytes in UTF-8:
+/// most texts contain no such character.
 fn hides(rest: &[u8]) -> bool {
     match rest {
         [0xc2, second, ..] => *second == 0xad,
@@ -102,7 +104,7 @@ fn hides(rest: &[u8]) -> bool {
 fn invisible(text: &str) -> usize {
     let is_rtl = text.chars().any(is_right_to_left);
     let mut count = 0;
-    // What stands before: a letter of a script without joiners, or a black flag.
+    // The kind of the character before: a letter of a script without joiners, or a black flag.
     let (mut after_letter, mut after_flag) = (false, false);
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
@@ -130,7 +132,7 @@ fn is_without_width(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{ad}')
 }
 
-/// Whether it is a letter of a script in which none joins another by a character without width.
+/// Returns whether `c` is a letter of a script that has no joining characters without width.
 fn is_simple_letter(c: char) -> bool {
     c.is_ascii_alphanumeric()
         || (('\u{c0}'..'\u{590}').contains(&c) && c != '\u{d7}' && c != '\u{f7}')
@@ -146,7 +148,7 @@ const ALIKE: &str = "\u{430}\u{435}\u{43e}\u{440}\u{441}\u{443}\u{445}\u{456}\u{
     \u{408}\u{405}\u{391}\u{392}\u{395}\u{396}\u{397}\u{399}\u{39a}\u{39c}\u{39d}\u{39f}\u{3a1}\u{3a4}\u{3a5}\
     \u{3a7}\u{3bf}\u{3bd}\u{3b9}\u{3ba}\u{3c1}\u{3b1}";
 
-/// Counts the words in which letters of another script stand for those that look the same.
+/// Counts the words that contain letters of another script in place of those that look the same.
 fn mixed(text: &str) -> usize {
     let is_other = |c: char| matches!(c, '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{52f}');
     let is_latin = |c: char| c.is_ascii_alphabetic() || ('\u{c0}'..'\u{250}').contains(&c);
@@ -169,7 +171,7 @@ fn mixed(text: &str) -> usize {
     count
 }
 
-/// Whether a word is in another script, with Latin letters that look like its own.
+/// Returns whether a word is in another script, with Latin letters that look like its own.
 fn is_mostly_other(word: &str, is_other: impl Fn(char) -> bool) -> bool {
     const LATIN_ALIKE: &str = "aeopcyxijsABEKMHOPCTXIJSZNYv";
     let (others, latin): (Vec<char>, Vec<char>) = word.chars().partition(|&c| is_other(c));
@@ -187,7 +189,7 @@ mod tests {
         check("wo\u{200b}rd wo\u{200d}\u{200c}rd", 3);
         check("so\u{ad}ft \u{feff} \u{202e}back", 3);
         check("a\u{e0061}\u{e0062}", 2);
-        // What scripts, flags and lines need.
+        // Characters that scripts, flags and lines need.
         check(
             "\u{1f3f4}\u{e0067}\u{e0062}\u{e007f} \u{1f468}\u{200d}\u{1f469} \u{2764}\u{fe0f}",
             0,

@@ -1,4 +1,4 @@
-//! How does a Rust program use a service?
+//! A blocking client for Rust programs.
 //!
 //! Calls block, one for each route. A client can be shared by threads, and keeps its connections
 //! open. If a service is busy, the client repeats the request for a while, as often as the service
@@ -75,8 +75,8 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// Has certificates checked by the authorities of the system, to which administrators add their own: the list
-/// that is the default is compiled in.
+/// Has certificates checked by the authorities of the system, including those that administrators
+/// add: the default list is compiled in.
 #[doc(hidden)]
 #[must_use]
 pub fn trusting_the_system(config: ConfigBuilder<AgentScope>) -> ConfigBuilder<AgentScope> {
@@ -106,12 +106,12 @@ enum Load<'a> {
 }
 
 impl Client {
-    /// The service at `url`, such as `http://127.0.0.1:7227`, asked with this token, if it has tokens.
-    /// Proxies are not used.
+    /// Returns a client of the service at `url`, such as `http://127.0.0.1:7227`, with this token,
+    /// if the service has tokens. Proxies are not used.
     ///
     /// # Errors
-    /// When that is no such address, or one with `https` and the feature `tls` is off. Whether
-    /// somebody is there is seen by asking.
+    /// When `url` is not such an address, or has `https` and the feature `tls` is off. It does not
+    /// check whether a service is running there.
     pub fn new(url: &str, token: Option<&str>) -> Result<Client> {
         let refused = |what: &str| Error::input(url, what);
         let parsed: ureq::http::Uri = url.parse().map_err(|_| refused("it is not a URL"))?;
@@ -177,7 +177,7 @@ impl Client {
     /// Reports how much of a document is reused: an HTML file.
     ///
     /// # Errors
-    /// As [`search`](Self::search), and when what comes is no text.
+    /// As [`search`](Self::search), and when the answer is not text.
     pub fn report(&self, request: &ReportRequest) -> Result<String> {
         let html = self.ask("POST", "/v1/report", &json(request)?)?;
         String::from_utf8(html).map_err(|_| self.unexpected())
@@ -232,7 +232,8 @@ impl Client {
         self.post(&with(commit, "/v1/documents"), Load::Lines(lines))
     }
 
-    /// Adds the documents in files, each by its name. What of them was not read is in the response.
+    /// Adds the documents in files, each by its name. The response lists the files and records that
+    /// were not read.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -252,8 +253,8 @@ impl Client {
         self.post("/v1/search", self.files(files, request)?)
     }
 
-    /// Compares two files, in parts `a` and `b`; with what `request` names in place of a text of its
-    /// own if there is one file.
+    /// Compares two files, in parts `a` and `b`; or one file with the text or the document that
+    /// `request` names.
     ///
     /// # Errors
     /// As [`search`](Self::search), and when a file is not one text.
@@ -322,7 +323,7 @@ impl Client {
         self.post(&with(commit, "/v1/remove"), json(&RemoveRequest { ids })?)
     }
 
-    /// Commits what has been added and removed.
+    /// Commits all additions and removals.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -338,7 +339,7 @@ impl Client {
         self.post(COMPACT, json(request)?)
     }
 
-    /// Takes finished indexes in the service's directory for them into its index, all or none.
+    /// Merges finished indexes in the service's directory for them into its index, all or none.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -362,7 +363,7 @@ impl Client {
         self.parse(&self.ask("GET", "/healthz", &Load::Nothing)?)
     }
 
-    /// Asks once, and waits no longer than `timeout` for the answer.
+    /// Sends one request, and waits no longer than `timeout` for the answer.
     ///
     /// # Errors
     /// When there is no answer within that time, or the answer is no.
@@ -400,7 +401,7 @@ impl Client {
                 return Ok(body);
             }
             match pause {
-                // However long the service, or whatever answers in its place, asks to wait.
+                // However long a pause the service, or a proxy that answers in its place, requests.
                 Some(pause) if pause < until.saturating_duration_since(Instant::now()) => {
                     std::thread::sleep(pause);
                 }
@@ -478,12 +479,13 @@ impl Client {
     }
 }
 
-/// Whether a connection failed because of a certificate, or because there are none to check one with.
+/// Returns whether a connection failed because of a certificate, or for lack of authorities to
+/// check one.
 #[doc(hidden)]
 #[must_use]
 #[cfg(feature = "tls")]
 pub fn is_about_certificates(error: &ureq::Error) -> bool {
-    // What is `General` comes of the verifier: it has no authorities.
+    // The verifier returns `General` when it has no authorities.
     let is_one = |error: &rustls::Error| {
         matches!(error, rustls::Error::InvalidCertificate(_) | rustls::Error::General(_))
     };
@@ -530,7 +532,7 @@ fn with(commit: Commit, path: &str) -> String {
     }
 }
 
-/// The id as a segment of a path.
+/// Returns the id as a segment of a path.
 fn percent_encoded(id: &str) -> String {
     let encode = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {

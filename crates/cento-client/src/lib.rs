@@ -1,4 +1,4 @@
-//! What do a service and its clients say to each other, and how does a Rust program ask?
+//! The HTTP API, as types, and a client for Rust programs.
 //!
 //! [`api`] has the bodies of the HTTP API, version 1; [`client`] a blocking client with a method for
 //! each route (feature `client`).
@@ -14,5 +14,5 @@ mod service_file;
 pub use client::Client;
 pub use service_file::ServiceFile;
 
-/// The port at which a service listens unless it is given another.
+/// The default port of a service.
 pub const DEFAULT_PORT: u16 = 7227;

@@ -1,11 +1,11 @@
-//! How much of what requests give back does the allocator keep?
+//! Limit on the freed memory that the allocator keeps.
 
-/// Has the allocator give back to the system what lies at the end of each of its areas, if it is more than
-/// [`KEPT_BYTES_MAX`], and everything that is as large at once.
+/// Has the allocator return the free end of each of its areas to the system, if it is larger than
+/// [`KEPT_BYTES_MAX`], and every freed piece of at least that size immediately.
 ///
-/// glibc has an area for each of many threads, and raises the limit with the largest piece that was ever freed, up
-/// to 64 MiB an area: after some large requests a service kept 500 MB that nobody used. A limit that was set is
-/// not raised. Other allocators give memory back by themselves.
+/// glibc has an area for each of many threads, and raises the limit to the largest piece that was
+/// ever freed, up to 64 MiB an area: after some large requests a service kept 500 MB unused. A
+/// limit that was set explicitly is not raised. Other allocators return memory by themselves.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for limit in [libc::M_TRIM_THRESHOLD, libc::M_MMAP_THRESHOLD] {
@@ -15,7 +15,8 @@ pub fn give_back() {
     }
 }
 
-/// A tenth of what a search for passages takes; small pieces are freed and taken again without the system.
+/// A tenth of the memory of a search for passages; small pieces are freed and reused without the
+/// system.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT_BYTES_MAX: libc::c_int = 1 << 20;
 
@@ -33,14 +34,14 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    /// The bytes of the process that are in memory and in no file.
+    /// Returns the resident memory of the process, in bytes, without mapped files.
     fn taken_bytes() -> usize {
         let pages = fs::read_to_string("/proc/self/statm").unwrap();
         let mut pages = pages.split(' ').skip(1).map(|number| number.parse::<usize>().unwrap());
         (pages.next().unwrap() - pages.next().unwrap()) * 4096
     }
 
-    /// A large piece, whose size raises the limit that was not set, and many smaller ones.
+    /// Allocates a large piece, whose size raises a limit that was not set, and many smaller ones.
     fn request() {
         drop(vec![1u8; 30 << 20]);
         let pieces: Vec<Vec<u8>> = (0..50).map(|_| vec![1; 512 << 10]).collect();

@@ -1,4 +1,4 @@
-//! How many bytes may wait for clients that are slow to take their answers?
+//! Limit on the bytes of answers that slow clients have not taken yet.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 use super::body::Gate;
 use cento::budget::Permit;
 
-/// The number of bytes that a connection is given at a time; a shorter answer is given at once.
+/// The number of bytes that a connection is given at a time; a shorter answer is given whole.
 const PART_BYTES: usize = 64 << 10;
 
 /// An answer that takes room until it has been given to the connection.
@@ -44,7 +44,7 @@ impl HttpBody for ReservedAnswer {
     }
 }
 
-/// The same answer, if `gate` has room for it until it is sent.
+/// Returns the answer, with room from `gate` until it is sent, if there is room.
 pub async fn hold(response: Response, gate: &Gate) -> Response {
     if response.body().size_hint().lower() <= PART_BYTES as u64 {
         return response;

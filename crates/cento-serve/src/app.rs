@@ -1,4 +1,4 @@
-//! What do all requests share?
+//! State that all requests share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,10 +27,10 @@ use cento_client::api::{AddResponse, Commit};
 /// The largest answer, that to a batch.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// So long is taken what a client sends that is turned away.
+/// The maximum time to read the rest of a request that is turned away.
 const FORGET_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// In addition to the requests that are answered, this share of their number may write.
+/// The maximum number of requests in progress, divided by this, may write in addition to them.
 const WRITE_SHARE: usize = 4;
 
 /// The state of a running service.
@@ -39,9 +39,9 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     pub status: Arc<Status>,
     pub published: Arc<Published>,
-    /// Where its commits come from.
+    /// The source of its commits.
     pub source: Source,
-    /// Where the indexes are that clients may have merged, if they may.
+    /// The directory of indexes that clients may merge, if they may.
     pub shards: Option<Arc<Shards>>,
     /// Whether the service listens on a loopback address only.
     pub is_loopback: bool,
@@ -52,9 +52,10 @@ pub struct App {
     pub writes: Gate,
     /// Bytes of answers that have not been taken yet.
     pub answers: Gate,
-    /// What the texts of requests take beside themselves.
+    /// The memory for processing the texts of requests, besides the texts themselves.
     pub memory: Arc<ByteBudget>,
-    /// Requests that have arrived and are being answered; others are turned away. Quick searches need no place.
+    /// Requests in progress, after their arrival; others are turned away. Quick searches need no
+    /// place.
     places: Semaphore,
     /// Places of requests that write, so that searches, however many, turn none away.
     write_places: Semaphore,
@@ -66,7 +67,7 @@ pub struct App {
     commands: Sender<Command>,
 }
 
-/// Where the commits of a service come from.
+/// The source of the commits of a service.
 pub enum Source {
     /// From requests.
     Own,
@@ -94,7 +95,7 @@ impl Drop for StopOnDrop {
 }
 
 impl App {
-    /// The state of a service that begins.
+    /// Returns the state of a service that starts.
     pub fn new(
         settings: Settings,
         metrics: Arc<Metrics>,
@@ -104,7 +105,7 @@ impl App {
         (shards, memory): (Option<Shards>, Arc<ByteBudget>),
     ) -> App {
         let shards = shards.map(Arc::new);
-        // Bodies become texts.
+        // A body needs room for the texts made from it as well.
         let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
         App {
             places: Semaphore::new(settings.requests_max),
@@ -128,7 +129,7 @@ impl App {
         }
     }
 
-    /// The state of a service that nobody can write through.
+    /// Returns the state of a service that accepts no writes.
     pub fn read_only(
         settings: Settings,
         metrics: Arc<Metrics>,
@@ -141,7 +142,7 @@ impl App {
         App::new(settings, metrics, status, current, ways, (None, memory))
     }
 
-    /// What is known of the index that is followed, if one is.
+    /// Returns the state of the followed index, if the service follows one.
     pub fn following(&self) -> Option<&Following> {
         match &self.source {
             Source::Followed(following) => Some(following),
@@ -154,29 +155,29 @@ impl App {
         self.published.current()
     }
 
-    /// A place among the requests that are being answered. Those that are still arriving need none:
-    /// slow clients take no place from others.
+    /// Takes a place among the requests in progress. A request that is still arriving needs no
+    /// place: slow clients take none from others.
     fn place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
         self.places.try_acquire().map_err(|_| crowded())
     }
 
-    /// A place among the requests that write.
+    /// Takes a place among the requests that write.
     fn write_place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
         self.write_places.try_acquire().map_err(|_| crowded())
     }
 
-    /// Reads the body of a request that needs a place to be answered. If there is none, the request is turned
-    /// away before its body is held or looked at.
+    /// Reads the body of a request that needs a place. If all places are taken, the request is
+    /// turned away before its body is held or looked at.
     pub async fn read_body(&self, request: Request) -> std::result::Result<Body, Failure> {
         self.body_for(&self.places, &self.reads, request).await
     }
 
-    /// The same, of one that writes.
+    /// Reads the body of a request that writes.
     pub async fn write_body(&self, request: Request) -> std::result::Result<Body, Failure> {
         self.body_for(&self.write_places, &self.writes, request).await
     }
 
-    /// The same, of one that needs no place if it is short.
+    /// Reads the body of a request that needs a place only if it is long.
     pub async fn quick_body(
         &self,
         request: Request,
@@ -199,14 +200,14 @@ impl App {
         if places.available_permits() > 0 {
             return Body::read(request, gate, self.settings.body_bytes_max).await;
         }
-        // A client that is cut off while it writes does not read why.
+        // A client that is cut off while it sends does not read the reason.
         let forgotten = body::forget(request.into_body(), self.settings.body_bytes_max);
         let _ = tokio::time::timeout(FORGET_TIMEOUT, forgotten).await;
         Err(crowded())
     }
 
-    /// Reads files on a thread of its own, in turn with other clients; searches go first. `job` waits for
-    /// its turn before each file.
+    /// Reads files on a thread of its own, in turn with other clients; searches go first. `job`
+    /// waits for its turn before each file.
     pub async fn read_files<T: Send + 'static>(
         &self,
         client: Client,
@@ -218,7 +219,7 @@ impl App {
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
         let (tell, done) = oneshot::channel();
         let read = move || {
-            // What extracts texts is a process of this thread's, with its priority.
+            // Texts are extracted by a child process of this thread, which has its priority.
             priority::give_way();
             let result = Error::catch("reading files", || job(is_unwanted, &mut turn));
             if matches!(result, Err(Error::Cancelled)) {
@@ -235,9 +236,9 @@ impl App {
         }
     }
 
-    /// Runs what takes time on a thread of its own, as many at a time as there are threads to search.
-    /// `job` looks at its argument, which is set when the request has gone, every few milliseconds,
-    /// unless it ends sooner anyway.
+    /// Runs slow work on a thread of its own; the number of such threads is the number of searches
+    /// that run at a time. `job` checks its argument, which is set when the client has gone, every
+    /// few milliseconds, unless it ends sooner anyway.
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(Arc<AtomicBool>) -> Result<T> + Send + 'static,
@@ -264,8 +265,8 @@ impl App {
         }
     }
 
-    /// A permit for one more thread to search, and the count of it, if there is a processor that no other request
-    /// uses or waits for.
+    /// Returns a permit for one more thread to search, and the count of it, if there is a processor
+    /// that no other request uses or waits for.
     pub fn one_more(&self) -> Option<impl Send + use<>> {
         let permit = self.running.clone().try_acquire_owned().ok()?;
         Some((permit, self.metrics.computing()))
@@ -287,8 +288,8 @@ impl App {
         answer.await.map_err(|_| self.unanswered())?
     }
 
-    /// No answer came: the service stops, or there is a defect, which another request would trigger
-    /// again.
+    /// Returns the failure of a request without an answer: the service stops, or there is a defect,
+    /// which another request would trigger again.
     fn unanswered(&self) -> Failure {
         if self.is_stopping.load(Ordering::Relaxed) {
             return Failure::unavailable("the service is stopping");
@@ -296,18 +297,18 @@ impl App {
         Failure::internal()
     }
 
-    /// The room that a body takes until the writer has what it says.
+    /// Returns the room of a body, which is taken until the writer has the documents in it.
     pub fn room(&self, body: Body) -> QueueReservation {
         let (bytes, permit) = body.into_parts();
         QueueReservation::new(permit, bytes.len(), self.metrics.clone())
     }
 
-    /// That of a request without a body.
+    /// Returns the room of a request without a body.
     pub fn no_room(&self) -> std::result::Result<QueueReservation, Failure> {
         Ok(QueueReservation::new(self.writes.enter(0)?, 0, self.metrics.clone()))
     }
 
-    /// Asks the writer for what `command` is about, and waits for the answer.
+    /// Sends `command` to the writer, and waits for the answer.
     pub async fn command<T>(
         &self,
         command: impl FnOnce(Reply<T>) -> Command,

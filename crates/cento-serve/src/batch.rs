@@ -1,12 +1,12 @@
-//! How do several threads work through a list, as long as they are not needed elsewhere?
+//! Sharing a list of work among several threads, as long as they are not needed elsewhere.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does `work` for every number below `count`, in any order, until one returns false: on this thread, and on
-/// others for which `permit` gives a permit, at most `others_max` at a time.
+/// Calls `work` for every number below `count`, in any order, until a call returns false: on this
+/// thread, and on others, at most `others_max` at a time, each with a permit from `permit`.
 ///
-/// A permit is given back after each piece of work and asked for anew, so that a request that waits for
-/// one comes first: a long list keeps no other request waiting for longer than a piece takes.
+/// A permit is returned after each piece of work and requested anew, so that a request that waits
+/// for one comes first: a long list keeps no other request waiting for longer than a piece takes.
 pub fn share<P: Send>(
     count: usize,
     others_max: usize,
@@ -35,7 +35,7 @@ pub fn share<P: Send>(
     };
     std::thread::scope(|scope| {
         loop {
-            // One is left for this thread.
+            // The last piece is left for this thread.
             let is_more = next.load(Ordering::Relaxed).saturating_add(1) < count;
             if is_more
                 && others.load(Ordering::Relaxed) < others_max

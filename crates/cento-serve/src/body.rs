@@ -1,4 +1,4 @@
-//! What does a request bring with it, and how much of it is let in?
+//! Bodies of requests, and the limits on their size.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -18,17 +18,17 @@ use super::failure::Failure;
 use super::turns::Client;
 use cento::budget::{ByteBudget, Permit};
 
-/// Limits the bytes of bodies that are in memory at a time. Room is taken as bytes arrive, so that a
-/// client cannot reserve it by announcing a length; a request that finds none does not wait.
+/// Limits the total size of the bodies in memory. Room is taken as bytes arrive, so that a client
+/// cannot reserve it by announcing a length; a request that finds no room does not wait.
 pub struct Gate(Arc<ByteBudget>);
 
 impl Gate {
-    /// A gate for this many bytes.
+    /// Returns a gate for this number of bytes.
     pub fn new(bytes: usize) -> Gate {
         Gate(ByteBudget::new(bytes))
     }
 
-    /// Takes room for this many bytes.
+    /// Takes room for this number of bytes.
     pub fn enter(&self, bytes: usize) -> Result<Permit, Failure> {
         self.0.try_enter(bytes).ok_or_else(no_room)
     }
@@ -38,7 +38,7 @@ fn no_room() -> Failure {
     Failure::busy("too many bytes of requests and answers are in flight; try again later")
 }
 
-/// A body that is larger lets other requests go on while it is unpacked.
+/// While a body larger than this is unpacked, other requests are served in between.
 const YIELD_BYTES: usize = 256 << 10;
 
 /// The form of a body.
@@ -48,18 +48,18 @@ enum Form {
     Json,
     /// A JSON value a line.
     Lines,
-    /// Parts, some of which are files.
+    /// Parts; some of them are files.
     Files,
 }
 
-/// A body, whole.
+/// A complete body.
 pub struct Body {
     bytes: Bytes,
     form: Form,
-    /// What stands between files.
+    /// The boundary between files.
     boundary: Option<String>,
     permit: Permit,
-    /// Who sent it.
+    /// The client that sent it.
     client: Client,
 }
 
@@ -74,11 +74,11 @@ pub struct Part {
 }
 
 impl Body {
-    /// Reads the body of a request, of at most `bytes_max` when it is unpacked, for which `gate` must have
-    /// room.
+    /// Reads the body of a request, at most `bytes_max` bytes after unpacking, if `gate` has room
+    /// for it.
     ///
     /// # Errors
-    /// When it is too large, no JSON by its own account, or does not arrive.
+    /// When it is too large, its declared type is not supported, or it does not arrive.
     pub async fn read(request: Request, gate: &Gate, bytes_max: usize) -> Result<Body, Failure> {
         let form = form(request.headers())?;
         let encoding = Encoding::of(request.headers())?;
@@ -99,34 +99,35 @@ impl Body {
         Ok(Body { bytes, form, boundary, permit, client })
     }
 
-    /// Who sent it.
+    /// Returns the client that sent it.
     pub fn client(&self) -> Client {
         self.client
     }
 
-    /// Whether it is JSON lines.
+    /// Returns whether it is JSON lines.
     pub fn is_lines(&self) -> bool {
         self.form == Form::Lines
     }
 
-    /// Whether it is files.
+    /// Returns whether it is files.
     pub fn is_files(&self) -> bool {
         self.form == Form::Files
     }
 
-    /// JSON lines that the service has made itself, and what keeps room for them.
+    /// Returns a body of JSON lines that the service itself has made, with the room for them.
     pub fn of_lines(lines: Vec<u8>, permit: Permit) -> Body {
         let (form, client) = (Form::Lines, Client::default());
         Body { bytes: lines.into(), form, boundary: None, permit, client }
     }
 
-    /// The parts of a body of files, and what keeps room for them.
+    /// Returns the parts of a body of files, and the room for them.
     ///
     /// # Errors
-    /// When it is none, has more parts than that, or there is no room to cut it.
+    /// When it is not a body of files, has more than `parts_max` parts, or there is no room for a
+    /// copy.
     pub async fn into_files(self, parts_max: usize) -> Result<(Vec<Part>, Permit), Failure> {
         let Body { bytes, boundary, mut permit, .. } = self;
-        // They are cut out of a copy.
+        // The parts are cut out of a copy.
         if !permit.try_grow(bytes.len()) {
             return Err(no_room());
         }
@@ -150,21 +151,21 @@ impl Body {
         Ok((found, permit))
     }
 
-    /// The number of its bytes.
+    /// Returns the number of its bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The lines that are not empty.
+    /// Returns the lines that are not empty.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let lines = self.bytes.split(|&byte| byte == b'\n');
         lines.filter(|line| line.iter().any(|byte| !byte.is_ascii_whitespace()))
     }
 
-    /// What it says.
+    /// Parses the body.
     ///
     /// # Errors
-    /// When it is of another form, no JSON, or says something else.
+    /// When its form is another, or it is not JSON of this type.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         if self.form != Form::Json {
             return Err(Failure::unsupported(
@@ -174,19 +175,19 @@ impl Body {
         parse(&self.bytes)
     }
 
-    /// The bytes, and what keeps room for them.
+    /// Returns the bytes, and the room for them.
     pub fn into_parts(self) -> (Bytes, Permit) {
         (self.bytes, self.permit)
     }
 }
 
-/// What a JSON value says.
+/// Parses a JSON object.
 ///
 /// # Errors
-/// When it is no JSON, or says something else; with the field, or line and column.
+/// When it is not JSON of this type; with the field, or line and column.
 pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
-    // serde would take its values for those of the fields, in order.
+    // serde would read the values of an array as those of the fields, in order.
     if json.trim_ascii_start().first() == Some(&b'[') {
         return Err(Failure::bad_request("expected a JSON object"));
     }
@@ -195,8 +196,8 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     })
 }
 
-/// Names the field that cannot be read, of a body of which each may stand alone: where options are flattened
-/// into it, line and column are those of its end.
+/// Names the field that cannot be read, of a body whose fields are all optional: with flattened
+/// options, line and column would be those of the end of the body.
 fn unread<T: DeserializeOwned>(json: &[u8]) -> Option<Failure> {
     serde_json::from_str::<T>("{}").ok()?;
     let fields: Map<String, Value> = serde_json::from_slice(json).ok()?;
@@ -208,7 +209,7 @@ fn unread<T: DeserializeOwned>(json: &[u8]) -> Option<Failure> {
     })
 }
 
-/// Takes what comes of a body, up to `bytes_max`, and holds none of it.
+/// Reads the rest of a body, up to `bytes_max` bytes, without buffering it.
 pub async fn forget(mut body: Stream, bytes_max: usize) {
     let mut bytes = 0;
     while let Some(Ok(frame)) = body.frame().await {
@@ -239,8 +240,8 @@ async fn collect(
     Ok((bytes.freeze(), room))
 }
 
-/// Collects a body that comes packed. Packed or not, it is no larger than `bytes_max`: members of nothing could
-/// go on for ever.
+/// Reads a compressed body. Neither the compressed nor the unpacked body may exceed `bytes_max`
+/// bytes: a series of empty members could be endless.
 async fn unpack(
     mut body: Stream,
     encoding: Encoding,
@@ -248,7 +249,7 @@ async fn unpack(
     bytes_max: usize,
 ) -> Result<(Bytes, Permit), Failure> {
     let mut unpacker = Unpacker::new(encoding)?;
-    // What the decoder takes is given back at the end, what it makes is kept.
+    // The memory of the decoder is given back at the end, that of its output is kept.
     let mut decoding = gate.enter(unpacker.bytes())?;
     let (mut bytes, mut room, mut packed_bytes) = (Vec::new(), gate.enter(0)?, 0);
     let mut counted = 0;
@@ -280,7 +281,7 @@ async fn unpack(
             if packed.is_empty() && !is_more {
                 break;
             }
-            // Little may be packed in much: other requests go on meanwhile.
+            // A long compressed body may hold little: other requests are served in between.
             if bytes.len() > YIELD_BYTES {
                 tokio::task::yield_now().await;
             }
@@ -313,10 +314,10 @@ fn boundary(headers: &HeaderMap) -> Result<String, Failure> {
         .map_err(|error| Failure::bad_request(format!("Content-Type: {error}")))
 }
 
-/// The length that a request gives for its body, if it does.
+/// Returns the declared length of a body, if the request declares one.
 ///
 /// # Errors
-/// When it is no number.
+/// When it is not a number.
 pub fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
     let Some(length) = headers.get(header::CONTENT_LENGTH) else { return Ok(None) };
     let length = length.to_str().ok().and_then(|length| length.parse().ok());

@@ -1,7 +1,8 @@
-//! Who asks, and under which number do clients, proxies and the log know the request?
+//! The address of a client, and the number of its request.
 //!
-//! A proxy that is trusted says for whom it asks. The number of a request comes from whoever asks, if it is
-//! fit for a log, and is made up otherwise; it is in the header of the answer, in its error and in the log.
+//! A trusted proxy names the address of its client. A number in the headers of a request is used if
+//! it is fit for a log, and a new one is made otherwise; it is in the header of the answer, in its
+//! error and in the log.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
@@ -14,10 +15,10 @@ use ipnet::IpNet;
 /// The header with the number of a request.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The header in which each proxy appends the address that it was asked from.
+/// The header where each proxy appends the address of its client.
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The length of the longest number of a request that is taken from a client.
+/// The maximum length of a request number that a client chooses.
 const ID_BYTES_MAX: usize = 128;
 
 /// The address at the other end of a connection.
@@ -25,7 +26,7 @@ const ID_BYTES_MAX: usize = 128;
 pub struct Peer(pub SocketAddr);
 
 tokio::task_local! {
-    /// The number of the request that is being answered.
+    /// The number of the request in progress.
     static REQUEST_ID: HeaderValue;
 }
 
@@ -34,13 +35,13 @@ pub async fn numbered<F: Future>(id: HeaderValue, answering: F) -> F::Output {
     REQUEST_ID.scope(id, answering).await
 }
 
-/// The number of the request that is being answered here.
+/// Returns the number of the request that this task answers.
 pub fn request_id() -> Option<String> {
     let id = REQUEST_ID.try_with(|id| id.to_str().map(str::to_owned));
     id.ok().and_then(Result::ok)
 }
 
-/// The number that a request with these headers brings, or a new one.
+/// Returns the number in these headers, or a new one.
 pub fn id_of(headers: &HeaderMap) -> HeaderValue {
     let mut given = headers.get_all(X_REQUEST_ID).iter();
     match (given.next(), given.next()) {
@@ -49,14 +50,14 @@ pub fn id_of(headers: &HeaderMap) -> HeaderValue {
     }
 }
 
-/// Whether that can be written to a log, searched for and pasted: letters, digits and what UUIDs, ULIDs and
-/// base64 have beside them.
+/// Returns whether the number can be written to a log, searched for and pasted: it has letters,
+/// digits and the other characters of UUIDs, ULIDs and base64 only.
 fn is_sane(id: &HeaderValue) -> bool {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=@".contains(byte);
     (1..=ID_BYTES_MAX).contains(&id.len()) && id.as_bytes().iter().all(is_plain)
 }
 
-/// A number that no other request has, of this process or another.
+/// Returns a number that no other request has, of this process or another.
 fn new_id() -> HeaderValue {
     static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -64,8 +65,9 @@ fn new_id() -> HeaderValue {
     HeaderValue::try_from(id).expect("digits are a value of a header")
 }
 
-/// The address of the client: the other end of the connection, or, if that is a proxy that is trusted, whoever
-/// it names. What stands before the first address of a stranger could be made up by it.
+/// Returns the address of the client: the other end of the connection, or, if that is a trusted
+/// proxy, the address that it names. Entries before the first address that is not trusted could be
+/// forged by the client at that address.
 pub fn address(peer: Peer, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
     let mut client = peer.0.ip().to_canonical();
@@ -81,7 +83,7 @@ pub fn address(peer: Peer, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     client
 }
 
-/// The address of `192.0.2.1`, `2001:db8::1` and the same with a port.
+/// Parses an address such as `192.0.2.1` or `2001:db8::1`, with or without a port.
 fn parse_address(text: &str) -> Option<IpAddr> {
     let plain = text.trim_start_matches('[').trim_end_matches(']');
     plain.parse().ok().or_else(|| text.parse().ok().map(|address: SocketAddr| address.ip()))

@@ -1,8 +1,9 @@
-//! What do requests, the threads that sign and the writer say to each other?
+//! Messages between requests, the threads that sign, and the writer.
 //!
-//! A request with documents goes to the threads of [`ingest`](crate::ingest) as [`Unsigned`], and from
-//! there to the [`writer`](crate::writer) as a [`Command`]; all others go to the writer directly. The
-//! answer comes back by a [`Reply`]. Senders and receivers know this module, and not each other.
+//! A request with documents goes to the threads of [`ingest`](crate::ingest) as [`Unsigned`], and
+//! from there to the [`writer`](crate::writer) as a [`Command`]; all others go to the writer
+//! directly. The answer comes back by a [`Reply`]. Senders and receivers know this module, and not
+//! each other.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,13 +26,13 @@ pub const ERRORS_MAX: usize = 100;
 pub struct Reply<T>(oneshot::Sender<std::result::Result<T, Failure>>);
 
 impl<T> Reply<T> {
-    /// A reply, and where it arrives.
+    /// Returns a reply, and its receiver.
     pub fn new() -> (Reply<T>, oneshot::Receiver<std::result::Result<T, Failure>>) {
         let (sender, receiver) = oneshot::channel();
         (Reply(sender), receiver)
     }
 
-    /// Whether the request that waited for it has gone.
+    /// Returns whether the request that waited for it has gone.
     pub fn is_unwanted(&self) -> bool {
         self.0.is_closed()
     }
@@ -42,13 +43,13 @@ impl<T> Reply<T> {
     }
 }
 
-/// Documents as they came in.
+/// Documents that have arrived.
 pub struct Unsigned {
     /// The body of the request.
     pub body: Bytes,
     /// Whether the body is JSON lines; one document if not.
     pub is_lines: bool,
-    /// When they are to be seen.
+    /// When searches should see them.
     pub commit: Commit,
     /// Their place in the queue.
     pub room: QueueReservation,
@@ -64,17 +65,17 @@ pub struct Received {
     pub signed: SignedDocument,
 }
 
-/// What the writer is asked to do.
+/// A command to the writer.
 pub enum Command {
     /// To add documents.
     Add {
         /// The documents.
         documents: Vec<Received>,
-        /// What is known of the others.
+        /// The response so far, with the records that were not added.
         response: AddResponse,
-        /// When they are to be seen.
+        /// When searches should see them.
         commit: Commit,
-        /// When they were taken in hand.
+        /// When their processing began.
         started: Instant,
         /// Their place in the queue.
         room: QueueReservation,
@@ -85,7 +86,7 @@ pub enum Command {
     Remove {
         /// Their ids.
         ids: Vec<String>,
-        /// When they are to be gone.
+        /// When searches should no longer see them.
         commit: Commit,
         /// Their place in the queue.
         room: QueueReservation,
@@ -98,7 +99,7 @@ pub enum Command {
     Compact {
         /// Into at most this number of segments.
         segments: usize,
-        /// Where to send the answer; at the end, or only at the beginning.
+        /// The receiver of the answer; at the end, or only at the beginning.
         reply: Reply<CompactResponse>,
         /// Whether it is the end.
         wait: bool,
@@ -107,19 +108,19 @@ pub enum Command {
     Merge {
         /// Their directories.
         shards: Vec<PathBuf>,
-        /// What is done about ids that occur twice.
+        /// The handling of ids that occur twice.
         options: AddIndexesOptions,
-        /// Where to send the answer; why it was not done is said in terms of their paths.
+        /// The receiver of the answer; a failure names the paths of the shards.
         reply: Reply<Result<AddedIndexes>>,
     },
-    /// A compaction has come to its end.
+    /// A compaction has ended.
     Compacted(Result<Compaction>),
-    /// To commit what there is, and end.
+    /// To commit all changes, and end.
     Stop,
 }
 
-/// The room that documents take on their way, until the writer has them; also when nobody waits for
-/// the answer any more.
+/// The room of documents on their way, until the writer has them; kept even after the request has
+/// stopped waiting for the answer.
 pub struct QueueReservation {
     bytes: i64,
     /// Where it is counted.

@@ -1,7 +1,7 @@
-//! Who is listened to?
+//! Accepting and limiting connections.
 //!
-//! Connections up to a number; what comes beyond is turned away at once. A client that does not send
-//! its request, or does not take its answer, is cut off.
+//! Connections are accepted up to a maximum number; any more are turned away immediately. A client
+//! that does not send its request, or does not take its answer, is cut off.
 
 mod pace;
 
@@ -25,26 +25,26 @@ use super::app::App;
 use super::caller::Peer;
 use pace::{Pace, Paced};
 
-/// The head of a request arrives within this time, or within the time that a request may take if that is
-/// less; so is it with answers.
+/// The head of a request arrives within this time, or within the time limit of a request if that is
+/// shorter; the same limit holds for answers.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A client takes some of its answer within this time.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The head of a request and what is read ahead of it.
+/// The maximum size of the head of a request and of the bytes read ahead.
 const BUFFER_BYTES_MAX: usize = 64 << 10;
 
-/// So often it is seen that the service is to stop.
+/// The interval between two checks whether the service is to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a client hears that is one too many.
+/// The answer to a client beyond the maximum number of connections.
 const TURNED_AWAY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n\
     Content-Length: 74\r\nRetry-After: 1\r\nConnection: close\r\n\r\n\
     {\"error\":{\"code\":\"unavailable\",\"message\":\"too many connections are open\"}}";
 
-/// Answers connections until `stop`, then finishes what has been begun, within `shutdown_timeout`.
+/// Answers connections until `stop`, then finishes requests in progress, within `shutdown_timeout`.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -115,7 +115,7 @@ async fn stopped(stop: &AtomicBool) {
     }
 }
 
-/// Says so, if the client's buffer takes it at once.
+/// Sends the refusal, if the client's buffer takes it immediately.
 fn turn_away(stream: &TcpStream) {
     let _ = stream.try_write(TURNED_AWAY);
 }

@@ -1,49 +1,50 @@
-//! Which web pages of other sites may ask?
+//! Requests from web pages of other sites.
 //!
-//! Those of origins that the operator lists, with tokens: a browser asks first, and shows a page what came
-//! back only if the answer names its origin (the Fetch standard, "CORS protocol"). Nothing that a browser
-//! sends by itself, such as a cookie, counts for anything here.
+//! Pages of the origins that the operator lists may send requests, with tokens: a browser checks
+//! first, and shows a page the answer only if that names its origin (the Fetch standard, "CORS
+//! protocol"). Credentials that a browser sends by itself, such as cookies, have no effect here.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::caller::X_REQUEST_ID;
 
-/// What a page may ask with.
+/// The methods, and the headers, that a page may use.
 const METHODS: &str = "GET, POST, DELETE";
 const HEADERS: &str = "authorization, content-type, content-encoding, x-request-id";
 
-/// What a page may see of an answer beside what every page may.
+/// The headers of an answer that a page may see beside those that every page may see.
 const EXPOSED: &str = "retry-after, x-request-id";
 
-/// The time for which a browser need not ask again, in seconds: the most that Chromium takes.
+/// The lifetime of the permission in a browser's cache, in seconds: the maximum that Chromium
+/// accepts.
 const AGE_MAX: &str = "7200";
 
-/// The origins of pages that may ask.
+/// The origins of pages that may send requests.
 #[derive(Debug, Clone, Default)]
 pub struct Origins(Vec<HeaderValue>);
 
 impl Origins {
-    /// These, each such as `https://example.org` or `http://localhost:5173`.
+    /// Returns these origins, each such as `https://example.org` or `http://localhost:5173`.
     ///
     /// # Errors
-    /// The first that is no origin as browsers write it.
+    /// The first that is not an origin as browsers write it.
     pub fn new<'a>(origins: impl IntoIterator<Item = &'a str>) -> Result<Origins, String> {
         origins.into_iter().map(parse).collect::<Result<_, _>>().map(Origins)
     }
 
-    /// Whether there are none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The origin of the page that asks, if it is one of these.
+    /// Returns the origin of the page that sent the request, if it is listed.
     pub fn listed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         self.0.iter().find(|listed| *listed == origin).cloned()
     }
 
-    /// Names the origin of the page that asked in the answer, and that answers differ by it.
+    /// Names the origin of the requesting page in the answer, and notes that answers differ by it.
     pub fn mark(&self, origin: Option<HeaderValue>, headers: &mut HeaderMap) {
         if self.is_empty() {
             return;
@@ -86,7 +87,7 @@ fn parse(text: &str) -> Result<HeaderValue, String> {
     }
 }
 
-/// The answer to a browser that asks whether a page may ask, if the request is one: `None` for others.
+/// Returns the answer to a browser's preflight request; `None` for other requests.
 pub fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response> {
     let asks =
         method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);

@@ -1,7 +1,8 @@
-//! How does a compressed body become a plain one, within the limits of plain ones?
+//! Decompression of bodies, within the limits of plain ones.
 //!
-//! Bodies are gzip or Zstandard, of any number of members or frames. They are unpacked as they arrive, a
-//! little at a time, so that nobody else waits and a body that is too large is refused when it begins to be.
+//! Bodies are gzip or Zstandard, with any number of members or frames. They are unpacked as they
+//! arrive, a little at a time, so that no other request waits, and a body that is too large is
+//! refused as soon as it exceeds the limit.
 
 use std::io::{self, Write};
 
@@ -11,22 +12,22 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::failure::Failure;
 
-/// The encodings that are read, as the header `Accept-Encoding` of a refusal names them.
+/// The accepted encodings, for the header `Accept-Encoding` of a refusal.
 pub const ACCEPTED: &str = "gzip, zstd";
 
 /// The window of Zstandard that decoders of HTTP have to support, and encoders must not exceed (RFC 9659).
 const WINDOW_LOG_MAX: u32 = 23;
 
-/// The number of packed bytes that are read at a time: gzip makes at most 264 kB of them.
+/// The number of packed bytes that are read at a time: gzip unpacks them to at most 264 kB.
 const PACKED_BYTES: usize = 256;
 
 /// The maximum size of a block of Zstandard.
 const BLOCK_BYTES: usize = 128 << 10;
 
-/// What a decoder of gzip takes: its window, its tables and what it has just unpacked.
+/// The memory of a gzip decoder: its window, its tables and its last output.
 const GZIP_BYTES: usize = 320 << 10;
 
-/// What a decoder of Zstandard takes beside its window: its tables and two blocks.
+/// The memory of a Zstandard decoder besides its window: its tables and two blocks.
 const ZSTD_BYTES: usize = 512 << 10;
 
 /// How a body is encoded.
@@ -39,7 +40,8 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding that the header `Content-Encoding` names; `None` of a body that is not encoded.
+    /// Returns the encoding that the header `Content-Encoding` names; `None` for a body that is not
+    /// encoded.
     ///
     /// # Errors
     /// When it is unknown, or there are several.
@@ -56,7 +58,7 @@ impl Encoding {
         }
     }
 
-    /// The name that users know.
+    /// Returns the name that users know.
     fn name(self) -> &'static str {
         match self {
             Encoding::Gzip => "gzip",
@@ -99,7 +101,7 @@ impl Unpacker {
         Ok(Unpacker { encoding, kind })
     }
 
-    /// The memory that it takes at first.
+    /// Returns the memory that it takes at first.
     pub fn bytes(&self) -> usize {
         match self.kind {
             Kind::Gzip(_) => GZIP_BYTES,
@@ -107,8 +109,8 @@ impl Unpacker {
         }
     }
 
-    /// The memory that it takes more after having unpacked `before` bytes and `more` after them: pages of a
-    /// window are taken when something is written to them.
+    /// Returns the additional memory after unpacking `before` bytes and then `more`: pages of a
+    /// window are allocated when something is written to them.
     pub fn window_bytes(&self, before: usize, more: usize) -> usize {
         let window = |unpacked: usize| unpacked.min(1 << WINDOW_LOG_MAX);
         match self.kind {
@@ -117,8 +119,8 @@ impl Unpacker {
         }
     }
 
-    /// Unpacks some of `packed`, which is cut at its beginning by what was read, and appends it to
-    /// `unpacked`. Nothing is left when `packed` is empty and nothing was appended.
+    /// Unpacks some of `packed`, advances it past the bytes that were read, and appends the output
+    /// to `unpacked`. No output is left when `packed` is empty and nothing was appended.
     ///
     /// # Errors
     /// When it is damaged.
@@ -148,10 +150,10 @@ impl Unpacker {
         Ok(())
     }
 
-    /// Ends; appends the rest, if there is one.
+    /// Ends the decoding; appends the rest, if there is one.
     ///
     /// # Errors
-    /// When the body ends before what is packed in it.
+    /// When the body ends before its compressed data is complete.
     pub fn finish(&mut self, unpacked: &mut Vec<u8>) -> Result<(), Failure> {
         let encoding = self.encoding;
         match &mut self.kind {
@@ -186,7 +188,7 @@ mod tests {
         zstd::encode_all(text, 3).unwrap()
     }
 
-    /// Unpacks a body that comes in parts of this many bytes.
+    /// Unpacks a body that arrives in parts of this number of bytes.
     fn unpack(encoding: Encoding, packed: &[u8], part_bytes: usize) -> Result<Vec<u8>, Failure> {
         let mut unpacker = Unpacker::new(encoding)?;
         let mut all = Vec::new();

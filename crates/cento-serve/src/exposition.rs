@@ -1,7 +1,8 @@
-//! In which of the two text formats of Prometheus are the metrics written?
+//! The two text formats of Prometheus.
 //!
-//! OpenMetrics 1.0, or the classic format 0.0.4, which came first: there a counter and its help carry
-//! the name of the sample, `_total` included, and there are neither units nor an end.
+//! They are OpenMetrics 1.0, and the classic format 0.0.4, which came first: there a counter and
+//! its help carry the name of the sample, `_total` included, and there are neither units nor an
+//! end.
 
 use std::fmt::Write;
 
@@ -17,8 +18,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// What a client accepts most, by its header `Accept`; OpenMetrics if it does not say, or likes
-    /// both alike.
+    /// Returns the format that a client prefers, by its header `Accept`; OpenMetrics without a
+    /// preference.
     pub fn accepted(headers: &HeaderMap) -> Format {
         let (mut open, mut classic) = (None, None);
         for value in headers.get_all(header::ACCEPT) {
@@ -41,7 +42,7 @@ impl Format {
         }
     }
 
-    /// The value of the header `Content-Type`.
+    /// Returns the value of the header `Content-Type`.
     pub fn content_type(self) -> &'static str {
         match self {
             Format::Open => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -49,7 +50,7 @@ impl Format {
         }
     }
 
-    /// Metrics in this format, which are written as OpenMetrics.
+    /// Converts metrics, written as OpenMetrics, to this format.
     pub fn write(self, open: String) -> String {
         match self {
             Format::Open => open,
@@ -64,7 +65,7 @@ fn classic(open: &str) -> String {
     for line in open.lines() {
         let mut words = line.splitn(4, ' ');
         match (words.next(), words.next(), words.next(), words.next()) {
-            // The type, which comes next, says how the metric is called.
+            // The type, which comes next, has the name of the metric.
             (Some("#"), Some("HELP"), _, of) => help = of.unwrap_or_default(),
             (Some("#"), Some("TYPE"), Some(name), Some(kind)) => {
                 let total = if kind == "counter" { "_total" } else { "" };
@@ -101,7 +102,7 @@ mod tests {
         check(&["text/plain"], Format::Classic);
         check(&["text/plain;version=0.0.4"], Format::Classic);
         check(&["text/plain", "application/openmetrics-text"], Format::Open);
-        // What Prometheus sends, and what one sends that does not know OpenMetrics.
+        // The header of Prometheus, and of a version of it without OpenMetrics.
         let new = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1";
         check(&[new], Format::Open);
         let old = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;\

@@ -1,7 +1,7 @@
-//! What does a client learn when something goes wrong?
+//! Failures, as clients see them.
 //!
-//! A status, a code that programs may rely on, and a sentence. What only the operator can mend is reported
-//! in the log, with all that is known; the answer says so and names no path.
+//! Each has a status, a code that programs may rely on, and a sentence. A fault that only the
+//! operator can mend is logged in full; the answer refers to the log and names no path.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use super::encoding::ACCEPTED;
 use cento::{Error, Reason};
 use cento_client::api::{ErrorBody, ErrorInfo};
 
-/// The number of seconds after which a client that was turned away may try again.
+/// The delay in seconds before a client that was turned away may try again.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// A request that was not answered as asked.
@@ -22,7 +22,7 @@ pub struct Failure {
     pub status: StatusCode,
     pub code: &'static str,
     pub message: String,
-    /// What the code is about: an argument, a feature, a field.
+    /// The subject of the code: an argument, a feature, a field.
     detail: Option<String>,
 }
 
@@ -42,13 +42,13 @@ impl Failure {
         Failure::from(Error::argument(argument, message))
     }
 
-    /// The code and what it is about are those of a reason.
+    /// Returns a failure with the code and the subject of a reason.
     pub fn of_reason(status: StatusCode, reason: Reason<'_>, message: String) -> Failure {
         let detail = reason.detail().map(str::to_owned);
         Failure { status, code: reason.code(), message, detail }
     }
 
-    /// More than this service takes at once.
+    /// The request exceeds a limit of this service.
     pub fn too_large(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
@@ -58,23 +58,23 @@ impl Failure {
         Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
     }
 
-    /// Too much is going on.
+    /// The service is busy.
     pub fn busy(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
     }
 
-    /// It took too long.
+    /// The request took too long.
     pub fn timed_out() -> Failure {
         let message = "the request exceeded the time limit of this service";
         Failure::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
     }
 
-    /// The service is on its way down, or cannot write.
+    /// The service is stopping, or cannot write.
     pub fn unavailable(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
     }
 
-    /// The last write failed, and nothing new is taken until writing succeeds.
+    /// The last write failed, and no new changes are accepted until writing succeeds.
     pub fn not_writing() -> Failure {
         Failure::unavailable(
             "the index cannot be written at present, the log of the service says why; what was accepted \
@@ -88,7 +88,7 @@ impl Failure {
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
-    /// A document brings out a defect: to send it again would bring it out again.
+    /// A document triggers a defect: sending it again would trigger it again.
     pub fn poisonous(id: &str) -> Failure {
         let message = format!(
             "the document `{id}` triggers a defect in cento and was refused; do not send it again, and \
@@ -119,8 +119,8 @@ impl Failure {
     }
 }
 
-/// The status for an error that is told to the client as it is; none for one that names a path of this machine, or
-/// that only the operator can mend.
+/// Returns the status for an error that the client sees as it is; `None` for one that names a path
+/// of this machine, or that only the operator can mend.
 fn told(error: &Error) -> Option<StatusCode> {
     let is_of_request = matches!(
         error,
@@ -146,7 +146,7 @@ impl From<&Error> for Failure {
             return Failure::of_reason(status, error.reason(), error.to_string());
         }
         match error.reason() {
-            // Its caller is the guard, when the time is over, or a client that hung up.
+            // The guard cancels it when the time is over, or a client by hanging up.
             Reason::Cancelled => Failure::timed_out(),
             reason @ Reason::Damaged => {
                 tracing::error!(%error, request_id = request_id(), "the index is damaged");
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(nameless.body().error.field.as_deref(), Some("text"));
         check(Error::input("a", Refusal::new(Reason::IdTaken, "no")), 409, "id_taken");
         check(Error::UnknownId { id: "a".into() }, 404, "unknown_id");
-        // A path of this machine is nobody's business.
+        // A path of this machine is not shown to clients.
         let told = check(Error::index("/secret", Reason::NoTexts, "no"), 500, "internal");
         assert!(!told.message.contains("secret"));
         check(Error::Cancelled, 408, "timeout");
@@ -231,7 +231,7 @@ mod tests {
         check(Corruption::new("a.sig", "header", 0, "cut").into(), 500, "damaged");
         let told = check(Error::internal("/secret/place", "it panicked"), 500, "internal");
         assert!(!told.message.contains("secret") && !told.message.contains("panicked"));
-        // A client that may try again learns when; a defect would only occur again.
+        // A client that may retry receives the time to wait; a defect would only occur again.
         for (failure, is_told) in [(told, false), (Failure::unavailable("no"), true)] {
             let headers = failure.into_response().headers().clone();
             assert_eq!(headers.contains_key(header::RETRY_AFTER), is_told);

@@ -1,8 +1,8 @@
-//! What do the files of a request say?
+//! Files of a request.
 //!
-//! They are read as `cento add` reads files, and their texts take the place of what clients send as JSON.
-//! The texts of a request are within the limit for its body, room for them is taken as they come, and
-//! what extracts them is ended when the request has gone.
+//! They are read as `cento add` reads files, and their texts replace those that clients otherwise
+//! send as JSON. The texts of a request are within the limit for its body, room for them is taken
+//! as they are extracted, and the processes that extract them are ended when the client has gone.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -25,38 +25,38 @@ use cento_source::{InFile, Item, Origins, SourceOptions, read_bytes};
 /// The part with the JSON of the request.
 const REQUEST: &str = "request";
 
-/// What a document takes beside its text.
+/// The memory of a document besides its text.
 const DOCUMENT_BYTES: usize = 64;
 
 /// An answer names at most this number of files that were not read.
 const NOT_READ_MAX: usize = 1000;
 
-/// A document of a file.
+/// A document in a file.
 pub struct FileDocument {
     /// The part of the request that has the file.
     pub part: String,
     /// The document.
     pub document: Document,
-    /// What its file says beside its text.
+    /// Other findings in its file besides the text.
     pub in_file: InFile,
 }
 
-/// The files of a request, and what it says of them.
+/// The files of a request, and its JSON part.
 pub struct Files {
     request: Map<String, Value>,
     /// The documents in them.
     pub documents: Vec<FileDocument>,
-    /// What was not read.
+    /// The files and records that were not read, with reasons.
     pub not_read: NotRead,
-    /// Keeps room for the texts.
+    /// The room for the texts.
     pub room: Permit,
 }
 
 impl Files {
-    /// Reads the files of a request, of which the parts have these names.
+    /// Reads the files of a request, from the parts with these names.
     ///
     /// # Errors
-    /// When there are none, a part is none of these, or their texts are too large.
+    /// When there is no file, a part has another name, or the texts are too large.
     pub async fn read(
         app: &Arc<App>,
         body: Body,
@@ -98,10 +98,10 @@ impl Files {
         .await
     }
 
-    /// What the request says, with `defaults` for what the files are in place of.
+    /// Parses the JSON part of the request, with `defaults` for the fields that the files replace.
     ///
     /// # Errors
-    /// When it says something else.
+    /// When it is not JSON of this type.
     pub fn request<T: DeserializeOwned>(
         &mut self,
         defaults: impl IntoIterator<Item = (&'static str, Value)>,
@@ -114,7 +114,7 @@ impl Files {
             .map_err(|error| Failure::bad_request(format!("`{REQUEST}`: {error}")))
     }
 
-    /// The documents of the parts with this name, which are taken out.
+    /// Takes out the documents of the parts with this name.
     pub fn take(&mut self, name: &str) -> Vec<FileDocument> {
         self.documents.extract_if(.., |document| document.part == name).collect()
     }
@@ -197,7 +197,7 @@ impl FilesRead {
     }
 }
 
-/// Appends to a list of what was not read, or counts it in `more` if the list is long.
+/// Appends to a list of files that were not read, or counts them in `more` if the list is long.
 fn push_bounded(list: &mut Vec<FileReason>, more: &mut u64, reason: impl FnOnce() -> FileReason) {
     if list.len() < NOT_READ_MAX {
         list.push(reason());
@@ -206,7 +206,7 @@ fn push_bounded(list: &mut Vec<FileReason>, more: &mut u64, reason: impl FnOnce(
     }
 }
 
-/// What was not read, by the name of its file, and why.
+/// Returns the place of the error, such as the name of a file, and the reason.
 fn reason(error: &Error) -> FileReason {
     let (path, reason) = error.place_and_message();
     FileReason { path, reason }

@@ -1,8 +1,8 @@
-//! How does a service follow an index that is written elsewhere?
+//! Following an index that is written elsewhere.
 //!
-//! A thread looks for commits every few seconds, has them brought to a directory of their own, opens
-//! them, and publishes the searcher. Requests that have begun keep the one that they took. What goes
-//! wrong is logged and tried again; searches go on over what there is.
+//! A thread looks for commits every few seconds, fetches them into a directory of their own, opens
+//! them, and publishes the searcher. Requests in progress keep the searcher that they started with.
+//! Failures are logged and tried again; searches continue on the last commit.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use super::published::Published;
 use cento::index::Index;
 use cento::{Error, Result};
 
-/// Where commits come from.
+/// The source of commits.
 pub trait Upstream: Send {
     /// Looks for the newest commit, and whether the `served` one belongs to it.
     ///
@@ -24,36 +24,36 @@ pub trait Upstream: Send {
     /// When that cannot be found out.
     fn newest(&self, served: Option<u64>) -> Result<Newest>;
 
-    /// The newest commit that is on this machine, and the directory of its index.
+    /// Returns the newest commit on this machine, and the directory of its index.
     fn present(&self) -> Option<(u64, PathBuf)>;
 
-    /// Brings a commit to this machine, beside the one that is served; returns the directory of its index.
+    /// Fetches a commit to this machine, beside the served one; returns the directory of its index.
     /// Ends soon after `stop`.
     ///
     /// # Errors
-    /// When it cannot be brought, or is damaged.
+    /// When it cannot be fetched, or is damaged.
     fn fetch(&self, commit: u64, served: Option<u64>, stop: &AtomicBool) -> Result<PathBuf>;
 
-    /// Only this commit is needed any more.
+    /// Keeps only this commit; others are no longer needed.
     fn keep_only(&self, commit: u64);
 }
 
-/// What an upstream says is newest.
+/// The newest commit of an upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Newest {
-    /// The number of the commit; 0 if there is none.
+    /// The number of the commit; 0 for an empty upstream.
     pub commit: u64,
-    /// Whether the upstream began anew: the commit that is served is none of its.
+    /// Whether the upstream was started again: the served commit is not in its history.
     pub is_restarted: bool,
 }
 
-/// What a service follows, and how.
+/// The upstream of a service, and the options of following it.
 pub struct Follow {
-    /// Where commits come from.
+    /// The source of commits.
     pub upstream: Box<dyn Upstream>,
-    /// The directory in which the service says where it listens.
+    /// The directory for the file with the address of the service.
     pub dir: PathBuf,
-    /// The time between two looks.
+    /// The time between two checks.
     pub interval: Duration,
     /// A service that has been behind for longer is not ready.
     pub lag_max: Option<Duration>,
@@ -65,7 +65,7 @@ impl std::fmt::Debug for Follow {
     }
 }
 
-/// How far a follower has come.
+/// The progress of a follower.
 pub struct Following {
     served: AtomicU64,
     newest: AtomicU64,
@@ -75,40 +75,40 @@ pub struct Following {
 }
 
 struct Times {
-    /// Since when there has been a commit that is not served.
+    /// The start of the lag: the served commit has not been the newest since then.
     behind: Option<Instant>,
-    /// When the upstream last said what is newest.
+    /// The time of the upstream's last answer.
     seen: Instant,
 }
 
 impl Following {
-    /// The number of the commit that is served.
+    /// Returns the number of the served commit.
     pub fn served(&self) -> u64 {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// The number of the newest commit that is known.
+    /// Returns the number of the newest commit that is known.
     pub fn newest(&self) -> u64 {
         self.newest.load(Ordering::Relaxed)
     }
 
-    /// Whether the upstream began anew, so that there is nothing to follow.
+    /// Returns whether the upstream was started again, so that there is nothing to follow.
     pub fn is_restarted(&self) -> bool {
         self.restarted.load(Ordering::Relaxed)
     }
 
-    /// For how long there has been a newer commit than the one that is served, or another history, as far
-    /// as is known.
+    /// Returns how long a newer commit than the served one, or another history, has been known.
     pub fn lag(&self) -> Duration {
         self.times().behind.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// How long ago the upstream last answered.
+    /// Returns the time since the last answer of the upstream.
     pub fn unseen(&self) -> Duration {
         self.times().seen.elapsed()
     }
 
-    /// Whether it has been behind, or without an answer, for longer than is allowed.
+    /// Returns whether the follower has been behind, or without an answer, for longer than is
+    /// allowed.
     pub fn is_late(&self) -> bool {
         self.lag_max.is_some_and(|max| self.lag() > max || self.unseen() > max)
     }
@@ -117,7 +117,8 @@ impl Following {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of what is newest; returns whether the upstream has begun anew since the last look.
+    /// Records the newest commit; returns whether the upstream was started again since the last
+    /// check.
     fn saw(&self, newest: Newest) -> bool {
         let mut times = self.times();
         times.seen = Instant::now();
@@ -140,18 +141,18 @@ impl Following {
     }
 }
 
-/// The thread that follows.
+/// The thread of a follower.
 pub struct Follower {
     thread: JoinHandle<()>,
     stop: Arc<AtomicBool>,
 }
 
 impl Follower {
-    /// Opens what is on this machine or, if there is nothing, waits for the newest commit to come; then
-    /// starts the thread.
+    /// Opens the newest commit on this machine or, without one, waits for the upstream's newest to
+    /// arrive; then starts the thread.
     ///
     /// # Errors
-    /// When there is nothing and nothing can be brought.
+    /// When there is no commit on this machine and none can be fetched.
     pub fn start(
         follow: Follow,
         metrics: &Arc<Metrics>,
@@ -184,7 +185,7 @@ impl Follower {
             stop: stop.clone(),
         };
         let thread = std::thread::Builder::new().name("follow".into()).spawn(move || {
-            // What is fetched is compared with digests, which takes a processor from searches.
+            // Fetched files are compared with digests, which takes a processor from searches.
             priority::give_way();
             follows.run(interval);
         });
@@ -196,12 +197,12 @@ impl Follower {
     pub fn join(self) {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
-        // A panic has been reported where it happened.
+        // A panic has been reported by the thread.
         let _ = self.thread.join();
     }
 }
 
-/// Opens what is on this machine. What is damaged there is removed, to be fetched again.
+/// Opens the newest commit on this machine. A damaged one is removed, to be fetched again.
 fn open_present(upstream: &dyn Upstream, metrics: &Metrics) -> Option<(u64, Published)> {
     let (commit, dir) = upstream.present()?;
     match Published::open(&dir, metrics) {
@@ -214,7 +215,7 @@ fn open_present(upstream: &dyn Upstream, metrics: &Metrics) -> Option<(u64, Publ
     }
 }
 
-/// What the thread has.
+/// The state of the thread.
 struct Follows {
     upstream: Box<dyn Upstream>,
     published: Arc<Published>,

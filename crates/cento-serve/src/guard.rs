@@ -1,6 +1,6 @@
-//! Who may ask, how long does it take, and what is logged of it?
+//! Access, time limits and logging of requests.
 //!
-//! Every request passes here, before anything else looks at it and after it has been answered.
+//! Every request passes through here before any other code, and again after it has been answered.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use super::failure::Failure;
 use super::tokens::Role;
 use super::turns::Client;
 
-/// Routes that answer when they are done, however long it takes.
+/// Routes without a time limit.
 const PATIENT: [&str; 2] = ["/v1/compact", "/v1/merge"];
 
-/// So long a client waits for the answer that there is no place for it.
+/// A refusal because all places are taken is delayed by this time.
 const REFUSAL_DELAY: Duration = Duration::from_millis(300);
 
 /// Answers within the time limit, counts, and logs.
@@ -73,13 +73,13 @@ async fn guarded(
     };
     drop(in_flight);
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
-        // Clients that try again at once would take the time of those that are answered.
+        // Clients that retry immediately would take time from requests in progress.
         tokio::time::sleep(app.settings.timeout.min(REFUSAL_DELAY)).await;
     }
     response = answer::hold(response, &app.answers).await;
     let took = started.elapsed();
     let status = response.status();
-    // A client can make up methods, and each would be counted by itself.
+    // A client can make up methods, and each would be counted separately.
     let known = [Method::GET, Method::POST, Method::DELETE, Method::HEAD, Method::OPTIONS];
     let counted = if known.contains(&method) { method.as_str() } else { "other" };
     app.metrics.answered(&route, counted, status.as_u16(), took);
@@ -107,8 +107,8 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// Refuses requests while the service stops, and those that another web page makes a browser send, unless its
-/// origin is listed.
+/// Refuses requests while the service stops, and requests from the pages of other web sites, unless
+/// their origin is listed.
 fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     let headers = request.headers();
     check_head(request)?;
@@ -118,17 +118,17 @@ fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     let refused = |message: &str| Failure::new(StatusCode::FORBIDDEN, "foreign_site", message);
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let is_foreign = site.is_some_and(|site| site != b"same-origin" && site != b"none");
-    // A visitor who follows a link sees the page; the page that has the link sees nothing of it.
+    // A visitor who follows a link sees the page; the page with the link sees nothing of it.
     let mode = headers.get("sec-fetch-mode").map(HeaderValue::as_bytes);
     let is_link = request.method() == Method::GET && mode == Some(b"navigate");
-    // A proxy may ask for another host than the browser did, which itself knows what is its own site.
+    // A proxy may use another host name than the browser, which itself knows its own site.
     let is_own = site == Some(b"same-origin");
     let is_foreign = (is_foreign && !is_link) || (!is_own && has_foreign_origin(headers));
     if is_foreign && !is_listed {
         return Err(refused("requests from web pages of other sites are refused"));
     }
-    // A name that somebody else's server gives to the loopback address makes that server's pages
-    // ones of this site. They have no token.
+    // If a foreign server gives its name to the loopback address, its pages count as pages of this
+    // site. They have no token.
     let is_open = app.is_loopback && app.settings.tokens.is_empty();
     if is_open && !headers.get(header::HOST).is_none_or(is_loopback_name) {
         return Err(refused(
@@ -138,8 +138,8 @@ fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The headers that decide which client asks, and for what: given twice, one reader may believe the first
-/// and another the last.
+/// The headers that identify the client and the request: of two values, one reader may believe the
+/// first and another the last.
 const DECISIVE: [HeaderName; 7] = [
     header::HOST,
     header::AUTHORIZATION,
@@ -150,14 +150,14 @@ const DECISIVE: [HeaderName; 7] = [
     HeaderName::from_static("sec-fetch-mode"),
 ];
 
-/// Refuses a request whose head says two things at once.
+/// Refuses a request with contradictory headers.
 fn check_head(request: &Request) -> Result<(), Failure> {
     let headers = request.headers();
     if let Some(twice) = DECISIVE.iter().find(|name| headers.get_all(*name).iter().count() > 1) {
         return Err(Failure::bad_request(format!("the header `{twice}` occurs twice")));
     }
     let Some(host) = headers.get(header::HOST) else {
-        // As the protocol has it, which was another before.
+        // HTTP/1.1 requires the header, earlier versions do not.
         return match request.version() {
             Version::HTTP_11 => Err(Failure::bad_request("the header `host` is missing")),
             _ => Ok(()),
@@ -174,14 +174,15 @@ fn check_head(request: &Request) -> Result<(), Failure> {
     }
 }
 
-/// Whether these are one host and port.
+/// Returns whether both are the same host and port.
 fn is_same_host(a: &str, b: &str, scheme: Option<&str>) -> bool {
     let default = if scheme == Some("https") { ":443" } else { ":80" };
     let without = |host| str::strip_suffix(host, default).unwrap_or(host).to_ascii_lowercase();
     without(a) == without(b)
 }
 
-/// Whether a page asks that came from elsewhere, by what older browsers say of it too.
+/// Returns whether the request comes from a page of another site, by the header that older browsers
+/// send too.
 fn has_foreign_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return false };
     let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
@@ -189,7 +190,7 @@ fn has_foreign_origin(headers: &HeaderMap) -> bool {
     authority.map(|(_, authority)| authority) != host
 }
 
-/// Whether that is `localhost` or a loopback address, with a port or without.
+/// Returns whether the host is `localhost` or a loopback address, with a port or without.
 fn is_loopback_name(host: &HeaderValue) -> bool {
     let Ok(host) = host.to_str() else { return false };
     let Ok(authority) = host.parse::<axum::http::uri::Authority>() else { return false };
@@ -203,7 +204,7 @@ pub async fn readers(state: State<Arc<App>>, request: Request, next: Next) -> Re
     only(Role::Read, state, request, next).await
 }
 
-/// Admits clients that may write, if the service can.
+/// Admits clients that may write, if the service accepts writes.
 pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
     let message = match state.source {
         Source::Own => None,
@@ -225,7 +226,7 @@ pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Re
     only(Role::Write, state, request, next).await
 }
 
-/// Lets those pass whose token allows it.
+/// Admits clients whose token has this role.
 async fn only(
     wanted: Role,
     State(app): State<Arc<App>>,

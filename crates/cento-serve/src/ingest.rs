@@ -1,7 +1,8 @@
-//! How do documents get from a request to the writer?
+//! The way of documents from a request to the writer.
 //!
-//! A few threads parse and sign; the writer's thread takes what they made. All of them give way to
-//! threads that search. Bytes on their way are bounded by the callers that hand in requests.
+//! A few threads parse and sign documents; the writer's thread takes the results. All of them give
+//! way to threads that search. The bytes in this pipeline are bounded by the callers that hand in
+//! requests.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -31,8 +32,8 @@ pub struct Signers {
 }
 
 impl Signers {
-    /// Starts the threads, which pass what they make to `commands`, and end when nothing can hand
-    /// in requests any more.
+    /// Starts the threads. They send their results to `commands`, and end when no sender of
+    /// requests is left.
     pub fn start(
         threads: usize,
         index: &Index,
@@ -51,10 +52,10 @@ impl Signers {
         (Signers { threads: (0..threads.max(1)).map(start).collect() }, sender)
     }
 
-    /// Waits until all is signed.
+    /// Waits until all documents are signed.
     pub fn join(self) {
         for thread in self.threads {
-            // A panic has been answered where it happened.
+            // The panic has been answered by the thread.
             let _ = thread.join();
         }
     }
@@ -69,7 +70,7 @@ fn sign_all(
     commands: &Sender<Command>,
     memory: &Arc<ByteBudget>,
 ) {
-    // Found by signing a sample, so once for all requests.
+    // A signed sample determines it, once for all requests.
     let bytes_a_byte = index.config().signing_bytes_a_byte();
     for Unsigned { body, is_lines, commit, mut room, reply } in requests {
         let started = Instant::now();
@@ -100,7 +101,7 @@ fn sign_all(
     }
 }
 
-/// What is wrong with a record, without its place, which is reported separately.
+/// Returns the failure of a record, without its place, which is reported separately.
 fn unplaced(error: Error) -> Failure {
     match error {
         Error::Input { reason, what, .. } => {
@@ -110,8 +111,8 @@ fn unplaced(error: Error) -> Failure {
     }
 }
 
-/// Set when the client has gone, or was answered that it took too long: nothing of its request has
-/// been acknowledged, and nothing is added.
+/// Set when the client has gone, or its request timed out: no part of it has been acknowledged, and
+/// none is added.
 struct Unwanted<'a>(&'a Reply<AddResponse>);
 
 impl Flag for Unwanted<'_> {
@@ -120,12 +121,12 @@ impl Flag for Unwanted<'_> {
     }
 }
 
-/// What a request has, signed.
+/// The signed documents of a request, and the response.
 type Added = (Vec<Received>, AddResponse);
 
-/// The documents of a request, and a report of what are none. Signatures that take more than the
-/// `usual` bytes of such a text are taken from `memory`, all of a request at once: two requests with a
-/// part each would wait for each other.
+/// Signs the documents of a request, and reports the records that are not documents. Signatures
+/// that take more than the `usual` bytes of such a text are taken from `memory`, all of a request
+/// together: two requests with a part each would wait for each other.
 fn sign_within(
     index: &Index,
     body: &[u8],
@@ -151,7 +152,8 @@ fn sign_within(
     sign(index, body, is_lines, usize::MAX, stop)?.map_err(|_| Failure::internal())
 }
 
-/// The same, if their signatures take at most `bytes_max`; otherwise the bytes they take.
+/// Signs the documents, if their signatures take at most `bytes_max` bytes; otherwise returns the
+/// bytes they take.
 fn sign(
     index: &Index,
     body: &[u8],
@@ -168,10 +170,10 @@ fn sign(
     let (mut bytes, mut part) = (0usize, Vec::new());
     let faults = index.faults();
     let mut add = |line: Option<u64>, document: Document| -> Result<(), Failure> {
-        // Beyond what is allowed nothing is kept, only counted.
+        // Signatures beyond the limit are counted, and not kept.
         let bytes_left = bytes_max.saturating_sub(bytes);
         let id = document.id.clone();
-        // A defect that one document brings out must not take the others with it.
+        // A defect that one document triggers must not take the others with it.
         let signed = Error::catch(&document_place(&document), || {
             faults.at(Point::Sign, &id).map_err(|e| Error::io("sign", &id, e))?;
             index.config().sign_within(&document.text, bytes_left, &mut part, stop)

@@ -1,10 +1,10 @@
-//! How do other programs ask, and add?
+//! HTTP service over one index.
 //!
-//! HTTP over one index: a searcher over its last commit, replaced when a commit lands, and the index's
-//! only writer. A request is answered from one commit, whole. Searches run on threads of their own, so
-//! many at a time as there are processors; documents are signed and written by threads that give way to
-//! them. Everything that waits or takes memory is bounded; what is too much is turned away with a
-//! status that says so. The bodies are those of [`api`](cento_client::api).
+//! It has a searcher over the last commit, replaced after each new commit, and the index's only
+//! writer. Each answer comes from a single commit. Searches run on threads of their own, as many at
+//! a time as there are processors; documents are signed and written by threads that give way to
+//! searches. All queues and all memory are bounded; a request beyond a limit is turned away with a
+//! status that names the reason. The bodies are those of [`api`](cento_client::api).
 
 mod allocator;
 mod answer;
@@ -68,8 +68,8 @@ use shards::Shards;
 use watch::Watcher;
 use writer::{Status, WriterSenders, WriterSettings, WriterThread};
 
-/// A measure that would take more steps, about ten seconds, is not begun: on a busy machine it would
-/// not end within the time limit that is the default.
+/// A measure that would take more steps, about ten seconds, is not started: on a busy machine it
+/// would not end within the default time limit.
 const STEPS_MAX: u64 = 1_000_000_000;
 
 /// Returns the document of the API (OpenAPI 3.1). Every service of this version answers with it.
@@ -84,49 +84,49 @@ pub fn derive_openapi() -> String {
     format!("{:#}\n", routes::openapi::document())
 }
 
-/// How a service works.
+/// The settings of a service.
 #[derive(Clone)]
 pub struct Settings {
-    /// Where it listens.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// Who may do what.
+    /// The tokens of the clients, with their roles.
     pub tokens: Tokens,
     /// The maximum size of a request body, in bytes.
     pub body_bytes_max: usize,
     /// The maximum number of searches in a batch.
     pub batch_max: usize,
-    /// The maximum number of requests that are answered at a time.
+    /// The maximum number of requests in progress.
     pub requests_max: usize,
     /// The maximum number of open connections.
     pub connections_max: usize,
-    /// A request takes no longer.
+    /// The time limit of a request.
     pub timeout: Duration,
     /// A connection may be idle between two requests for this time.
     pub idle_timeout: Duration,
-    /// The web pages of other sites that may ask, with a token.
+    /// The web pages of other sites that may send requests, with a token.
     pub cors_origins: Origins,
-    /// The proxies that are believed whom they ask for.
+    /// The proxies whose headers are trusted for the address of the client.
     pub trusted_proxies: Vec<IpNet>,
-    /// When the service stops, requests that have been begun are finished within this time, and so are
-    /// merges; what has been acknowledged is committed however long that takes.
+    /// When the service stops, requests and merges in progress are finished within this time;
+    /// acknowledged documents are committed however long that takes.
     pub shutdown_timeout: Duration,
     /// Searches that run at a time.
     pub threads: usize,
     /// The memory for bodies and for documents on their way into the index.
     pub memory_bytes: usize,
-    /// An acknowledged document is committed within this time.
+    /// The maximum time until an acknowledged document is committed.
     pub commit_interval: Duration,
-    /// The time of the day at which the index is compacted.
+    /// The time of day to compact the index.
     pub compact_at: Option<Time>,
-    /// The directory with the finished indexes that clients may have merged; none may be without.
+    /// The directory of finished indexes that clients may merge; without it clients may merge none.
     pub shard_dir: Option<PathBuf>,
-    /// What weighs the words of measures that know a collection.
+    /// The frequency table for measures that weigh words by it.
     pub frequencies: Option<Arc<FrequencyTable>>,
     /// Log every request.
     pub log_requests: bool,
-    /// How files are read that are sent as they are.
+    /// The options for reading files that clients send.
     pub source: SourceOptions,
-    /// What a test makes fail.
+    /// The faults that a test injects.
     #[doc(hidden)]
     pub faults: Faults,
 }
@@ -166,18 +166,18 @@ impl Default for Settings {
 
 /// A service that is ready to run.
 pub struct Service {
-    /// Where it says where it listens; nowhere if the index is another process's.
+    /// The directory for the file with its address; `None` if the index belongs to another process.
     dir: Option<PathBuf>,
     listener: TcpListener,
     app: Arc<App>,
     changes: Changes,
 }
 
-/// Where new commits come from.
+/// The source of new commits.
 enum Changes {
     /// From requests: threads that sign, and the writer.
     Written { index: Index, commands: Sender<Command>, signers: Signers, writer: WriterThread },
-    /// From elsewhere.
+    /// From an index that is written elsewhere.
     Followed(Follower),
     /// From other processes on this machine.
     Watched(Watcher),
@@ -193,7 +193,7 @@ impl Service {
     /// Opens the index at `path`, with its writer, and begins to listen.
     ///
     /// # Errors
-    /// When there is no index, another process writes to it, or the address is taken.
+    /// When there is no index, another process writes to it, or the address is in use.
     pub fn bind(path: &Path, mut settings: Settings) -> Result<Service> {
         let shards = settings.shard_dir.as_deref().map(Shards::below).transpose()?;
         let listener = listen(&mut settings)?;
@@ -216,7 +216,7 @@ impl Service {
             status.clone(),
         )?;
         let WriterSenders { documents, others: commands } = outgoing;
-        // A half is the writer's.
+        // The writer has the other half.
         let memory = ByteBudget::new(settings.memory_bytes / 2);
         let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
         let ways = WriterChannels { unsigned, commands: commands.clone() };
@@ -227,11 +227,11 @@ impl Service {
         Ok(Service { dir, listener, app: Arc::new(app), changes })
     }
 
-    /// Serves the newest commit of an index that is written elsewhere, and every later one as it comes.
-    /// Nobody can write through this service.
+    /// Serves the newest commit of an index that is written elsewhere, and every later one when it
+    /// arrives. This service accepts no writes.
     ///
     /// # Errors
-    /// When no commit can be had at all, or the address is taken.
+    /// When no commit can be fetched, or the address is in use.
     pub fn follow(follow: Follow, mut settings: Settings) -> Result<Service> {
         let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::of_follower());
@@ -242,13 +242,14 @@ impl Service {
         Ok(Service { dir, listener, app: Arc::new(app), changes: Changes::Followed(follower) })
     }
 
-    /// Serves the indexes at `paths` as if they were one: each answer is that of an index with all their
-    /// documents, and names the index of each, if there are several. What other processes commit is seen within
-    /// about a second. Nobody can write through this service, and nothing is written to the directories.
+    /// Serves the indexes at `paths` as if they were one: each answer is that of an index with all
+    /// their documents, and names the index of each, if there are several. Commits of other
+    /// processes are seen within about a second. This service accepts no writes, and writes nothing
+    /// to the directories.
     ///
     /// # Errors
-    /// When an index cannot be opened, they do not fit each other ([`Snapshot::union`]), or the address is
-    /// taken.
+    /// When an index cannot be opened, they do not fit each other ([`Snapshot::union`]), or the
+    /// address is in use.
     ///
     /// [`Snapshot::union`]: cento::index::Snapshot::union
     pub fn over(paths: &[PathBuf], mut settings: Settings) -> Result<Service> {
@@ -263,19 +264,19 @@ impl Service {
         Ok(Service { dir: None, listener, app: Arc::new(app), changes })
     }
 
-    /// Where it listens.
+    /// Returns its address.
     pub fn address(&self) -> SocketAddr {
         self.app.settings.listen
     }
 
-    /// Its routes, to be asked without a socket: for tests.
+    /// Returns its routes, for tests without a socket.
     #[doc(hidden)]
     pub fn router(&self) -> axum::Router {
         routes::router(self.app.clone())
     }
 
-    /// Answers until `stop`; then finishes what has been begun, commits what has been acknowledged,
-    /// and returns. Limits what the allocator of the process keeps of freed memory.
+    /// Answers requests until `stop`; then finishes those in progress, commits all acknowledged
+    /// documents, and returns. Limits the freed memory that the allocator of the process keeps.
     ///
     /// # Errors
     /// When the threads that answer cannot be started, or the last commit fails.
@@ -307,12 +308,12 @@ impl Service {
             Ok::<(), Error>(())
         })?;
         runtime.shutdown_timeout(Duration::ZERO);
-        // With the last of these the signers have nothing to wait for; then the writer commits.
+        // This drops the last sender of the signers, which then end; then the writer commits.
         drop(app);
         match changes {
             Changes::Written { index, commands, signers, writer } => {
                 signers.join();
-                // Before the lock is given up: it may be another's by then.
+                // Before the lock is released: from then on another process may own the file.
                 drop(here);
                 let _ = commands.send(Command::Stop);
                 writer.join(&index, shutdown_timeout)
@@ -330,7 +331,7 @@ impl Service {
     }
 }
 
-/// Begins to listen; the settings then have the port.
+/// Starts to listen; the settings then have the port.
 fn listen(settings: &mut Settings) -> Result<TcpListener> {
     let wanted = settings.listen;
     let failed = |e| Error::io("listen on", wanted.to_string(), e);

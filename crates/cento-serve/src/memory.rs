@@ -1,8 +1,9 @@
-//! How much memory may the texts of requests take?
+//! Memory for the texts of requests.
 //!
-//! Bodies are let in by their size, but a text may take a hundred times its size while it is compared. So what
-//! the texts of a request take is found out first, which itself takes little, and then taken from one budget
-//! for all requests. A request that has to wait has nothing of the budget yet.
+//! Bodies are admitted by their size, but a text may take a hundred times its size while it is
+//! compared. So the memory for the texts of a request is computed first, which itself takes little,
+//! and then taken from one budget for all requests. A request that has to wait holds none of the
+//! budget yet.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,11 +16,11 @@ use cento::search::memory::{
 use cento::stop::Stop;
 use cento::{Error, Result};
 
-/// Shorter texts take at most what is not reserved.
+/// Shorter texts fit into the memory that is not reserved.
 const TEXT_BYTES_MIN: usize = 8 << 10;
 
-/// Reserves the memory to search for `texts`, the first, without boilerplate, the second; waits for as long as the
-/// request is wanted.
+/// Reserves the memory to search for `texts`, the first list, without boilerplate, the second;
+/// waits for as long as the request is wanted.
 ///
 /// # Errors
 /// [`Error::Memory`] when there is never that much, [`Error::Cancelled`] after `stop`.
@@ -33,9 +34,9 @@ pub fn for_searches(
     reserve(budget, bytes, stop)
 }
 
-/// The same, to find the pairs of `documents`, each of which is searched for, without `boilerplate`; and the
-/// number of threads on which that is to be done. If passages are found, each thread compares two of them
-/// at a time.
+/// Reserves the memory to find the pairs of `documents`, searching for each, without `boilerplate`;
+/// returns the number of threads to use as well. If passages are found, each thread compares two
+/// documents at a time.
 ///
 /// # Errors
 /// As [`for_searches`].
@@ -52,7 +53,7 @@ pub fn for_pairs(
     let text_bytes: usize = documents.iter().map(|text| text.len()).sum();
     if finds_passages && text_bytes > TEXT_BYTES_MIN {
         let pair = of_largest_pair(budget, config, documents, stop)?;
-        // Beside others, unless it is too large for that.
+        // Beside other requests, unless the pair is too large for that.
         let rest = (budget.bytes_max() / 2).saturating_sub(bytes);
         threads = threads.min(rest / pair.max(1)).max(1);
         bytes = bytes.saturating_add(pair.saturating_mul(threads));
@@ -60,7 +61,7 @@ pub fn for_pairs(
     Ok((reserve(budget, bytes, stop)?, threads))
 }
 
-/// What it takes to find the passages of two of these documents, whichever they are.
+/// Returns the memory, in bytes, to find the passages of any two of these documents.
 fn of_largest_pair(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -80,16 +81,16 @@ fn of_largest_pair(
     Ok(of_passages(first, second).saturating_add(texts))
 }
 
-/// The memory, in bytes, of a token of boilerplate: hash and place while the text is read, and a run in two sets
-/// that may have just doubled.
+/// The memory, in bytes, of a token of boilerplate: hash and position while the text is read, and a
+/// run in two sets that may have just doubled.
 const BOILERPLATE_TOKEN_BYTES: usize = 16 + 2 * 40;
 
-/// The memory, in bytes, of a token of a text that is compared by its runs: a run in a set, and a hash while the
-/// text is read.
+/// The memory, in bytes, of a token of a text that is compared by its runs: a run in a set, and a
+/// hash while the text is read.
 const RUN_TOKEN_BYTES: usize = 40;
 
-/// The memory, in bytes, to search for these texts without boilerplate, the second, with so many bytes for each
-/// of their tokens.
+/// Returns the memory, in bytes, to search for these texts without boilerplate, the second list,
+/// with `token_bytes` bytes for each token of the texts.
 fn of_searches(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -117,11 +118,11 @@ fn of_searches(
     Ok(of(texts, token_bytes)?.saturating_add(of(boilerplate, BOILERPLATE_TOKEN_BYTES)?))
 }
 
-/// The most that a report takes: texts of its sources, what is computed of them, and the file.
+/// The maximum memory of a report: texts of its sources, values computed from them, and the file.
 const REPORT_BYTES: usize = 64 << 20;
 
-/// Takes what a report of a text with so many bytes takes; returns the size that the texts of its sources
-/// may have together.
+/// Reserves the memory for a report on a text of `text_bytes` bytes; returns the maximum total size
+/// of the texts of its sources.
 ///
 /// # Errors
 /// As [`for_searches`].
@@ -131,12 +132,12 @@ pub fn for_report(
     stop: &AtomicBool,
 ) -> Result<(Option<Permit>, usize)> {
     let sources = REPORT_BYTES.min(budget.bytes_max() / 2);
-    // Of the text there are its parts, each with markup.
+    // The text is held as its parts, each with markup.
     let bytes = sources.saturating_add(text_bytes.saturating_mul(8));
     Ok((reserve(budget, bytes, stop)?, sources / 4))
 }
 
-/// The same, to compare two texts with each other.
+/// Reserves the memory to compare two texts with each other.
 ///
 /// # Errors
 /// As [`for_searches`].
@@ -155,20 +156,21 @@ pub fn for_comparison(
     reserve(budget, scratch, stop)
 }
 
-/// Where a search takes the memory for stored texts from, beside what has been taken for its own.
+/// Returns the budget for the stored texts that a search reads, beside the memory reserved for its
+/// own.
 pub fn room(budget: &Arc<ByteBudget>, own: Option<&Permit>) -> Option<QueryMemory> {
     let own_bytes = own.map_or(0, Permit::bytes);
     Some(QueryMemory { budget: budget.clone(), own_bytes })
 }
 
-/// What it takes to sign a text, and, for a while, to analyze it.
+/// The memory to sign a text, and, for a while, to analyze it.
 struct Cost {
     signature: Signature,
     scratch: usize,
 }
 
-/// What it takes to sign each of these texts, and to analyze it; to find that out they are analyzed, one
-/// after the other, within the budget.
+/// Returns the memory to sign and to analyze each of these texts; to compute it they are analyzed,
+/// one after the other, within the budget.
 fn costs_of(
     budget: &Arc<ByteBudget>,
     config: &Config,
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_it_takes_to_analyse_a_text_is_reserved_before_it_is_analysed() {
-        // To find out what it takes, the text was analyzed with nothing reserved.
+        // The text was once analyzed with no memory reserved, to compute its cost.
         let config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
         let text = "a few words ".repeat(20_000);
         let scratch = config.analyzer.scratch_bytes(text.len());
@@ -214,7 +216,7 @@ mod tests {
         std::thread::scope(|scope| {
             let costs =
                 scope.spawn(|| costs_of(&budget, &config, &[text.as_str()], &stop).map(|_| ()));
-            // It waits for what is held, although it would be done at once.
+            // The thread waits for the held memory, although its work would be done immediately.
             while budget.try_enter(0).is_some() && !costs.is_finished() {
                 std::thread::yield_now();
             }

@@ -1,6 +1,6 @@
-//! What can be measured of a running service?
+//! Metrics of a running service.
 //!
-//! As OpenMetrics, of which `exposition` makes the other format. Names do not change.
+//! They are in OpenMetrics; `exposition` converts them to the other format. Names do not change.
 
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
@@ -19,7 +19,7 @@ use cento::index::Stats;
 use cento::search::Answer;
 use cento::segment::FORMAT_VERSION;
 
-/// What tells requests apart.
+/// The labels of requests.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Request {
     route: String,
@@ -27,20 +27,20 @@ struct Request {
     status: u16,
 }
 
-/// What tells documents that came in apart.
+/// The labels of documents that arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Arrived {
     outcome: &'static str,
 }
 
-/// What tells builds apart.
+/// The labels of builds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Build {
     version: &'static str,
     format: u32,
 }
 
-/// What tells bytes of an index apart.
+/// The labels of bytes of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Part {
     of: &'static str,
@@ -48,7 +48,7 @@ struct Part {
 
 type Seconds = Histogram;
 
-/// All that is counted.
+/// All metrics.
 pub struct Metrics {
     registry: Registry,
     /// Without the prefix.
@@ -59,15 +59,15 @@ pub struct Metrics {
     arrived: Family<Arrived, Counter>,
     merges: Counter,
     commits: Seconds,
-    /// Compactions that have ended well.
+    /// Compactions that have succeeded.
     pub compactions: Counter,
-    /// Documents that were acknowledged, without having been committed, and then could not be.
+    /// Documents that were acknowledged before their commit and then could not be committed.
     pub lost: Counter,
-    /// Requests that are being answered.
+    /// Requests in progress.
     pub in_flight: Gauge,
-    /// Computations that requests have begun.
+    /// Computations in progress.
     pub computations: Gauge,
-    /// Those that were stopped because the client had gone or the time was over.
+    /// Computations that were stopped because the client had gone or the time was over.
     pub stopped_computations: Counter,
     /// Open connections.
     pub connections: Gauge,
@@ -75,7 +75,7 @@ pub struct Metrics {
     pub turned_away: Counter,
     /// Requests with changes that the writer has not taken yet.
     pub queue_requests: Gauge,
-    /// The bytes of these.
+    /// The bytes of these requests.
     pub queue_bytes: Gauge,
     /// Documents changed since the last commit.
     pub uncommitted: Gauge<u64, AtomicU64>,
@@ -89,7 +89,7 @@ pub struct Metrics {
     last_commit: Gauge<f64, AtomicU64>,
     /// 1 if `/readyz` answers 200.
     pub ready: Gauge,
-    /// 1 while a compaction goes on.
+    /// 1 while a compaction is in progress.
     pub compacting: Gauge,
     /// Of a follower: failures to follow.
     pub follow_failures: Counter,
@@ -100,7 +100,7 @@ pub struct Metrics {
     store_restarted: Gauge,
 }
 
-/// A computation that goes on.
+/// A computation in progress.
 struct Computing(Gauge);
 
 impl Drop for Computing {
@@ -109,13 +109,13 @@ impl Drop for Computing {
     }
 }
 
-/// From 50 microseconds to 26 seconds, each twice the one before.
+/// Returns buckets from 50 microseconds to 26 seconds, each twice the one before.
 fn seconds() -> Seconds {
     Histogram::new(exponential_buckets(0.000_05, 2.0, 20))
 }
 
 impl Metrics {
-    /// Nothing counted so far.
+    /// Returns metrics with all counts at zero.
     pub fn new() -> Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("cento"),
@@ -154,7 +154,7 @@ impl Metrics {
         metrics
     }
 
-    /// Counts what a follower does, too.
+    /// Returns metrics with those of a follower.
     pub fn of_follower() -> Metrics {
         let mut metrics = Metrics::new();
         let of = &mut metrics.registry;
@@ -172,7 +172,7 @@ impl Metrics {
         metrics
     }
 
-    /// Records how far a follower has come.
+    /// Records the progress of a follower.
     pub fn follows(&self, following: &Following) {
         self.manifest.set(following.served());
         self.manifest_newest.set(following.newest());
@@ -232,42 +232,42 @@ impl Metrics {
         of.register("compacting", "1 while a compaction runs, else 0", self.compacting.clone());
     }
 
-    /// A computation has begun; it goes on until what this gives is dropped.
+    /// Counts a computation as in progress until the returned value is dropped.
     pub fn computing(&self) -> impl Drop + Send + use<> {
         self.computations.inc();
         Computing(self.computations.clone())
     }
 
-    /// A request has been answered.
+    /// Counts an answered request.
     pub fn answered(&self, route: &str, method: &str, status: u16, took: Duration) {
         let labels = Request { route: route.into(), method: method.into(), status };
         self.requests.get_or_create(&labels).observe(took.as_secs_f64());
     }
 
-    /// A search has been made.
+    /// Counts a search.
     pub fn searched(&self, answer: &Answer) {
         self.postings.inc_by(answer.query.postings);
         self.stopped.inc_by(answer.query.stopped.into());
     }
 
-    /// Counts documents that came in.
+    /// Counts documents that arrived.
     pub fn arrived(&self, outcome: &'static str, documents: u64) {
         if documents > 0 {
             self.arrived.get_or_create(&Arrived { outcome }).inc_by(documents);
         }
     }
 
-    /// Records how long a commit took.
+    /// Records the duration of a commit.
     pub fn committed(&self, took: Duration) {
         self.commits.observe(took.as_secs_f64());
     }
 
-    /// Sets the number of segments that have been merged in all.
+    /// Sets the total number of merged segments.
     pub fn merged(&self, segments: u64) {
         self.merges.inc_by(segments.saturating_sub(self.merges.get()));
     }
 
-    /// Records the size of the index that is searched, and when it was committed.
+    /// Records the size of the searched index, and the time of its commit.
     pub fn publishes(&self, stats: &Stats, committed: Option<SystemTime>) {
         self.documents.set(stats.documents);
         self.deleted.set(stats.deleted);
@@ -284,7 +284,7 @@ impl Metrics {
         }
     }
 
-    /// All of it, as text.
+    /// Returns all metrics as text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let written = encode_registry(&mut text, &self.registry)

@@ -1,11 +1,11 @@
-//! Who goes first when processors are short?
+//! Priorities of threads when processors are short.
 
-/// Lets other threads of the process, and of other processes in its control group, go before this one and
-/// those that it starts. Where the system cannot do that, nothing happens.
+/// Gives other threads of the process, and of other processes in its control group, precedence over
+/// this thread and those that it starts. Where the system does not support that, it has no effect.
 pub fn give_way() {
     #[cfg(target_os = "linux")]
     {
-        // Whoever started the service may have given it a higher one.
+        // The service may have been started with a higher niceness.
         let own = rustix::process::getpriority_process(None).unwrap_or(0);
         let niceness = own.max(NICENESS);
         if let Err(error) = rustix::process::setpriority_process(None, niceness) {
@@ -17,9 +17,9 @@ pub fn give_way() {
     }
 }
 
-/// Lets threads of the process with slices of the usual length interrupt this one whenever they have something to
-/// do; it has its full share of the processors all the same. Once for each thread. Where the system cannot do that,
-/// nothing happens.
+/// Lets threads of the process with slices of the usual length interrupt this one whenever they
+/// have work; it still has its full share of the processors. Call it once for each thread. Where
+/// the system does not support that, it has no effect.
 pub fn let_quick_ones_go_first() {
     #[cfg(target_os = "linux")]
     {
@@ -36,7 +36,7 @@ pub fn let_quick_ones_go_first() {
     }
 }
 
-/// At 10 a thread gets a tenth of what one that searches gets, if both want all.
+/// At 10 a thread gets a tenth of the time of one that searches, if both want all.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
@@ -44,22 +44,23 @@ const NICENESS: i32 = 10;
 #[cfg(target_os = "linux")]
 const SLICE_NANOSECONDS: u64 = 100_000_000;
 
-/// That of a search that takes time: of 60 us quick ones, none needs to wait for it.
+/// The slice of a slow search: 60 us quick ones never need to wait for it.
 #[cfg(target_os = "linux")]
 const SEARCH_SLICE_NANOSECONDS: u64 = 20_000_000;
 
 /// Asks for rare and long slices of time instead of frequent short ones.
 ///
-/// A thread that has just been given a slice keeps the processor for most of it, whoever wakes up: beside a
-/// merge a search waited up to 4 ms. One with a shorter slice than that of the running thread need not wait.
-/// Linux before 6.12 takes no notice, before 5.3 it refuses.
+/// A thread that has just been given a slice keeps the processor for most of it, even if other
+/// threads wake up: beside a merge a search waited up to 4 ms. A thread with a shorter slice than
+/// that of the running thread need not wait. Linux before 6.12 ignores it, before 5.3 it refuses
+/// the call.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no crate makes this system call with a slice")]
 fn wait_for_long_slices(niceness: i32, nanoseconds: u64) -> std::io::Result<()> {
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
         sched_policy: 0,
-        // Whoever started the service may have chosen a policy.
+        // The service may have been started with a policy of its own.
         sched_flags: libc::SCHED_FLAG_KEEP_POLICY as u64,
         sched_nice: niceness,
         sched_priority: 0,
@@ -81,7 +82,7 @@ fn wait_for_long_slices(niceness: i32, nanoseconds: u64) -> std::io::Result<()> 
 mod tests {
     use std::fs;
 
-    /// A line of what the system says about the scheduling of this thread; `None` if it does not.
+    /// Returns a line of the system's report on the scheduling of this thread; `None` without one.
     fn scheduling(name: &str) -> Option<u64> {
         let lines = fs::read_to_string("/proc/thread-self/sched").ok()?;
         let line = lines.lines().find(|line| line.split(' ').next() == Some(name))?;

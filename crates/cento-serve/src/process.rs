@@ -1,7 +1,8 @@
-//! What does the process take of the machine?
+//! Metrics of the process: processor time, memory and files.
 //!
-//! Under the names that other programs use for it, without a prefix. Resident memory counts pages of files that
-//! are mapped, which the system takes back when it needs them; what it cannot take back is anonymous.
+//! They have the names that other programs use for them, without a prefix. Resident memory counts
+//! pages of mapped files, which the system takes back when it needs them; memory that it cannot
+//! take back is anonymous.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -12,20 +13,20 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Unit;
 
-/// Asks the system when the metrics are asked for.
+/// Reads the values from the system whenever the metrics are read.
 #[derive(Debug)]
 pub struct Process {
     started: SystemTime,
 }
 
 impl Process {
-    /// This process, which has just begun.
+    /// Returns the metrics of this process, which has just started.
     pub fn new() -> Process {
         Process { started: SystemTime::now() }
     }
 }
 
-/// What the system says; nothing where it does not.
+/// The values that the system reports; empty on other systems.
 #[derive(Debug, Default)]
 struct Usage {
     cpu: Option<Duration>,
@@ -44,7 +45,7 @@ fn usage() -> Usage {
 
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kib = |name| number(&status, name).and_then(|kib| kib.checked_mul(1 << 10));
-    // One of them is that of the directory itself.
+    // One of them is the handle of the directory itself.
     let files = std::fs::read_dir("/proc/self/fd").ok();
     Usage {
         cpu: clock_gettime(ClockId::ProcessCPUTime).try_into().ok(),
@@ -62,7 +63,7 @@ fn usage() -> Usage {
     Usage::default()
 }
 
-/// The number of a line `NAME NUMBER`, perhaps with a unit.
+/// Returns the number in a line `NAME NUMBER`, perhaps with a unit.
 #[cfg(target_os = "linux")]
 fn number(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,4 +1,4 @@
-//! Which searcher answers queries now?
+//! The searcher that answers queries now.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,7 +13,7 @@ const LIST: &str = "meta.json";
 
 /// The searcher over the last commit. A request takes it once, so it sees one commit only.
 pub struct Published {
-    /// Opened for searching; the writer has another one. Several are searched as one.
+    /// Opened for searching; the writer has an `Index` of its own. Several are searched as one.
     indexes: RwLock<Vec<Index>>,
     current: RwLock<Arc<Searcher>>,
 }
@@ -38,12 +38,12 @@ impl Published {
         Ok(Published { indexes: RwLock::new(indexes), current: RwLock::new(searcher) })
     }
 
-    /// The searcher.
+    /// Returns the searcher.
     pub fn current(&self) -> Arc<Searcher> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Looks at the index again, if something has been committed or merged.
+    /// Opens the last commit, if there was a commit or a merge since.
     ///
     /// # Errors
     /// When it cannot be read; the searcher then stays the one before.
@@ -55,7 +55,7 @@ impl Published {
         self.replace_all(indexes, metrics)
     }
 
-    /// Answers from another index from now on.
+    /// Switches to another index.
     ///
     /// # Errors
     /// When it cannot be read; the searcher then stays the one before.
@@ -72,7 +72,8 @@ impl Published {
     }
 }
 
-/// A searcher over the last commits of these indexes, as if they were one; each has the name of its path.
+/// Returns a searcher over the last commits of these indexes, as if they were one; each has the
+/// name of its path.
 fn searcher(indexes: &[Index]) -> Result<Arc<Searcher>> {
     let named = indexes
         .iter()

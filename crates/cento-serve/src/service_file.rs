@@ -1,6 +1,6 @@
-//! How does a service say where it is?
+//! The file with the address of a running service.
 //!
-//! By a file in the directory of its index, which is read by [`ServiceFile::of`].
+//! It is in the directory of the index, and is read by [`ServiceFile::of`].
 
 use std::fs;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use cento::replace;
 use cento_client::ServiceFile;
 
-/// Takes the file away when the service ends, unless it is another's by then.
+/// Removes the file when the service ends, unless another process owns it by then.
 pub struct Announced {
     file: PathBuf,
     written: Vec<u8>,
@@ -23,7 +23,8 @@ impl Drop for Announced {
     }
 }
 
-/// Says where the service of the index at `path` is. Only the holder of the writer's lock may call it.
+/// Writes the address of the service of the index at `path`. Only the holder of the writer's lock
+/// may call it.
 pub fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
     let file = ServiceFile::file(path);
     let own = ServiceFile { url: url(address), pid: std::process::id(), started };
@@ -34,7 +35,7 @@ pub fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
     Announced { file, written }
 }
 
-/// The address for clients on the same machine.
+/// Returns the address for clients on the same machine.
 fn url(address: SocketAddr) -> String {
     let mut address = address;
     if address.ip().is_unspecified() {

@@ -1,8 +1,9 @@
-//! Which indexes may a client have merged?
+//! The indexes that a client may merge.
 //!
-//! Those in one directory that the operator names. A client gives names relative to it, and they lead
-//! nowhere else: not upwards, not to another root, and not through symbolic links. What is not there and
-//! what lies outside is refused in the same words, so that nobody learns what else the machine has.
+//! They are in one directory that the operator names. A client gives names relative to it, and they
+//! lead nowhere else: not upwards, not to another root, and not through symbolic links. A missing
+//! directory and one outside are refused in the same words, so that clients learn nothing else
+//! about the machine.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -14,14 +15,14 @@ use cento::{Error, Index, Reason, Result};
 /// The maximum number of shards in a request.
 const SHARDS_MAX: usize = 1000;
 
-/// The directory with the indexes that may be merged.
+/// The directory of the indexes that may be merged.
 pub struct Shards {
     /// Without symbolic links.
     root: PathBuf,
 }
 
 impl Shards {
-    /// Those in the directory `root`.
+    /// Returns the indexes in the directory `root`.
     ///
     /// # Errors
     /// When there is no such directory.
@@ -33,10 +34,10 @@ impl Shards {
         }
     }
 
-    /// The directories of the shards with these names.
+    /// Returns the directories of the shards with these names.
     ///
     /// # Errors
-    /// When a name is none, or there is no index of that name.
+    /// When a name is invalid, or there is no index of that name.
     pub fn find(&self, names: &[String]) -> std::result::Result<Vec<PathBuf>, Failure> {
         if names.is_empty() || names.len() > SHARDS_MAX {
             let message = format!("`shards` must name between 1 and {SHARDS_MAX} indexes");
@@ -53,7 +54,7 @@ impl Shards {
         };
         let is_normal = |part| matches!(part, Component::Normal(_));
         let mut parts = Path::new(name).components().peekable();
-        // Of a name with a NUL or a backslash nobody can say what a file system makes of it.
+        // A file system may give any meaning to a name with a NUL or a backslash.
         if parts.peek().is_none() || !parts.all(is_normal) || name.contains(['\0', '\\']) {
             return Err(missing());
         }
@@ -62,7 +63,8 @@ impl Shards {
         if is_here && Index::exists(&path) { Ok(path) } else { Err(missing()) }
     }
 
-    /// The answer when the shards could not be merged into `index`, without a path of this machine.
+    /// Returns the answer when the shards could not be merged into `index`, without a path of this
+    /// machine.
     pub fn failure(&self, index: &Path, error: &Error) -> Failure {
         let is_about_shards = match error {
             Error::Index { .. } | Error::Locked { .. } => true,

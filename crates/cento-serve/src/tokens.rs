@@ -1,7 +1,7 @@
-//! Who may read, and who may write?
+//! Tokens for reading and for writing.
 //!
-//! Bearer tokens (RFC 6750), each with a role. Without tokens every client that reaches the service may do
-//! everything, which is why it then listens on the loopback address only.
+//! They are bearer tokens (RFC 6750), each with a role. Without tokens every client that reaches
+//! the service may do everything, which is why it then listens on the loopback address only.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 
 use cento::{Error, Result};
 
-/// What a token allows.
+/// The permissions of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// To search, and to read documents.
@@ -19,13 +19,14 @@ pub enum Role {
     Write,
 }
 
-/// A token, and what it allows.
+/// A role, and its token.
 type Token = (Role, Vec<u8>);
 
 /// A shorter token could be guessed.
 const TOKEN_BYTES_MIN: usize = 16;
 
-/// The tokens of a service; if there are none, every client may do everything. All clones are replaced at once.
+/// The tokens of a service; without tokens, every client may do everything. All clones are replaced
+/// together.
 #[derive(Default, Clone)]
 pub struct Tokens {
     tokens: Arc<RwLock<Vec<Token>>>,
@@ -38,14 +39,14 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Reads tokens, one a line: `read` or `write`, then the token. Lines that are empty or begin
-    /// with `#` say nothing.
+    /// Reads tokens, one per line: `read` or `write`, then the token. Empty lines and lines that
+    /// begin with `#` are ignored.
     ///
     /// # Errors
-    /// When a line is none of these, or a token is short; `place` names the file.
+    /// When a line has another form, or a token is too short; `place` names the file.
     pub fn parse(text: &str, place: &str) -> Result<Tokens> {
         let mut tokens = Vec::new();
-        // Editors of Windows write one.
+        // Editors of Windows write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1..).zip(text.lines().map(str::trim)) {
             if line.is_empty() || line.starts_with('#') {
@@ -73,10 +74,10 @@ impl Tokens {
         Ok(Tokens { tokens: Arc::new(RwLock::new(tokens)) })
     }
 
-    /// Allows what `new` allows, and nothing else, from now on.
+    /// Replaces the tokens with those of `new`, from now on.
     ///
     /// # Panics
-    /// When there were tokens and there are none: everybody could do everything then.
+    /// When `new` is empty and the tokens before were not: every client could do everything then.
     pub fn replace(&self, new: Tokens) {
         let new = new.tokens.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
@@ -84,12 +85,12 @@ impl Tokens {
         *tokens = new;
     }
 
-    /// Whether there are none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.tokens.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// What a request with these headers may do; `None` without a token that is known.
+    /// Returns the role of a request with these headers; `None` without a known token.
     pub fn role(&self, headers: &HeaderMap) -> Option<Role> {
         if self.is_empty() {
             return Some(Role::Write);
@@ -97,14 +98,14 @@ impl Tokens {
         self.known(headers).map(|(role, _)| role)
     }
 
-    /// What the token of a request allows, and its number.
+    /// Returns the role of the token of a request, and its number.
     pub fn known(&self, headers: &HeaderMap) -> Option<(Role, usize)> {
         let given = headers.get(header::AUTHORIZATION)?.as_bytes();
         let (scheme, given) = given.split_at_checked("Bearer ".len())?;
         if !scheme.eq_ignore_ascii_case(b"Bearer ") {
             return None;
         }
-        // Every token is looked at, in constant time, so that an answer tells nothing of them.
+        // Every token is compared, in constant time, so that an answer reveals nothing about them.
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
         let known = (0..).zip(tokens.iter()).filter(|(_, (_, token))| token.ct_eq(given).into());
         known.fold(None, |most, (number, (role, _))| most.max(Some((*role, number))))

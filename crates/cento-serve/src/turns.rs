@@ -1,10 +1,10 @@
-//! Whose files are read next?
+//! The order of reading files of different clients.
 //!
-//! Office documents and PDF take seconds of processes of their own, and a request may have hundreds of files. So
-//! files are read on threads of their own, which give way to searches, as many at a time as there are
-//! processors. A client that waits takes the place of one that has just had a file read and has more places or has
-//! waited less: of two clients each gets every other file, whatever they have sent. No search waits for any
-//! of that.
+//! Office documents and PDF take seconds of processes of their own, and a request may have hundreds
+//! of files. So files are read on threads of their own, which give way to searches, as many at a
+//! time as there are processors. A client that waits takes the place of one that has just had a
+//! file read and has more places or has waited less: of two clients each gets every other file,
+//! regardless of the number each has sent. No search waits for any of that.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,27 +18,27 @@ use cento::{Error, Result};
 /// The maximum number of requests whose files are read or wait for it.
 const JOBS_MAX: usize = 64;
 
-/// The maximum number of them that are of one client.
+/// The maximum number of these requests from one client.
 const JOBS_OF_ONE_MAX: usize = 32;
 
 /// How often a waiting thread checks whether its request has gone.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Who sends requests, as far as that is known.
+/// The sender of a request, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Client {
-    /// Who has the token of this number.
+    /// The client with the token of this number.
     Token(usize),
-    /// Who is at this address, if there are no tokens.
+    /// The client at this address, if there are no tokens.
     Address(IpAddr),
-    /// Nothing is known.
+    /// Unknown.
     #[default]
     Unknown,
 }
 
 /// The requests whose files are read, and those that wait.
 pub struct Turns {
-    /// How many are read at a time.
+    /// The number of requests that may be read at a time.
     at_a_time: usize,
     state: Mutex<State>,
     changed: Condvar,
@@ -46,7 +46,7 @@ pub struct Turns {
 
 #[derive(Default)]
 struct State {
-    /// How many are being read.
+    /// The number of requests being read.
     taken: usize,
     clients: HashMap<Client, Of>,
     waiting: Vec<(u64, Client)>,
@@ -56,20 +56,20 @@ struct State {
     clock: u64,
 }
 
-/// What is known of a client.
+/// The requests of a client.
 #[derive(Default)]
 struct Of {
     /// Its requests.
     jobs: usize,
-    /// Those of them that are being read.
+    /// The number of its requests being read.
     running: usize,
     /// When its last turn ended.
     last: u64,
 }
 
 impl State {
-    /// The job whose turn is next: of the client with the fewest that are being read, of these the one that
-    /// has waited longest since its last turn.
+    /// Returns the next job: of the client with the fewest requests being read, or, among equals,
+    /// of the one that has waited longest since its last turn.
     fn first(&self) -> Option<u64> {
         let rank = |&&(job, client): &&(u64, Client)| {
             let of = self.clients.get(&client);
@@ -80,7 +80,7 @@ impl State {
 }
 
 impl Turns {
-    /// Has so many requests read at a time.
+    /// Returns turns for at most `at_a_time` requests at a time.
     pub fn new(at_a_time: usize) -> Arc<Turns> {
         let (state, changed) = (Mutex::default(), Condvar::new());
         Arc::new(Turns { at_a_time: at_a_time.max(1), state, changed })
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_client_with_one_file_waits_for_one_file_of_a_client_with_a_hundred() {
-        // 100 documents of one client kept all others waiting for 30 s, searches too.
+        // 100 documents of one client once kept all others waiting for 30 s, searches too.
         let turns = Turns::new(1);
         let (events, heard) = mpsc::channel();
         let never = AtomicBool::new(false);

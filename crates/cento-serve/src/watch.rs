@@ -1,7 +1,8 @@
-//! How does a service that only reads see what others commit?
+//! Following the commits of other processes, for a service that only reads.
 //!
-//! A thread looks at the lists of segments every second, and publishes a new searcher when one of them
-//! has changed. What cannot be opened is tried again; searches go on over what there was.
+//! A thread checks the lists of segments every second, and publishes a new searcher when one of
+//! them has changed. An index that cannot be opened is tried again; searches continue on the commit
+//! before.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,10 +15,10 @@ use super::published::Published;
 use super::writer::Status;
 use cento::{Error, Result};
 
-/// The time between two looks.
+/// The time between two checks.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The thread that looks.
+/// The thread that checks.
 pub struct Watcher {
     thread: JoinHandle<()>,
     stop: Arc<AtomicBool>,
@@ -56,7 +57,7 @@ impl Watcher {
     pub fn join(self) {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
-        // A panic has been reported where it happened.
+        // A panic has been reported by the thread.
         let _ = self.thread.join();
     }
 }

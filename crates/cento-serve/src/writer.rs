@@ -1,7 +1,7 @@
-//! Who writes?
+//! The way to the writer, which has a thread of its own.
 //!
-//! One thread has the index's only writer; this is the way to it, and what others may know of it. What the
-//! thread does is in [`writer_loop`].
+//! One thread has the index's only writer; this module sends commands to it, and publishes its
+//! status. The thread itself runs [`writer_loop`].
 
 mod pending;
 mod writer_loop;
@@ -31,7 +31,7 @@ const DOCUMENTS_MAX: usize = 64;
 /// The maximum number of other commands that wait for the writer.
 const COMMANDS_MAX: usize = 64;
 
-/// What others may know of the writer.
+/// The state of the writer that other threads may read.
 pub struct Status {
     /// When the service was started, in microseconds since 1970.
     pub started: u64,
@@ -39,16 +39,16 @@ pub struct Status {
     pub uncommitted: AtomicU64,
     /// Documents that were acknowledged and could not be committed.
     pub lost: AtomicU64,
-    /// Whether a compaction goes on.
+    /// Whether a compaction is in progress.
     pub compacting: AtomicBool,
     /// Whether the last write failed.
     pub failed: AtomicBool,
-    /// Whether what has been committed could not be opened to be searched.
+    /// Whether the last commit could not be opened to be searched.
     pub stale: AtomicBool,
 }
 
 impl Status {
-    /// Of a service that is started now.
+    /// Returns the status of a service that starts now.
     pub fn new() -> Status {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Status {
@@ -61,7 +61,7 @@ impl Status {
         }
     }
 
-    /// What tells this run from others.
+    /// Returns the identity of this run, which differs from that of any other.
     pub fn run(&self) -> Run {
         Run { started: self.started, lost: self.lost.load(Ordering::Relaxed) }
     }
@@ -72,9 +72,9 @@ impl Status {
 pub struct WriterSettings {
     /// The memory for documents on their way into a segment.
     pub memory_bytes: usize,
-    /// The time after which an acknowledged document is committed.
+    /// The maximum time until an acknowledged document is committed.
     pub commit_interval: Duration,
-    /// The time of the day at which to compact.
+    /// The time of day to compact.
     pub compact_at: Option<Daily>,
     /// What a test makes fail.
     pub faults: Faults,
@@ -87,13 +87,14 @@ pub struct WriterThread {
     committed: Receiver<bool>,
 }
 
-/// The ways to the writer: one for documents, which wait for each other, and one for all else.
+/// The ways to the writer: one for documents, which wait for each other, and one for all other
+/// commands.
 pub struct WriterSenders {
     pub documents: Sender<Command>,
     pub others: Sender<Command>,
 }
 
-/// The other ends.
+/// The receiving ends.
 struct WriterInbox {
     documents: Receiver<Command>,
     others: Receiver<Command>,
@@ -120,7 +121,7 @@ impl WriterThread {
         let (opened_tx, opened_rx) = bounded(1);
         let (own_index, commands) = (index.clone(), others.clone());
         let thread = std::thread::Builder::new().spawn(move || {
-            // Before tantivy starts its threads, which then give way too.
+            // Before tantivy starts its threads, which inherit the priority.
             priority::give_way();
             let shared = (published, metrics, status);
             let work = match WriterLoop::begin(own_index, settings, shared, commands) {
@@ -139,11 +140,11 @@ impl WriterThread {
         Ok((WriterThread { thread, committed }, index, WriterSenders { documents, others }))
     }
 
-    /// Waits for the last commit, however long it takes, and then for merges, up to a limit. Merges may
-    /// go on behind it, until the end of the process: cut off, they leave the index as it was.
+    /// Waits for the last commit, however long it takes, and then for merges, up to a limit. Merges
+    /// may continue until the end of the process: cut off, they leave the index as it was.
     ///
     /// # Errors
-    /// When what had been acknowledged could not be committed.
+    /// When acknowledged documents could not be committed.
     pub fn join(self, index: &Index, patience: Duration) -> Result<()> {
         if !self.committed.recv().unwrap_or(false) {
             let what = "acknowledged documents could not be committed; the log says why";

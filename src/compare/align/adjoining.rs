@@ -1,7 +1,7 @@
-//! Which passages are parts of one?
+//! Passages that are parts of one.
 //!
-//! Of a passage that was rewritten one part may be copied, and another in another order: they adjoin
-//! in both texts, and are one. Two copied passages remain two: where the one ends is known to the
+//! A rewritten passage may have one part that is copied, and another in another order: they adjoin
+//! in both texts, and are one. Two copied passages remain two, because their ends are known to the
 //! word.
 
 use std::ops::Range;
@@ -19,8 +19,8 @@ pub struct Part {
     pub is_copied: bool,
 }
 
-/// The passages, in the order of the query; those that adjoin are one, of which it is said that its
-/// similarity is yet to be found.
+/// Joins adjoining passages, in the order of the query; the flag of a joined one is set, because
+/// its similarity is yet to be computed.
 pub fn joined(mut parts: Vec<Part>) -> Vec<(Aligned, bool)> {
     parts.sort_unstable_by_key(|Part { passage, .. }| (passage.query.start, passage.hit.start));
     let mut passages: Vec<(Part, bool)> = Vec::with_capacity(parts.len());

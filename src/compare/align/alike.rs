@@ -1,9 +1,9 @@
-//! Which sentences of two texts are alike?
+//! Pairs of sentences of two texts that are alike.
 //!
 //! Two sentences are alike by the cosine of their weighted words and by the Dice coefficient of
-//! their sets: Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to text alignment for text
-//! reuse detection at PAN 2014", section 2.2, whose thresholds these are, without stemming, which
-//! would need to know the language.
+//! their sets. Method and thresholds are those of Sanchez-Perez, Sidorov and Gelbukh, "A winning
+//! approach to text alignment for text reuse detection at PAN 2014", section 2.2, without stemming,
+//! which would require knowing the language.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -23,17 +23,18 @@ pub const COSINE_MIN: f64 = 0.3;
 /// Two sentences whose sets of words have more than this Dice coefficient may be a seed, in hundredths.
 const DICE_MIN_HUNDREDTHS: usize = 33;
 /// Words in more than a twentieth of the sentences of the document bring up no pair of sentences;
-/// a twentieth being at least the first number and at most the second.
+/// the twentieth is at least the first number and at most the second.
 const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
 
-/// However short the query, this many pairs are allowed: they take some megabytes.
+/// The number of pairs that are allowed for the shortest query: they take some megabytes.
 const SEEDS_MAX: usize = 1 << 14;
-/// The memory, in bytes, that a pair takes at most: it itself, both orders in which it is linked to others, and a
-/// group of its own.
+/// The memory, in bytes, that a pair takes at most: the pair itself, its links to others in both
+/// orders, and a group of its own.
 const SEED_BYTES: usize = 200;
 
-/// The maximum number of pairs for a query of this many tokens. They take the memory of its runs, which are no longer
-/// needed. Two volumes of RFCs of 8 MB, 1.2 million tokens each, have 71,000 pairs and may have 300,000.
+/// Returns the maximum number of pairs for a query of this many tokens. They take the memory of its
+/// runs, which are no longer needed. Two volumes of RFCs of 8 MB, 1.2 million tokens each, have
+/// 71,000 pairs and may have 300,000.
 pub fn seeds_max(query_tokens: usize) -> usize {
     (runs_bytes(query_tokens) / SEED_BYTES).max(SEEDS_MAX)
 }
@@ -47,9 +48,9 @@ pub struct Seeds {
     pub best: [Vec<Option<(u32, f64)>>; 2],
 }
 
-/// Whether any of the `open` sentences of a query may be like one of the document, which has these sentences and
-/// tokens: if not, [`seeds`] finds none. Many documents that a search brings up have a copy and nothing beside
-/// it; to know that, no words have to be weighed.
+/// Returns whether any of the `open` sentences of a query may be like one of the document, which
+/// has these sentences and tokens: if not, [`seeds`] finds none. Many documents that a search
+/// brings up have a copy and nothing beside it; this is detected without weighing words.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -103,15 +104,15 @@ pub fn may_be(
     Ok(false)
 }
 
-/// Whether two sets that have so many words in common, of so many together, have more than the Dice coefficient that is
-/// asked for.
+/// Returns whether two sets with this many words in common, and this many in both together, exceed
+/// the required Dice coefficient.
 #[inline]
 fn have_in_common(common: usize, words: usize) -> bool {
     200 * common > DICE_MIN_HUNDREDTHS * words
 }
 
-/// The pairs of alike sentences, of those of the query that are `open`; as many as the
-/// steps are enough for, and no more than `seeds_max`, but for those of the last sentence.
+/// Returns the pairs of alike sentences for those of the query that are `open`: as many as the
+/// steps suffice for, and at most `seeds_max`, not counting those of the last sentence.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -124,7 +125,7 @@ pub fn seeds(
     let (Vocabulary { q, d, .. }, stop) = (texts, steps.stop());
     let places = texts.places(stop)?;
     let many = (d.count() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
-    // Known once they are asked for, which few are.
+    // Computed on first use, which few of them have.
     let mut norms = vec![None; d.count()];
     let frequent = Frequent::new(d, &places, many, stop)?;
     let mut seeds = Seeds { all: Vec::new(), best: [vec![None; q.count()], vec![None; d.count()]] };
@@ -157,7 +158,7 @@ pub fn seeds(
             let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
             have_in_common(common_max, together)
         });
-        // Many a sentence is like none, and is not weighed.
+        // Many sentences are like no other, and are not weighed.
         let mut norm = None;
         for &other in may_be_alike {
             let others = d.words(other as usize);
@@ -184,7 +185,7 @@ pub fn seeds(
     Ok(seeds)
 }
 
-/// The sentences of a document that words bring up, and how many of the words each has.
+/// The sentences of a document that words bring up, and the number of these words in each.
 struct CandidateSentences {
     /// For each sentence of the document.
     counts: Vec<u32>,
@@ -194,7 +195,7 @@ struct CandidateSentences {
 }
 
 impl CandidateSentences {
-    /// None of so many.
+    /// Creates empty counts for this many sentences.
     fn new(sentences: usize) -> CandidateSentences {
         // One more than there are: the place after the last is written too.
         CandidateSentences { counts: vec![0; sentences], sentences: vec![0; sentences + 1], len: 0 }
@@ -205,14 +206,16 @@ impl CandidateSentences {
     fn add(&mut self, sentences: &[u32]) {
         for &sentence in sentences {
             let count = &mut self.counts[sentence as usize];
-            // Written without a branch, which would be a matter of chance: one that is not new is overwritten.
+            // Written without a branch, which would be unpredictable: a sentence that is not new is
+            // overwritten.
             self.sentences[self.len] = sentence;
             self.len += usize::from(*count == 0);
             *count += 1;
         }
     }
 
-    /// Forgets all counts, and gives the sentences for which `is_wanted(sentence, count)` holds, ascending.
+    /// Clears all counts, and returns the sentences that satisfy `is_wanted(sentence, count)`,
+    /// ascending.
     fn drain(&mut self, is_wanted: impl Fn(u32, u32) -> bool) -> &[u32] {
         let mut wanted = 0;
         for at in 0..std::mem::take(&mut self.len) {
@@ -226,12 +229,12 @@ impl CandidateSentences {
     }
 }
 
-/// Which frequent words a sentence has: how many two have in common is known at a glance.
+/// The frequent words of a sentence: the number that two have in common is computed quickly.
 #[derive(Clone, Copy, Default)]
 struct FrequentWords {
     /// Of the most frequent 64, a bit each.
     bits: u64,
-    /// Of the others, how many.
+    /// The number of the others.
     others: u32,
 }
 
@@ -243,7 +246,7 @@ impl FrequentWords {
         }
     }
 
-    /// No fewer than both have.
+    /// Returns an upper bound for the number that both have.
     fn common_max(&self, other: &FrequentWords) -> usize {
         ((self.bits & other.bits).count_ones() + self.others.min(other.others)) as usize
     }
@@ -251,14 +254,14 @@ impl FrequentWords {
 
 /// The words of a query that are too frequent in a document to bring up a sentence.
 struct Frequent {
-    /// The place of each among them, the most frequent first, by its number.
+    /// The rank of each among them, the most frequent first, by its number.
     places: HashMap<u64, u32, BuildKeyHasher>,
     /// Those of each sentence of the document.
     kept: Vec<FrequentWords>,
 }
 
 impl Frequent {
-    /// The words that are in more than `many` sentences.
+    /// Returns the words that are in more than `many` sentences.
     fn new(d: &Sentences, words: &Places, many: usize, stop: Stop<'_>) -> Result<Frequent> {
         let mut frequent: Vec<(Reverse<usize>, u32)> = Vec::new();
         for number in 0..words.count() {
@@ -298,7 +301,7 @@ impl Seeds {
     }
 }
 
-/// The sentences from the first seed to the last, in the query and in the document.
+/// Returns the sentences from the first seed to the last, in the query and in the document.
 pub fn extent(seeds: &[Seed]) -> (Range<usize>, Range<usize>) {
     let range = |of: fn(&Seed) -> u32| {
         let first = seeds.iter().map(of).min().unwrap_or(0);
@@ -313,8 +316,8 @@ mod tests {
     use super::*;
     use crate::text::{Analyzed, Analyzer};
 
-    /// Sentences of words that are drawn from many, but for one in seven; in one text of three, all words of every fourth
-    /// sentence are drawn from a few.
+    /// Returns sentences of words that are drawn from many, except for one in seven; in one text of
+    /// three, all words of every fourth sentence are drawn from a few.
     fn text(seed: u64, sentences: u64) -> Analyzed {
         let word = |sentence: u64, i: u64| {
             let drawn = mix64(mix64(seed << 20 | sentence) ^ i);
@@ -347,14 +350,14 @@ mod tests {
             outcomes[usize::from(may_be)] += 1;
             alike += usize::from(!found.is_empty());
         }
-        // It says no, and it says yes without need in few cases only.
+        // It returns `false` in some cases, and `true` without need in few cases only.
         assert!(outcomes[0] > 50 && alike > 50, "{outcomes:?} {alike}");
         assert!(outcomes[1] < 2 * alike, "{outcomes:?} {alike}");
     }
 
     #[test]
     fn a_word_that_a_sentence_repeats_counts_once() {
-        // Counted as often as they stand there, four words were in common with the first and the second.
+        // Counted as often as they occur, four words were in common with the first and the second.
         let a = "alpha b1 b2 b3 b4 b5 b6 b7 b8. Alpha c1 c2 c3.";
         for (b, expected) in [
             ("alpha alpha alpha alpha d1 d2 d3 d4 d5 d6 d7 d8.", false),

@@ -1,9 +1,9 @@
-//! Which matches belong together?
+//! Chains of matches that belong together.
 //!
 //! A match is a piece that two texts have in common. Matches that follow each other in both, with
-//! small gaps only, are a chain (Sun et al. 2013, section 5: gaps are bounded). A gap is what was
-//! edited; its bound grows with what has been matched, so that a word in common after a long gap
-//! does not make a passage of two phrases.
+//! small gaps only, are a chain (Sun et al. 2013, section 5: gaps are bounded). A gap is edited
+//! text; its bound grows with the number of matched tokens, so that a word in common after a long
+//! gap does not join two phrases into a passage.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -15,9 +15,9 @@ use crate::stop::Steps;
 /// A piece of both texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Match {
-    /// Where it begins in the query.
+    /// Its start in the query.
     pub query: usize,
-    /// Where it begins in the document.
+    /// Its start in the document.
     pub hit: usize,
     /// Its length in both.
     pub len: usize,
@@ -30,32 +30,32 @@ pub struct Chain {
     pub query: Range<usize>,
     /// From the first match to the last, in the document.
     pub hit: Range<usize>,
-    /// The places of the query in matches.
+    /// The number of places of the query in matches.
     pub matched: usize,
-    /// The last match of it, by its place among all.
+    /// The last match of the chain, by its index among all.
     pub last: u32,
 }
 
 impl Chain {
-    /// The share of the longer side that is matched.
+    /// Returns the share of the longer side that is matched.
     #[must_use]
     pub fn density(&self) -> f64 {
         self.matched as f64 / self.query.len().max(self.hit.len()) as f64
     }
 }
 
-/// Chains, and the matches that each is made of.
+/// Chains, with the matches in each.
 #[derive(Debug)]
 pub struct Chained {
     /// The chains.
     pub chains: Vec<Chain>,
-    /// For each match that before it in its chain; [`FIRST`] if there is none.
+    /// For each match, the one before it in its chain; [`FIRST`] if it is the first.
     previous: Vec<u32>,
 }
 
 impl Chained {
-    /// Chains of matches at one distance in both texts of which the second follows the first: that is what `are_next`
-    /// says of two places of the query, or the first reaches to the second.
+    /// Chains matches at one distance in both texts where each follows the one before: `are_next`
+    /// holds for their two places in the query, or the first reaches to the second.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -95,15 +95,16 @@ impl Chained {
     }
 }
 
-/// What it takes to find the chain that a match continues.
+/// The number of steps to find the chain that a match continues.
 const UNBROKEN_STEPS: u64 = 32;
 
-/// Before the first match of a chain there is none. There are fewer matches than that.
+/// Marks the first match of a chain, which has no predecessor; there are fewer matches than this.
 const FIRST: u32 = u32::MAX;
 
 impl Chained {
-    /// What each match of a chain adds to those before it: parts of both texts that are equal and, in either text,
-    /// follow each other. `matches` are those that were chained.
+    /// Returns the part that each match of a chain adds to those before it: parts of both texts
+    /// that are equal and, in either text, follow each other. `matches` are those that were
+    /// chained.
     pub fn parts(&self, chain: &Chain, matches: &[Match]) -> Vec<Match> {
         let mut parts = Vec::new();
         let mut at = chain.last;
@@ -123,16 +124,16 @@ impl Chained {
     }
 }
 
-/// How much of a match is before these ends, in the one text or the other.
+/// Returns how much of a match is before these ends, in either text.
 fn new_from((query, hit): (usize, usize), found: &Match) -> usize {
     query.saturating_sub(found.query).max(hit.saturating_sub(found.hit))
 }
 
-/// The number of chains, those that ended last, that a match may continue: more are open only where a text
-/// repeats itself.
+/// The number of chains, those that ended last, that a match may continue: more are open only where
+/// a text repeats itself.
 const OPEN_MAX: usize = 64;
 
-/// Chains the `matches`, of which the query's order is ascending; gaps are at most `gap_max`
+/// Chains the `matches`, which are in ascending order of the query; gaps are at most `gap_max`
 /// tokens on either side.
 ///
 /// # Errors
@@ -141,7 +142,8 @@ pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Resul
     chains_where(matches, gap_max, &|_| true, steps)
 }
 
-/// The same, of which those are kept that `is_kept` says: there may be as many others as there are matches.
+/// Chains like [`chains`], keeping only chains that satisfy `is_kept`: the others may be as many as
+/// the matches.
 ///
 /// # Errors
 /// As [`chains`].
@@ -158,7 +160,7 @@ pub fn chains_where(
         if !steps.take(2 + 2 * open.len() as u64)? {
             break;
         }
-        // What ended too far before can grow no more.
+        // A chain that ended too far back can grow no more.
         open.retain(|chain| {
             let grows = chain.query.end + gap_max >= found.query;
             if !grows && is_kept(chain) {
@@ -205,8 +207,8 @@ pub fn chains_where(
     Ok(Chained { chains: done, previous })
 }
 
-/// The longest chains that do not say the same: where the document repeats itself, one of the
-/// places is the source of a place of the query.
+/// Returns the longest chains that are not redundant: where the document repeats itself, only one
+/// of its places is the source of a place of the query.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -227,8 +229,8 @@ pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Cha
     Ok(kept)
 }
 
-/// What it takes to look up a range among those taken, and to take it. A range that is looked up has
-/// few others within it: those are no shorter than what was matched in it, give or take.
+/// The number of steps to look up a range among those taken, and to take it. A range that is looked
+/// up contains few others: those are about as long as their match in it, or longer.
 pub const TAKING_STEPS: u64 = 16;
 
 /// Places of the query that belong to a passage.
@@ -248,19 +250,19 @@ impl CoveredRanges {
         is_free
     }
 
-    /// How much of a range is taken.
+    /// Returns how much of a range is taken.
     pub fn covered(&self, range: &Range<usize>) -> usize {
         self.touching(range).map(|(start, end)| end.min(range.end) - start.max(range.start)).sum()
     }
 
-    /// Those of the disjoint ranges taken that reach into a range, the last first.
+    /// Returns the disjoint ranges taken that overlap a range, the last first.
     pub fn touching(&self, range: &Range<usize>) -> impl Iterator<Item = (usize, usize)> + use<'_> {
         let (from, to) = (range.start, range.end);
         let before = self.ranges.range(..to).rev().take_while(move |(_, end)| **end > from);
         before.map(|(&start, &end)| (start, end))
     }
 
-    /// Takes a range, whatever is taken already.
+    /// Takes a range, even if parts of it are taken already.
     pub fn insert(&mut self, range: Range<usize>) {
         let touching: Vec<(usize, usize)> = self.touching(&range).collect();
         let (mut start, mut end) = (range.start, range.end);
@@ -297,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_long_chain_stays_open_among_many_short_ones() {
-        // Phrases of the first half stand elsewhere too, a hundred times.
+        // Phrases of the first half also occur elsewhere, a hundred times.
         let mut matches = vec![found(0, 0, 120), found(121, 121, 79)];
         matches.extend((0..100).map(|i| found(60 + i / 5, 1000 + 50 * i, 4)));
         matches.sort_unstable();

@@ -1,4 +1,4 @@
-//! Which passages were copied, with small edits or none?
+//! Passages that were copied, with few edits or none.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,11 +10,12 @@ use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::{Steps, Stop};
 
-/// Runs of this many equal tokens are seeds. With 5, as an index has by default, a passage of which
-/// every fifth word was changed falls apart.
+/// Runs of this many equal tokens are seeds. With 5, the default of an index, a passage with every
+/// fifth word changed falls apart.
 const SEED_TOKENS: usize = 3;
 
-/// A run of tokens that the document has more often seeds nothing, except at one place where nothing else is found.
+/// A run of tokens that the document has more often than this is not a seed, except at one place
+/// where nothing else is found.
 const SEED_OCCURRENCES_MAX: u32 = 16;
 
 /// The maximum number of tokens in a row that were changed on either side.
@@ -27,15 +28,15 @@ const DENSITY_MIN: f64 = 0.4;
 /// volumes of RFCs of 8 MB, 1.2 million tokens each, have 0.75 million.
 const RUNS_MAX: usize = 1 << 20;
 
-/// The memory for runs grows by this part of what there is, so that it is no more than that much too large.
+/// The memory for runs grows by this part of its size, so that it is at most that much too large.
 const GROWTH: usize = 8;
 
-/// The maximum memory, in bytes, for the runs of a query of this many tokens.
+/// Returns the maximum memory, in bytes, for the runs of a query of this many tokens.
 #[must_use]
 pub fn runs_bytes(query_tokens: usize) -> usize {
     let runs = (SEED_OCCURRENCES_MAX as usize + 1).saturating_mul(query_tokens);
     let runs = runs.min(runs_max(query_tokens));
-    // Of each also the one before it in its chain.
+    // Each run also stores the run before it in its chain.
     (runs + runs / GROWTH).saturating_mul(size_of::<Match>())
         + runs.saturating_mul(size_of::<u32>())
 }
@@ -51,25 +52,26 @@ pub struct Copied {
     pub query: Range<usize>,
     /// From its first run to its last, in the document.
     pub hit: Range<usize>,
-    /// The tokens of the query that stand in the document too, in the same order: ascending, disjoint.
+    /// The tokens of the query that are in the document too, in the same order: ascending,
+    /// disjoint.
     pub matched: Vec<Range<usize>>,
-    /// How many of them are in runs.
+    /// The number of them that are in runs.
     pub in_runs: usize,
 }
 
-/// How runs are looked for.
+/// Limits of the search for runs.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// The maximum number of runs.
     pub runs_max: usize,
-    /// A seed that the document has more often is looked up only where nothing else is found, and at `places_max` of
-    /// its places.
+    /// Seeds that the document has more often than this are looked up only where nothing else is
+    /// found, and at `places_max` of their places.
     pub occurrences_max: u32,
     /// See `occurrences_max`: each place is behind the run found at the one before.
     pub places_max: usize,
 }
 
-/// A look-up in a map too large for a cache.
+/// The number of steps of a look-up in a map too large for a cache.
 const LOOKUP_STEPS: u64 = 8;
 
 /// The maximum number of look-ups for places of a query whose steps are taken together.
@@ -78,7 +80,7 @@ const LOOKUPS_AT_ONCE: usize = 1 << 10;
 /// The number of tokens that are compared in the time of a step.
 const TOKENS_A_STEP: usize = 8;
 
-/// The seeds of a query, each with a number: found once for all documents.
+/// The seeds of a query, each with a number, computed once for all documents.
 pub struct Seeds {
     numbers: HashMap<u64, u32, BuildKeyHasher>,
     known: HashFilter,
@@ -87,7 +89,7 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// The runs of [`SEED_TOKENS`] of a sequence of token hashes.
+    /// Returns the runs of [`SEED_TOKENS`] of a sequence of token hashes.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -95,7 +97,7 @@ impl Seeds {
         Seeds::of_length::<SEED_TOKENS>(query, stop)
     }
 
-    /// The runs of `LEN` tokens.
+    /// Returns the runs of `LEN` tokens.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -112,14 +114,14 @@ impl Seeds {
         Ok(Seeds { numbers, known, in_order })
     }
 
-    /// The number of a seed, if the query has it.
+    /// Returns the number of a seed, if the query has it.
     #[inline]
     fn number(&self, seed: u64) -> Option<u32> {
         if self.known.may_have(seed) { self.numbers.get(&seed).copied() } else { None }
     }
 }
 
-/// The copied passages of two sequences of token hashes, the longest first.
+/// Returns the copied passages of two sequences of token hashes, the longest first.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -144,8 +146,9 @@ pub fn passages(
     Ok(copied.collect())
 }
 
-/// The tokens of the query that stand in the document too: those of the runs and, where what lies between two runs
-/// is equally long in both texts, those that are the same at the same distance.
+/// Returns the tokens of the query that are in the document too: those of the runs and, where the
+/// stretch between two runs is equally long in both texts, those that are the same at the same
+/// distance.
 fn matched(runs: &[Match], query: &[u64], document: &[u64]) -> Vec<Range<usize>> {
     let mut matched: Vec<Range<usize>> = Vec::with_capacity(runs.len());
     let mut add = |range: Range<usize>| match matched.last_mut() {
@@ -166,8 +169,9 @@ fn matched(runs: &[Match], query: &[u64], document: &[u64]) -> Vec<Range<usize>>
     matched
 }
 
-/// The maximal runs of equal tokens, at least `LEN` long, in the order of the query: all that have a seed which is
-/// not too frequent, and some of the others; the first of them. The seeds of the query are as long.
+/// Returns the first maximal runs of equal tokens, at least `LEN` long, in the order of the query:
+/// all that have a seed which is not too frequent, and some of the others. The seeds of the query
+/// have the same length.
 ///
 /// # Errors
 /// As [`passages`].
@@ -198,7 +202,7 @@ pub fn matches<const LEN: usize>(
         found: Vec::new(),
     };
     runs.extend(0, 0);
-    // Look-ups whose steps have not been taken: most places have a seed that the document lacks.
+    // Look-ups whose steps have not been charged: most places have a seed that the document lacks.
     let mut lookups = 0;
     'seeds: for (at, &number) in of_query.in_order.iter().enumerate() {
         lookups += 1;
@@ -216,8 +220,8 @@ pub fn matches<const LEN: usize>(
             break;
         }
         if places.count > occurrences_max {
-            // A text that repeats itself has no other seeds. Where nothing else is found few places
-            // will do, and take no more time than the runs are long.
+            // A text that repeats itself has no other seeds. Where nothing else is found a few
+            // places suffice, and take no more time than the runs are long.
             if at >= runs.end && !runs.extend_at_some(at, place, (&next, places_max), steps)? {
                 break;
             }
@@ -243,17 +247,18 @@ pub fn matches<const LEN: usize>(
 struct Runs<'a> {
     query: &'a [u64],
     document: &'a [u64],
-    /// For each difference of places, where in the query its last run ends: no run is looked at
+    /// For each difference of places, where in the query its last run ends: no run is examined
     /// twice, however many seeds it has.
     ends: Vec<u32>,
-    /// Where in the query the run ends that ends last.
+    /// The end in the query of the run that ends last.
     end: usize,
     found: Vec<Match>,
 }
 
 impl Runs<'_> {
-    /// Finds the runs through this place of the query and a few of the document, from `hit` on, each behind the run
-    /// before it; `next` says which follows another. `false` if that takes too many steps.
+    /// Finds the runs through this place of the query and a few of the document, from `hit` on,
+    /// each behind the run before it; `next` has the next place with the same seed. Returns `false`
+    /// if that takes too many steps.
     fn extend_at_some(
         &mut self,
         at: usize,
@@ -285,8 +290,8 @@ impl Runs<'_> {
         Ok(true)
     }
 
-    /// Finds the run through this place of both texts, unless it was found before; the steps that
-    /// took.
+    /// Finds the run through this place of both texts, unless it was found before, and returns the
+    /// steps that this took.
     fn extend(&mut self, at: usize, hit: usize) -> u64 {
         let end = &mut self.ends[at + self.document.len() - hit];
         if at < *end as usize {
@@ -301,7 +306,7 @@ impl Runs<'_> {
         self.end = self.end.max(at + after);
         let (query, hit) = (at - before, hit - before);
         if self.found.len() == self.found.capacity() {
-            // Not twice as much as there is, which is what a vector would take.
+            // Grows by less than a factor of two, unlike a vector.
             self.found.reserve_exact((self.found.len() / GROWTH).max(1 << 10));
         }
         self.found.push(Match { query, hit, len: before + after });
@@ -309,18 +314,19 @@ impl Runs<'_> {
     }
 }
 
-/// Where the document has a seed.
+/// Places of a seed in the document.
 #[derive(Clone, Copy)]
 struct Places {
     first: u32,
     count: u32,
 }
 
-/// The hashes of all runs of `LEN` tokens.
+/// Returns the hashes of all runs of `LEN` tokens.
 fn seeds<const LEN: usize>(
     tokens: &[u64],
 ) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
-    // Tokens are hashes themselves, so that turning each by another number of bits tells their order.
+    // Tokens are hashes already; rotating each by a different number of bits makes their order
+    // count.
     let turned = |run: &[u64]| (0..).zip(run).fold(0, |sum, (i, t)| sum ^ t.rotate_left(21 * i));
     tokens.windows(LEN).map(move |run| mix64(turned(run)))
 }
@@ -342,7 +348,7 @@ mod tests {
         super::passages((query, &seeds(query)), document, steps).unwrap()
     }
 
-    /// The runs, at most so many.
+    /// Returns the first runs, at most `runs_max`.
     fn first_matches(
         (query, of_query): (&[u64], &Seeds),
         document: &[u64],
@@ -362,7 +368,7 @@ mod tests {
         [Copied { matched: [query.clone()].into(), in_runs: query.len(), query, hit }]
     }
 
-    /// Every maximal run of equal tokens, by definition.
+    /// Returns every maximal run of equal tokens, by definition.
     fn naive(query: &[u64], document: &[u64]) -> Vec<Match> {
         let mut found = Vec::new();
         for at in 0..query.len() {
@@ -384,7 +390,7 @@ mod tests {
             query in proptest::collection::vec(0u64..4, 0..40),
             document in proptest::collection::vec(0u64..4, 0..15),
         ) {
-            // So short that no seed is too frequent.
+            // The texts are so short that no seed is too frequent.
             prop_assert_eq!(matches(&query, &document), naive(&query, &document));
         }
     }
@@ -433,7 +439,7 @@ mod tests {
         };
         check(&replaced(&[]), &[(0, 40)]);
         check(&replaced(&[10, 11, 20]), &[(0, 10), (12, 20), (21, 40)]);
-        // A token alone between two that were replaced stands where it stood.
+        // A single token between two replaced ones keeps its position.
         check(&replaced(&[10, 12]), &[(0, 10), (11, 12), (13, 40)]);
         let inserted = [&replaced(&[])[..10], &[100, 101, 102], &replaced(&[])[10..]].concat();
         check(&inserted, &[(0, 10), (13, 43)]);
@@ -443,7 +449,7 @@ mod tests {
 
     #[test]
     fn lines_that_differ_in_a_number_take_no_quadratic_time() {
-        // Seeds are frequent and rare by turns, and every rare one is in the same run.
+        // Seeds are alternately frequent and rare, and every rare one is in the same run.
         for len in [4_000, 400_000] {
             let text: Vec<u64> =
                 (0..len).map(|i| if i % 8 == 0 { 100 + i } else { i % 8 }).collect();
@@ -456,7 +462,7 @@ mod tests {
 
     #[test]
     fn no_more_runs_are_chained_than_there_is_memory_for() {
-        // Every run of three is four times in the document, before another word each.
+        // Every run of three is four times in the document, each before another word.
         let query: Vec<u64> = (0..100).collect();
         let document: Vec<u64> =
             (0..4 * 97).flat_map(|i| [i % 97, i % 97 + 1, i % 97 + 2, 1000 + i]).collect();
@@ -470,7 +476,8 @@ mod tests {
         let some = found(10);
         assert!(some.len() >= 10 && some.len() < 20 && some.iter().all(|run| all.contains(run)));
         assert!(!steps.is_complete());
-        // There are as many as are allowed, and the last run of the query is not in the document.
+        // The number of runs equals the limit, and the last run of the query is not in the
+        // document.
         let mut steps = Steps::unbounded(Stop::NEVER);
         let query: Vec<u64> = (0..101).collect();
         let found = first_matches((&query, &seeds(&query)), &document, 4 * 97, &mut steps);

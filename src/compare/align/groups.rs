@@ -1,12 +1,12 @@
-//! Which seeds stand together in both texts?
+//! Groups of seeds that are close together in both texts.
 //!
 //! Sorted by their place in one text, seeds are cut where the gap between neighbours is too large;
-//! the pieces are cut so in the other text, which may open gaps in the first, and so on until there
-//! is none. Sorting every piece anew after every cut is quadratic where each cut takes off one seed
-//! only: sentences laid out like a spiral. So the seeds of a group are linked in the order of either
-//! text, and of the pieces of a cut all but the longest are taken out of it: a seed that is taken out
-//! is in a piece at most half as long as the group was, which happens to it log n times. A gap that
-//! opens is noted when the seed is taken out that filled it.
+//! the pieces are cut the same way in the other text, which may open gaps in the first, and so on
+//! until no gap is left. Sorting every piece anew after every cut is quadratic where each cut takes
+//! off only one seed: sentences laid out like a spiral. So the seeds of a group are linked in the
+//! order of either text, and all but the longest piece of a cut are taken out of it: a seed that is
+//! taken out is in a piece at most half as long as the group was, which happens to it log n times.
+//! A gap that opens is noted when the seed that filled it is taken out.
 
 use crate::error::Result;
 use crate::stop::Steps;
@@ -14,8 +14,8 @@ use crate::stop::Steps;
 /// A sentence of the query and one of the document that are alike.
 pub type Seed = (u32, u32);
 
-/// The seeds in groups, with at most `gap_max` sentences between neighbours, in both texts; no groups
-/// if finding them takes more steps than there are.
+/// Returns the seeds in groups, with at most `gap_max` sentences between neighbours, in both texts;
+/// returns no groups if grouping takes more steps than allowed.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -23,7 +23,7 @@ pub fn groups(seeds: Vec<Seed>, gap_max: usize, steps: &mut Steps<'_>) -> Result
     groups_within(seeds, [gap_max; 2], steps)
 }
 
-/// The same, with a bound of its own for the gaps of either text.
+/// Groups seeds like [`groups`], with a separate bound for the gaps of each text.
 ///
 /// # Errors
 /// As [`groups`].
@@ -84,7 +84,7 @@ struct Linked {
     /// The number of the group of each seed.
     group_of: Vec<u32>,
     groups: u32,
-    /// Neighbours are no further apart, in either text.
+    /// The maximum distance of neighbours, in each text.
     distances_max: [u32; 2],
 }
 
@@ -93,13 +93,13 @@ struct Group {
     number: u32,
     /// The first in the order of either text.
     first: [u32; 2],
-    /// The seeds after which there is too large a gap, in either text; some twice, some that have
-    /// been taken out.
+    /// The seeds that precede too large a gap, in either text; some twice, some that have been
+    /// taken out.
     gaps: [Vec<u32>; 2],
 }
 
 impl Linked {
-    /// The place of a seed in the order of a text.
+    /// Returns the place of a seed in the order of a text.
     fn place(&self, side: usize, seed: u32) -> (u32, u32) {
         let (a, b) = self.seeds[seed as usize];
         if side == 0 { (a, b) } else { (b, a) }
@@ -109,7 +109,7 @@ impl Linked {
         self.place(side, after).0 - self.place(side, before).0 > self.distances_max[side]
     }
 
-    /// The group of seeds that are linked to no others.
+    /// Builds a group from seeds that are not linked to others.
     fn group(&mut self, number: u32, mut seeds: Vec<u32>) -> Group {
         let mut group = Group { number, first: [NONE; 2], gaps: [Vec::new(), Vec::new()] };
         for side in SIDES {
@@ -128,20 +128,20 @@ impl Linked {
         group
     }
 
-    /// The seeds of a group in the order of a text.
+    /// Returns the seeds of a group in the order of a text.
     fn walk(&self, group: &Group, side: usize) -> impl Iterator<Item = Seed> {
         self.from(group.first[side], side).map(|seed| self.seeds[seed as usize])
     }
 
-    /// The seeds of a group from this one on.
+    /// Returns the seeds of a group from this one on.
     fn from(&self, first: u32, side: usize) -> impl Iterator<Item = u32> {
         let after = move |seed: &u32| Some(self.links[side][*seed as usize].after);
         let some = |seed: &u32| *seed != NONE;
         std::iter::successors(Some(first).filter(some), move |seed| after(seed).filter(some))
     }
 
-    /// The pieces of a group that is cut at all its gaps in a text, in the order of the text; none if
-    /// that takes too many steps.
+    /// Returns the pieces of a group that is cut at all its gaps in a text, in the order of the
+    /// text; `None` if that takes too many steps.
     fn cut(
         &mut self,
         group: Group,
@@ -162,7 +162,7 @@ impl Linked {
         let mut pieces = Vec::with_capacity(starts.len());
         for (i, start) in starts.into_iter().enumerate() {
             if i == longest {
-                // It stays what it is, without the others.
+                // The longest piece stays in place, without the others.
                 pieces.push(None);
                 first[side] = start;
                 continue;
@@ -190,8 +190,8 @@ impl Linked {
         Ok(Some(pieces.into_iter().filter_map(|piece| piece.or_else(|| rest.take())).collect()))
     }
 
-    /// The longest of several pieces, by where each begins. All are gone through at the same time, so
-    /// that it takes no more steps than twice the others have seeds.
+    /// Returns the longest of several pieces, by where each begins. All are walked in parallel, so
+    /// that it takes at most twice as many steps as the others have seeds.
     fn longest(&self, starts: &[u32], side: usize) -> usize {
         let mut open: Vec<(usize, u32)> = starts.iter().copied().enumerate().collect();
         let mut last = 0;
@@ -227,7 +227,7 @@ mod tests {
     use crate::stop::Stop;
     use proptest::prelude::*;
 
-    /// As the paper says it: every piece is sorted and cut anew.
+    /// Follows the paper: every piece is sorted and cut anew.
     fn naive(seeds: Vec<Seed>, gap_max: usize) -> Vec<Vec<Seed>> {
         let cut = |seeds: &[Seed], of: fn(&Seed) -> u32| -> Vec<Vec<Seed>> {
             let are_near = |a: &Seed, b: &Seed| (of(b) - of(a)) as usize <= gap_max + 1;
@@ -256,8 +256,8 @@ mod tests {
         (groups, steps.taken())
     }
 
-    /// Seeds of which every cut takes off one, now in the one text and now in the other: each is held
-    /// in one text by a seed that, once the next one has gone, nothing holds in the other.
+    /// Returns seeds that every cut takes off one by one, in alternating texts: each is held in one
+    /// text by a seed that, once the next one has gone, no seed holds in the other.
     fn spiral(count: u32, gap_max: usize) -> Vec<Seed> {
         let far = gap_max as u32 + 1;
         (0..count).map(|i| ((i ^ 1) * far, ((i + 1) ^ 1) * far)).collect()

@@ -1,12 +1,12 @@
-//! Is this hash certainly none of those?
+//! A filter for hashes that are certainly not in a set.
 //!
-//! Of the words and runs of a document most are not the query's. To know that, no table has to be
-//! searched, which costs ten times as much.
+//! Most of the words and runs of a document are not in the query. The filter detects this without a
+//! search in a table, which costs ten times as much.
 
 use crate::error::Result;
 use crate::stop::Stop;
 
-/// Some hashes, and a few others.
+/// A set of hashes, which also accepts a few others.
 pub struct HashFilter {
     bits: Vec<u64>,
 }
@@ -15,7 +15,7 @@ impl HashFilter {
     /// The minimum number of bits for each hash: at most about one in sixteen of the others passes.
     const BITS_A_HASH: usize = 16;
 
-    /// These hashes, of which every bit is as good as any other.
+    /// Builds the filter of these hashes, whose bits must all be equally random.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -35,7 +35,7 @@ impl HashFilter {
         ((hash >> 6) as usize & (self.bits.len() - 1), 1 << (hash & 63))
     }
 
-    /// Whether it may be one of them.
+    /// Returns whether a hash may be in the set.
     #[inline]
     pub fn may_have(&self, hash: u64) -> bool {
         let (word, bit) = self.place(hash);
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_is_there_passes_and_most_of_the_rest_does_not() {
-        // Seven hashes had 64 bits, of which one in ten passes.
+        // Seven hashes had 64 bits, and one in ten of the others passed.
         for count in [0u32, 1, 4, 5, 7, 1000, 1024] {
             let known = HashFilter::new(hashes(0..count), Stop::NEVER).unwrap();
             assert!(hashes(0..count).all(|hash| known.may_have(hash)));

@@ -1,4 +1,4 @@
-//! Texts that were made to take long: they are aligned in bounded steps, or cut, and stopped.
+//! Texts designed to take long: they are aligned in bounded steps, or cut, and stopped.
 
 use std::fmt::Write;
 
@@ -33,8 +33,8 @@ fn sentence(number: u64, out: &mut String) {
     out.push_str("end. ");
 }
 
-/// Sentences that both texts have, in orders in which every cut of their groups takes off one, with
-/// four between them that only one text has.
+/// Returns sentences that both texts have, ordered so that every cut takes one off their groups,
+/// with four between them that only one text has.
 fn spiral(count: u64) -> [Text; 2] {
     let orders: [fn(u64) -> u64; 2] = [|place| place ^ 1, |place| (place + 1) ^ 1];
     let mut side = 0;
@@ -44,7 +44,7 @@ fn spiral(count: u64) -> [Text; 2] {
         places.sort_by_key(|&number| order(number));
         let mut text = String::new();
         for number in places {
-            // Rewritten, so that there are no runs of words: every other word is another.
+            // The text is rewritten so that it has no runs of words: every other word differs.
             let mut shared = String::new();
             sentence(number, &mut shared);
             for (at, word) in shared.split_whitespace().enumerate() {
@@ -70,7 +70,7 @@ fn letters(count: u64, seed: u64) -> Text {
     Text::new((0..count).flat_map(|i| [letter(i), ' ']).collect())
 }
 
-/// The same sentences in two orders.
+/// Returns the same sentences in two orders.
 fn shuffled(count: u64) -> [Text; 2] {
     [1, 2].map(|seed| {
         let mut places: Vec<u64> = (0..count).collect();
@@ -81,8 +81,9 @@ fn shuffled(count: u64) -> [Text; 2] {
     })
 }
 
-/// A text of which every sentence sums up one of the other text, which has thirty others between
-/// them: all are one summary, and from every fifth to the next is one too.
+/// Returns a text whose sentences each sum up one sentence of the other text, which has thirty more
+/// between them: all form one summary, and so does each stretch from one fifth sentence to the
+/// next.
 fn summary(count: u64) -> [Text; 2] {
     let (mut short, mut long) = (String::new(), String::new());
     for number in 0..count {
@@ -100,7 +101,7 @@ fn summary(count: u64) -> [Text; 2] {
     [Text::new(short), Text::new(long)]
 }
 
-/// Summaries that lie within each other: each sentence is like one that is far from that of the
+/// Returns summaries within each other: each sentence is like one that is far from that of the
 /// next.
 fn summaries_within_summaries(count: u64) -> [Text; 2] {
     let [_, long] = summary(count);
@@ -117,9 +118,9 @@ fn repeated(count: usize) -> Text {
     Text::new(one.repeat(count))
 }
 
-/// A text of this many three-word sentences over a vocabulary of sixty words, and one of 1,200 such sentences in which
-/// each word occurs in exactly sixty, the most that still bring up pairs. A sentence of the one is like some 180 of the
-/// other.
+/// Returns a text of this many three-word sentences over a vocabulary of sixty words, and one of
+/// 1,200 such sentences where each word occurs in exactly sixty, the most that still bring up
+/// pairs. A sentence of the first is like some 180 of the second.
 fn alike_sentences(sentences: u64) -> [Text; 2] {
     let text = |words: &mut dyn Iterator<Item = [u64; 3]>| {
         let sentence = |[a, b, c]: [u64; 3]| format!("w{} w{} w{}. ", a % 60, b % 60, c % 60);
@@ -132,7 +133,7 @@ fn alike_sentences(sentences: u64) -> [Text; 2] {
     ]
 }
 
-/// The pairs, by what they are.
+/// Returns the pairs, with their names.
 fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
     let count = size as u64;
     vec![
@@ -151,7 +152,7 @@ fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
 
 #[test]
 fn no_more_alike_sentences_are_paired_than_there_is_memory_for() {
-    // Pairs of a query of 100,000 tokens took 200 MB, of which a search took nothing of its budget.
+    // Pairs of a query of 100,000 tokens took 200 MB, which a search did not charge to its budget.
     let texts = alike_sentences(1 << 10);
     let (steps, alignment) = steps_of(&texts);
     let [query, document] = texts.each_ref().map(|text| text.tokens.hashes.len());
@@ -215,7 +216,7 @@ fn hostile_texts_take_steps_in_proportion_to_their_length() {
 
 #[test]
 fn random_letters_as_words_take_steps_in_proportion_to_their_length() {
-    // So many that every run of three letters is as frequent as a seed may be.
+    // The text is so long that every run of three letters is as frequent as a seed may be.
     let count = 1 << 17;
     let (steps, alignment) = steps_of(&[letters(count, 1), letters(count, 2)]);
     let bound = 64 * 2 * count * u64::from(count.ilog2());
@@ -243,7 +244,7 @@ fn an_alignment_that_is_cut_says_so_and_is_always_the_same() {
 
 #[test]
 fn preparing_a_query_is_stopped_while_its_seeds_are_numbered() {
-    // Only the sentences were looked for with an eye on the flag.
+    // Only the search for sentences checked the flag.
     for (name, texts) in pairs(1 << 16) {
         let query = texts[0].side();
         let flag = After::looks(u64::MAX);

@@ -1,16 +1,17 @@
-//! Which passages do two texts have in common, and where exactly do they stand?
+//! The passages that two texts have in common, and their exact ranges.
 //!
-//! Two texts, as tokens, in; passages out, as ranges of tokens of both. Copied text, with small
-//! edits or none, is found by `copied`: runs of equal tokens, chained where the gaps between
-//! them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds). Text that
-//! was rewritten, so that hardly a run is left, is found by `rewritten`: sentences that share
-//! rare words, clustered. A short text that sums up a long one is found by `summarised`. What two of
-//! them find is reported once.
+//! The input is two texts, as tokens; the output is passages, as ranges of tokens of both. `copied`
+//! finds copied text, with few edits or none: runs of equal tokens, chained where the gaps between
+//! them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds). `rewritten`
+//! finds text that was rewritten so thoroughly that hardly any run is left: sentences that share
+//! rare words, clustered. `summarised` finds a short text that sums up a long one. A passage that
+//! two of them find is reported once.
 //!
-//! Programs, of which any two in a language have most words in common, have no such passages: theirs are
-//! the runs of equal tokens that `tiles` finds, and nothing else.
+//! Any two programs in one language have most words in common, so programs have no such passages:
+//! theirs are the runs of equal tokens that `tiles` finds, and nothing else.
 //!
-//! It knows neither indexes nor fingerprints; `chain` alone also serves where there is no text.
+//! This module knows neither indexes nor fingerprints; `chain` alone also serves where no text is
+//! kept.
 
 mod adjoining;
 mod alike;
@@ -74,7 +75,7 @@ pub enum Genre {
 }
 
 impl Genre {
-    /// Of what this analyzer reads.
+    /// Returns the kind of text that this analyzer reads.
     #[must_use]
     pub fn of(analyzer: &Analyzer) -> Genre {
         if analyzer.is_of_programs() { Genre::Program } else { Genre::Prose }
@@ -89,10 +90,10 @@ pub const PASSAGE_TOKENS_MIN: usize = 12;
 pub struct Alignment {
     /// The passages, in the order of the query.
     pub passages: Vec<Aligned>,
-    /// Whether they are all: if not, looking for them would have taken more steps, or had more
-    /// pairs of alike sentences, than an alignment may. It is the same for the same texts, whatever the machine.
+    /// Whether these are all: if not, the search would have exceeded its steps, or its pairs of
+    /// alike sentences. The same texts have the same result on every machine.
     pub is_complete: bool,
-    /// The steps of the stage that took most: what is bounded.
+    /// The steps of the stage that took most, which is the bounded figure.
     pub steps: u64,
 }
 
@@ -105,14 +106,14 @@ const STAGE_STEPS_MAX: u64 = 1 << 29;
 /// See [`STAGE_STEPS_MAX`].
 const STAGE_STEPS_A_TOKEN: u64 = 64;
 
-/// What is known of a query before it is aligned with a document, found once for all documents.
+/// Data about a query that are computed once, before it is aligned with documents.
 pub struct Prepared {
     genre: Genre,
     /// The seeds of copied passages.
     seeds: copied::Seeds,
     /// The tokens of its sentences.
     sentences: Vec<Range<usize>>,
-    /// Made when the first document is not merely a copy: many a query has none.
+    /// Computed at the first document that is not merely a copy: many queries meet none.
     words: OnceCell<QueryWords>,
 }
 
@@ -136,13 +137,13 @@ impl Prepared {
         Ok(Prepared { genre, seeds, sentences, words: OnceCell::new() })
     }
 
-    /// The kind of the query.
+    /// Returns the kind of the query.
     #[must_use]
     pub fn genre(&self) -> Genre {
         self.genre
     }
 
-    /// The words of the query, which has these tokens.
+    /// Returns the words of the query, which has these tokens.
     fn words(&self, tokens: &[u64], stop: Stop<'_>) -> Result<&QueryWords> {
         if let Some(words) = self.words.get() {
             return Ok(words);
@@ -152,10 +153,11 @@ impl Prepared {
     }
 }
 
-/// The passages that two texts have in common.
+/// Aligns two texts and returns the passages that they have in common.
 ///
-/// Of programs these are disjoint in both. In prose, of two passages that share more than half of their places in the query, the better one is
-/// given; a place of the document may be copied several times.
+/// Those of programs are disjoint in both. In prose, of two passages that share more than half of
+/// their places in the query, the better one is returned; a place of the document may be copied
+/// several times.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
@@ -168,7 +170,7 @@ pub fn align(
     align_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
 }
 
-/// The same, of a query that is prepared: of the text that comes with it.
+/// Aligns like [`align`], for a prepared query; `Prepared` must come from the same text.
 ///
 /// # Errors
 /// As [`align`].
@@ -182,7 +184,7 @@ pub fn align_prepared(
     align_within(query, document, &mut steps)
 }
 
-/// The same, with other bounds.
+/// Aligns a prepared query within the given bounds.
 fn align_within(
     (query, prepared): (Side<'_>, &Prepared),
     document: Side<'_>,
@@ -204,7 +206,7 @@ fn align_within(
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
 }
 
-/// The passages among what may be one.
+/// Returns the candidates that are passages.
 fn chosen(
     copied: Vec<Copied>,
     candidates: Candidates,
@@ -234,8 +236,8 @@ fn chosen(
     let summaries = judged(candidates.summarised)?;
     let rewritten = judged(candidates.rewritten)?;
     steps.begin_stage();
-    // What was copied within a rewritten passage is part of it, and what was rewritten within a
-    // summary; a rewritten passage of which most was copied says nothing new.
+    // Copied text within a rewritten passage is part of that passage, and so is rewritten text
+    // within a summary; a rewritten passage that is mostly copied adds nothing.
     let (mut rewritten, inside) = Around::new(&summaries).parted(rewritten, steps)?;
     let whole = [&rewritten[..], &summaries[..]].concat();
     let around = Around::new(&whole);
@@ -248,7 +250,7 @@ fn chosen(
         }
         let passage = Aligned { matched, ..aligned(query, hit) };
         let is_inside = around.holds(&passage, steps)?;
-        // Still a copy if what it is inside is refused.
+        // It is still a copy if the passage around it is refused.
         let part = Part { passage, is_copied: true };
         if is_inside { &mut inside } else { &mut parts }.push(part);
     }
@@ -266,7 +268,7 @@ fn chosen(
         if passage.query.is_empty() || passage.hit.is_empty() {
             continue;
         }
-        // The tokens of both are known only of a passage that was copied.
+        // The common tokens are known only for a copied passage.
         let is_changed = passage.matched.is_empty();
         let both = if is_joined { 2 } else { u64::from(is_changed) };
         if !steps.take(both * similarity_steps(&passage.query, &passage.hit))? {
@@ -279,7 +281,7 @@ fn chosen(
             let place = passage.query.clone();
             passage.matched = words_of_both((q, place), &d[passage.hit.clone()]);
         }
-        // Without a word in common it is no passage.
+        // A pair of places without a word in common is not a passage.
         if !passage.matched.is_empty() {
             passages.push(passage);
         }
@@ -287,8 +289,8 @@ fn chosen(
     Ok(passages)
 }
 
-/// Leaves out hidden tokens at the ends of a passage that was rewritten, which may be of whole sentences; whether there
-/// were any.
+/// Removes hidden tokens at the ends of a rewritten passage, which may be whole sentences, and
+/// returns whether there were any.
 fn trim(passage: &mut Aligned, query: &[u64], document: &[u64]) -> bool {
     let (in_query, in_hit) = (
         trimmed(passage.query.clone(), query, Place::Query),
@@ -299,8 +301,8 @@ fn trim(passage: &mut Aligned, query: &[u64], document: &[u64]) -> bool {
     is_shorter
 }
 
-/// The tokens of a place of the query that another place has too, counted as often as both have them: the first
-/// ones.
+/// Returns the tokens of a place of the query that another place also has, counted as often as both
+/// have them: the first ones.
 pub fn words_of_both((query, place): (&[u64], Range<usize>), other: &[u64]) -> Vec<Range<usize>> {
     let mut left = counts(other);
     let mut matched: Vec<Range<usize>> = Vec::new();
@@ -315,20 +317,20 @@ pub fn words_of_both((query, place): (&[u64], Range<usize>), other: &[u64]) -> V
     matched
 }
 
-/// What may be a passage: it is one if its sides are alike enough.
+/// A candidate for a passage: it is one if its sides are alike enough.
 struct Candidate {
     query: Range<usize>,
     hit: Range<usize>,
     similarity_min: f64,
 }
 
-/// What may be passages beside the copied ones.
+/// The candidates for passages beside the copied ones.
 struct Candidates {
     rewritten: Vec<Candidate>,
     summarised: Vec<Candidate>,
 }
 
-/// A copied passage of at least this many tokens needs no closer look.
+/// A copied passage of at least this many tokens is not searched further.
 const COPIED_TOKENS_MIN: usize = 40;
 
 impl Candidates {
@@ -343,7 +345,7 @@ impl Candidates {
         for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {
             long.insert(copied.query.clone());
         }
-        // A sentence that is copied in part is where a copied passage ends.
+        // A copied passage ends within a sentence that is copied in part.
         let is_open = |sentence: &Range<usize>| long.covered(sentence) == 0;
         let open: Vec<bool> = prepared.sentences.iter().map(is_open).collect();
         let none = Candidates { rewritten: Vec::new(), summarised: Vec::new() };
@@ -368,22 +370,23 @@ impl Candidates {
     }
 }
 
-/// A table has room for so many tokens from the beginning: growing takes more time than a short passage.
+/// The number of tokens that a table has room for from the beginning: growing it takes more time
+/// than comparing a short passage.
 const ROOM: usize = 1 << 10;
 
-/// What it takes to compare two places as bags of tokens.
+/// Returns the number of steps to compare two places as bags of tokens.
 fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
     4 * (query.len() + hit.len()) as u64
 }
 
-/// Passages, to be asked for those around another.
+/// Passages, searched for those that surround another.
 struct Around<'a> {
     passages: &'a [Aligned],
     /// Their places, by where they begin in the query.
     order: Vec<u32>,
     /// The longest.
     len_max: usize,
-    /// What of the query is in any.
+    /// The parts of the query that are in any of them.
     covered: CoveredRanges,
 }
 
@@ -397,7 +400,7 @@ impl<'a> Around<'a> {
         Around { passages, order, len_max, covered }
     }
 
-    /// Those of `passages` that are in none of them, and those that are.
+    /// Splits `passages` into those outside all of these, and those inside one.
     fn parted(
         &self,
         passages: Vec<Aligned>,
@@ -411,7 +414,7 @@ impl<'a> Around<'a> {
         Ok((outside, inside))
     }
 
-    /// Whether most of `part` is in one of them, on both sides.
+    /// Returns whether most of `part` is in one of them, on both sides.
     fn holds(&self, part: &Aligned, steps: &mut Steps<'_>) -> Result<bool> {
         // Few are near one at all, and only those are compared with each.
         if self.covered.covered(&part.query) * 2 <= part.query.len() {
@@ -432,31 +435,31 @@ impl<'a> Around<'a> {
 }
 
 impl Aligned {
-    /// A run of equal tokens.
+    /// Returns the passage of a run of equal tokens.
     pub(super) fn run(query: usize, hit: usize, len: usize) -> Aligned {
         let query = query..query + len;
         Aligned { matched: vec![query.clone()], query, hit: hit..hit + len, similarity: 1.0 }
     }
 
-    /// The number of matched tokens.
+    /// Returns the number of matched tokens.
     #[must_use]
     pub fn matched_tokens(&self) -> usize {
         self.matched.iter().map(Range::len).sum()
     }
 
-    /// Whether most of `other` is in this passage, on both sides.
+    /// Returns whether most of `other` is in this passage, on both sides.
     fn holds(&self, other: &Aligned) -> bool {
         shared(&self.query, &other.query) * 2 > other.query.len()
             && shared(&self.hit, &other.hit) * 2 > other.hit.len()
     }
 }
 
-/// How many places two ranges share.
+/// Returns the number of places that two ranges share.
 fn shared(a: &Range<usize>, b: &Range<usize>) -> usize {
     a.end.min(b.end).saturating_sub(a.start.max(b.start))
 }
 
-/// The tokens that both have, counted as often as both have them, over their mean number.
+/// Returns the tokens that both have, counted as often as both have them, over their mean number.
 fn similarity(a: &[u64], b: &[u64]) -> f64 {
     let tokens = a.len() + b.len();
     let is_same = |(a, b): &(&u64, &u64)| a == b;
@@ -467,7 +470,7 @@ fn similarity(a: &[u64], b: &[u64]) -> f64 {
     2.0 * (first + last + common(a, b)) as f64 / tokens as f64
 }
 
-/// The tokens that both have, counted as often as both have them.
+/// Returns the tokens that both have, counted as often as both have them.
 fn common(a: &[u64], b: &[u64]) -> usize {
     if a.is_empty() || b.is_empty() {
         return 0;
@@ -483,7 +486,7 @@ fn common(a: &[u64], b: &[u64]) -> usize {
     common
 }
 
-/// How often a place has each token.
+/// Counts each token of a place.
 fn counts(tokens: &[u64]) -> HashMap<u64, u32, BuildKeyHasher> {
     let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
     counts.reserve(tokens.len().min(ROOM));

@@ -1,4 +1,4 @@
-//! Which passages were rewritten, so that hardly two words in a row are left?
+//! Passages that were rewritten, with hardly two words in a row left.
 //!
 //! Pairs of alike sentences with few sentences between them, in both texts, are clustered; a cluster
 //! whose two sides are not alike as wholes is tried again with smaller gaps. The method and its
@@ -14,20 +14,20 @@ use super::{Candidate, Side};
 use crate::error::Result;
 use crate::stop::Steps;
 
-/// The two sides of a passage have at least this cosine.
+/// The minimum cosine of the two sides of a passage.
 const PASSAGE_COSINE_MIN: f64 = 0.34;
 /// The maximum number of sentences between two seeds.
 const GAP_SENTENCES_MAX: usize = 4;
 /// The maximum ratio of the lengths of a passage and its rewritten form.
 const LENGTHS_RATIO_MAX: usize = 4;
-/// A shorter side is chance.
+/// A passage with a shorter side is chance.
 const PASSAGE_BYTES_MIN: usize = 150;
-/// Two places less alike are of like content at most.
+/// Two less similar places have like content at most.
 const SIMILARITY_MIN: f64 = 0.3;
-/// One pair of sentences alone is chance, unless it is as alike as that.
+/// A single pair of sentences is chance, unless it is at least this similar.
 const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
 
-/// The passages that may have been rewritten, those of most seeds first.
+/// Returns the passages that may have been rewritten, those with the most seeds first.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -46,8 +46,8 @@ pub fn passages(
     let best = (0u32..).zip(&seeds.best[0]).filter_map(|(at, best)| Some((at, best.as_ref()?.0)));
     let best = best.collect();
     let mut found = clusters(seeds.all, steps)?;
-    // Where sentences are like many others the clusters are as long as the text; those of the
-    // sentences that are most alike come after them.
+    // Where sentences are like many others the clusters are as long as the text; the clusters of
+    // the most similar sentences come after them.
     let best = clusters(best, steps)?.into_iter();
     found.extend(best.filter(|seeds| seeds.len() > 1));
     let candidates = found.into_iter().map(|seeds| {
@@ -64,14 +64,15 @@ pub fn passages(
 }
 
 impl Side<'_> {
-    /// The bytes from the first of these tokens to the last.
+    /// Returns the bytes from the first of these tokens to the last.
     fn bytes(&self, tokens: &Range<usize>) -> usize {
         let spans = &self.tokens.spans[tokens.clone()];
         spans.last().map_or(0, |last| (last.end - spans[0].start) as usize)
     }
 }
 
-/// Whether the two sides of a passage are alike as wholes; none if that takes too many steps.
+/// Returns whether the two sides of a passage are alike as wholes; `None` if that takes too many
+/// steps.
 fn are_alike(bags: &mut Bags<'_>, seeds: &[Seed], steps: &mut Steps<'_>) -> Result<Option<bool>> {
     let (a, b) = extent(seeds);
     if !steps.take((seeds.len() + bags.words(&a, &b) * SUM_STEPS_A_WORD) as u64)? {
@@ -81,8 +82,8 @@ fn are_alike(bags: &mut Bags<'_>, seeds: &[Seed], steps: &mut Steps<'_>) -> Resu
     Ok(Some(a.are_alike(b, PASSAGE_COSINE_MIN)))
 }
 
-/// Appends the clusters of `seeds` that are alike, with gaps of at most `gap_max` sentences; as many
-/// as the steps are enough for.
+/// Appends the clusters of `seeds` that are alike, with gaps of at most `gap_max` sentences, until
+/// the steps are used up.
 fn cluster(
     seeds: Vec<Seed>,
     gap_max: usize,

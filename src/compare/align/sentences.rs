@@ -1,4 +1,4 @@
-//! Which sentences does a text have, and which words are in each?
+//! The sentences of a text, and the words in each.
 //!
 //! Sentences are bags of words; [`super::vocabulary`] weighs these.
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::stop::Stop;
 use crate::text::is_white_space;
 
-/// A sentence of fewer tokens is part of the next.
+/// A sentence with fewer tokens is part of the next.
 const SENTENCE_TOKENS_MIN: usize = 3;
 /// A text without full stops is cut after this many tokens.
 const SENTENCE_TOKENS_MAX: usize = 60;
@@ -18,7 +18,8 @@ const SENTENCE_TOKENS_MAX: usize = 60;
 pub struct Sentences {
     /// Their tokens.
     pub ranges: Vec<Range<usize>>,
-    /// The words of all, one sentence after the other; those of each in the order of the text, each once.
+    /// The words of all sentences, one sentence after the other; those of each in the order of the
+    /// text, without repetition.
     words: Vec<Word>,
     /// Where the words of each sentence begin, and where those of the last end.
     starts: Vec<u32>,
@@ -34,8 +35,8 @@ pub struct Word {
 }
 
 impl Sentences {
-    /// The sentences of a text, of which the [`ranges`] are known, and the hashes of its tokens, to each of which
-    /// `number_of` gives a number.
+    /// Returns the sentences of a text with the given [`ranges`] and hashes of tokens; `number_of`
+    /// numbers the hashes.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -47,7 +48,7 @@ impl Sentences {
     ) -> Result<Sentences> {
         let mut words: Vec<Word> = Vec::with_capacity(tokens.len());
         let mut starts = Vec::with_capacity(ranges.len() + 1);
-        // For each word the place after its last one in `words`; 0 if it has not been seen.
+        // For each word, the place after its last one in `words`; 0 if it has not occurred.
         let mut last: Vec<u32> = Vec::new();
         for (at, range) in ranges.iter().enumerate() {
             stop.check_at(at)?;
@@ -71,33 +72,33 @@ impl Sentences {
         Ok(Sentences { ranges, words, starts })
     }
 
-    /// All words, one sentence after the other.
+    /// Returns all words, one sentence after the other.
     pub fn all_words(&self) -> &[Word] {
         &self.words
     }
 
-    /// The number of sentences.
+    /// Returns the number of sentences.
     pub fn count(&self) -> usize {
         self.ranges.len()
     }
 
-    /// The words of a sentence.
+    /// Returns the words of a sentence.
     pub fn words(&self, sentence: usize) -> &[Word] {
         self.words_of(&(sentence..sentence + 1))
     }
 
-    /// The words of several sentences, one sentence after the other.
+    /// Returns the words of several sentences, one sentence after the other.
     pub fn words_of(&self, sentences: &Range<usize>) -> &[Word] {
         &self.words[self.starts[sentences.start] as usize..self.starts[sentences.end] as usize]
     }
 
-    /// The tokens of a range of sentences.
+    /// Returns the tokens of a range of sentences.
     pub fn tokens(&self, sentences: &Range<usize>) -> Range<usize> {
         self.ranges[sentences.start].start..self.ranges[sentences.end - 1].end
     }
 }
 
-/// The tokens of every sentence of a text.
+/// Returns the tokens of every sentence of a text.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -110,7 +111,7 @@ pub fn ranges(side: Side<'_>, stop: Stop<'_>) -> Result<Vec<Range<usize>>> {
         let ends = match spans.get(end) {
             None => true,
             Some(next) => {
-                // A byte alone ends no sentence, and five words in six are followed by a space.
+                // A single byte ends no sentence, and five words in six are followed by a space.
                 let between = spans[end - 1].end as usize..(next.start as usize);
                 len >= SENTENCE_TOKENS_MAX
                     || len >= SENTENCE_TOKENS_MIN
@@ -126,7 +127,7 @@ pub fn ranges(side: Side<'_>, stop: Stop<'_>) -> Result<Vec<Range<usize>>> {
     Ok(ranges)
 }
 
-/// Whether what stands between two words is the end of a sentence.
+/// Returns whether the characters between two words end a sentence.
 fn ends_sentence(between: &str) -> bool {
     let mut seen = CharClasses::default();
     for &byte in between.as_bytes() {
@@ -141,14 +142,14 @@ fn ends_sentence(between: &str) -> bool {
     seen.ends_sentence()
 }
 
-/// The same, for text that is not ASCII.
+/// Decides like [`ends_sentence`], for text that is not ASCII.
 fn ends_by_characters(between: &str) -> bool {
     let mut seen = CharClasses::default();
     between.chars().for_each(|c| seen.add(class_of(c)));
     seen.ends_sentence()
 }
 
-/// What a character says about the end of a sentence, a bit each.
+/// Properties of a character at the end of a sentence, a bit each.
 const ENDS: u8 = 1;
 const MARK: u8 = 1 << 1;
 const BEFORE_SPACE: u8 = 1 << 2;
@@ -161,9 +162,10 @@ const fn class_of(c: char) -> u8 {
         '.' | '!' | '?' => MARK | BEFORE_SPACE,
         '"' | '\u{201d}' | ')' => BEFORE_SPACE,
         '\n' => SPACE | LINE,
-        // The ideographic full stop and its halfwidth form, the fullwidth exclamation and question marks, which no
-        // space follows; the single and double danda of Indic scripts; the Arabic question mark and the full stop of
-        // Urdu. No number and no abbreviation has them within it, so no space after them is asked for.
+        // The ideographic full stop and its halfwidth form, the fullwidth exclamation and question
+        // marks, which no space follows; the single and double danda of Indic scripts; the Arabic
+        // question mark and the full stop of Urdu. No number and no abbreviation contains them, so
+        // no space is required after them.
         '\u{3002}' | '\u{ff61}' | '\u{ff01}' | '\u{ff1f}' | '\u{964}' | '\u{965}' | '\u{61f}'
         | '\u{6d4}' => ENDS,
         _ if is_white_space(c) => SPACE,
@@ -212,7 +214,7 @@ mod tests {
     use super::*;
     use crate::text::{Analyzed, Analyzer};
 
-    /// The number of tokens of each sentence.
+    /// Returns the number of tokens of each sentence.
     fn lengths(text: &str) -> Vec<usize> {
         let analyzer: Analyzer = "words".parse().unwrap();
         let analyzed = Analyzed::new(text.into(), &analyzer, Stop::NEVER).unwrap();
@@ -255,8 +257,9 @@ mod tests {
         assert!(!ends_sentence(""));
     }
 
-    /// Whether a sentence ends: at a mark of other scripts; where white space follows a mark, a quotation mark or a
-    /// bracket, if a full stop or the like stands anywhere between the words; or if there are two line feeds.
+    /// Returns whether a sentence ends: at a mark of other scripts; where white space follows a
+    /// mark, a quotation mark or a bracket, if a full stop or similar is anywhere between the
+    /// words; or if there are two line feeds.
     fn ends_by_definition(between: &[char]) -> bool {
         let has = |marks: &str| between.iter().any(|&c| marks.contains(c));
         let is_spaced =

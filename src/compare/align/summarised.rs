@@ -1,13 +1,13 @@
-//! Which passages sum up a longer one?
+//! Passages that sum up a longer one.
 //!
-//! Each sentence of a summary stands for the sentence of the other text that is most like it. These
-//! are clustered with small gaps in the summary and wide ones in the other text; the other side is
-//! much longer, and most of what the summary says is in it. That the one side is three times as long
-//! as the other is how Sanchez-Perez, Gelbukh and Sidorov, "Adaptive algorithm for plagiarism
-//! detection: the best-performing approach at PAN 2014 text alignment competition" (CLEF 2015),
-//! tell a summary, of which they widen the gaps. Here gaps are wide in the longer side only, and a
-//! sentence that is like two counts for one of them: what was rewritten, and is a little like a
-//! distant sentence too, remains what it is.
+//! Each sentence of a summary represents the sentence of the other text that is most like it. These
+//! sentences are clustered with small gaps in the summary and wide ones in the other text; the
+//! other side is much longer, and contains most of the words of the summary. Sanchez-Perez, Gelbukh
+//! and Sidorov, "Adaptive algorithm for plagiarism detection: the best-performing approach at PAN
+//! 2014 text alignment competition" (CLEF 2015), also recognise a summary by one side being three
+//! times as long as the other, and widen its gaps. Here gaps are wide in the longer side only, and
+//! a sentence that is like two counts for one of them: a rewritten sentence that is also a little
+//! like a distant one remains a rewritten one.
 
 use std::ops::Range;
 
@@ -24,14 +24,15 @@ use crate::stop::Steps;
 const LENGTHS_RATIO_MIN: usize = 3;
 /// A shorter summary is chance.
 const SUMMARY_TOKENS_MIN: usize = 30;
-/// The maximum number of sentences between two seeds, in the summary and in what it sums up.
+/// The maximum number of sentences between two seeds, in the summary and in the text that it sums
+/// up.
 const GAPS_SENTENCES_MAX: [usize; 2] = [4, 40];
 /// The number of sentences of the longer side that resemble a sentence of the summary, on average.
 const SEEDS_A_SENTENCE_MAX: usize = 2;
 /// The minimum share of the weight of the summary's words that the longer side has.
 const CONTAINMENT_MIN: f64 = 2.0 / 3.0;
 
-/// The summaries in either text of places of the other.
+/// Returns the summaries in either text of places of the other.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -70,14 +71,15 @@ struct Summaries<'a, 'b> {
 }
 
 impl Summaries<'_, '_> {
-    /// The text with the summaries, and the other.
+    /// Returns the text with the summaries, and the other.
     fn sentences(&self) -> (&Sentences, &Sentences) {
         let Vocabulary { q, d, .. } = self.bags.texts;
         if self.is_query { (q, d) } else { (d, q) }
     }
 
-    /// The tokens of each summary, and of what it sums up. `seeds` are in the order of the text with
-    /// the summaries, of each sentence of which `best` is most like it.
+    /// Returns the tokens of each summary, and of the text that it sums up. `seeds` are in the
+    /// order of the text with the summaries; `best` has, for each sentence of that text, the one
+    /// that is most like it.
     fn find(
         &mut self,
         best: &[Option<(u32, f64)>],
@@ -105,7 +107,7 @@ impl Summaries<'_, '_> {
         Ok(found)
     }
 
-    /// Whether these sentences sum up those; none if finding out takes too many steps.
+    /// Returns whether these sentences sum up those; `None` if computing it takes too many steps.
     fn is_summary(
         &mut self,
         short: &Range<usize>,
@@ -129,11 +131,11 @@ impl Summaries<'_, '_> {
     }
 }
 
-/// The sentences of a longer side, with those that are like one of the `short`, until there is too
-/// wide a gap on either side; none if that takes too many steps.
+/// Returns the sentences of a longer side, with those that are like one of the `short`, until there
+/// is too wide a gap on either side; `None` if that takes too many steps.
 ///
-/// There are none either if the `stand_for` sentences of the summary are like many more: where all
-/// sentences are alike, that says nothing.
+/// The range is empty if the `stand_for` sentences of the summary are like many more: where all
+/// sentences are alike, likeness is no evidence.
 fn widened(
     short: &Range<usize>,
     long: Range<usize>,
@@ -167,7 +169,7 @@ fn widened(
     Ok(Some(start..end))
 }
 
-/// How much of what the words of `a` say, those of `b` say too, 0 to 1.
+/// Returns how much of the weight of the words of `a` those of `b` have too, 0 to 1.
 fn containment(a: &Sums, b: &Sums) -> f64 {
     let shared: f64 = a.beside(b).map(|(own, other)| own.min(other)).sum();
     shared / a.weights().sum::<f64>()

@@ -1,29 +1,30 @@
-//! How alike are these sentences of a query and those of a document, as bags of words?
+//! The similarity of sentences of a query and of a document as bags of words.
 //!
-//! The weights of words are added up by the numbers of the words, so that nothing has to be sorted to be compared.
+//! The weights of words are added up by the numbers of the words, so that no sorting is needed for
+//! a comparison.
 
 use std::ops::Range;
 
 use super::vocabulary::Vocabulary;
 
-/// What it takes to add up the weights of words, for each.
+/// The number of steps to add up the weights of words, for each word.
 pub const SUM_STEPS_A_WORD: usize = 2;
 
 /// The weights of some words, by their numbers.
 pub struct Sums {
-    /// 0 for a word that is not there; no word that is there weighs 0.
+    /// 0 for an absent word; no present word weighs 0.
     weights: Vec<f64>,
-    /// The words that are there, in the order in which they came.
+    /// The words with a weight, in order of arrival.
     words: Vec<u32>,
 }
 
 impl Sums {
-    /// No words, of so many that there may be.
+    /// Returns an empty bag with room for this many words.
     pub fn new(words: usize) -> Sums {
         Sums { weights: vec![0.0; words], words: Vec::new() }
     }
 
-    /// Forgets the words that are there, and adds up the weights of these.
+    /// Replaces the words and adds up the weights of these.
     pub fn set(&mut self, words: impl Iterator<Item = (u32, f64)>) {
         for &number in &self.words {
             self.weights[number as usize] = 0.0;
@@ -38,28 +39,28 @@ impl Sums {
         }
     }
 
-    /// The weight of a word; 0 of one that is not there.
+    /// Returns the weight of a word; 0 for an absent one.
     #[inline]
     pub fn weight(&self, number: u32) -> f64 {
         self.weights[number as usize]
     }
 
-    /// The weights of the words that are there.
+    /// Returns the weights of the present words.
     pub fn weights(&self) -> impl Iterator<Item = f64> {
         self.words.iter().map(|&number| self.weight(number))
     }
 
-    /// The weights of the words that are there, each with that in another bag.
+    /// Returns the weights of the present words, each with that in another bag.
     pub fn beside(&self, other: &Sums) -> impl Iterator<Item = (f64, f64)> {
         self.words.iter().map(|&number| (self.weight(number), other.weight(number)))
     }
 
-    /// The length of the vector.
+    /// Returns the length of the vector.
     pub fn norm(&self) -> f64 {
         self.weights().map(|weight| weight * weight).sum::<f64>().sqrt()
     }
 
-    /// Whether two vectors have at least this cosine.
+    /// Returns whether two vectors have at least this cosine.
     pub fn are_alike(&self, other: &Sums, cosine_min: f64) -> bool {
         let product: f64 = self.beside(other).map(|(a, b)| a * b).sum();
         product >= cosine_min * self.norm() * other.norm()
@@ -74,17 +75,18 @@ pub struct Bags<'a> {
 }
 
 impl<'a> Bags<'a> {
-    /// Those of these texts.
+    /// Returns empty bags for these texts.
     pub fn new(texts: &'a Vocabulary<'a>) -> Bags<'a> {
         Bags { texts, sums: [(); 2].map(|()| Sums::new(texts.count())) }
     }
 
-    /// The number of words, repeated ones included, of these sentences of the query and those of the document.
+    /// Returns the number of words, repeated ones included, of these sentences of the query and
+    /// those of the document.
     pub fn words(&self, a: &Range<usize>, b: &Range<usize>) -> usize {
         self.texts.q.words_of(a).len() + self.texts.d.words_of(b).len()
     }
 
-    /// What they say together.
+    /// Returns the sums of the weights of the words of both.
     pub fn of(&mut self, a: &Range<usize>, b: &Range<usize>) -> [&Sums; 2] {
         let [of_query, of_document] = &mut self.sums;
         of_query.set(self.texts.weighed(self.texts.q.words_of(a)));
@@ -99,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// The weights of words, added up.
+    /// Returns the weights of words, added up.
     fn naive(words: &[(u32, f64)]) -> BTreeMap<u32, f64> {
         let mut sums = BTreeMap::new();
         for (number, weight) in words {

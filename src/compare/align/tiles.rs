@@ -1,9 +1,9 @@
-//! Which passages do two programs have in common?
+//! Passages that two programs have in common.
 //!
-//! Greedy string tiling, as YAP3 (Wise 1996) and JPlag (Prechelt, Malpohl and Philippsen 2002) do it: the
-//! longest run of equal tokens is a tile, then the longest of the remaining tokens, and so on. Tiles
-//! overlap on neither side and contain no difference. A program whose parts were put into another order is covered
-//! wholly; two programs that merely use the same language are not.
+//! Greedy string tiling, as in YAP3 (Wise 1996) and JPlag (Prechelt, Malpohl and Philippsen 2002):
+//! the longest run of equal tokens is a tile, then the longest of the remaining tokens, and so on.
+//! Tiles overlap on neither side and contain no difference. A program whose parts were reordered is
+//! covered completely; two programs that merely use the same language are not.
 //!
 //! The definition searches again after each tile. Here the maximal runs are found once and taken from a heap, the longest
 //! first; if earlier tiles cover part of a run, its free parts go back to the heap. The tiles are the same.
@@ -19,13 +19,13 @@ use crate::stop::{Steps, Stop};
 
 /// Shorter runs are chance.
 ///
-/// Measured on the pairs of independent programs of IR-Plag, for one half of which it was chosen: the share of a
-/// program in tiles is on average .017 more than its containment (runs of 5 tokens), and within .1 of it for
-/// 82 % of the pairs (the other half: .016 and 81 %). With 8 tokens these are .041 and 73 %, with 10 -.013 and 79 %,
-/// with 12 -.072 and 62 %.
+/// Measured on the pairs of independent programs of IR-Plag; one half of them was used to choose
+/// it. The share of a program in tiles is on average .017 more than its containment (runs of 5
+/// tokens), and within .1 of it for 82 % of the pairs (the other half: .016 and 81 %). With 8
+/// tokens these are .041 and 73 %, with 10 -.013 and 79 %, with 12 -.072 and 62 %.
 pub const TILE_TOKENS_MIN: usize = 9;
 
-/// A run that the document has more often is looked up at [`PLACES_MAX`] of its places.
+/// Runs that the document has more often than this are looked up at [`PLACES_MAX`] of its places.
 const OCCURRENCES_MAX: u32 = 256;
 
 /// See [`OCCURRENCES_MAX`].
@@ -34,10 +34,11 @@ const PLACES_MAX: usize = 16;
 /// The maximum number of runs for each token of the query.
 const RUNS_A_TOKEN_MAX: usize = 16;
 
-/// The steps to find the free parts of a run, for itself and for each tile that overlaps it.
+/// The number of steps to find the free parts of a run, for itself and for each tile that overlaps
+/// it.
 const LOOKUP_STEPS: u64 = 32;
 
-/// The seeds of a program.
+/// Returns the seeds of a program.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -45,8 +46,8 @@ pub fn seeds(query: &[u64], stop: Stop<'_>) -> Result<Seeds> {
     Seeds::of_length::<TILE_TOKENS_MIN>(query, stop)
 }
 
-/// The tiles of two programs, in the order of the query. Of equally long ones the first in the query comes first, of
-/// these the first in the document.
+/// Returns the tiles of two programs, in the order of the query. Of equally long ones the first in
+/// the query comes first, of these the first in the document.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -135,7 +136,7 @@ mod tests {
         Match { query, hit, len }
     }
 
-    /// By definition: the longest run of tokens that no tile has, again and again.
+    /// Follows the definition: takes the longest run of tokens outside all tiles, again and again.
     fn naive(query: &[u64], document: &[u64], len_min: usize) -> Vec<Match> {
         let (mut q, mut d) = (vec![false; query.len()], vec![false; document.len()]);
         let mut tiles = Vec::new();

@@ -1,6 +1,8 @@
-//! How much do the words of two texts say, and in which sentences of the document are the query's?
+//! The weights of the words of two texts, and the sentences of the document that have words of the
+//! query.
 //!
-//! Words have numbers, and are weighted by how few sentences of both texts have them (tf-isf).
+//! Words have numbers. A word's weight is greater the fewer sentences of both texts have it
+//! (tf-isf).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,18 +17,18 @@ use crate::stop::Stop;
 
 type Numbers = HashMap<u64, u32, BuildKeyHasher>;
 
-/// The words of a query, each with a number: found once for all documents.
+/// The words of a query, each with a number, computed once for all documents.
 pub struct QueryWords {
     numbers: Numbers,
     known: HashFilter,
     /// The sentences that they are in.
     pub sentences: Sentences,
-    /// In how many sentences each word is.
+    /// The number of sentences that have each word.
     counts: Vec<u32>,
 }
 
 impl QueryWords {
-    /// The words of these tokens, which are sentences by the `ranges`.
+    /// Numbers the words of these tokens, which are sentences by the `ranges`.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -44,25 +46,26 @@ impl QueryWords {
         Ok(QueryWords { numbers, known, sentences, counts })
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     pub fn count(&self) -> usize {
         self.counts.len()
     }
 
-    /// The number of a word, if the query has it.
+    /// Returns the number of a word, if the query has it.
     #[inline]
     pub fn number(&self, hash: u64) -> Option<u32> {
         if self.known.may_have(hash) { self.numbers.get(&hash).copied() } else { None }
     }
 }
 
-/// How much a word says that is in `count` of so many sentences, rounded to 4,096ths: so the weights of the words of a
-/// sentence add up exactly, in whatever order, and of equals the first is taken.
+/// Returns the weight of a word that is in `count` of this many sentences, rounded to 4,096ths: so
+/// the weights of the words of a sentence add up exactly, in whatever order, and the first of equal
+/// sentences is taken.
 fn says_of(count: u32, sentences: usize) -> f64 {
     (ln(1.0 + sentences as f64 / f64::from(count)) * 4096.0).round() / 4096.0
 }
 
-/// Adds up in how many sentences each word is.
+/// Adds up the number of sentences that have each word.
 fn count(counts: &mut [u32], sentences: &Sentences, stop: Stop<'_>) -> Result<()> {
     for (at, word) in sentences.all_words().iter().enumerate() {
         stop.check_at(at)?;
@@ -71,22 +74,23 @@ fn count(counts: &mut [u32], sentences: &Sentences, stop: Stop<'_>) -> Result<()
     Ok(())
 }
 
-/// The sentences of a query and of a document, of which the words are weighed.
+/// The sentences of a query and of a document, with weights for their words.
 pub struct Vocabulary<'a> {
     /// The query.
     pub q: &'a Sentences,
     /// The document; the words that the query does not have come after those that it has.
     pub d: Sentences,
-    /// How many words the query has.
+    /// The number of words of the query.
     of_query: usize,
-    /// How much each word says, of those of the query and then of the others of the document.
+    /// The weight of each word, first those of the query and then the others of the document.
     says: Vec<f64>,
 }
 
 impl Vocabulary<'_> {
-    /// Weighs the words of a query, and of a document, which has these tokens, sentences by the `ranges`: a word says
-    /// ln(1 + sentences / sentences with the word), over both texts. The one is for texts of a sentence or two, of
-    /// which every shared word would say nothing.
+    /// Weighs the words of a query, and of a document, which has these tokens, sentences by the
+    /// `ranges`: the weight of a word is ln(1 + sentences / sentences with the word), over both
+    /// texts. The one is for texts of a sentence or two, where every shared word would have no
+    /// weight.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -123,28 +127,28 @@ impl Vocabulary<'_> {
         Ok(Vocabulary { q, d, of_query, says })
     }
 
-    /// How many words there are in either text.
+    /// Returns the number of words in both texts together.
     pub fn count(&self) -> usize {
         self.says.len()
     }
 
-    /// How much a word of a sentence weighs: how often it occurs there, times how much it says (tf-isf).
+    /// Returns the weight of a word in a sentence: its count there, times its weight (tf-isf).
     #[inline]
     pub fn weight(&self, word: &Word) -> f64 {
         f64::from(word.times) * self.says[word.number as usize]
     }
 
-    /// The numbers of words, each with its weight.
+    /// Returns the numbers of words, each with its weight.
     pub fn weighed(&self, words: &[Word]) -> impl Iterator<Item = (u32, f64)> {
         words.iter().map(|word| (word.number, self.weight(word)))
     }
 
-    /// The length of the vector of a sentence's words.
+    /// Returns the length of the vector of a sentence's words.
     pub fn norm(&self, words: &[Word]) -> f64 {
         self.weighed(words).map(|(_, weight)| weight * weight).sum::<f64>().sqrt()
     }
 
-    /// In which sentences of the document each word of the query is.
+    /// Finds the sentences of the document that have each word of the query.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -182,12 +186,12 @@ pub struct Places {
 }
 
 impl Places {
-    /// The number of words.
+    /// Returns the number of words.
     pub fn count(&self) -> u32 {
         (self.starts.len() - 1) as u32
     }
 
-    /// The sentences that a word is in, ascending.
+    /// Returns the sentences that a word is in, ascending.
     pub fn of(&self, number: u32) -> &[u32] {
         let at = number as usize;
         &self.sentences[self.starts[at] as usize..self.starts[at + 1] as usize]

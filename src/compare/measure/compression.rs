@@ -1,4 +1,4 @@
-//! How much shorter are two texts when they are compressed together?
+//! Measures by compression: the size that two texts save when compressed together.
 
 #[cfg(feature = "compression")]
 mod compressors;
@@ -7,7 +7,7 @@ use super::family::Family;
 
 const FINKEL: &str = "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 4.3";
 
-/// What compressing both together saves, by some compressor.
+/// Measures that report the saving of compressing both texts together, by some compressor.
 const COMPRESSION: Family = Family {
     source: FINKEL,
     costs: "slow",

@@ -1,7 +1,7 @@
-//! How many tokens must be changed to make one text the other?
+//! Edit distances: the number of tokens to change to turn one text into the other.
 //!
-//! Each as 1 - distance / greatest possible distance. The loops are our own, because those of a library
-//! cannot be stopped; the tests compare them with a library's.
+//! Each measure is 1 - distance / greatest possible distance. The loops are cento's own, because
+//! those of a library cannot be stopped; the tests compare them with a library's.
 
 use std::collections::HashMap;
 
@@ -73,21 +73,21 @@ pub(super) const HAMMING: Family = Family {
     ..Family::PLAIN
 };
 
-/// Tokens inserted, deleted and replaced.
+/// Returns a similarity by tokens inserted, deleted and replaced.
 pub fn levenshtein(a: &[u64], b: &[u64], stop: Stop<'_>) -> Result<f64> {
     let len = a.len().max(b.len());
     let (a, b) = apart(a, b);
     Ok(share_kept(myers(a, b, &mut Steps::unbounded(stop))?, len))
 }
 
-/// The same, with neighbours that changed places for one change.
+/// Returns a similarity that counts a swap of neighbours as one change.
 pub fn damerau(a: &[u64], b: &[u64], stop: Stop<'_>) -> Result<f64> {
     let len = a.len().max(b.len());
     let (a, b) = apart(a, b);
     Ok(share_kept(zhao(a, b, &mut Steps::unbounded(stop))?, len))
 }
 
-/// The longest common subsequence, as a share of the longer text.
+/// Returns the length of the longest common subsequence, as a share of the longer text.
 pub fn lcs(a: &[u64], b: &[u64], stop: Stop<'_>) -> Result<f64> {
     let len = a.len().max(b.len());
     let (x, y) = apart(a, b);
@@ -95,7 +95,7 @@ pub fn lcs(a: &[u64], b: &[u64], stop: Stop<'_>) -> Result<f64> {
     Ok(share_kept(len - common, len))
 }
 
-/// Equal tokens at equal places, as a share of the longer text.
+/// Returns the number of equal tokens at equal places, as a share of the longer text.
 pub fn hamming(a: &[u64], b: &[u64]) -> f64 {
     let equal = a.iter().zip(b).filter(|(a, b)| a == b).count();
     match a.len().max(b.len()) {
@@ -108,7 +108,7 @@ fn share_kept(distance: usize, len: usize) -> f64 {
     if len == 0 { 1.0 } else { 1.0 - distance as f64 / len as f64 }
 }
 
-/// Both without what they have in common at the beginning and at the end, which is kept.
+/// Returns both texts without their common beginning and end, which no shortest edit changes.
 fn apart<'a>(a: &'a [u64], b: &'a [u64]) -> (&'a [u64], &'a [u64]) {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[same..], &b[same..]);
@@ -116,7 +116,7 @@ fn apart<'a>(a: &'a [u64], b: &'a [u64]) -> (&'a [u64], &'a [u64]) {
     (&a[..a.len() - same], &b[..b.len() - same])
 }
 
-/// The places of each token.
+/// Returns the places of each token.
 fn places_of(tokens: &[u64]) -> HashMap<u64, Vec<u32>, BuildKeyHasher> {
     let mut places: HashMap<u64, Vec<u32>, BuildKeyHasher> = HashMap::default();
     for (at, &token) in (0u32..).zip(tokens) {
@@ -125,7 +125,8 @@ fn places_of(tokens: &[u64]) -> HashMap<u64, Vec<u32>, BuildKeyHasher> {
     places
 }
 
-/// The Levenshtein distance, 64 cells of a column at a time (Myers 1999, as Hyyro 2003 has it).
+/// Returns the Levenshtein distance, 64 cells of a column at a time (Myers 1999, in the form of
+/// Hyyro 2003).
 fn myers(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
     if a.is_empty() {
         return Ok(b.len());
@@ -164,8 +165,8 @@ fn myers(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
     Ok(distance)
 }
 
-/// The length of the longest common subsequence, 64 cells of a column at a time (Hyyro 2004). Only
-/// words of the column are looked at that a token changes.
+/// Returns the length of the longest common subsequence, 64 cells of a column at a time (Hyyro
+/// 2004). It only examines words of the column that a token changes.
 fn hyyro(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
     let places = places_of(a);
     let mut column = vec![!0u64; a.len().div_ceil(64)];
@@ -188,7 +189,7 @@ fn hyyro(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
             carry = first || second;
             at += 1;
             if !carry {
-                // To the next word that has the token.
+                // Continues with the next word that has the token.
                 let Some(&next) = rest.first() else { break };
                 at = at.max(next as usize / 64);
             }
@@ -199,8 +200,8 @@ fn hyyro(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
     Ok(zeros as usize)
 }
 
-/// The Damerau-Levenshtein distance, of which changes of neighbours may have others between them (Zhao
-/// and Sahni 2020: three rows are remembered).
+/// Returns the Damerau-Levenshtein distance, where other changes may occur between swapped
+/// neighbours (Zhao and Sahni 2020: three rows are remembered).
 fn zhao(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
     // Tokens of `b` as small numbers.
     let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
@@ -212,7 +213,7 @@ fn zhao(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
         })
         .collect();
     let never = (a.len().max(b.len()) + 1) as i64;
-    // The last row, counted from 1, in which each of them was; `-1` if in none.
+    // The last row, counted from 1, that contains each of them; `-1` if no row does.
     let mut last_row_of = vec![-1i64; numbers.len()];
     // Rows have a cell before the first.
     let mut swapped = vec![never; b.len() + 2];

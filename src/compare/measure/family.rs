@@ -1,4 +1,4 @@
-//! What does a family of measures say of itself, and do?
+//! The description and implementation of a family of measures.
 //!
 //! Each file of a measure has a [`Family`] for each name that it gives; the list of them in
 //! `measure` is the only other place where a measure is named.
@@ -16,24 +16,24 @@ pub struct Family {
     pub name: &'static str,
     /// The parameters, in canonical order.
     pub parameters: &'static [Parameter],
-    /// What is measured, as a clause.
+    /// A clause that states the measured quantity.
     pub summary: &'static str,
-    /// Where it comes from: paper and section; empty if it is common knowledge.
+    /// The source: paper and section; empty if it is common knowledge.
     pub source: &'static str,
-    /// A specification to begin with.
+    /// An example specification.
     pub example: &'static str,
-    /// What it costs, for texts of n and m tokens.
+    /// The cost, for texts of n and m tokens.
     pub costs: &'static str,
-    /// What it is for.
+    /// The purpose of the measure.
     pub purpose: &'static str,
-    /// Whether it says how much of the first text is in the second, which is another question the
-    /// other way round.
+    /// Whether it measures how much of the first text is in the second, so that the order of the
+    /// texts matters.
     pub is_asymmetric: bool,
     /// Whether words can be weighed by a frequency table of a collection.
     pub knows_collections: bool,
-    /// The feature of the crate that has it; none if every build has it.
+    /// The feature of the crate that contains it; `None` if every build has it.
     pub feature: Option<&'static str>,
-    /// Measures; none if this build leaves it out.
+    /// Measures two texts; `None` if this build leaves it out.
     pub(super) similarity: Option<Similarity>,
     /// The steps that measuring takes, if they are more than linear, or many.
     pub(super) steps: fn(Side<'_>, Side<'_>) -> u64,
@@ -42,7 +42,7 @@ pub struct Family {
 /// Measures two texts; fails only when it is stopped.
 pub(super) type Similarity = fn(&Texts<'_>) -> Result<f64>;
 
-/// What is measured.
+/// The texts that are measured, with the parameters.
 pub(super) struct Texts<'a> {
     pub(super) a: Side<'a>,
     pub(super) b: Side<'a>,
@@ -52,19 +52,19 @@ pub(super) struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// The tokens of both.
+    /// Returns the tokens of both.
     pub(super) fn tokens(&self) -> [&[u64]; 2] {
         [self.a, self.b].map(|side| &side.tokens.hashes[..])
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub(super) fn get(&self, name: &str) -> usize {
         self.spec.get(name) as usize
     }
 }
 
 impl Family {
-    /// What most measures are, to be completed.
+    /// The defaults of most measures, to be completed.
     pub(super) const PLAIN: Family = Family {
         name: "",
         parameters: &[],
@@ -81,7 +81,7 @@ impl Family {
     };
 }
 
-/// The cells of the table that a measure of edits goes through.
+/// Returns the number of cells of the table that a measure of edits visits.
 pub(super) fn cells(a: Side<'_>, b: Side<'_>) -> u64 {
     (a.tokens.hashes.len() as u64).saturating_mul(b.tokens.hashes.len() as u64)
 }

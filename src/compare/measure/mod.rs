@@ -1,7 +1,7 @@
-//! How alike are two texts, by one of many definitions?
+//! Measures: definitions of the similarity of two texts.
 //!
-//! Fingerprints find candidates; a measure looks at both texts and says a number from 0, nothing in
-//! common, to 1. What each costs for texts of n and m tokens, and what it is for:
+//! Fingerprints find candidates; a measure compares both texts and returns a number from 0, nothing
+//! in common, to 1. The table has the cost of each for texts of n and m tokens, and its purpose:
 //!
 //! | specification | of | costs | for |
 //! |---|---|---|---|
@@ -59,16 +59,16 @@ use family::{Similarity, Texts};
 /// # Ok::<(), cento::Error>(())
 /// ```
 ///
-/// To programs it is its name, without a collection and a bound of steps.
+/// It serializes as its name, without a collection and a bound of steps.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Measure {
     spec: Spec,
     family: &'static Family,
     similarity: Similarity,
-    /// How often words occur in a collection, for `cosine`.
+    /// The frequencies of words in a collection, for `cosine`.
     collection: Option<Arc<FrequencyTable>>,
-    /// The steps that it may take, if they are bounded.
+    /// The maximum number of steps, if it is bounded.
     steps_max: Option<u64>,
 }
 
@@ -81,7 +81,7 @@ impl PartialEq for Measure {
 
 impl Eq for Measure {}
 
-/// All measures, in the order in which they are shown.
+/// All measures, in display order.
 static FAMILIES: [&Family; 14] = [
     &sets::CONTAINMENT,
     &sets::SYMMETRIC,
@@ -101,25 +101,25 @@ static FAMILIES: [&Family; 14] = [
 
 static GRAMMAR: Grammar<Family> = Grammar { noun: "measure", families: &FAMILIES };
 
-/// All families of measures, also those that this build leaves out.
+/// Returns all families of measures, also those that this build leaves out.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
 
 impl Measure {
-    /// All measures that this build has, with their default parameters.
+    /// Returns all measures that this build has, with their default parameters.
     #[must_use]
     pub fn all() -> Vec<Measure> {
         let parsed = GRAMMAR.built().map(|family| family.name.parse());
         parsed.map(|measure| measure.expect("a name of the grammar is a measure")).collect()
     }
 
-    /// The measures with these names, of which `all` is every one; `collection` weighs the words of
-    /// those that know a collection.
+    /// Returns the measures with these names, where `all` means every one; `collection` weighs the
+    /// words of those that use a collection.
     ///
     /// # Errors
-    /// When a name is none, or the table does not fit the analyzer.
+    /// When a name is unknown, or the table does not fit the analyzer.
     pub fn parse_all(
         names: &[String],
         collection: Option<&Arc<FrequencyTable>>,
@@ -132,7 +132,7 @@ impl Measure {
                 name => vec![name.parse()?],
             };
             for measure in named {
-                // Once is enough, however often a request names it.
+                // A repeated name adds its measure once.
                 if !measures.contains(&measure) {
                     measures.push(measure);
                 }
@@ -145,20 +145,20 @@ impl Measure {
         measures.into_iter().map(weigh).collect()
     }
 
-    /// The family that it is of.
+    /// Returns the family that it belongs to.
     #[must_use]
     pub fn family(&self) -> &'static Family {
         self.family
     }
 
-    /// The name, without parameters.
+    /// Returns the name, without parameters.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.spec.name()
     }
 
-    /// The same, by what is rare in a collection: `cosine` then weighs words by TF-IDF. The other
-    /// measures do not change. `analyzer` makes the tokens that are measured.
+    /// Returns the measure with weights by rarity in a collection: `cosine` then weighs words by
+    /// TF-IDF. The other measures do not change. `analyzer` makes the tokens that are measured.
     ///
     /// # Errors
     /// When the table does not count the words that this analyzer makes.
@@ -181,14 +181,15 @@ impl Measure {
         Ok(Measure { collection, ..self })
     }
 
-    /// The same, with a bounded number of steps: texts that take more steps are refused, before any is
-    /// taken. A step is about ten nanoseconds.
+    /// Returns the measure with a bounded number of steps: texts that take more steps are refused
+    /// before any step. A step is about ten nanoseconds.
     #[must_use]
     pub fn within(self, steps_max: u64) -> Measure {
         Measure { steps_max: Some(steps_max), ..self }
     }
 
-    /// As [`of`](Self::of), if that takes no more steps than [`within`](Self::within) allows.
+    /// Measures like [`of`](Self::of), if that takes no more steps than [`within`](Self::within)
+    /// allows.
     ///
     /// # Errors
     /// When it takes more; [`Error::Cancelled`] soon after `stop`.
@@ -204,7 +205,8 @@ impl Measure {
         self.similarity(a, b, stop)
     }
 
-    /// How alike the texts are, 0 to 1; for the asymmetric ones, how much of `a` is in `b`.
+    /// Returns the similarity of the texts, 0 to 1; for the asymmetric measures, how much of `a` is
+    /// in `b`.
     #[must_use]
     pub fn of(&self, a: Side<'_>, b: Side<'_>) -> f64 {
         let measured = self.similarity(a, b, Stop::NEVER);
@@ -245,7 +247,7 @@ impl From<Measure> for String {
 }
 
 impl fmt::Display for Measure {
-    /// As it is read; without parentheses if it has no parameters.
+    /// Writes the specification; without parentheses if it has no parameters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.spec.to_string().trim_end_matches("()"))
     }

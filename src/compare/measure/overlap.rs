@@ -1,8 +1,8 @@
-//! How much of a text stands in another, word for word?
+//! The share of a text that is copied from another, word for word.
 //!
-//! As the matching statistics of MDR (Monostori, Zaslavsky and Schmidt 2000): for each token of the
-//! first text the longest stretch ending there that is anywhere in the second, found by walking
-//! the second's suffix automaton.
+//! This follows the matching statistics of MDR (Monostori, Zaslavsky and Schmidt 2000): for each
+//! token of the first text, the longest stretch ending there that is anywhere in the second, found
+//! by walking the second's suffix automaton.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,16 +29,16 @@ pub(super) const FAMILY: Family = Family {
     ..Family::PLAIN
 };
 
-/// The share of the tokens of `a` that stand in stretches of at least `len_min` tokens which `b`
-/// has too.
+/// Returns the share of the tokens of `a` that are in stretches of at least `len_min` tokens which
+/// `b` also has.
 pub(super) fn overlap(a: &[u64], b: &[u64], len_min: usize, stop: Stop<'_>) -> Result<f64> {
     let found = stretches(a, b, len_min, stop)?;
     let covered: usize = found.iter().map(ExactSizeIterator::len).sum();
     Ok(covered as f64 / a.len().max(1) as f64)
 }
 
-/// The tokens of `a` that stand in stretches of at least `len_min` tokens which `b` has too, as
-/// ranges that neither touch nor overlap.
+/// Returns the tokens of `a` that are in stretches of at least `len_min` tokens which `b` also has,
+/// as ranges that neither touch nor overlap.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -75,9 +75,9 @@ struct Automaton {
 
 #[derive(Clone, Copy)]
 struct State {
-    /// The longest stretch that leads here.
+    /// The length of the longest stretch that leads here.
     len: u32,
-    /// The state of its longest suffix that stands elsewhere too; none for the first.
+    /// The state of its longest suffix that also occurs elsewhere; `None` for the first.
     link: Option<u32>,
 }
 
@@ -129,7 +129,7 @@ impl Automaton {
         self.states.len() as u32 - 1
     }
 
-    /// Appends a token to the sequence that ends in `last`; its new last state.
+    /// Appends a token to the sequence that ends in `last`; returns its new last state.
     fn push(&mut self, last: u32, token: u32, out: &mut Out) -> u32 {
         let len = self.states[last as usize].len + 1;
         let new = self.add(State { len, link: Some(0) }, out);
@@ -164,7 +164,7 @@ impl Automaton {
         new
     }
 
-    /// From a state reached by `len` tokens, the longest stretch that ends with `token`.
+    /// Returns, from a state reached by `len` tokens, the longest stretch that ends with `token`.
     fn step(&self, mut state: u32, mut len: usize, token: u64) -> (u32, usize) {
         let Some(&token) = self.tokens.get(&token) else { return (0, 0) };
         loop {

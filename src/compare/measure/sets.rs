@@ -1,4 +1,4 @@
-//! How many runs of tokens, or of characters, do two texts share?
+//! Measures of the runs of tokens, or of characters, that two texts share.
 
 use std::collections::HashMap;
 
@@ -69,7 +69,7 @@ pub(super) const QGRAMS: Family = Family {
     ..Family::PLAIN
 };
 
-/// The distinct runs of `k` tokens, as hashes, ascending; of a shorter text the whole.
+/// Returns the distinct runs of `k` tokens, as hashes, ascending; for a shorter text the whole.
 fn runs(tokens: &[u64], k: usize, stop: Stop<'_>) -> Result<Vec<u64>> {
     let hash = |run: &[u64]| run.iter().fold(run.len() as u64, |hash, &token| mix64(hash ^ token));
     let mut runs: Vec<u64> = Vec::with_capacity(tokens.len());
@@ -82,12 +82,12 @@ fn runs(tokens: &[u64], k: usize, stop: Stop<'_>) -> Result<Vec<u64>> {
     Ok(runs)
 }
 
-/// The runs of `k`; of a shorter sequence the whole.
+/// Returns the runs of `k`; for a shorter sequence the whole.
 fn windows<T>(sequence: &[T], k: usize) -> impl Iterator<Item = &[T]> {
     sequence.windows(k.min(sequence.len()).max(1))
 }
 
-/// The numbers of common runs, of runs of `a` and of runs of `b`.
+/// Returns the numbers of common runs, of runs of `a` and of runs of `b`.
 fn counts(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<[f64; 3]> {
     let (a, b) = (runs(a, k, stop)?, runs(b, k, stop)?);
     let mut common = 0;
@@ -98,30 +98,30 @@ fn counts(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<[f64; 3]> {
     Ok([common, a.len(), b.len()].map(|count| count as f64))
 }
 
-/// 0 where there is nothing.
+/// Returns a share; 0 if the whole is 0.
 fn share(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
-/// The share of the runs of `a` that `b` has.
+/// Returns the share of the runs of `a` that `b` has.
 pub fn containment(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<f64> {
     let [common, in_a, _] = counts(a, b, k, stop)?;
     Ok(share(common, in_a))
 }
 
-/// Common runs over the mean number of runs.
+/// Returns the common runs over the mean number of runs.
 pub fn symmetric(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<f64> {
     let [common, in_a, in_b] = counts(a, b, k, stop)?;
     Ok(share(2.0 * common, in_a + in_b))
 }
 
-/// Common runs over those of both together.
+/// Returns the common runs over those of both together.
 pub fn resemblance(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<f64> {
     let [common, in_a, in_b] = counts(a, b, k, stop)?;
     Ok(share(common, in_a + in_b - common))
 }
 
-/// The share of the q-grams of `a` that `b` has, each counted as often as both have it: the
+/// Returns the share of the q-grams of `a` that `b` has, each counted as often as both have it: the
 /// one-sided Jaccard similarity of multisets (Sun et al. 2013, section 3).
 pub fn qgrams(a: &str, b: &str, q: usize, stop: Stop<'_>) -> Result<f64> {
     let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());

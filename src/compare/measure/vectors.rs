@@ -1,4 +1,4 @@
-//! How near are the vectors of two texts?
+//! Measures of two texts as vectors.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ pub(super) const STYLE: Family = Family {
     ..Family::PLAIN
 };
 
-/// The frequencies of tokens, in the order of their hashes: sums are then always the same.
+/// Returns the frequencies of tokens, in the order of their hashes: sums are then always the same.
 fn frequencies(tokens: &[u64], stop: Stop<'_>) -> Result<BTreeMap<u64, f64>> {
     let mut counts = BTreeMap::new();
     for (at, &token) in tokens.iter().enumerate() {
@@ -52,8 +52,9 @@ fn frequencies(tokens: &[u64], stop: Stop<'_>) -> Result<BTreeMap<u64, f64>> {
     Ok(counts)
 }
 
-/// The cosine of the vectors of words. A word that occurs n times weighs 1 + ln n; with a table of a
-/// collection of N words, of which it is f (or 1, if it is in none), ln(1 + N / f) times as much.
+/// Returns the cosine of the vectors of words. A word that occurs n times weighs 1 + ln n; with a
+/// table of a collection of N words, ln(1 + N / f) times as much, where f is its count (or 1, if it
+/// is missing).
 pub(super) fn cosine(
     a: &[u64],
     b: &[u64],
@@ -90,7 +91,7 @@ const COMMON_WORDS: [&str; 4] = ["the", "and", "but", "so"];
 /// The vector of Finkel et al. (2002), section 4.2: the shares of four common words.
 pub type Style = [f64; COMMON_WORDS.len()];
 
-/// The style of a text.
+/// Returns the style of a text.
 #[must_use]
 pub fn style_of(tokens: &[u64]) -> Style {
     let words = COMMON_WORDS.map(|word| hash_bytes(word.as_bytes()));
@@ -103,10 +104,10 @@ pub fn style_of(tokens: &[u64]) -> Style {
     counts.map(|count| f64::from(count) / tokens.len().max(1) as f64)
 }
 
-/// 1 less the Euclidean distance of two styles, over its greatest value.
+/// Returns 1 less the Euclidean distance of two styles, over its greatest value.
 ///
-/// Texts without any of the common words, such as those in other languages than English, would all be equal. It
-/// is 0 of two of these, unless the texts are equal.
+/// Texts without any of the common words, such as those in other languages than English, would all
+/// be equal. The result for two of these is 0, unless the texts are equal.
 pub(super) fn style(a: &[u64], b: &[u64]) -> f64 {
     let styles = [style_of(a), style_of(b)];
     match styles == [[0.0; COMMON_WORDS.len()]; 2] {
@@ -115,13 +116,13 @@ pub(super) fn style(a: &[u64], b: &[u64]) -> f64 {
     }
 }
 
-/// The similarity of styles with this distance, squared.
+/// Returns the similarity of styles with this distance, squared.
 fn similarity(squared: f64) -> f64 {
     1.0 - squared.sqrt() / 2f64.sqrt()
 }
 
-/// Texts by their style, in a k-d tree: the nearest are found without looking at all of them
-/// (Finkel et al. 2002, section 4.2). For a collection; texts can be added at any time.
+/// Texts by their style, in a k-d tree: the nearest are found without a scan of all of them (Finkel
+/// et al. 2002, section 4.2). It is for a collection; texts can be added at any time.
 #[derive(Debug)]
 pub struct Styles<T: PartialEq> {
     tree: KdTree<f64, T, Style>,
@@ -140,8 +141,8 @@ impl<T: PartialEq> Styles<T> {
         self.tree.add(style, text).expect("a style is a point of the tree");
     }
 
-    /// The `count` texts of the nearest styles, the nearest first, with their similarity by the
-    /// measure `style`, 0 to 1; styles of texts without any of the words are equal here.
+    /// Returns the `count` texts of the nearest styles, the nearest first, with their similarity by
+    /// the measure `style`, 0 to 1; styles of texts without any of the words are equal here.
     #[must_use]
     pub fn nearest(&self, style: &Style, count: usize) -> Vec<(f64, &T)> {
         let found = self.tree.nearest(style, count, &squared_euclidean);

@@ -1,6 +1,7 @@
-//! What do the documents before a batch, and other indexes, say of the documents of the batch?
+//! Comparison of a batch with the documents before it, and with other indexes.
 //!
-//! The larger part of the work, and the part that needs no order: many threads do it at once.
+//! This is the larger part of the work, and is independent of the order: many threads do it at the
+//! same time.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -23,49 +24,50 @@ use crate::search::{RunMaker, Searcher, StoredRuns, kept_runs};
 use crate::similarity::Similarity;
 use crate::stop::Stop;
 
-/// The maximum number of documents in which passages are looked for: those that share most.
+/// The maximum number of documents that are searched for passages: those that share most.
 const SOURCES_MAX: usize = 16;
 
-/// What stops depends on how much has been committed, and verdicts must not.
+/// The choice of stop-fingerprints depends on how much has been committed, and verdicts must not.
 const NO_STOPS: MaxDf = MaxDf::Documents(u64::MAX);
 
-/// The documents that were decided upon before the batch.
+/// The documents with a verdict from before the batch.
 pub struct Committed<'a> {
     /// Those that this run and earlier ones have kept and committed.
     pub own: &'a Searcher,
     /// Other indexes.
     pub against: &'a [Searcher],
-    /// What compares texts with those of each of these, the own ones first.
+    /// The verifiers that compare texts with those of each of these, the own ones first.
     pub verifiers: Vec<Verifier<'a>>,
-    /// How duplicates are found.
+    /// The options.
     pub options: &'a DedupOptions,
-    /// What reads the texts of documents that are not committed.
+    /// The reader of the texts of documents that are not committed.
     pub texts: &'a RecentTexts,
 }
 
 /// The texts of documents that this run has kept, if texts decide.
 pub struct RecentTexts {
-    /// What makes their runs; none if their texts do not decide.
+    /// The maker of their runs; `None` if their texts do not decide.
     pub maker: Option<RunMaker>,
-    /// What makes the runs of the document that is decided upon; none if no texts decide.
+    /// The maker of the runs of the document to decide upon; `None` if no texts decide.
     pub own: Option<RunMaker>,
     /// The texts.
     pub spool: Arc<Spool>,
-    /// The runs that were asked for last.
+    /// The most recently used runs.
     pub kept: Arc<ByteLru<RunSet>>,
-    /// Of the documents that are not committed, by their numbers.
+    /// The owner of the documents that are not committed, by their numbers.
     pub owner: Owner,
 }
 
 impl RecentTexts {
-    /// Those of a run that begins. `own` makes the runs of a text, if any decide; those of the run itself do
-    /// if they `are_at_hand`.
+    /// Creates the texts of a new run. `own` makes the runs of a text, if any decide; those of the
+    /// run itself do if they `are_at_hand`.
     pub fn new(own: Option<RunMaker>, are_at_hand: bool) -> RecentTexts {
         let (kept, maker) = (kept_runs(), own.clone().filter(|_| are_at_hand));
         RecentTexts { maker, own, spool: Arc::default(), owner: kept.owner(), kept }
     }
 
-    /// Those of the documents that follow a commit; texts that `are_stored` now need not be spooled any longer.
+    /// Creates the texts of the documents after a commit; texts that `are_stored` now need not be
+    /// spooled any longer.
     pub fn after_commit(&self, are_stored: bool) -> RecentTexts {
         RecentTexts {
             maker: self.maker.clone(),
@@ -76,7 +78,7 @@ impl RecentTexts {
         }
     }
 
-    /// The runs of a document with this number, which is not committed.
+    /// Returns the runs of a document with this number, which is not committed.
     fn runs(&self, number: usize, recent: &Recent) -> Result<Option<Arc<RunSet>>> {
         let Some((maker, place)) = self.maker.as_ref().zip(recent.place) else { return Ok(None) };
         let read = || maker.of_text(&self.spool.read(place)?, Stop::NEVER);
@@ -84,15 +86,16 @@ impl RecentTexts {
     }
 }
 
-/// What is known of a document before those of its batch are looked at.
+/// A document, prepared before those of its batch are looked at.
 pub struct Prepared {
     /// Its distinct fingerprints, ascending.
     pub keys: Vec<u64>,
     /// Its runs, if they have been needed.
     pub runs: Option<Arc<RunSet>>,
-    /// Why it is dropped, if for a document before the batch.
+    /// The reason to drop it, if it is a document before the batch.
     pub reason: Option<Reason>,
-    /// The committed documents that may have passages of it, and how many fingerprints they share.
+    /// The committed documents that may have passages of it, each with the number of shared
+    /// fingerprints.
     pub sources: Vec<(u32, Source)>,
 }
 
@@ -105,7 +108,7 @@ pub struct Source {
 }
 
 impl<'a> Committed<'a> {
-    /// Those that the searcher of a run has, `own`, and others.
+    /// Creates the set from `own`, the searcher of the run, and others.
     pub fn new(
         own: &'a Searcher,
         against: &'a [Searcher],
@@ -142,8 +145,8 @@ impl Committed<'_> {
         [self.own].into_iter().chain(self.against)
     }
 
-    /// The document with this id in the index of the searcher at this place; of several others the index is
-    /// named by its path.
+    /// Returns the document with this id in the index of the searcher at this place; if there are
+    /// several other indexes, this one is named by its path.
     fn holder(&self, searcher: usize, id: String) -> Holder {
         let others = Some(self.against).filter(|others| others.len() > 1);
         let other = searcher.checked_sub(1).and_then(|at| others?.get(at));
@@ -173,12 +176,12 @@ impl Committed<'_> {
         Ok(prepared)
     }
 
-    /// What shared fingerprints say of the texts that this run keeps.
+    /// Returns the relation of shared fingerprints to the texts that this run keeps.
     pub fn sampling(&self) -> Sampling {
         self.verifiers[0].sampling()
     }
 
-    /// A document that is decided upon, with these keys.
+    /// Returns a document to decide upon, with these keys.
     pub fn own<'b>(&'b self, signed: &'b SignedDocument, keys: &'b [u64]) -> Own<'b> {
         Own::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
     }
@@ -197,7 +200,7 @@ impl Committed<'_> {
             }
         }
         for at in 0..self.verifiers.len() {
-            // Nothing is better than the same text, and of that all have been asked.
+            // Nothing is better than the same text, and all documents have been searched for it.
             if reason.as_ref().is_none_or(|reason: &Reason| !reason.is_exact()) {
                 let found = self.look_up_in(at, &mut own, &mut sources)?;
                 reason = Reason::better(reason, found);
@@ -210,8 +213,8 @@ impl Committed<'_> {
         Ok(Prepared { keys, runs, reason, sources })
     }
 
-    /// The best reason to drop a document for one of the index at this place; adds the documents in
-    /// which its passages may be.
+    /// Returns the best reason to drop a document because of one in the index at this place; adds
+    /// the documents that may have its passages.
     fn look_up_in(
         &self,
         at: usize,
@@ -243,7 +246,8 @@ impl Committed<'_> {
         Ok(reason)
     }
 
-    /// The best reason to drop a document for one that is not committed, from the number `from` on.
+    /// Returns the best reason to drop a document because of one that is not committed, from the
+    /// number `from` on.
     ///
     /// # Errors
     /// When a text cannot be read.
@@ -277,7 +281,8 @@ impl Committed<'_> {
         Ok(reason)
     }
 
-    /// The similarity with a document that is not committed; none if it is certainly no reason.
+    /// Returns the similarity with a document that is not committed; `None` if it is certainly no
+    /// reason.
     fn with_recent(
         &self,
         signed: &SignedDocument,
@@ -306,8 +311,8 @@ impl Committed<'_> {
         Ok(Some(of_signatures(self.own.estimator(), overlap, first, other)))
     }
 
-    /// The documents, with their texts, in which passages are looked for: of committed and recent
-    /// ones those that share most, and of equal ones the first ids.
+    /// Returns the documents, with their texts, that are searched for passages: of committed and
+    /// recent ones those that share most, and of equal ones the first ids.
     ///
     /// # Errors
     /// When a document cannot be read.

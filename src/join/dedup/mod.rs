@@ -1,24 +1,25 @@
-//! Which documents of a stream say what one before them has said?
+//! Deduplication of a stream of documents.
 //!
-//! One pass: each document is compared with all that were kept before it, those of a moment ago
-//! included, and with other indexes; kept ones go into an index, against which the next batch runs
-//! tomorrow. A document is dropped for one other document, which the verdict names:
+//! In one pass, each document is compared with all that were kept before it, including those of a
+//! moment ago, and with other indexes. Kept documents go into an index, against which the next
+//! batch runs tomorrow. A document is dropped because of one other document, which the verdict
+//! names:
 //!
 //! 1. *exact*: the same text.
 //! 2. *near*: a resemblance of at least the threshold.
-//! 3. *contained*: at least a given share of it stands in the other document.
+//! 3. *contained*: at least a given share of it is in the other document.
 //!
-//! Fingerprints bring up the documents that come into question, and the texts decide. Texts are those of the
-//! documents at hand, stored ones, and, where the index is temporary, those of the run itself, which wait in a
-//! temporary file. An index without texts leaves an estimate, which must be evidence
-//! ([`Similarity::resembles`](crate::Similarity::resembles)); the verdict says which it was.
+//! Fingerprints bring up the candidate documents, and the texts decide. Texts are those of the
+//! documents at hand, stored ones, and, where the index is temporary, those of the run itself,
+//! which wait in a temporary file. An index without texts leaves an estimate, which must be
+//! evidence ([`Similarity::resembles`](crate::Similarity::resembles)); the verdict reports which it
+//! was.
 //!
-//! Of several reasons the first is given, of several documents the most similar, then the first id.
-//! Optionally, passages that an earlier document has are cut out of those that are kept.
+//! Of several reasons the first is reported, of several documents the most similar, then the first
+//! id. Optionally, passages that an earlier document has are cut out of kept documents.
 //!
-//! The verdicts depend on the order of the documents, not on threads or on when commits are made. A
-//! commit carries a note of how far the run has come, so that an interrupted one can go on from
-//! there.
+//! The verdicts depend on the order of the documents, not on threads or on the times of commits. A
+//! commit carries a note of the progress of the run, so that an interrupted one can be resumed.
 
 mod committed;
 mod passages;
@@ -45,66 +46,66 @@ use recent::{Prefix, Recent, RecentDocuments};
 use unwritten::Unwritten;
 use verdict::Reason;
 
-/// How duplicates are found.
+/// The options of deduplication.
 #[derive(Debug, Clone)]
 pub struct DedupOptions {
-    /// A document whose text has at least this resemblance to one before it is a duplicate, 0 to 1; none
-    /// is, if not given.
+    /// A document is a duplicate if its text has at least this resemblance to one before it, 0 to
+    /// 1; unset, no document is.
     pub min_resemblance: Option<f64>,
-    /// A document of which at least this share stands in one before it is a duplicate, 0 to 1.
+    /// A document is a duplicate if at least this share of it is in one before it, 0 to 1.
     pub min_containment: Option<f64>,
     /// Cuts out runs of at least this many tokens that an earlier document also has.
     pub cut_passages: Option<usize>,
-    /// What does not count: templates and the like.
+    /// The text that does not count, such as that of templates.
     pub boilerplate: Option<Arc<Boilerplate>>,
-    /// Threads that search.
+    /// The number of threads that search.
     pub threads: usize,
-    /// The memory for documents on their way, and for those that are not committed yet.
+    /// The memory for documents being processed, and for those that are not committed yet.
     pub memory_bytes: usize,
-    /// The caller means to go on with the run if it is interrupted: until its end the index says that
-    /// it has one.
+    /// Whether the caller intends to resume the run if it is interrupted: until its end the index
+    /// records that it has one.
     pub resumable: bool,
-    /// The index is removed after the run: nothing is written to it as long as half of `memory_bytes`
-    /// suffices. Not together with `resumable`.
+    /// Whether the index is removed after the run: nothing is written to it as long as half of
+    /// `memory_bytes` suffices. Not together with `resumable`.
     pub temporary: bool,
-    /// Stop at the first record that is no document.
+    /// Whether to stop at the first record that is no document.
     pub strict: bool,
 }
 
-/// What happened to the input, in its order.
+/// An event of the input, in its order.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A document has been decided upon.
+    /// A verdict on a document was reached.
     Decided(Decision<'a>),
-    /// Something was left out, and why.
+    /// An input was left out, with the reason.
     Skipped(&'a str, &'static str),
     /// A record is no document, or a file could not be read.
     Failed(&'a Error),
     /// The document with this id has no token.
     Empty(&'a str),
-    /// A commit is about to be made, or a run whose index is temporary begins or ends: make the output
-    /// of earlier events durable first, and put the caller's own note here, which comes back as
-    /// [`Progress::note`].
+    /// A commit is about to be made, or a run whose index is temporary begins or ends: make the
+    /// output of earlier events durable first, and put the caller's own note here. It is returned
+    /// as [`Progress::note`].
     Committing(&'a mut Value),
 }
 
-/// How far a run has come; the note of its commits.
+/// The progress of a run; the note of its commits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// The caller's number for the run: inputs and options.
     pub run: u64,
     /// Records that have been decided upon, skipped or found to be no documents.
     pub records: u64,
-    /// A number of all these records: the same ones have the same.
+    /// A hash of all these records: equal records have an equal one.
     pub hash: u64,
-    /// What the caller noted at the last commit.
+    /// The note of the caller at the last commit.
     pub note: Value,
-    /// The run has come to its end.
+    /// Whether the run has ended.
     pub done: bool,
 }
 
 impl Progress {
-    /// The progress of the run whose last commit the index has, if there was one.
+    /// Returns the progress of the run of the index's last commit, if there was one.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -123,7 +124,7 @@ const BATCH_BYTES: usize = 4 << 20;
 pub enum Record {
     /// A document, signed as the index signs.
     Document(SignedDocument),
-    /// A file that was left out, and why.
+    /// A file that was left out, with the reason.
     Skipped {
         /// The path.
         place: String,
@@ -141,7 +142,7 @@ pub enum Record {
 /// at a time. A run that is dropped before its end leaves the index as the last commit left it.
 pub struct Dedup<'a> {
     run: Run<'a>,
-    /// What an interrupted run had done: these records are read again and not decided again.
+    /// The progress of an interrupted run: these records are read again and not decided again.
     from: Progress,
 }
 
@@ -152,13 +153,13 @@ impl std::fmt::Debug for Dedup<'_> {
 }
 
 impl<'a> Dedup<'a> {
-    /// Begins a run, or goes on with one from where `from` says.
+    /// Begins a run, or resumes one at `from`.
     ///
     /// Boilerplate does not count in `against` either if those searchers were made without it.
     ///
     /// # Errors
-    /// When an index signs otherwise, cannot be read or written, or keeps no texts in which to look
-    /// for passages.
+    /// When an index signs otherwise, cannot be read or written, or keeps no texts to search for
+    /// passages.
     pub fn new(
         index: &Index,
         against: &'a [Searcher],
@@ -203,16 +204,16 @@ impl<'a> Dedup<'a> {
             sink,
         };
         if from.records == 0 {
-            // From now on the run can be gone on with, whatever it has written.
+            // From now on the run can be resumed, whatever it has written.
             run.commit()?;
         }
         Ok(Dedup { run, from })
     }
 
-    /// Takes the next record.
+    /// Processes the next record.
     ///
     /// # Errors
-    /// When the records are not those of the run that is continued, an index cannot be read or
+    /// When the records are not those of the run that is resumed, an index cannot be read or
     /// written, the sink fails, or, if `strict`, at the first record that is no document.
     pub fn push(&mut self, record: Record) -> Result<()> {
         let Dedup { run, from } = self;
@@ -231,7 +232,7 @@ impl<'a> Dedup<'a> {
         if is_full { run.decide_batch() } else { Ok(()) }
     }
 
-    /// Decides upon what is left, and commits, unless the index is temporary.
+    /// Decides upon the remaining documents, and commits, unless the index is temporary.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -255,7 +256,7 @@ fn changed() -> Error {
     )
 }
 
-/// The number of all records up to this one, from that of those before.
+/// Returns the hash of all records up to this one, from the hash of those before.
 fn next_hash(hash: u64, record: &Record) -> u64 {
     let document = |id: &str, digest: Digest| {
         Digest::of_parts(&[b"document", id.as_bytes(), &digest.to_le_bytes()])
@@ -268,7 +269,7 @@ fn next_hash(hash: u64, record: &Record) -> u64 {
     mix64(hash ^ own.low)
 }
 
-/// A searcher for which boilerplate does not count.
+/// Returns a searcher that ignores boilerplate.
 fn without(snapshot: &Snapshot, options: &DedupOptions) -> Result<Searcher> {
     let searcher = Searcher::new(snapshot.clone());
     match &options.boilerplate {
@@ -279,20 +280,20 @@ fn without(snapshot: &Snapshot, options: &DedupOptions) -> Result<Searcher> {
 
 struct Run<'a> {
     writer: Writer,
-    /// Over what has been committed.
+    /// The searcher over the committed documents.
     own: Searcher,
     against: &'a [Searcher],
     options: Arc<DedupOptions>,
     recent: RecentDocuments,
     texts: Arc<RecentTexts>,
-    /// Of a temporary index.
+    /// The unwritten documents of a temporary index.
     unwritten: Unwritten,
     batch: Vec<Record>,
-    /// Of text in the batch.
+    /// The bytes of text in the batch.
     batch_bytes: usize,
     progress: Progress,
     read: u64,
-    /// Of the records that an earlier run has decided upon.
+    /// The hash of the records that an earlier run has decided upon.
     hash: u64,
     /// The last number given to an id that was taken.
     numbers: HashMap<String, u32>,
@@ -328,7 +329,7 @@ impl Run<'_> {
             }
             self.progress.records += 1;
         }
-        // Before the writer commits by itself, without the note.
+        // Commit before the writer does so by itself, without the note.
         let uncommitted = self.writer.uncommitted() + self.unwritten.len();
         let bytes = self.recent.bytes() + self.unwritten.bytes();
         if uncommitted + BATCH >= UNCOMMITTED_MAX || bytes > self.options.memory_bytes / 2 {
@@ -354,8 +355,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Decides upon a document, now that all before it have been: those from the number `first` on that are
-    /// not committed are of its own batch.
+    /// Decides upon a document, after all before it: those from the number `first` on that are not
+    /// committed are of its own batch.
     fn decide(
         &mut self,
         (committed, first): (&Committed<'_>, usize),
@@ -403,7 +404,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The id itself, or with a number if it is taken.
+    /// Returns the id itself, or the id with a number if it is taken.
     fn free_id(&mut self, id: &str) -> Result<String> {
         let is_taken =
             |id: &str| -> Result<bool> { Ok(self.unwritten.has(id) || self.writer.has(id)?) };

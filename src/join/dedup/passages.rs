@@ -1,4 +1,4 @@
-//! Which passages of a text stand in others?
+//! Passages of a text that are in other texts.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -11,8 +11,8 @@ use crate::search::Boilerplate;
 use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
-/// Cuts out of `text` all runs of at least `len_min` tokens that one of the others has too, and that are no
-/// boilerplate.
+/// Cuts out of `text` all runs of at least `len_min` tokens that one of the others has too, except
+/// for boilerplate.
 ///
 /// # Errors
 /// When a text is too large to be analyzed.
@@ -56,7 +56,7 @@ pub fn cut(
     })
 }
 
-/// The same places as ranges that do not overlap: of two that do, the later one is shortened.
+/// Returns the places as ranges that do not overlap: of two that do, the later one is shortened.
 fn apart(mut ranges: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>, usize)> {
     ranges.sort_unstable_by_key(|(range, at)| (range.start, Reverse(range.end), *at));
     let mut end = 0;
@@ -75,7 +75,7 @@ mod tests {
     use crate::join::dedup::Decision;
     use proptest::prelude::*;
 
-    /// What becomes of a text, and what is left of it.
+    /// Returns the verdict on a text, and the rest of the text.
     fn decide(text: &str, others: &[&str], len_min: usize) -> (Verdict, String) {
         let holder = |i: usize| Holder::own(&i.to_string());
         let others: Vec<(Holder, String)> =

@@ -1,11 +1,11 @@
-//! Which of the documents that were kept a moment ago share fingerprints with this one?
+//! Recently kept documents that share fingerprints with a document.
 //!
-//! An index of what no commit has yet: in memory, for a few thousand documents at a time. Sets of m
-//! and n elements that share t have l in common among the first m - t + l of the one and n - t + l
-//! of the other, in any order that is the same for all (prefix filtering; Wang, Li and Feng 2012).
-//! Here it is that of the keys, which are hashes. So half of the fingerprints are not looked up, of
-//! the others the l - 1 most frequent are not followed, and the documents' own lists then say exactly
-//! how many are shared.
+//! An index of documents that are not yet committed: in memory, for a few thousand documents at a
+//! time. Sets of m and n elements that share t have l in common among the first m - t + l of the
+//! one and n - t + l of the other, in any order that is the same for all (prefix filtering; Wang,
+//! Li and Feng 2012). Here it is that of the keys, which are hashes. So half of the fingerprints
+//! are not looked up, of the others the l - 1 most frequent are not followed, and the documents'
+//! own lists then give the exact number of shared ones.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,16 +27,16 @@ pub struct Recent {
     pub tokens: u32,
     /// Its fingerprints by position, if similarity is estimated.
     pub signature: Option<Arc<Vec<Fingerprint>>>,
-    /// Where its text is spooled, if texts decide.
+    /// The place of its spooled text, if texts decide.
     pub place: Option<u64>,
-    /// The number of its fingerprints, the first ones, by which it is found.
+    /// The number of its fingerprints, the first ones, that are indexed to find it.
     pub indexed: usize,
     /// Its text, if passages are looked for.
     pub text: Option<String>,
 }
 
 impl Recent {
-    /// The number of its tokens, and its fingerprints by position, as far as they are kept.
+    /// Returns the number of its tokens, and its fingerprints by position, if they are kept.
     pub fn signature(&self) -> (u32, &[Fingerprint]) {
         (self.tokens, self.signature.as_ref().map_or(&[], |signature| &signature[..]))
     }
@@ -53,8 +53,8 @@ pub struct RecentDocuments {
     /// The documents of lists with more than one, in their order.
     longer: Vec<Vec<u32>>,
     bytes: usize,
-    /// For each document how many fingerprints it shares, all 0 between searches: one of each thread that
-    /// searches.
+    /// For each document the number of fingerprints that it shares, all 0 between searches: one
+    /// list for each thread that searches.
     counters: Mutex<Vec<Vec<u32>>>,
 }
 
@@ -66,7 +66,7 @@ struct List {
     place: u32,
 }
 
-/// How a document is searched for.
+/// The part of a document's fingerprints that is searched for.
 #[derive(Debug, Clone, Copy)]
 pub struct Prefix {
     /// The number of its fingerprints, the first ones, that are looked up.
@@ -79,7 +79,7 @@ pub struct Prefix {
 /// the map.
 const BYTES_A_POSTING: usize = 32;
 
-/// The first room of a list of more than one document.
+/// The initial capacity of a list of more than one document.
 const LIST_ROOM: usize = 4;
 
 impl RecentDocuments {
@@ -122,10 +122,11 @@ impl RecentDocuments {
         self.digests.get(&digest).map(|&doc| &self.documents[doc as usize])
     }
 
-    /// The documents from the one with the number `from` on that have `needed`, which is not 0, of the first
-    /// `probed` of the ascending `keys` among those by which they are found, and at least `overlap_min` of all; with
-    /// their numbers, and how many they have, in the order in which they were added. Others with that overlap may
-    /// be among them. Those of a size that is not `admitted` are left out.
+    /// Finds the documents from the one with the number `from` on that have `needed`, which is not
+    /// 0, of the first `probed` of the ascending `keys` among their indexed ones, and at least
+    /// `overlap_min` of all. Returns each with its number and the number of keys that it has, in
+    /// the order of addition. Others with that overlap may be among them. Those of a size that is
+    /// not `admitted` are left out.
     pub fn neighbours(
         &self,
         from: usize,
@@ -165,7 +166,8 @@ impl RecentDocuments {
             if !admitted(recent.size) {
                 continue;
             }
-            // What was counted is all if all was read, and the document is found by all that it has.
+            // The count is complete if all lists were read, and all keys of the document are
+            // indexed.
             let overlap = match is_all_read && recent.indexed == recent.keys.len() {
                 true => counted,
                 false => common(keys, &recent.keys, overlap_min),
@@ -178,9 +180,10 @@ impl RecentDocuments {
         found
     }
 
-    /// Tells whether the document is on at least so many of these lists.
+    /// Tells whether the document is on at least `needed` of these lists.
     fn has_enough(&self, doc: u32, needed: usize, lists: &[List]) -> bool {
-        // Most share hardly more than what brought them up: the first lists tell.
+        // Most documents share hardly more than the fingerprints that brought them up: the first
+        // lists decide.
         let mut may_miss = match lists.len().checked_sub(needed) {
             None => return false,
             Some(may_miss) => may_miss,
@@ -220,7 +223,8 @@ impl RecentDocuments {
     }
 }
 
-/// How many elements two ascending sets share; too few, if it is less than `least`.
+/// Counts the common elements of two ascending sets; the count is too low if it is less than
+/// `least`.
 fn common(a: &[u64], b: &[u64], least: u32) -> u32 {
     let (mut i, mut j, mut count) = (0, 0, 0);
     let least = least as usize;
@@ -239,7 +243,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Digests that differ in their high halves only.
+    /// Returns digests that differ in their high halves only.
     fn digest(high: u64) -> Digest {
         Digest { low: 7, high }
     }

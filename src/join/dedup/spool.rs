@@ -1,6 +1,7 @@
-//! The texts of documents that a run has kept and no index stores, to compare later ones with.
+//! The texts of documents that a run has kept and no index stores, for comparison with later ones.
 //!
-//! They are appended to a temporary file, which has no name and goes with the run. What came last is in memory.
+//! They are appended to a temporary file, which has no name and is removed with the run. The last
+//! texts are in memory.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,11 +18,11 @@ pub struct Spool(Mutex<Texts>);
 
 #[derive(Debug, Default)]
 struct Texts {
-    /// None until the first bytes are written.
+    /// `None` until the first bytes are written.
     file: Option<File>,
     /// The length of the file.
     written: u64,
-    /// What follows it.
+    /// The bytes after it.
     tail: Vec<u8>,
 }
 
@@ -76,7 +77,8 @@ impl Texts {
         Ok(())
     }
 
-    /// Fills `bytes` with what is at `place`; nothing is partly in the file and partly in memory.
+    /// Fills `bytes` with the bytes at `place`; they are entirely in the file or entirely in
+    /// memory.
     fn read(&mut self, place: u64, bytes: &mut [u8]) -> io::Result<()> {
         if let Some(at) = place.checked_sub(self.written) {
             let at = at as usize;

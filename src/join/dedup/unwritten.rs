@@ -1,7 +1,8 @@
-//! Which of the documents that are kept has the writer not got yet?
+//! Kept documents that the writer does not have yet.
 //!
-//! An index that is removed after the run serves only to find what no longer fits in memory. So its documents
-//! wait here until they have to make room, and mostly nothing is ever written.
+//! An index that is removed after the run serves only to find documents that no longer fit in
+//! memory. So its documents wait here until their memory is needed, and mostly nothing is ever
+//! written.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,22 +11,22 @@ use crate::error::Result;
 use crate::hash::{BuildKeyHasher, Digest};
 use crate::index::{DocAddress, Document, SignedDocument, Snapshot, Writer};
 
-/// Documents that are kept, in their order, without what nobody reads of them: meta objects, records, and texts
-/// that the index does not store.
+/// Kept documents, in their order, without the parts that are never read again: meta objects,
+/// records, and texts that the index does not store.
 #[derive(Debug, Default)]
 pub struct Unwritten {
     documents: Vec<SignedDocument>,
-    /// Where the text of each is, if it is spooled.
+    /// The place of each text, if it is spooled.
     places: Vec<Option<u64>>,
     /// Digests of their ids.
     ids: HashSet<Digest, BuildKeyHasher>,
     bytes: usize,
 }
 
-/// The member of a document's meta object that says where its text is spooled.
+/// The member of a document's meta object with the place of its spooled text.
 const PLACE: &str = "spooled_at";
 
-/// Returns where the text of a document of the temporary index is spooled.
+/// Returns the place of the spooled text of a document of the temporary index.
 ///
 /// # Errors
 /// When its meta object cannot be read.
@@ -34,14 +35,14 @@ pub fn place_of(snapshot: &Snapshot, address: DocAddress) -> Result<Option<u64>>
 }
 
 impl Unwritten {
-    /// Takes a document whose id no other has; the text only if it is to be stored. `place` is where it is
-    /// spooled, if it is.
+    /// Adds a document whose id no other has; its text only if it is to be stored. `place` is the
+    /// place of the spooled text, if it is spooled.
     pub fn push(&mut self, mut signed: SignedDocument, stores_text: bool, place: Option<u64>) {
         let Document { id, text, meta: _, record: _, id_source: _ } = signed.document;
         signed.document = Document::new(id, if stores_text { text } else { String::new() });
         self.ids.insert(Digest::of(signed.document.id.as_bytes()));
         self.bytes += signed.document.text.len() + 200;
-        // One that is shared is counted by whoever has it too.
+        // A shared signature is counted by its other holder too.
         if Arc::strong_count(&signed.signature) == 1 {
             self.bytes += size_of_val(&signed.signature[..]);
         }
@@ -64,7 +65,7 @@ impl Unwritten {
         !self.ids.is_empty() && self.ids.contains(&Digest::of(id.as_bytes()))
     }
 
-    /// Hands them over.
+    /// Writes them.
     ///
     /// # Errors
     /// When the writer cannot write one.

@@ -1,4 +1,4 @@
-//! What becomes of a document, and why?
+//! Verdicts on documents, and their reasons.
 
 use serde::Serialize;
 
@@ -10,13 +10,13 @@ use crate::overlap::Overlap;
 use crate::sampling::{Sampling, Size};
 use crate::similarity::{Similarity, is_false};
 
-/// What becomes of a document.
+/// The verdict on a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
     /// It is kept, without these passages.
     Kept {
-        /// What was cut out, in the order of the text.
+        /// The passages that were cut out, in the order of the text.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         cut: Vec<Cut>,
         /// The id that it has in the index, if another document has its own.
@@ -27,7 +27,7 @@ pub enum Verdict {
     Exact {
         /// The id of that document.
         of: String,
-        /// Which index has it, if there are several to compare with.
+        /// The index that has it, if there are several to compare with.
         #[serde(skip_serializing_if = "Option::is_none")]
         index: Option<String>,
     },
@@ -35,12 +35,12 @@ pub enum Verdict {
     Near {
         /// The id of that document.
         of: String,
-        /// Which index has it, if there are several to compare with.
+        /// The index that has it, if there are several to compare with.
         #[serde(skip_serializing_if = "Option::is_none")]
         index: Option<String>,
         /// The resemblance of the texts.
         resemblance: f64,
-        /// How well that is known.
+        /// The evidence for the resemblance.
         #[serde(flatten)]
         evidence: Evidence,
     },
@@ -48,23 +48,23 @@ pub enum Verdict {
     Contained {
         /// The id of that document.
         of: String,
-        /// Which index has it, if there are several to compare with.
+        /// The index that has it, if there are several to compare with.
         #[serde(skip_serializing_if = "Option::is_none")]
         index: Option<String>,
         /// The share of the text that the other document contains.
         containment: f64,
-        /// How well that is known.
+        /// The evidence for the containment.
         #[serde(flatten)]
         evidence: Evidence,
     },
     /// All of it consists of passages of other documents.
     Passages {
-        /// What was cut out.
+        /// The passages that were cut out.
         cut: Vec<Cut>,
     },
 }
 
-/// How well the similarity of a document with another is known.
+/// The evidence for the similarity of a document with another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Evidence {
@@ -95,23 +95,23 @@ pub struct Cut {
     pub tokens: u32,
     /// A document that has it.
     pub of: String,
-    /// Which index has that document, if there are several to compare with.
+    /// The index that has that document, if there are several to compare with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
 }
 
-/// A document and what becomes of it.
+/// A document and its verdict.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Decision<'a> {
     /// The document.
     pub document: &'a Document,
-    /// What becomes of it.
+    /// Its verdict.
     pub verdict: &'a Verdict,
 }
 
 impl Decision<'_> {
-    /// The text that is kept: the whole text, without what was cut out.
+    /// Returns the text that is kept: the whole text, without the passages that were cut out.
     #[must_use]
     pub fn kept_text(&self) -> String {
         let cut = match self.verdict {
@@ -128,7 +128,7 @@ impl Decision<'_> {
     }
 }
 
-/// A document that has what another one repeats.
+/// A document whose text another one repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// Its id.
@@ -138,13 +138,13 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// One that this run has kept.
+    /// Creates the holder for a document that this run has kept.
     pub fn own(id: &str) -> Holder {
         Holder { id: id.to_owned(), index: None }
     }
 }
 
-/// Why a document is dropped.
+/// The reason to drop a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
     /// 2 for the same text, 1 for resemblance, 0 for containment; more is better.
@@ -154,18 +154,18 @@ pub struct Reason {
     of: Holder,
 }
 
-/// The number of additional fingerprints by which a document is found, if it must share `least` with
-/// others: with more of them, the lists that are followed are rarer.
+/// Returns the number of additional fingerprints to find a document by, if it must share `least`
+/// with others: with more of them, the lists that are followed are rarer.
 fn longer(least: u32) -> usize {
     (least as usize * 5 / 8).max(1)
 }
 
 impl DedupOptions {
-    /// The number of its fingerprints by which a document of this size must be indexed.
+    /// Returns the number of fingerprints that must be indexed of a document of this size.
     pub(super) fn indexed(&self, sampling: Sampling, own: Size) -> usize {
         let size = own.fingerprints as usize;
         match self.min_resemblance {
-            // What stands in a document may be anywhere in it.
+            // A passage in common may be anywhere in a document.
             _ if self.min_containment.is_some() || self.cut_passages.is_some() => size,
             Some(near) if size > 0 => {
                 let least = sampling.least_shared(near, own);
@@ -175,7 +175,8 @@ impl DedupOptions {
         }
     }
 
-    /// How a document of this size is searched for, if it must have `least` in common with what is found.
+    /// Returns the prefix of its fingerprints to search with for a document of this size, if it
+    /// must have `least` in common with the documents found.
     pub(super) fn prefix(&self, sampling: Sampling, own: Size, least: u32) -> Prefix {
         let size = own.fingerprints;
         let probed = ((size - least.min(size)) as usize + longer(least)).min(size as usize);
@@ -190,14 +191,15 @@ impl DedupOptions {
         Prefix { probed, needed }
     }
 
-    /// The least overlap of a document of this size with another that can be a reason to drop it; none if
-    /// nothing but the same text can.
+    /// Returns the least overlap of a document of this size with another that can be a reason to
+    /// drop it; `None` if only the same text can be one.
     pub(super) fn overlap_min(&self, sampling: Sampling, own: Size) -> Option<u32> {
         let least = self.min_resemblance.into_iter().chain(self.min_containment).reduce(f64::min);
         least.map(|share| sampling.least_shared(share, own))
     }
 
-    /// Whether texts of these sizes may share as many fingerprints as a reason to drop the first takes.
+    /// Tells whether texts of these sizes may share as many fingerprints as a reason to drop the
+    /// first requires.
     pub(super) fn may_fit(&self, sampling: Sampling, [own, other]: [Size; 2]) -> bool {
         let Some(near) = self.min_resemblance.filter(|_| self.min_containment.is_none()) else {
             return true;
@@ -207,7 +209,7 @@ impl DedupOptions {
         sampling.may_resemble(near, most, [own.is_all, other.is_all])
     }
 
-    /// Whether texts of these sizes that share fingerprints so may be a reason to drop the first.
+    /// Tells whether texts of these sizes with this overlap may be a reason to drop the first.
     pub(super) fn may_drop(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool {
         let all = of.map(|size| size.is_all);
         self.min_resemblance.is_some_and(|near| sampling.may_resemble(near, overlap, all))
@@ -216,7 +218,7 @@ impl DedupOptions {
 }
 
 impl Reason {
-    /// The same text as the document `of`.
+    /// Creates the reason of having the same text as the document `of`.
     pub fn exact(of: Holder) -> Reason {
         let evidence = Evidence { exact: true, standard_error: None, of_sketches: false };
         Reason { rank: 2, similarity: 1.0, evidence, of }
@@ -253,7 +255,7 @@ impl Reason {
         if order.then_with(|| second.of.id.cmp(&first.of.id)).is_ge() { a } else { b }
     }
 
-    /// What becomes of the document.
+    /// Returns the verdict on the document.
     pub fn verdict(self) -> Verdict {
         let Reason { rank, similarity, evidence, of: Holder { id: of, index } } = self;
         match rank {

@@ -1,9 +1,10 @@
-//! What kind of text do two documents share?
+//! The kind of text that two documents share.
 //!
-//! The kinds that Seo and Croft (2008), tables 5 and 7, distinguished by reading; here by what can be
-//! seen without: whether all tokens are equal, what differs within the passages in common, where in
-//! the documents these stand, how long they are, and in how many documents their fingerprints are.
-//! The limits are this module's own, chosen on revisions, licences and RFCs.
+//! Seo and Croft (2008), tables 5 and 7, distinguished these kinds by reading. Here they are
+//! distinguished automatically: by whether all tokens are equal, which tokens differ within the
+//! passages in common, where in the documents these are, how long they are, and in how many
+//! documents their fingerprints are. The limits are this module's own, chosen on revisions,
+//! licences and RFCs.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -27,7 +28,7 @@ pub enum Pattern {
     ExactAlias,
     /// The same text except for a few words here and there, at places that are made to be filled.
     Template,
-    /// Heads and feet: what is common begins or ends both documents, and many others.
+    /// Heads and feet: the passages in common begin or end both documents, and many others.
     Frame,
     /// Phrases and boilerplate that many documents have, a few words at a time.
     CommonPhrase,
@@ -45,13 +46,13 @@ const TOKENS_A_SLOT_MAX: usize = 60;
 /// Of the differences within the passages of a template at least this share is in such places.
 const SLOT_SHARE_MIN: f64 = 0.6;
 
-/// A frame stands in the first or the last part of this size of both documents.
+/// A frame is within the first or the last part of this size of both documents.
 const FRAME_SHARE: f64 = 0.15;
 
 /// Passages of phrases are shorter.
 const PHRASE_TOKENS_MAX: usize = 40;
 
-/// What at least this many documents have is common.
+/// Passages with fingerprints in at least this many documents are common.
 const COMMON_DF_MIN: u64 = 8;
 
 /// The maximum number of comparisons of tokens when differences within the passages of a pair are
@@ -62,7 +63,8 @@ const COMPARISONS_MAX: u64 = 1 << 27;
 /// The number of comparisons between two checks of the stop flag.
 const COMPARISONS_A_LOOK: u64 = 1 << 18;
 
-/// The pattern of what two stored documents share; none if there are too many differences.
+/// Returns the pattern of the text that two stored documents share; `None` if there are too many
+/// differences.
 ///
 /// # Errors
 /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -94,7 +96,7 @@ pub fn of(
     Ok(Some(classify(x, y, &passages, median_df(searcher, a, b, stop)?)))
 }
 
-/// The median of the numbers of documents that have what both documents have.
+/// Returns the median document frequency of the fingerprints that both documents have.
 fn median_df(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: Stop<'_>) -> Result<u64> {
     let (a, b) = (searcher.keys_of(a, stop)?, searcher.keys_of(b, stop)?);
     let shared: Vec<u64> = a.into_iter().filter(|key| b.binary_search(key).is_ok()).collect();
@@ -108,7 +110,7 @@ fn median_df(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: Stop<'_>) 
     Ok(dfs.get(dfs.len() / 2).copied().unwrap_or(0))
 }
 
-/// The pattern of what is no template.
+/// Returns the pattern of a pair that is no template.
 fn classify(a: &[u64], b: &[u64], passages: &[Aligned], median_df: u64) -> Pattern {
     let is_common = median_df >= COMMON_DF_MIN;
     let longest = passages.iter().map(|passage| passage.query.len()).max().unwrap_or(0);
@@ -127,8 +129,8 @@ fn classify(a: &[u64], b: &[u64], passages: &[Aligned], median_df: u64) -> Patte
     Pattern::TextReuse
 }
 
-/// A token whose comparisons are counted. When there have been too many all tokens are equal, which ends any
-/// comparison of two sequences soon.
+/// A token whose comparisons are counted. After too many comparisons all tokens are equal, which
+/// soon ends any comparison of two sequences.
 #[derive(Clone, Copy)]
 struct CountedToken<'a> {
     hash: u64,
@@ -181,8 +183,8 @@ impl Hash for CountedToken<'_> {
     }
 }
 
-/// Whether the passages, most of both documents, differ by small places that are filled otherwise; none if that
-/// takes more comparisons than it may.
+/// Tells whether the passages, most of both documents, differ at small places that are filled
+/// differently; `None` if that takes more comparisons than allowed.
 fn is_template(
     a: &[u64],
     b: &[u64],
@@ -235,7 +237,7 @@ mod tests {
 
     use crate::index::{Config, Index, WriterOptions};
 
-    /// The pattern of the first two of these documents.
+    /// Returns the pattern of the first two of these documents.
     fn pattern(texts: &[String]) -> Pattern {
         let config = Config::new("winnow(k=3,w=4)", "words", true).unwrap();
         let dir = tempfile::tempdir().unwrap();
@@ -258,7 +260,7 @@ mod tests {
 
     #[test]
     fn differences_are_looked_for_within_a_bound_and_a_stop() {
-        // Two texts without anything in common take as many comparisons as their lengths squared.
+        // Two texts with nothing in common take as many comparisons as their lengths squared.
         let [a, b] = [0, 1].map(|seed| (0..4_000u64).map(|i| 2 * i + seed).collect::<Vec<u64>>());
         let all = |len| {
             let (query, hit, matched) = (0..len, 0..len, Vec::new());

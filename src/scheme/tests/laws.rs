@@ -1,10 +1,10 @@
-//! What holds for every scheme, whatever it selects.
+//! Laws that hold for every scheme, whatever it selects.
 
 use super::*;
 use crate::text::paragraph_break;
 use frequency::testing;
 
-/// All families as they are by default, so that none can be forgotten, and with parameters at
+/// Returns all families with their defaults, so that none can be forgotten, and with parameters for
 /// which few tokens make several fingerprints.
 fn all() -> Vec<String> {
     let specs = families().iter().flat_map(|family| {
@@ -48,7 +48,7 @@ fn the_table_of_the_documentation_is_that_of_the_families() {
 
 #[test]
 fn the_small_parameters_make_several_fingerprints() {
-    // Or the laws would be about signatures of one.
+    // Otherwise the laws would be about signatures of one fingerprint.
     let hashes: Vec<u64> = (0..200).map(|i| mix64(mix64(i) % 90)).collect();
     for family in families() {
         for spec in family.laws.small {
@@ -68,8 +68,8 @@ proptest! {
         let texts = [&a, &b].map(|hashes| hashes.iter().collect::<HashSet<_>>());
         let are_strangers = texts[0].is_disjoint(&texts[1]);
         let all = all();
-        // The copy is another value in memory, stands elsewhere in its text, and is signed by
-        // another scheme on another thread, after another document.
+        // The copy is another value in memory, at another place in its text, and signed by another
+        // scheme on another thread, after another document.
         let copied: Vec<Vec<Fingerprint>> = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let span = |i: u32| Span { start: 7 * i, end: 7 * i + 5 };
@@ -89,7 +89,7 @@ proptest! {
             let original = sign(spec, &a);
             prop_assert!(!original.is_empty(), "{}", spec);
             prop_assert_eq!(&original, &copied, "{}", spec);
-            // Codes of few bits, and places of so short a document, may agree by chance.
+            // Codes of few bits, and positions in so short a document, may agree by chance.
             let is_coarse = GRAMMAR.parse(spec).unwrap().1.laws.is_coarse;
             if are_strangers && !is_coarse {
                 prop_assert!(keys(&original).is_disjoint(&keys(&sign(spec, &b))), "{}", spec);
@@ -119,7 +119,7 @@ fn only_a_document_without_tokens_has_no_fingerprint() {
     }
 }
 
-/// What a signature is, in one number.
+/// Returns a signature as one number.
 fn digest(signature: &[Fingerprint]) -> u64 {
     let add = |sum: u64, f: &Fingerprint| mix64(sum ^ f.key) ^ u64::from(f.position);
     signature.iter().fold(0, add)
@@ -153,14 +153,14 @@ fn keys_of_every_scheme_never_change() {
     }
 }
 
-/// What the pieces of a document are that its fingerprints stand for, as [`Extent`] says.
+/// Checks that the fingerprints of a document cover the pieces that [`Extent`] states.
 fn check_extents(spec: &str, hashes: &[u64]) {
     let scheme = scheme(spec);
     let Some(extent) = scheme.extent() else { return };
     let signature = sign_tokens(&scheme, &tokens_of(hashes.to_vec()));
     let tokens = hashes.len() as u32;
     if let [only] = &signature[..] {
-        // It may be of all tokens, because nothing else could be selected.
+        // The fingerprint may cover all tokens, because nothing else could be selected.
         assert!(only.position < tokens);
         return;
     }
@@ -173,7 +173,7 @@ fn check_extents(spec: &str, hashes: &[u64]) {
             signature.iter().find(|found| found.position == position).map(|found| found.key)
         };
         if let Extent::Exactly(_) | Extent::Segment = extent {
-            // What stands behind the piece says nothing about its key.
+            // Tokens behind the piece do not affect its key.
             let mut other = hashes.to_vec();
             for (i, hash) in other[end as usize..].iter_mut().enumerate() {
                 *hash = mix64(*hash ^ i as u64 ^ 0xdead);
@@ -182,7 +182,7 @@ fn check_extents(spec: &str, hashes: &[u64]) {
             assert!(found.is_none_or(|found| found == key), "{spec} at {start}: past {end}");
         }
         if let Extent::Exactly(_) | Extent::AtLeast(_) = extent {
-            // And all that stands in it does.
+            // All tokens in it do.
             let cut = has(&hashes[..end as usize - 1], start);
             assert_ne!(cut, Some(key), "{spec} at {start}: less than to {end}");
         }
@@ -212,7 +212,7 @@ proptest! {
 
 #[test]
 fn segments_longer_than_the_mean_and_spots_over_small_words_are_no_shorter_than_they_are() {
-    // Five schemes said how long a piece is in the mean, or without the small words in it.
+    // Five schemes reported the mean length of a piece, or a length without the small words in it.
     let words = distinct_hashes(400, 9);
     let the = crate::hash::hash_bytes(b"the");
     let longest = |spec: &str, hashes: &[u64]| {

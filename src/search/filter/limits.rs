@@ -1,8 +1,8 @@
-//! Which filters are small enough to be parsed?
+//! Limits on the size and nesting of filters that are parsed.
 //!
-//! tantivy's grammar and what it makes of a query are recursive: a filter of 2 KiB that is nothing
-//! but parentheses takes more stack than a thread has, which ends the process. And some of its steps
-//! take time with the square of a word's length. So the text is looked at first, in one pass from
+//! tantivy's grammar, and the query that it makes, are recursive: a filter of 2 KiB that consists
+//! of parentheses takes more stack than a thread has, which ends the process. And some of its steps
+//! take time with the square of a word's length. So the text is checked first, in one pass from
 //! left to right that knows no grammar and errs to the safe side.
 
 use crate::text::is_white_space;
@@ -18,7 +18,7 @@ const DEPTH_MAX: usize = 32;
 /// for the end of a name, from every word. The longest id fits.
 const RUN_BYTES_MAX: usize = 1 << 10;
 
-/// What cannot stand in the name of a field, unless after a backslash.
+/// The characters that the name of a field cannot have, unless after a backslash.
 const SIGNS: [char; 15] =
     ['+', '^', '`', ':', '{', '}', '"', '\'', '[', ']', '(', ')', '!', '*', ' '];
 
@@ -28,10 +28,10 @@ const PARTS_MAX: usize = 32;
 /// The maximum number of words and signs in a filter.
 const WORDS_MAX: usize = 4 << 10;
 
-/// The maximum number of ranges and prefixes of values: each may look at every document.
+/// The maximum number of ranges and prefixes of values: each may examine every document.
 const SCANS_MAX: usize = 32;
 
-/// What is wrong with the filter, as a clause, if it is too large or too deep.
+/// Reports, as a clause, why the filter is too large or too deep.
 pub(super) fn check(text: &str) -> Result<(), String> {
     if text.len() > BYTES_MAX {
         return Err(format!(
@@ -42,13 +42,13 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     }
     let mut open = Open::default();
     let (mut words, mut dots) = (0, 0);
-    // Where the run without a sign or space begins, and the word.
+    // The beginnings of the run without a sign or space, and of the word.
     let (mut run_start, mut word_start) = (0, 0);
     let mut previous = ' ';
     for (at, c) in text.char_indices() {
         let end = at + c.len_utf8();
         let is_sign = SIGNS.contains(&c);
-        // In names of fields tantivy has some of them for itself.
+        // tantivy reserves some of them in names of fields.
         if c.is_control() && !is_white_space(c) {
             return Err("it contains a control character".into());
         }
@@ -75,8 +75,8 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         match c {
             '(' => open.parenthesis(),
             ')' => open.close(),
-            // In quotations and regular expressions parentheses are none; where these begin and end takes a
-            // grammar to tell.
+            // In quotations and regular expressions parentheses do not nest; only a grammar can
+            // tell where these begin and end.
             '"' | '\'' | '/' | '\\' => open.blur(),
             _ => {}
         }
@@ -94,7 +94,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     }
 }
 
-/// Refuses a filter with too many parts that may look at every document.
+/// Refuses a filter with too many parts that may examine every document.
 pub(super) fn check_scans(scans: usize) -> Result<(), String> {
     match scans > SCANS_MAX {
         true => {
@@ -106,18 +106,18 @@ pub(super) fn check_scans(scans: usize) -> Result<(), String> {
 
 /// The parentheses and negations that may be open: at least those that the grammar has open.
 ///
-/// A pair of parentheses is taken away only if nothing between them may begin or end a quotation:
+/// A pair of parentheses is removed only if no character between them can begin or end a quotation:
 /// then both are within one, or neither.
 #[derive(Default)]
 struct Open {
-    /// Of each: is it a parenthesis that the next closing one belongs to for certain?
+    /// For each: whether it is a parenthesis that certainly matches the next closing one.
     marks: Vec<Mark>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Parenthesis,
-    /// With something behind it that may be a quotation.
+    /// Followed by a character that may be a quotation mark.
     Blurred,
     Negation,
 }

@@ -1,4 +1,4 @@
-//! Can the two ends of a range be compared with the same values?
+//! Ranges of filters, with both ends of one type.
 //!
 //! tantivy takes the type of a range over `meta` from one end and answers an end of another type
 //! with a panic, also if one is a whole number and the other a fraction.
@@ -11,7 +11,7 @@ use tantivy::schema::{Field, Term, Type};
 const WHOLE_MAX: f64 = (1u64 << 52) as f64;
 
 /// Gives both ends of a range the same type: a whole number that ends a range whose other end is a
-/// fraction gives way to the fraction next to it, which takes in the same numbers.
+/// fraction is replaced by the fraction next to it, which includes the same numbers.
 ///
 /// # Errors
 /// When the ends of a range over `meta` are of types that cannot be compared, as a clause.
@@ -47,19 +47,20 @@ fn end(bound: &UserInputBound) -> Option<&str> {
     }
 }
 
-/// What tantivy takes an end for.
+/// Returns the type that tantivy assigns to an end.
 fn type_of(end: &str) -> Type {
     let empty = Term::from_field_json_path(Field::from_field_id(0), "", false);
     let term = convert_to_fast_value_and_append_to_json_term(&empty, end, false);
     term.and_then(|term| term.value().json_path_type()).unwrap_or(Type::Str)
 }
 
-/// The whole number that is written here, if there are fractions next to it.
+/// Returns the whole number that is written here, if there are fractions next to it.
 fn whole(end: &str) -> Option<f64> {
     end.parse().ok().filter(|number: &f64| number.abs() < WHOLE_MAX)
 }
 
-/// The end that takes in the same numbers as `bound`, which is the whole `number`, and is a fraction.
+/// Returns the end that includes the same numbers as `bound`, which is the whole `number`, and is a
+/// fraction.
 fn beside(bound: &UserInputBound, number: f64, is_lower: bool) -> UserInputBound {
     let is_inclusive = matches!(bound, UserInputBound::Inclusive(_));
     let fraction = if is_lower == is_inclusive { number.next_down() } else { number.next_up() };

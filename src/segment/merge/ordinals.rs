@@ -1,9 +1,9 @@
-//! Which ordinal does a term of a source have in the merged segment?
+//! New ordinals of the terms of a source in the merged segment.
 //!
-//! A map has a byte or two a term, and the fingerprints of a text are spread over all of it: read in
-//! the order of the texts, each would wait for memory as soon as the map exceeds the cache. So the
-//! ordinals of many documents are first distributed by their high bits, as a radix sort does, then
-//! renumbered window by window, and taken out again in the order in which they came.
+//! A map has a byte or two a term, and the fingerprints of a text are spread over all of it: read
+//! in the order of the texts, each would wait for memory as soon as the map exceeds the cache. So
+//! the ordinals of many documents are first distributed by their high bits, as a radix sort does,
+//! then renumbered window by window, and taken out again in their original order.
 
 use std::mem;
 
@@ -53,17 +53,17 @@ impl OrdinalMap {
         }
     }
 
-    /// The number of old ordinals.
+    /// Returns the number of old ordinals.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The memory that it takes.
+    /// Returns the number of bytes that it takes.
     pub fn bytes(&self) -> usize {
         self.packed.len() + self.stretches.len() * size_of::<Stretch>()
     }
 
-    /// Packs what has been pushed since the last full stretch.
+    /// Packs the ordinals pushed since the last full stretch.
     pub fn finish(&mut self) {
         let (Some(&first), Some(&last)) = (self.pending.first(), self.pending.last()) else {
             return;
@@ -78,8 +78,8 @@ impl OrdinalMap {
         self.pending.clear();
     }
 
-    /// Reads a line after the other of what it says of the ordinals from `old` on, `count` of them or fewer: in
-    /// order they come near far sooner than at random.
+    /// Reads the lines of the map for the ordinals from `old` on, `count` of them or fewer, one
+    /// after the other: in order they reach the cache far sooner than at random.
     fn bring(&self, old: usize, count: usize) {
         let from = (old / STRETCH).min(self.stretches.len());
         let to = (old + count).div_ceil(STRETCH).min(self.stretches.len());
@@ -90,7 +90,7 @@ impl OrdinalMap {
         near(self.packed[at(from)..at(to)].iter().step_by(LINE_BYTES).copied());
     }
 
-    /// The new ordinal of `old`.
+    /// Returns the new ordinal of `old`.
     #[inline]
     pub fn get(&self, old: u32) -> u32 {
         let stretch = &self.stretches[old as usize / STRETCH];
@@ -102,9 +102,9 @@ impl OrdinalMap {
 /// Renumbers many ordinals at once; its memory is used again.
 #[derive(Default)]
 pub struct Renumbering {
-    /// The ordinals, window by window, in each in the order in which they came.
+    /// The ordinals, window by window, each window in the original order.
     by_window: Vec<u32>,
-    /// Of each window, where its next ordinal is.
+    /// The place of the next ordinal of each window.
     next: Vec<usize>,
 }
 

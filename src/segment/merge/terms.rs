@@ -1,4 +1,4 @@
-//! Which terms have several segments together, in a range of keys?
+//! The merged terms of several segments, in a range of keys.
 //!
 //! The keys of all sources are cut into ranges, each of a few hundred blocks, so that several ranges
 //! can be merged at the same time. A range comes in batches of bounded size.
@@ -16,7 +16,7 @@ type Checked<T> = std::result::Result<T, Corruption>;
 /// Each source has at most this many blocks in a range; 128 blocks are 32,768 terms.
 const RANGE_BLOCKS: usize = 128;
 
-/// A batch ends after the term with which it has this many postings.
+/// A batch ends after the term that brings it to this number of postings.
 const BATCH_POSTINGS: usize = 1 << 18;
 
 /// The documents that a source contributes, by their ordinals in the merged segment.
@@ -30,7 +30,7 @@ pub enum Renumber {
 const DELETED: u32 = u32::MAX;
 
 impl Renumber {
-    /// Those of every source.
+    /// Returns the renumbering of every source.
     pub fn of_all(sources: &[MergeSource<'_>]) -> Vec<Renumber> {
         let mut base = 0;
         let of_one = |source: &MergeSource<'_>| {
@@ -90,17 +90,17 @@ pub struct TermRun {
 }
 
 impl Batch {
-    /// The number of terms.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// The number of postings.
+    /// Returns the number of postings.
     pub fn postings(&self) -> usize {
         self.docs.len()
     }
 
-    /// The terms, each with its documents.
+    /// Returns the terms, each with its documents.
     pub fn terms(&self) -> impl Iterator<Item = (u64, &[u32])> {
         let mut start = 0;
         self.keys.iter().zip(&self.ends).map(move |(&key, &end)| {
@@ -131,7 +131,7 @@ pub struct RangeMerge<'a> {
 }
 
 impl<'a> RangeMerge<'a> {
-    /// The merge of what the sources have in this range.
+    /// Opens the merge of the terms of the sources in this range.
     ///
     /// # Errors
     /// When a source is damaged.
@@ -154,7 +154,7 @@ impl<'a> RangeMerge<'a> {
         })
     }
 
-    /// The terms that [`advance`](Self::advance) merged; `None` after the last.
+    /// Returns the terms that [`advance`](Self::advance) merged; `None` after the last.
     pub fn batch(&self) -> Option<&Batch> {
         (!self.is_over).then_some(&self.batch)
     }
@@ -203,7 +203,7 @@ struct Least {
     count: usize,
 }
 
-/// The least of `keys`, which are not empty; without a branch on them.
+/// Finds the least of `keys`, which are not empty; without a branch on them.
 #[inline]
 fn least(keys: &[u64]) -> Least {
     let mut least = Least { key: keys[0], first: 0, count: 1 };
@@ -221,7 +221,7 @@ struct Cursor<'a> {
     source: usize,
     reader: &'a SegmentReader,
     renumber: &'a Renumber,
-    /// The key at which the cursor stands.
+    /// The key at the cursor.
     key: u64,
     /// The key before which it ends.
     end: Option<u64>,
@@ -233,7 +233,7 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the first term of the range; `None` if the source has none there.
+    /// Opens a cursor at the first term of the range; `None` if the source has no term there.
     fn open(
         source: usize,
         reader: &'a SegmentReader,
@@ -276,7 +276,7 @@ impl<'a> Cursor<'a> {
         self.at == self.keys.len()
     }
 
-    /// The ordinal of its term in the source.
+    /// Returns the ordinal of its term in the source.
     fn ordinal(&self) -> usize {
         (self.next_block - 1) * BLOCK_TERMS + self.at
     }
@@ -292,7 +292,8 @@ impl<'a> Cursor<'a> {
         Ok(true)
     }
 
-    /// Reads the next block, of which no key is at most `last`; false if it has none in the range.
+    /// Reads the next block, whose keys must all be above `last`; false if it has no key in the
+    /// range.
     fn load(&mut self, last: Option<u64>) -> Checked<bool> {
         self.at = 0;
         self.keys.clear();
@@ -357,7 +358,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// That the keys of a block are not what comes after those of the block before it.
+/// Reports that the keys of a block do not follow those of the block before it.
 #[cold]
 pub fn disorder(reader: &SegmentReader, block: usize) -> Corruption {
     let what = format!("the keys of block {block} are not in order");

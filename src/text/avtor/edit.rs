@@ -1,7 +1,7 @@
-//! Where in the original do the words of an edited text stand?
+//! The positions of the words of an edited text in the original.
 //!
-//! Some analyzers change a text before they cut it into words. Passages are shown in the original, so
-//! an edited text knows for each of its bytes which bytes of the original it came from.
+//! Some analyzers change a text before they cut it into words. Passages are shown in the original,
+//! so an edited text records for each of its bytes which bytes of the original it came from.
 
 use crate::text::Span;
 
@@ -15,11 +15,11 @@ pub(in crate::text) struct Edited {
 
 #[derive(Debug)]
 struct Piece {
-    /// Where it begins in the edited text.
+    /// Its start in the edited text.
     start: usize,
     /// The bytes of the original that it came from.
     origin: Span,
-    /// It is those bytes, unchanged.
+    /// Whether it is those bytes, unchanged.
     is_copy: bool,
 }
 
@@ -29,7 +29,7 @@ impl Edited {
         self.push(&original[start..end], start, end, true);
     }
 
-    /// Appends `text`, which stands for the bytes from `start` to `end` of the original.
+    /// Appends `text`, which replaces the bytes from `start` to `end` of the original.
     pub(in crate::text) fn replace(&mut self, text: &str, start: usize, end: usize) {
         self.push(text, start, end, false);
     }
@@ -48,7 +48,7 @@ impl Edited {
         self.text.push_str(text);
     }
 
-    /// The bytes of the original from which those of `span`, which are not none, came.
+    /// Returns the source of `span`, which is not empty, as bytes of the original.
     pub(in crate::text) fn origin(&self, span: Span) -> Span {
         let (first, offset) = self.piece_at(span.start as usize);
         let start = if first.is_copy { first.origin.start + offset } else { first.origin.start };
@@ -57,7 +57,7 @@ impl Edited {
         Span { start, end }
     }
 
-    /// The piece that has this byte, and how far from the beginning of the piece it is.
+    /// Returns the piece that has this byte, and the offset of the byte in it.
     fn piece_at(&self, byte: usize) -> (&Piece, u32) {
         let after = self.pieces.partition_point(|piece| piece.start <= byte);
         let piece = &self.pieces[after - 1];

@@ -1,4 +1,4 @@
-//! Are all letters of a word of the script that the word is written in?
+//! Replacement of letters that are not of the script of their word.
 //!
 //! A Latin "o" in a Cyrillic word looks right and spoils every comparison (Sharapova and Sharapova
 //! 2018, section 3.3). In a word of letters of several of the scripts Latin, Cyrillic and Greek, the
@@ -14,25 +14,25 @@ use crate::text::unicode::{Script, is_letter, is_upper_case, script};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// How many scripts are looked at.
+/// The number of scripts that are examined.
 const SCRIPTS: usize = Script::Latin as usize + 1;
 
-/// The blocks whose letters are looked at: ASCII, Greek, Cyrillic.
+/// The blocks whose letters are examined: ASCII, Greek, Cyrillic.
 const LETTERS: [std::ops::RangeInclusive<char>; 3] =
     ['A'..='z', '\u{370}'..='\u{3ff}', '\u{400}'..='\u{4ff}'];
 
-/// Of a letter, by script, the letter that looks the same.
+/// For a letter, the letter that looks the same in each script.
 type Likes = [Option<char>; SCRIPTS];
 
 fn script_of(c: char) -> Option<usize> {
     script(c).map(|script| script as usize)
 }
 
-/// The letters that have a like in another script.
+/// Returns the letters that have a like in another script.
 fn likes() -> &'static HashMap<char, Likes> {
     static LIKES: OnceLock<HashMap<char, Likes>> = OnceLock::new();
     LIKES.get_or_init(|| {
-        // What two characters of the same case and look have in common.
+        // The key that two characters of the same case and look have in common.
         let look = |c: char| {
             (unicode_security::skeleton(&c.to_string()).collect::<String>(), is_upper_case(c))
         };
@@ -55,7 +55,7 @@ fn likes() -> &'static HashMap<char, Likes> {
     })
 }
 
-/// All letters that have a like, in one number: another version of the table has another.
+/// Returns a hash of all letters that have a like, which differs between versions of the table.
 pub(in crate::text) fn likes_hash() -> u64 {
     let letters = LETTERS.into_iter().flatten();
     let both = letters.filter_map(|c| Some((c, likes().get(&c)?)));
@@ -66,7 +66,7 @@ pub(in crate::text) fn likes_hash() -> u64 {
     hash_bytes(text.as_bytes())
 }
 
-/// The text with its words in one script each; nothing if they are already.
+/// Returns the text with its words in one script each; `None` if they are already.
 pub(in crate::text) fn replace(text: &str) -> Option<Edited> {
     let mut edited: Option<Edited> = None;
     let mut copied = 0;
@@ -91,13 +91,13 @@ pub(in crate::text) fn replace(text: &str) -> Option<Edited> {
     edited
 }
 
-/// The runs of letters of a text that are not all ASCII, with marks and what is invisible between
-/// them, and where they begin.
+/// Returns the runs of letters of a text that are not all ASCII, with the marks and invisible
+/// characters between them, and the positions where they begin.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let ends = |c: char| !is_letter(c) && !is_within_words(c);
-        // Most of most texts is ASCII, and is not looked at letter by letter.
+        // Most text is ASCII, which is not examined letter by letter.
         let other = at + text.as_bytes()[at..].iter().position(|byte| !byte.is_ascii())?;
         let before = &text[at..other];
         let from = at + before.rfind(ends).map_or(0, |i| i + 1);
@@ -108,7 +108,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The script that a word of several scripts is written in.
+/// Returns the script that a word of several scripts is written in.
 fn right_script(word: &str) -> Option<usize> {
     if word.is_ascii() {
         return None;
@@ -131,7 +131,7 @@ fn right_script(word: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// All runs of letters.
+    /// Returns all runs of letters.
     fn all_words(text: &str) -> Vec<(usize, &str)> {
         let (mut words, mut at) = (Vec::new(), 0);
         while let Some(i) = text[at..].find(is_letter) {
@@ -167,9 +167,9 @@ mod tests {
         check("\u{3bb}o\u{3b3}", "\u{3bb}\u{3bf}\u{3b3}");
         // Capitals look like capitals: "VOR" in Cyrillic with a Latin O.
         check("\u{412}O\u{420}\u{42b}", "\u{412}\u{41e}\u{420}\u{42b}");
-        // A space of no width and a soft hyphen part nothing.
+        // A space of no width and a soft hyphen separate nothing.
         check("\u{43c}\u{200b}o\u{ad}\u{43b}", "\u{43c}\u{200b}\u{43e}\u{ad}\u{43b}");
-        // Words of one script are left, also those that could be of another.
+        // Words of one script are left unchanged, also those that could be of another.
         for text in ["plain text", "\u{43e}\u{43d} ace", "\u{e9}t\u{e9}", ""] {
             assert!(replace(text).is_none(), "{text}");
         }

@@ -1,8 +1,8 @@
-//! In which language is this text, and what does the language do to its words?
+//! Detection of the language of a text, and its stop words and stemmer.
 //!
-//! The languages are those for which there is a Snowball stemmer. All that is here comes from
-//! libraries (whatlang, Snowball, the stop words of NLTK), whose versions are pinned: what they say
-//! decides which documents find each other.
+//! The languages are those with a Snowball stemmer. All the rules here come from libraries
+//! (whatlang, Snowball, the stop words of NLTK), whose versions are pinned: their results decide
+//! which documents find each other.
 
 use super::LANGUAGES as NAMES;
 use crate::hash::{BuildKeyHasher, hash_bytes};
@@ -41,11 +41,11 @@ const LANGUAGES: [(Lang, Algorithm); NAMES.len() - 2] = [
     (Lang::Tur, Algorithm::Turkish),
 ];
 
-/// The number of bytes of a text from which its language is detected.
+/// The number of bytes that language detection reads from a text.
 const SAMPLE_BYTES: usize = 16 << 10;
 
 impl Language {
-    /// The language of this number in [`NAMES`]; that of `text` if it is to be found out.
+    /// Returns the language of this number in [`NAMES`]; that of `text` if it is to be detected.
     pub(in crate::text) fn of(number: usize, text: &str) -> Option<Language> {
         match number {
             0 => detect(text),
@@ -54,7 +54,7 @@ impl Language {
         }
     }
 
-    /// The language of this number in [`NAMES`], or all if it is to be found out.
+    /// Returns the language of this number in [`NAMES`], or all if it is to be detected.
     pub(in crate::text) fn all(number: usize) -> Vec<Language> {
         match number {
             0 => (0..LANGUAGES.len()).map(Language).collect(),
@@ -62,12 +62,12 @@ impl Language {
         }
     }
 
-    /// A number that no other language has, less than 255.
+    /// Returns a number that no other language has, less than 255.
     pub(in crate::text) fn number(self) -> u8 {
         self.0 as u8
     }
 
-    /// Its stop words as they are listed.
+    /// Returns its stop words as they are listed.
     pub(in crate::text) fn stop_list(self) -> &'static [&'static str] {
         stop_words::lookup(NAMES[self.0 + 2]).unwrap_or_default()
     }
@@ -76,7 +76,7 @@ impl Language {
         Stemmer::new(LANGUAGES[self.0].1)
     }
 
-    /// The hashes of the normal forms of its stop words; `normal_form` makes them.
+    /// Returns the hashes of the normal forms of its stop words; `normal_form` computes these.
     pub(in crate::text) fn stop_words(
         self,
         normal_form: impl Fn(&str) -> String,
@@ -84,15 +84,16 @@ impl Language {
         static SETS: [OnceLock<StopWords>; LANGUAGES.len()] =
             [const { OnceLock::new() }; LANGUAGES.len()];
         SETS[self.0].get_or_init(|| {
-            // "don't" is two words here, and what stands before and after the apostrophe stops.
+            // "don't" is two words here, and the parts before and after the apostrophe are stop
+            // words.
             let parts = self.stop_list().iter().flat_map(|word| word.split(['\'', '\u{2019}']));
             parts.map(|word| hash_bytes(normal_form(word).as_bytes())).collect()
         })
     }
 }
 
-/// The one of the languages that a text is most likely in, if it is in words at all. How sure it is
-/// does not matter: versions of a text must be taken for the same language, right or wrong.
+/// Returns the most likely language of a text, if it contains words. The certainty does not matter:
+/// versions of a text must be assigned to the same language, right or wrong.
 fn detect(text: &str) -> Option<Language> {
     let mut lengths = (0..=SAMPLE_BYTES.min(text.len())).rev();
     let end = lengths.find(|&end| text.is_char_boundary(end)).unwrap_or(0);
@@ -101,12 +102,12 @@ fn detect(text: &str) -> Option<Language> {
         return detect_latin(text);
     }
     let text: String = text.chars().map(settled).collect();
-    // The script is that of the most characters.
+    // The script is that of most characters.
     let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
     if letters > text.chars().filter(|c| !c.is_ascii()).count() {
         return detect_latin(&text);
     }
-    // In the other scripts there is one of the languages each, or none.
+    // Each other script has one of the languages, or none.
     let lang = match whatlang::detect_script(&text)? {
         Script::Latin => return detect_latin(&text),
         Script::Arabic => Lang::Ara,
@@ -118,7 +119,7 @@ fn detect(text: &str) -> Option<Language> {
     of_lang(lang)
 }
 
-/// The most likely language of a sample in Latin script.
+/// Returns the most likely language of a sample in Latin script.
 fn detect_latin(text: &str) -> Option<Language> {
     static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
         Detector::with_allowlist(LANGUAGES.iter().map(|language| language.0).collect())
@@ -130,13 +131,13 @@ fn of_lang(lang: Lang) -> Option<Language> {
     LANGUAGES.iter().position(|language| language.0 == lang).map(Language)
 }
 
-/// The character itself, unless its lower case may depend on the compiler.
+/// Returns the character itself, unless its lower case may depend on the compiler.
 ///
 /// whatlang lower-cases a text by `str::to_lowercase`, which follows the compiler's Unicode version.
 /// Unicode never changes the lower case of a character that has one, so only characters that are new
 /// can differ: those that the tables do not know, and the cased ones of Unicode 17, which the
-/// oldest compiler that builds cento does not know. The lower case of a sigma depends on what stands
-/// around it, by a property of all characters that may change.
+/// oldest compiler that builds cento does not know. The lower case of a sigma depends on the
+/// characters around it, by a property of all characters that may change.
 fn settled(c: char) -> char {
     match c {
         c if c.is_ascii() => c,
@@ -216,8 +217,8 @@ mod tests {
 
     #[test]
     fn what_is_lower_cased_has_the_same_lower_case_in_every_version_of_unicode() {
-        // If this fails, the compiler knows another lower case of a character that the detector
-        // sees: it must not see it (`settled`).
+        // If this fails, the compiler has another lower case for a character that the detector
+        // sees; `settled` must hide it.
         let (mut digest, mut cased) = (0, 0);
         for c in ('\0'..=char::MAX).filter(|&c| settled(c) == c) {
             for lower in c.to_lowercase().filter(|&lower| lower != c) {
@@ -237,7 +238,7 @@ mod tests {
 
     #[test]
     fn every_language_has_stop_words_and_a_stemmer_of_its_own() {
-        // The sets are made once in a process: as the analyzer makes them.
+        // The sets are made once in a process, in the same way as by the analyzer.
         let form = Form { nfkc: true, fold: true };
         let mut sets = HashSet::new();
         for (number, name) in NAMES.iter().enumerate().skip(2) {

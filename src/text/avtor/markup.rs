@@ -1,18 +1,18 @@
-//! What does a text with HTML tags say?
+//! Removal of HTML markup.
 //!
 //! Tags, comments, and the contents of scripts and style sheets go; character references become
 //! their characters (Sharapova and Sharapova 2018, section 3.3). A tag within a line of text
-//! (`<b>`) joins what stands around it, any other separates it, as a reader sees it.
+//! (`<b>`) joins the text around it, any other separates it, as a reader sees it.
 
 use super::edit::Edited;
 use html5gum::Tokenizer;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use std::convert::Infallible;
 
-/// Elements whose contents are not read.
+/// Elements whose contents are skipped.
 const HIDDEN: [&[u8]; 2] = [b"script", b"style"];
 
-/// Elements that stand within a line of text.
+/// Elements that are within a line of text.
 const WITHIN_LINES: [&[u8]; 24] = [
     b"a", b"abbr", b"acronym", b"b", b"big", b"cite", b"code", b"dfn", b"em", b"font", b"i",
     b"kbd", b"mark", b"q", b"s", b"samp", b"small", b"span", b"strong", b"sub", b"sup", b"tt",
@@ -22,17 +22,17 @@ const WITHIN_LINES: [&[u8]; 24] = [
 /// The longest character reference, with `&` and `;`.
 const REFERENCE_BYTES_MAX: usize = 40;
 
-/// The text without its markup; nothing if it has none.
+/// Returns the text without its markup; `None` for a text without markup.
 pub(in crate::text) fn strip(text: &str) -> Option<Edited> {
     memchr::memchr2(b'<', b'&', text.as_bytes()).map(|_| read(text))
 }
 
-/// What is left of a text.
+/// Returns the remaining text.
 fn read(text: &str) -> Edited {
     let mut edited = Edited::default();
     let mut is_hidden = false;
     let mut separates: Option<usize> = None;
-    // Where what has been understood ends.
+    // The end of the text that has been interpreted.
     let mut end = 0;
     let callback = |event: CallbackEvent<'_>, span: html5gum::Span<usize>| -> Option<Infallible> {
         let is_unclosed = |text: &str| !text.ends_with("-->") && !text.ends_with("--!>");
@@ -72,10 +72,10 @@ fn read(text: &str) -> Edited {
     };
     let mut emitter = CallbackEmitter::new(callback);
     emitter.naively_switch_states(true);
-    // Reading from memory does not fail, and the callback yields nothing: it is all done by asking.
+    // Reading from memory does not fail, and the callback yields nothing: one call does everything.
     let nothing = Tokenizer::new_with_emitter(text, emitter).next();
     debug_assert!(nothing.is_none());
-    // A tag or comment that does not end is none: "i<n" in a text that is no HTML.
+    // A tag or comment that does not end is text: "i<n" in a text that is not HTML.
     if !is_hidden && text[end..].starts_with('<') {
         edited.replace(" ", end, end);
         push_text(&mut edited, text, end, text.len());
@@ -88,7 +88,7 @@ fn push_text(edited: &mut Edited, text: &str, start: usize, end: usize) {
     let mut copied = start;
     for (at, _) in text[start..end].match_indices('&') {
         let at = start + at;
-        // To the semicolon, with no other reference before it.
+        // Extends to the semicolon, if no other reference begins before it.
         let length = text[at + 1..end].find([';', '&']).map_or(0, |length| length + 1);
         if length >= REFERENCE_BYTES_MAX || text.as_bytes()[at + length] != b';' {
             continue;
@@ -123,7 +123,7 @@ mod tests {
         check("<ul><li>\u{436}<li>b", " \u{436} b");
     }
 
-    /// The text between the tags of a text, as the tokenizer gives it.
+    /// Returns the text between the tags of a text, as the tokenizer returns it.
     fn strings(text: &str) -> String {
         let mut found = String::new();
         let mut is_hidden = false;
@@ -162,7 +162,7 @@ mod tests {
                 prop_assert_eq!(&edited.text, &text);
                 prop_assert!(strip(&text).is_none());
             }
-            // The spans say what the tokenizer's own strings say.
+            // The spans agree with the tokenizer's own strings.
             if !text.contains(['&', '\0']) {
                 let letters = |text: &str| -> String {
                     text.chars().filter(|c| !c.is_whitespace()).collect()

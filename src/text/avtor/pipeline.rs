@@ -1,8 +1,8 @@
-//! What does AVTOR.NET make of words?
+//! The pipeline of AVTOR.NET for words.
 //!
-//! The pipeline of Sharapova and Sharapova (2018), section 3.3: markup is removed, letters of a wrong
-//! script are replaced, stop words and words that say little are left out, the others stemmed. If
-//! nothing would be left, all words are kept.
+//! The pipeline of Sharapova and Sharapova (2018), section 3.3: markup is removed, letters of a
+//! wrong script are replaced, stop words and words of little meaning are left out, and the others
+//! are stemmed. If no word would be left, all words are kept.
 
 use super::edit::Edited;
 use super::language::{Language, StopWords};
@@ -22,14 +22,14 @@ use frostem::Stemmer;
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
-/// Words that say little are shorter or longer than this, in letters, or have a digit in them.
+/// Words of little meaning are shorter or longer than this, in letters, or contain a digit.
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=30;
 
-/// The tokens of a text are what the steps make of its words.
+/// The tokens of a text are the results of the steps for its words.
 #[derive(Debug)]
 pub(super) struct Avtor {
     steps: Steps,
-    /// As many as texts were analyzed at a time; two megabytes each, at most.
+    /// One for each text that was analyzed at the same time; two megabytes each, at most.
     vocabularies: Mutex<Vec<Vocabulary>>,
 }
 
@@ -38,16 +38,16 @@ impl Avtor {
         Avtor { steps: Steps::new(spec), vocabularies: Mutex::default() }
     }
 
-    /// What one text leaves to the next: a list of vocabularies is right whatever panicked.
+    /// Returns the vocabularies that earlier texts left; a list of them is valid whatever panicked.
     fn vocabularies(&self) -> std::sync::MutexGuard<'_, Vec<Vocabulary>> {
         self.vocabularies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The steps of AVTOR.NET that are taken.
+/// The steps of AVTOR.NET that are enabled.
 #[derive(Debug, Clone, Copy)]
 struct Steps {
-    /// A number of the names of languages.
+    /// The index of the language in the list of names.
     language: usize,
     markup: bool,
     homoglyphs: bool,
@@ -56,11 +56,11 @@ struct Steps {
     stem: bool,
 }
 
-/// What the steps take for a while for each byte of a text, at most: two edited texts, each byte of
-/// which may be a piece of its own.
+/// The maximum memory that the steps take temporarily for each byte of a text: two edited texts, in
+/// which each byte may be a piece of its own.
 const BYTES_A_BYTE: usize = 50;
 
-/// Texts of which each of the steps makes something else.
+/// Texts that each of the steps changes.
 const PROSE: [&str; 3] = [
     SAMPLE,
     "<em>Two</em> caf&eacute;s and thousand connections of 1999 were made by these machines, and t\u{435}sting them was hard.",
@@ -113,8 +113,8 @@ impl Tokenize for Avtor {
     }
 }
 
-/// Appends what the steps make of the words of `text`. What has been made of words is kept in
-/// `vocabulary`, which is made if it is needed.
+/// Appends the tokens that the steps make from the words of `text`. Outcomes are cached in
+/// `vocabulary`, which is created when it is first needed.
 fn avtor(
     text: &str,
     steps: Steps,
@@ -150,7 +150,7 @@ fn avtor(
     Ok(())
 }
 
-/// Takes tokens of an edited text, from where they stand in the original.
+/// Takes tokens of an edited text, with their spans in the original.
 struct Moved<'a, T, F> {
     tokens: &'a mut T,
     origin: F,
@@ -176,13 +176,13 @@ impl<T: Take, F: Fn(Span) -> Span> Take for Moved<'_, T, F> {
     }
 }
 
-/// Takes of the words of a text what becomes of them.
+/// Takes the outcomes of the words of a text.
 struct StemSink<'a, T, F> {
     words: &'a Words<'a>,
     vocabulary: &'a mut Vocabulary,
-    /// Words are taken also if they are left out otherwise.
+    /// Whether words are taken also if they would be left out otherwise.
     keeps_all: bool,
-    /// The words of the text so far: a text of which all are left out is not one without words.
+    /// The number of words of the text so far: a text whose words are all left out still has words.
     met: u64,
     tokens: &'a mut T,
     origin: F,
@@ -215,10 +215,10 @@ impl<T: Take, F: Fn(Span) -> Span> Take for StemSink<'_, T, F> {
     }
 }
 
-/// What becomes of the words of one text.
+/// The processing of the words of one text.
 struct Words<'a> {
     text: &'a str,
-    /// A number for its language.
+    /// The number of its language.
     number: u8,
     stop_words: Option<&'static StopWords>,
     stemmer: Option<Stemmer>,
@@ -237,12 +237,12 @@ impl Words<'_> {
         Words { text, number, stop_words, stemmer, filter: steps.filter }
     }
 
-    /// Whether every word is left as it is.
+    /// Returns whether every word is left unchanged.
     fn are_left(&self) -> bool {
         self.stop_words.is_none() && self.stemmer.is_none() && !self.filter
     }
 
-    /// What becomes of the word at `span`, which has this hash.
+    /// Returns the outcome of the word at `span`, which has this hash.
     #[cold]
     fn outcome(&self, hash: u64, span: Span) -> Outcome {
         let letters = letters(self.text, hash, span);
@@ -261,7 +261,8 @@ impl Words<'_> {
 /// Longer words have no stem: finding it takes time that grows with the square of the length.
 const STEMMED_BYTES_MAX: usize = 1 << 10;
 
-/// What languages do to words, as numbers: another version of a library has others.
+/// Returns the effects of languages on words, as numbers, which differ between versions of a
+/// library.
 fn language_hashes(language: usize) -> Vec<u64> {
     let mut hashes = Vec::new();
     for language in Language::all(language) {
@@ -275,8 +276,8 @@ fn language_hashes(language: usize) -> Vec<u64> {
     hashes
 }
 
-/// Whether a word is a number, a code, a single letter or a heap of letters. Of scripts written
-/// without spaces every pair of letters is a word.
+/// Returns whether a word is a number, a code, a single letter or a heap of letters. In scripts
+/// written without spaces every pair of letters is a word.
 fn says_little(word: &str) -> bool {
     !LETTERS.contains(&word.chars().count()) || word.chars().any(|c| is_number(c) || c == '_')
 }
@@ -295,7 +296,7 @@ mod tests {
     const ALL: Steps =
         Steps { language: 6, markup: true, homoglyphs: true, stop: true, filter: true, stem: true };
 
-    /// What the words have become, by their spans, must be these.
+    /// Checks that the outcomes of words, by their spans, are these.
     fn check(steps: Steps, text: &str, expected: &[(&str, &str)]) {
         let mut tokens = Tokens::default();
         avtor(text, steps, &mut tokens);
@@ -359,7 +360,7 @@ mod tests {
         }
     }
 
-    /// What the steps make of the words of a text without markup and homoglyphs, word by word.
+    /// Applies the steps to the words of a text without markup and homoglyphs, word by word.
     fn word_by_word(text: &str, steps: Steps) -> Tokens {
         let mut words = Tokens::default();
         tokenize(text, FORM, UNITS, &mut words, Stop::NEVER).unwrap();

@@ -1,23 +1,23 @@
-//! What was made of this word when it was met before?
+//! A cache of words and their stems.
 //!
-//! Texts repeat their words, and to find a stem takes thirty times as long as to look one up. A
+//! Texts repeat their words, and finding a stem takes thirty times as long as looking one up. A
 //! [`Vocabulary`] is emptied when it is full. It compares the letters of words, not only their
-//! hashes, so what it answers never depends on which words came before.
+//! hashes, so its result never depends on which words came before.
 
 use crate::hash::BuildKeyHasher;
 use std::collections::HashMap;
 use std::fmt;
 
-/// What the steps make of a word.
+/// The outcome of the steps for a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// The hash of the token that it becomes.
+    /// The hash of its token.
     pub(super) hash: u64,
-    /// It is neither a stop word nor one that says little.
+    /// Whether it is neither a stop word nor one of little meaning.
     pub(super) is_kept: bool,
 }
 
-/// A bounded number of words and what was made of them.
+/// A bounded number of words and their outcomes.
 pub(super) struct Vocabulary {
     /// By the hash of the normal form.
     known: HashMap<u64, KnownWord, BuildKeyHasher>,
@@ -26,18 +26,18 @@ pub(super) struct Vocabulary {
     words_max: usize,
 }
 
-/// The words that are held, which take two megabytes: of a million words of English prose in 1,500
-/// documents all but 7 of 100 are then known.
+/// The maximum number of words held, which take two megabytes: of a million words of English prose
+/// in 1,500 documents all but 7 in 100 are then known.
 const WORDS_MAX: usize = 1 << 15;
 
-/// Longer words are not held: they are rare, and most are no words.
+/// Longer words are not held: they are rare, and most are not words.
 const WORD_BYTES_MAX: usize = 60;
 
-/// A word and what was made of it.
+/// A word and its outcome.
 #[derive(Clone, Copy)]
 struct KnownWord {
     outcome: u64,
-    /// Where its letters begin.
+    /// The offset of its letters.
     start: u32,
     length: u8,
     language: u8,
@@ -49,8 +49,8 @@ impl Vocabulary {
         Vocabulary { known: HashMap::default(), letters: Vec::new(), words_max: WORDS_MAX }
     }
 
-    /// What becomes of `word`, as a text has it: what `make` says, which is called unless this is
-    /// known. `hash` is that of its normal form, and `language` stands for all else on which the
+    /// Returns the outcome of `word`, spelled as in the text. `make` computes it unless it is
+    /// known. `hash` is that of the normal form, and `language` represents all else on which the
     /// outcome depends.
     #[inline(always)]
     pub(super) fn outcome(
@@ -69,8 +69,8 @@ impl Vocabulary {
         outcome
     }
 
-    /// Whether `word` is the one that is known. Words of ASCII are the same in upper and lower case,
-    /// because their normal forms are; of other words this is not so sure.
+    /// Returns whether `word` is the known one. Words of ASCII are the same in upper and lower
+    /// case, because their normal forms are; for other words this is not certain.
     #[inline(always)]
     fn is_of(&self, known: &KnownWord, word: &[u8]) -> bool {
         let start = known.start as usize;
@@ -83,7 +83,7 @@ impl Vocabulary {
         if word.len() > WORD_BYTES_MAX {
             return;
         }
-        // A word of which there are several spellings leaves its letters when another takes its place.
+        // If a word has several spellings, the letters of one remain when another replaces it.
         if self.known.len() >= self.words_max || self.letters.len() >= 16 * self.words_max {
             self.known.clear();
             self.letters.clear();

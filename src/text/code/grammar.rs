@@ -1,20 +1,20 @@
-//! Which nodes of a tree are names, numbers, texts and subroutines, in each language?
+//! The grammars of the languages, with the nodes that are names, numbers, texts and subroutines.
 
 use tree_sitter_language::LanguageFn;
 
-/// A grammar, and what nodes of which kinds are.
+/// A grammar, and the kinds of its nodes that matter.
 ///
-/// In every grammar a node is an identifier, a number or a text in quotes by a part of the name of its
-/// kind; `names`, `numbers` and `texts` are the kinds of one grammar that have other names.
+/// In every grammar a node is an identifier, a number or a text in quotes by a part of the name of
+/// its kind; `names`, `numbers` and `texts` are kinds of one grammar that have other names.
 #[derive(Clone, Copy)]
 pub(super) struct Grammar {
     pub(super) language: LanguageFn,
     pub(super) subroutines: &'static [&'static str],
     names: &'static [&'static str],
     numbers: &'static [&'static str],
-    /// Taken whole.
+    /// Kinds of nodes that become one token.
     texts: &'static [&'static str],
-    /// What the parser reads after the text.
+    /// Bytes that the parser reads after the text.
     pub(super) tail: &'static [u8],
 }
 
@@ -23,7 +23,7 @@ impl Grammar {
         Grammar { language, subroutines, names: &[], numbers: &[], texts: &[], tail: &[] }
     }
 
-    /// Whether nodes of this kind are texts in quotes, if they have a name.
+    /// Returns whether nodes of this kind are texts in quotes, if they have a name.
     pub(super) fn is_text(&self, kind: &str) -> bool {
         kind.contains("string") || kind.contains("char") || self.texts.contains(&kind)
     }
@@ -49,7 +49,7 @@ const fn javascript(language: LanguageFn) -> Grammar {
     Grammar { texts: &["regex", "jsx_text"], ..Grammar::new(language, OF_JAVASCRIPT) }
 }
 
-/// The grammar of a language of this name that the build has.
+/// Returns the grammar of a language of this name that the build has.
 pub(super) fn grammar(name: &str) -> Grammar {
     match name {
         "c" => Grammar::new(tree_sitter_c::LANGUAGE, &["function_definition"]),
@@ -69,7 +69,7 @@ pub(super) fn grammar(name: &str) -> Grammar {
         #[cfg(feature = "code-web")]
         "php" => Grammar {
             names: &["name"],
-            // What is not between `<?php` and `?>` is a text.
+            // Text outside `<?php` and `?>`.
             texts: &["heredoc", "nowdoc", "text"],
             ..Grammar::new(
                 tree_sitter_php::LANGUAGE_PHP,
@@ -126,7 +126,8 @@ pub(super) fn grammar(name: &str) -> Grammar {
         #[cfg(feature = "code-all")]
         "kotlin" => Grammar {
             names: &["label"],
-            // At an `@` the scanner looks for white space, and at the end of the text it never stops.
+            // At an `@` the scanner searches for white space, and never stops at the end of the
+            // text.
             tail: b"\n",
             ..Grammar::new(
                 tree_sitter_kotlin_ng::LANGUAGE,
@@ -137,21 +138,22 @@ pub(super) fn grammar(name: &str) -> Grammar {
     }
 }
 
-/// The bytes to which the scanner of Ruby writes what is open: it checks too late that they are enough.
+/// The size in bytes of the buffer for the open heredocs and literals of Ruby's scanner, which
+/// checks too late that it is large enough.
 const RUBY_STATE_BYTES: usize = 1024;
 
 /// The scanner writes the length of a word of a heredoc as a byte.
 const RUBY_WORDS_BYTES_MAX: usize = 240;
 
-/// Whether Ruby's scanner might write past the end of its state, or abort the process over the length
-/// of a word. It keeps the words by which open heredocs end, with four bytes each, and five bytes for
-/// each open literal, of which a second one is open only within an interpolation; here all of a text
-/// count, whether they are open at a time or not.
+/// Returns whether Ruby's scanner might write past the end of its state, or abort the process over
+/// the length of a word. It keeps the closing words of open heredocs, with four bytes each, and
+/// five bytes for each open literal (a second literal is open only within an interpolation). All
+/// words and literals of the text count here, whether they are open at the same time or not.
 pub(super) fn breaks_ruby(text: &str) -> bool {
     let (mut words, mut rest) = (0, text);
     while let Some(at) = rest.find("<<") {
-        // All that may open a heredoc in one run of these signs is followed by the same word, which is
-        // looked at once: a text may be one run.
+        // All signs in one run that may open a heredoc are followed by the same word, which is
+        // examined once: a text may be one run.
         let run = &rest[at..];
         rest = run.trim_start_matches(['-', '~', '<']);
         let openings = run[..run.len() - rest.len()].matches("<<").count();
@@ -167,7 +169,7 @@ pub(super) fn breaks_ruby(text: &str) -> bool {
     words > RUBY_WORDS_BYTES_MAX || (words > 0 && words + 5 * literals + 8 > RUBY_STATE_BYTES)
 }
 
-/// Whether a character of ASCII is one of a word; of others the C library decides.
+/// Returns whether a character of ASCII is part of a word; for others the C library decides.
 fn is_word_byte(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_'
 }
@@ -177,7 +179,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The bytes of the words after each `<<`, one after the other.
+    /// Returns the bytes of the words after each `<<`, one after the other.
     fn breaks_ruby_slowly(text: &str) -> bool {
         let mut words = 0;
         for (at, _) in text.match_indices("<<") {
@@ -198,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_text_of_angle_brackets_is_looked_through_once() {
-        // At every second of them the rest of the run was looked through: 4 MiB took hours.
+        // For every second sign the rest of the run was scanned: 4 MiB took hours.
         for sign in ["<", "<<-", "<<~<"] {
             let signs = sign.repeat((4 << 20) / sign.len());
             assert!(!breaks_ruby(&signs));

@@ -1,13 +1,14 @@
-//! How much has the parser taken?
+//! Measurement of the work of a parser.
 //!
-//! tree-sitter asks after every hundred of its steps whether to go on, but not how deep its stack is, and what it
-//! does at the end of a text is one step: it follows all ways through the stack, of which errors make as
-//! many as the stack has places, and copies each. So the places of the stack are counted here, and the
-//! bytes that were ever requested, which are a measure of all work. Both are the same on every machine
-//! whose pointers have the same size.
+//! tree-sitter asks after every hundred of its steps whether to go on, but does not report how deep
+//! its stack is, and its work at the end of a text is one step: it follows all ways through the
+//! stack (errors make as many of them as the stack has places) and copies each. So this module
+//! counts the places of the stack and the bytes that were ever requested, which are a measure of
+//! all work. Both are the same on every machine whose pointers have the same size.
 //!
-//! The functions that tree-sitter calls for memory are those of the whole process. They pass everything on
-//! to those of the C library, which it has used before, and count only on a thread that parses.
+//! The functions that tree-sitter calls for memory are those of the whole process. They forward
+//! everything to those of the C library, which it used before, and count only on a thread that
+//! parses.
 
 #![expect(unsafe_code, reason = "tree-sitter takes functions of C for its memory")]
 
@@ -19,7 +20,7 @@ use std::sync::Once;
 use libc::size_t;
 use tree_sitter::{Allocator, set_allocator};
 
-/// What the parser of this thread has taken since [`Meter::begin`].
+/// The resources that the parser of this thread has used since [`Meter::begin`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ParserUse {
     /// Places of the stack that are in use, or kept for use.
@@ -28,7 +29,7 @@ pub struct ParserUse {
     pub bytes: u64,
 }
 
-/// Counts what the parser of this thread takes, until it is dropped.
+/// Counts the resources that the parser of this thread uses, until it is dropped.
 #[derive(Debug)]
 pub struct Meter(());
 
@@ -61,7 +62,7 @@ impl Meter {
         Meter(())
     }
 
-    /// What has been taken so far.
+    /// Returns the use so far.
     pub fn taken(&self) -> ParserUse {
         ParserUse { places: PLACES.with_borrow(HashSet::len), bytes: BYTES.get() }
     }
@@ -73,7 +74,7 @@ impl Drop for Meter {
     }
 }
 
-/// A link of the stack, as tree-sitter's stack.c has it.
+/// A link of the stack, as tree-sitter's stack.c defines it.
 #[repr(C)]
 struct StackLink {
     node: *mut c_void,
@@ -81,8 +82,8 @@ struct StackLink {
     is_pending: bool,
 }
 
-/// A place of the stack, as tree-sitter's stack.c has it: only its size matters, by which it is known. A node
-/// of the tree may have the size by chance, and then counts too.
+/// A place of the stack, as tree-sitter's stack.c defines it. Only its size matters, which
+/// identifies it. A node of the tree may have the size by chance, and then counts too.
 #[repr(C)]
 struct StackNode {
     state: u16,
@@ -96,7 +97,7 @@ struct StackNode {
 }
 
 fn is_on() -> bool {
-    // Also while the thread ends.
+    // This also works while the thread ends.
     IS_ON.try_with(Cell::get).unwrap_or(false)
 }
 
@@ -104,7 +105,7 @@ fn count(bytes: usize) {
     BYTES.set(BYTES.get() + bytes as u64);
 }
 
-/// The memory that the C library has given, which is not null.
+/// Returns `memory` from the C library; aborts if it is null and any `bytes` were requested.
 fn checked(memory: *mut c_void, bytes: usize) -> *mut c_void {
     if memory.is_null() && bytes > 0 {
         // As tree-sitter does by itself: it cannot go on, and neither can its caller.
@@ -157,7 +158,7 @@ mod tests {
     use std::ops::ControlFlow;
     use tree_sitter::{ParseOptions, Parser};
 
-    /// The most places of the stack while a text is parsed.
+    /// Returns the maximum number of places of the stack while a text is parsed.
     fn most_places(text: &str) -> usize {
         let meter = Meter::begin();
         let mut parser = Parser::new();
@@ -174,7 +175,7 @@ mod tests {
         most
     }
 
-    /// Fails if a version of tree-sitter lays out its stack otherwise.
+    /// Fails if a version of tree-sitter lays out its stack differently.
     #[test]
     fn the_places_of_the_stack_are_counted() {
         let nested = most_places(&"x = ".repeat(1_000));

@@ -1,4 +1,4 @@
-//! Can this program be parsed with bounded time and memory?
+//! Parsing of programs with bounded time and memory.
 //!
 //! All limits are numbers of steps, bytes and places, so that a text is parsed everywhere or nowhere.
 
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::thread;
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
-/// The tree of a program; none if parsing it takes too many steps or too much memory.
+/// Returns the tree of a program; `None` if parsing it takes too many steps or too much memory.
 ///
 /// The parser releases and merges its stack by recursion where a program can be read in two ways: a
 /// type assertion of TypeScript before another, `<a><a><a>x`, takes three levels. There are no more
@@ -31,7 +31,7 @@ pub fn parsed(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<Tr
     })
 }
 
-/// There is no room for the stack that parsing a text of this many bytes may take.
+/// Returns the error for a text of this many bytes when no stack to parse it can be allocated.
 fn no_stack(text_bytes: usize, source: &std::io::Error) -> Error {
     let stack = (STACK_BYTES_MIN + STACK_BYTES_A_BYTE * text_bytes) >> 20;
     let what = format!(
@@ -43,16 +43,16 @@ fn no_stack(text_bytes: usize, source: &std::io::Error) -> Error {
 /// Texts of up to this many bytes are parsed in the thread of the caller, whose stack has room for them.
 const PARSED_IN_PLACE_BYTES_MAX: usize = 512;
 
-/// What the parser takes of a stack for any text.
+/// The number of bytes of stack that the parser takes for any text.
 const STACK_BYTES_MIN: usize = 256 << 10;
 
-/// The space for it for each byte of a text: 128 bytes a level without optimisation, and as much again.
+/// The space for it for each byte of a text: 128 bytes a level without optimisation, doubled.
 pub const STACK_BYTES_A_BYTE: usize = 256;
 
-/// How many times more space than a stack can fill.
+/// The ratio of the reserved space to the stack that can be filled.
 pub const STACK_RESERVE: usize = 2;
 
-/// The same, in this thread.
+/// Parses like [`parsed`], in this thread.
 fn parsed_here(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<Tree>> {
     let meter = Meter::begin();
     let mut parser = Parser::new();
@@ -85,24 +85,24 @@ fn parsed_here(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<T
     stopped.map(|()| tree)
 }
 
-/// The parser asks after every hundred of its steps whether it is to go on; a text for which it asks
-/// more often than once for this many bytes is not parsed, so that what becomes of it does not depend on
-/// the machine. Of 270 MB of programs in five languages none took more than one for 34 bytes, and all
-/// together one for 150.
+/// The parser asks after every hundred of its steps whether to go on. If it asks more often than
+/// once for this many bytes, the text is not parsed, so that the outcome does not depend on the
+/// machine. In 270 MB of programs in five languages it asked at most once for 34 bytes, and once
+/// for 150 on average.
 const BYTES_A_PARSER_LOOK: usize = 8;
 
 /// See [`BYTES_A_PARSER_LOOK`].
 const PARSER_LOOKS_MIN: usize = 1 << 12;
 
-/// A text for which the stack of the parser has more places than this is not parsed: at the end of a text with errors
-/// the parser takes time and memory that grow with the square of their number, in one step. With 3,000 places 52 MiB
-/// and a quarter of a second were the most that was found. Of 32 MB of programs, one took 2,080, five more than 500, and
-/// all others fewer.
+/// A text that gives the stack of the parser more places than this is not parsed: at the end of a
+/// text with errors the parser takes time and memory that grow with the square of their number, in
+/// one step. With 3,000 places the maximum found was 52 MiB and a quarter of a second. In 32 MB of
+/// programs, one took 2,080, five more than 500, and all others fewer.
 const STACK_PLACES_MAX: usize = 3_000;
 
-/// A text for which the parser requests more bytes of memory than this for each of its bytes, those that it has
-/// released again included, is not parsed: some errors take work that grows with the square of their number. Of
-/// the same programs none took more than 145.
+/// If the parser requests more bytes of memory than this for each byte of a text, including those
+/// that it has released again, the text is not parsed: some errors take work that grows with the
+/// square of their number. The same programs took at most 145.
 const TAKEN_BYTES_A_BYTE: u64 = 400;
 
 /// See [`TAKEN_BYTES_A_BYTE`].
@@ -112,7 +112,7 @@ const TAKEN_BYTES_MIN: u64 = 4 << 20;
 /// and do it again at the next place: Kotlin's within strings.
 const PART_BYTES: usize = 1 << 10;
 
-/// A text of which parts are read more often than this, each in the mean, is not parsed.
+/// A text whose parts are read more often than this on average is not parsed.
 const READS_A_PART: usize = 64;
 
 /// See [`READS_A_PART`].

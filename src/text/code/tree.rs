@@ -1,10 +1,12 @@
-//! What does a program do, whatever its things are called and however it is laid out?
+//! Programs as token streams that ignore names and layout.
 //!
 //! Finkel et al. (2002), section 2.1: "each token is replaced by a single letter indicating its
-//! function": identifiers become `i`, numbers `0`, strings `s`; keywords and punctuation stay, white
-//! space and comments go. (What is too long or too deep to be parsed is cut into words and signs.) With `names=1` identifiers, numbers and strings stay too. Each subroutine is a
-//! *paragraph*: where one begins or ends there is a token more, [`paragraph_break`], by which the
-//! scheme `syntax` cuts. The grammars are those of tree-sitter, which read broken programs as well.
+//! function": identifiers become `i`, numbers `0`, strings `s`; keywords and punctuation stay,
+//! white space and comments go. (A text that is too long or too deep to be parsed is cut into words
+//! and signs.) With `names=1` identifiers, numbers and strings stay too. Each subroutine is a
+//! *paragraph*: an additional token, [`paragraph_break`], marks where one begins or ends, and the
+//! scheme `syntax` cuts there. The grammars are those of tree-sitter, which read broken programs as
+//! well.
 
 use super::grammar::{Grammar, breaks_ruby, grammar};
 use super::parse::{STACK_BYTES_A_BYTE, STACK_RESERVE, parsed};
@@ -19,14 +21,14 @@ use crate::text::{Span, Take, paragraph_break};
 use std::borrow::Cow;
 use tree_sitter::Node;
 
-/// What a tree takes for each byte of a text.
+/// The number of bytes that a tree takes for each byte of a text.
 const TREE_BYTES_A_BYTE: usize = 100;
 
 /// Longer texts are not parsed.
 const PARSED_BYTES_MAX: usize = 4 << 20;
 
-/// Texts with more brackets within one another are not parsed: some grammars take time and memory
-/// that grow with the square of the depth.
+/// Texts with more nested brackets are not parsed: some grammars take time and memory that grow
+/// with the square of the depth.
 const DEPTH_MAX: usize = 500;
 
 /// A text that is another program in each language.
@@ -37,15 +39,15 @@ const PROGRAM: &str = "class A { public: int f(int x) { return x + 1; /* c */ } 
 /// The number of languages, the first ones, that are in every build with the feature.
 const OF_EVERY_BUILD: usize = 5;
 
-/// Programs at which the scanners of two grammars ask the C library what a letter and what white
-/// space is, which not all C libraries answer alike.
+/// Programs on which the scanners of two grammars ask the C library whether a character is a letter
+/// or white space; C libraries differ in the answer.
 const SCANNED: [&str; 2] = [
     "fn f() { 1.\u{e9}(); 1.\u{4e2d} ; x\u{85}r\"s\"; \u{2003}1.5; }",
     "auto s = R\"\u{2003}(x)\u{2003}\"; auto t = R\"\u{e9}(x)\u{e9}\"; int y;",
 ];
 
-/// The same for the languages that are not in every build: a text that is another program in each of
-/// them, with what their scanners ask the C library about.
+/// Programs for the languages that are not in every build: a text that is another program in each
+/// of them, with the characters about which their scanners ask the C library.
 const MORE: &str = "package p; /* <?php */ function f(x) { return `a${x}` + /r/u; } \n\
     $a = <<<E\nb\nE; func (t *T) g(n int) { n := 'x' } fun h(x: Int) = x\n\
     def i(y)\n  @z = :s; <<~W\n  t\n  W\nend\n<?php echo \"b\"; ?>\nclass C { string s = $\"{1}\"; }\n\
@@ -117,7 +119,7 @@ fn tokenize(
             continue;
         }
         push(tokens, text, node, &grammar, keeps_names);
-        // To the next node that has not been seen, leaving those that are done.
+        // Moves to the next unvisited node, leaving finished ones.
         loop {
             let node = cursor.node();
             if grammar.subroutines.contains(&node.kind()) {
@@ -137,7 +139,7 @@ fn tokenize(
 /// The tokens of a program as they are found.
 struct TreeTokens<'a, T> {
     tokens: &'a mut T,
-    /// No paragraph has been begun since the last break.
+    /// Whether no paragraph has begun since the last break.
     ends_with_break: bool,
 }
 
@@ -149,8 +151,8 @@ impl<T: Take> TreeTokens<'_, T> {
     }
 }
 
-/// How many brackets are open at once, at most. An angle bracket ends with its statement if not
-/// before: mostly it says "less than".
+/// Returns the maximum number of brackets that are open at once. An angle bracket ends with its
+/// statement if not before: mostly it means "less than".
 fn depth(text: &str) -> usize {
     let (mut depth, mut angles, mut deepest) = (0usize, 0usize, 0);
     for byte in text.bytes() {
@@ -169,12 +171,12 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-/// Where a node begins in the text.
+/// Returns where a node begins in the text.
 fn start_of(text: &str, node: Node<'_>) -> usize {
     node.start_byte().min(text.len())
 }
 
-/// Where a node ends in the text, which the parser may take to be longer ([`Grammar::tail`]).
+/// Returns where a node ends in the text, which the parser may see as longer ([`Grammar::tail`]).
 fn end_of(text: &str, node: Node<'_>) -> usize {
     node.end_byte().min(text.len())
 }
@@ -213,7 +215,7 @@ fn is_comment(node: Node<'_>) -> bool {
     node.is_named() && node.kind().contains("comment")
 }
 
-/// Whether a node is a text in quotes, which is one token.
+/// Returns whether a node is a text in quotes, which is one token.
 fn is_literal(node: Node<'_>, grammar: &Grammar) -> bool {
     node.is_named() && grammar.is_text(node.kind())
 }
@@ -266,13 +268,13 @@ mod tests {
         super::tokenize(text, language, keeps_names, tokens, Stop::NEVER).unwrap();
     }
 
-    /// The program must become these tokens, where `|` is a break.
+    /// Checks that the program becomes these tokens, where `|` is a break.
     #[track_caller]
     fn check(language: &str, keeps_names: bool, text: &str, expected: &str) {
         assert_eq!(letters(language, keeps_names, text, expected), expected, "{language}: {text}");
     }
 
-    /// The tokens of a program; one that is not among `known` as it is written, in brackets.
+    /// Returns the tokens of a program; one that is not among `known` is written in brackets.
     fn letters(language: &str, keeps_names: bool, text: &str, known: &str) -> String {
         let mut tokens = Tokens::default();
         tokenize(text, language, keeps_names, &mut tokens);
@@ -369,7 +371,7 @@ mod tests {
         assert!(wrong.is_empty(), "{wrong}");
     }
 
-    /// What the scanners of two grammars are not ready for.
+    /// Inputs that the scanners of two grammars do not handle.
     #[cfg(feature = "code-all")]
     #[test]
     fn the_end_of_a_text_and_long_words_are_no_trap() {
@@ -434,7 +436,7 @@ mod tests {
         assert_eq!(depth("for (i = 0; i < n; i++) { if (a < b) { } }"), 3);
     }
 
-    /// Its scanner looked for the end of the text at each of them: 100 KB took a minute.
+    /// The scanner searched for the end of the text at each of them: 100 KB took a minute.
     #[cfg(feature = "code-all")]
     #[test]
     fn a_text_that_is_read_again_and_again_is_not_parsed() {
@@ -444,7 +446,7 @@ mod tests {
         assert!(is_parsed(&"val a: List<Int> = f(1)\n".repeat(4_000)));
     }
 
-    /// 10 KB of it took 1.2 GB at its end, and 40 KB ended the process.
+    /// 10 KB of it took 1.2 GB at its end, and 40 KB aborted the process.
     #[test]
     fn a_text_of_errors_is_not_parsed_and_its_words_and_signs_are_tokens() {
         for language in ["c", "java"] {
@@ -456,7 +458,7 @@ mod tests {
             }
             check(language, false, &"x => ".repeat(1_000), "i = > ".repeat(1_000).trim_end());
         }
-        // What grows with the square of the text is found by what it takes altogether.
+        // Parsing whose cost grows with the square of the text is caught by the total of its work.
         assert!(parsed(&"x::".repeat(8_000), &grammar("c"), Stop::NEVER).unwrap().is_none());
         let broken = "int f() { return x => 1; }\n".repeat(2_000);
         assert!(parsed(&broken, &grammar("c"), Stop::NEVER).unwrap().is_some());

@@ -1,7 +1,7 @@
-//! What does a text become under NFKC, whatever version of Unicode the library has?
+//! NFKC with the same results under every version of Unicode in the crate.
 //!
-//! The tables of normalisation are large, so they are those of unicode-normalization, in any version
-//! that knows the characters of [`super::tables`]. Its version makes no difference:
+//! The tables of normalisation are large, so this module uses those of unicode-normalization, in
+//! any version that knows the characters of [`super::tables`]. Its version makes no difference:
 //!
 //! - A string of characters that one version of Unicode has assigned becomes the same in every later
 //!   version (UAX #15, "Stability of Normalized Forms"; Unicode Character Encoding Stability
@@ -9,10 +9,10 @@
 //!   policies fix decompositions and combining classes of assigned characters.
 //! - An unassigned character has combining class 0, no decomposition and no composition (UAX #44,
 //!   the default values of properties): nothing changes it, and nothing crosses it. So a text is
-//!   parted at characters that the tables do not know, and these are handed on as they are.
+//!   split at characters that the tables do not know, and these are passed on unchanged.
 //!
-//! One thing may change for an assigned character: that a new one composes with it. So which
-//! characters can be the second part of a composition is a table too.
+//! One thing may change for an assigned character: a new one may compose with it. So the characters
+//! that can be the second part of a composition are a table too.
 //!
 //! Other modules do not use unicode-normalization.
 
@@ -37,8 +37,8 @@ pub(in crate::text) fn extend_by_nfkc_and_folding(normal: &mut Vec<char>, chars:
     });
 }
 
-/// Appends to `normal` what `form` appends for each part without unassigned characters, and these
-/// as they are.
+/// Appends to `normal` the output of `form` for each part without unassigned characters, and these
+/// unchanged.
 #[inline(always)]
 fn by_parts(
     chars: &[char],
@@ -58,33 +58,34 @@ fn by_parts(
     }
 }
 
-/// The form NFKC of `c`, which is assigned.
+/// Returns the form NFKC of `c`, which is assigned.
 pub(in crate::text) fn nfkc(c: char) -> impl Iterator<Item = char> {
     debug_assert!(is_assigned(c), "{c:?}");
     c.nfkc()
 }
 
-/// The letter that `c`, which is assigned, is without its marks.
+/// Returns the base letter of `c`, which is assigned, without its marks.
 pub(in crate::text) fn base(c: char) -> char {
     debug_assert!(is_assigned(c), "{c:?}");
     c.nfkd().next().unwrap_or(c)
 }
 
-/// The combining class of `c`, which is assigned.
+/// Returns the combining class of `c`, which is assigned.
 pub(in crate::text) fn combining_class(c: char) -> u8 {
     debug_assert!(is_assigned(c), "{c:?}");
     canonical_combining_class(c)
 }
 
-/// Whether normalisation never carries anything across the place before `c`, which is assigned.
+/// Returns whether normalisation never carries anything across the place before `c`, which is
+/// assigned.
 pub(in crate::text) fn starts_segment(c: char) -> bool {
     debug_assert!(is_assigned(c), "{c:?}");
     let first = base(c);
     combining_class(first) == 0 && !is_second(first)
 }
 
-/// Whether `c` stays as it is when it stands alone, but it, or the first of its parts, is the second
-/// part of some composition (NFKC_Quick_Check is Maybe).
+/// Returns whether `c` remains unchanged when it is alone, but it, or the first of its parts, is
+/// the second part of some composition (NFKC_Quick_Check is Maybe).
 pub(in crate::text) fn is_second(c: char) -> bool {
     is_in(c, &SECONDS)
 }
@@ -98,7 +99,7 @@ mod tests {
     use std::sync::LazyLock;
     use unicode_normalization::char::{compose, decompose_compatible};
 
-    /// NFKC as its definition says (UAX #15, section 1.3), with the characters of `is_assigned`
+    /// Follows the definition of NFKC (UAX #15, section 1.3), with the characters of `is_assigned`
     /// alone: decompose, order, compose.
     fn by_definition(chars: &[char], is_assigned: impl Fn(char) -> bool) -> Vec<char> {
         let class = |c| if is_assigned(c) { canonical_combining_class(c) } else { 0 };
@@ -167,7 +168,7 @@ mod tests {
         [old, young]
     });
 
-    /// Texts in which much is composed, and parted by characters that are not assigned.
+    /// Returns texts of many composing characters, split by unassigned ones.
     fn lively_text() -> impl Strategy<Value = Vec<char>> {
         let [old, young] = &*LIVELY;
         let c = prop_oneof![
@@ -211,7 +212,7 @@ mod tests {
         // Vowel signs of Kirat Rai that compose, and a letter of Todhri that is taken apart (16.0).
         check(&['\u{16d67}', '\u{16d67}'], &['\u{16d67}', '\u{16d67}']);
         check(&['\u{105d2}', '\u{307}'], &['\u{105d2}', '\u{307}']);
-        // A mark of Arabic (14.0) that stands below: it keeps its place, and parts others.
+        // A mark of Arabic (14.0) that is placed below: it keeps its place, and separates others.
         check(&['b', '\u{301}', '\u{899}'], &['b', '\u{301}', '\u{899}']);
         check(&['a', '\u{899}', '\u{301}'], &['a', '\u{899}', '\u{301}']);
     }

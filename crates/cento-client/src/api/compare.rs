@@ -1,4 +1,4 @@
-//! What do two documents have in common, over HTTP?
+//! Comparisons of two documents over HTTP.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,16 @@ use cento::search::Subject;
 use cento::whole;
 use cento::{Comparison, Passage};
 
-/// Two texts, or stored documents, to be compared.
+/// Two texts, or stored documents, to compare.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CompareRequest {
-    /// The one.
+    /// The first document.
     pub a: TextOrId,
-    /// The other.
+    /// The second document.
     pub b: TextOrId,
-    /// Measure the similarity in these ways too; `all` is every one.
+    /// Measure the similarity in these ways too; `all` means every measure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::measures))]
     pub measures: Vec<String>,
@@ -30,7 +30,7 @@ pub struct CompareRequest {
 }
 
 impl CompareRequest {
-    /// The least length of passages, if one is named.
+    /// Returns the minimum length of passages, if given.
     ///
     /// # Errors
     /// When it is 0.
@@ -50,14 +50,14 @@ pub enum TextOrId {
     Id(String),
 }
 
-/// What two documents have in common.
+/// The result of comparing two documents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompareResponse {
-    /// The id of the one, if it is a stored document.
+    /// The id of the first document, if it is stored.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub a: Option<String>,
-    /// The id of the other.
+    /// The id of the second document, if it is stored.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub b: Option<String>,
     /// The numbers, and the passages.
@@ -85,10 +85,10 @@ pub struct PassagesRequest {
 }
 
 impl PassagesRequest {
-    /// The query.
+    /// Returns the query.
     ///
     /// # Errors
-    /// When there is none, or more than one.
+    /// When no query is given, or more than one.
     pub fn subject(self, config: &Config) -> Result<Subject> {
         subject(self.text, self.id, self.signature, config)
     }
@@ -102,13 +102,13 @@ pub struct PassagesResponse {
     pub hit: String,
     /// The passages, in the order of the query.
     pub passages: Vec<Passage>,
-    /// Whether these are all: if not, looking for all would have taken more steps or memory than it
-    /// may. Equal texts have equal answers.
+    /// Whether the list is complete: if not, finding all passages would have exceeded the limit on
+    /// steps or memory. Equal texts have equal answers.
     #[serde(default = "yes")]
     pub complete: bool,
 }
 
-/// What a service that does not say it means.
+/// Returns the default, for services that do not send the field.
 fn yes() -> bool {
     true
 }

@@ -1,4 +1,4 @@
-//! How do documents get in and out over HTTP?
+//! Adding, reading, listing and removing documents over HTTP.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -14,27 +14,27 @@ use cento::index::{id_of_json, meta_of_json};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DocumentBody {
-    /// The caller's id: a stored document with the same id is replaced. A whole number is taken for its
-    /// decimal digits.
+    /// The caller's id: a stored document with the same id is replaced. A whole number is read as
+    /// its decimal digits.
     #[serde(deserialize_with = "id")]
     #[cfg_attr(feature = "openapi", schema(schema_with = schema::document_id))]
     pub id: String,
     /// The text.
     #[cfg_attr(feature = "openapi", schema(pattern = r"^[^\x00]*$"))]
     pub text: String,
-    /// What filters can look at.
+    /// The fields for filters.
     #[serde(default, deserialize_with = "meta", skip_serializing_if = "Map::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Map<String, Value>>))]
     pub meta: Map<String, Value>,
-    /// If the client made the id of the place where it found the document, such as a file: a number of that
-    /// place, or 0 if nothing says what the place is, as of a stream. The document then replaces only one that
-    /// was found at the same place.
+    /// For an id that the client made from the place where it found the document, such as a file: a
+    /// number of that place, or 0 if the place is unknown, as for a stream. The document then
+    /// replaces only one that was found at the same place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id_place: Option<u64>,
 }
 
-// Neither is parsed before it is known to be what it is to be: a long list in its place would take a hundred
-// times its bytes.
+// The type of each value is checked before it is parsed: a long list in its place would take a
+// hundred times its bytes.
 
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let json = Box::<RawValue>::deserialize(deserializer)?;
@@ -47,15 +47,15 @@ fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>
     meta_of_json("meta", &json).map_err(D::Error::custom)
 }
 
-/// When a change is to be seen.
+/// When searches see a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct When {
-    /// `auto`: answer at once, with 202; the change is seen, and safe from a crash, after the next
-    /// commit, which is made within the commit interval of the service. `wait`: commit, then answer,
-    /// with 200.
+    /// `auto`: answer immediately, with 202; the change is seen, and safe from a crash, after the
+    /// next commit, which is made within the commit interval of the service. `wait`: commit, then
+    /// answer, with 200.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", param(inline))]
     pub commit: Commit,
@@ -73,25 +73,25 @@ pub enum Commit {
     Wait,
 }
 
-/// What adding did.
+/// The result of adding documents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AddReport {
     /// Documents whose id was new.
     pub added: u64,
-    /// Documents that took the place of another version.
+    /// Documents that replaced another version.
     pub replaced: u64,
-    /// Documents that were there already, with the same text and meta.
+    /// Documents that were stored already, with the same text and meta.
     pub unchanged: u64,
-    /// Files left out because they are no text, empty or no files.
+    /// Files left out because they are not text, are empty or are not files.
     pub skipped: u64,
-    /// Records that are no documents, and files that could not be read.
+    /// Records that are not documents, and files that could not be read.
     pub failed: u64,
-    /// Of these, files that could not be read, or not to their ends: it is not known how many
-    /// documents are missing.
+    /// Of these, files that could not be read, or not to their ends: the number of missing
+    /// documents is unknown.
     #[serde(default)]
     pub unread: u64,
-    /// Of the documents, those without a token: nothing is found of them.
+    /// Of the documents, those without a token: searches never find them.
     #[serde(default)]
     pub empty: u64,
     /// Bytes of text in the documents.
@@ -100,37 +100,37 @@ pub struct AddReport {
     pub took_us: u64,
 }
 
-/// What adding came to.
+/// The answer to a request that adds documents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AddResponse {
-    /// The numbers.
+    /// The counts.
     #[serde(flatten)]
     pub report: AddReport,
     /// Whether the documents are committed: seen by searches, and safe from a crash.
     pub committed: bool,
-    /// The first records that are no documents, at most 100; `failed` counts all.
+    /// The first records that are not documents, at most 100; `failed` counts all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<RecordError>,
-    /// What of the files was not read, if files were sent.
+    /// The files and records that were not read, if files were sent.
     #[serde(flatten)]
     pub not_read: NotRead,
 }
 
-/// A record that is no document.
+/// A record that is not a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RecordError {
     /// Its line, counted from 1.
     pub line: u64,
-    /// Why, for programs: as the code of an error.
+    /// The reason, for programs: a code like that of an error.
     #[cfg_attr(feature = "openapi", schema(example = "missing_field"))]
     pub code: String,
-    /// What is wrong with it.
+    /// The reason, as a sentence.
     pub message: String,
 }
 
-/// Documents to be removed.
+/// Documents to remove.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -139,7 +139,7 @@ pub struct RemoveRequest {
     pub ids: Vec<String>,
 }
 
-/// What removing came to.
+/// The answer to a request that removes documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RemoveResponse {
@@ -147,17 +147,17 @@ pub struct RemoveResponse {
     pub removed: u64,
     /// Ids that no document has.
     pub missing: Vec<String>,
-    /// Whether that is committed.
+    /// Whether the removal is committed.
     pub committed: bool,
 }
 
-/// Which stored documents to list.
+/// The stored documents to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct ListRequest {
-    /// `cursor` of the page before; the first page without.
+    /// The `cursor` of the previous page; leave it out for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// The number of documents in a page, 1 to 1,000; 100 by default.
@@ -174,8 +174,8 @@ pub struct ListRequest {
 pub struct ListResponse {
     /// The documents.
     pub documents: Vec<ListedDocument>,
-    /// Where the next page begins; none after the last one. A page sees the last commit: a document that
-    /// stays is on one page, whatever is added, removed or merged meanwhile.
+    /// The start of the next page; missing from the last one. A page sees the last commit: a
+    /// document that stays is on one page, regardless of additions, removals and merges meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -189,15 +189,15 @@ pub struct ListedDocument {
     /// The index that it is in, if several are searched as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
-    /// Its tokens.
+    /// The number of its tokens.
     pub tokens: u32,
-    /// The bytes of its text, if the index stores texts.
+    /// The size of its text in bytes, if the index stores texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// When it was added, as RFC 3339 has it.
+    /// When it was added (RFC 3339).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<String>,
-    /// What the caller knows of it.
+    /// The caller's metadata.
     pub meta: Map<String, Value>,
 }
 
@@ -207,14 +207,14 @@ pub struct ListedDocument {
 pub struct DocumentResponse {
     /// Its id.
     pub id: String,
-    /// Its text; null in an index that keeps no text.
+    /// Its text; null in an index that stores no texts.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub text: Option<String>,
-    /// What the caller knows of it.
+    /// The caller's metadata.
     pub meta: Map<String, Value>,
-    /// Its tokens.
+    /// The number of its tokens.
     pub tokens: u32,
-    /// Its distinct fingerprints.
+    /// The number of its distinct fingerprints.
     pub fingerprints: u32,
 }
 

@@ -1,36 +1,39 @@
-//! What do files say that are sent as they are, over HTTP?
+//! Files that a client sends as they are, over HTTP.
 
 use serde::{Deserialize, Serialize};
 
 use cento::search::Answer;
 use cento::text::unseen::Unseen;
 
-/// Files, as `multipart/form-data`: parts with a file name, in any form that `cento add` reads. An
-/// archive, a mail or a list of records is read as the documents in it, whose ids begin with its name.
+/// Files, as `multipart/form-data`: parts with a file name, in any format that `cento add` reads.
+/// An archive, a mail or a list of records is read as the documents in it, whose ids begin with its
+/// name.
 ///
-/// This describes the body; [`Client`](crate::Client) makes it of [`FileBody`].
+/// This type describes the body; [`Client`](crate::Client) makes the body from [`FileBody`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FilesRequest {
     /// The bytes of a file; can be repeated.
     pub file: Vec<String>,
-    /// The JSON that the route takes as `application/json`, without what the files are in place of.
+    /// The JSON that the route reads as `application/json`, without the fields that the files
+    /// replace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
 }
 
-/// Two files to be compared, as `multipart/form-data`. Each is one text; in place of one of them `request`
-/// may name a stored document.
+/// Two files to compare, as `multipart/form-data`. Each is one text; in place of one of them
+/// `request` may name a stored document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompareFilesRequest {
-    /// The bytes of the one.
+    /// The bytes of the first file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a: Option<String>,
-    /// The bytes of the other.
+    /// The bytes of the second file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b: Option<String>,
-    /// The JSON that the route takes as `application/json`, without what the files are in place of.
+    /// The JSON that the route reads as `application/json`, without the fields that the files
+    /// replace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
 }
@@ -38,7 +41,7 @@ pub struct CompareFilesRequest {
 /// A part of a body of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileBody<'a> {
-    /// The name of the part: `file`, of a comparison `a` or `b`, or `boilerplate`.
+    /// The name of the part: `file`, for a comparison `a` or `b`, or `boilerplate`.
     pub part: &'a str,
     /// The name of the file, with a path or without.
     pub name: &'a str,
@@ -46,17 +49,17 @@ pub struct FileBody<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What of the files was not read.
+/// The files and records that were not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NotRead {
-    /// Files that are no text, or empty, and documents without a fingerprint to compare.
+    /// Files that are not text or are empty, and documents without a fingerprint to compare.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<FileReason>,
-    /// Files that could not be read, or not to their ends, and records that are no documents.
+    /// Files that could not be read, or not to their ends, and records that are not documents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread_files: Vec<FileReason>,
-    /// How many more files and records were not read: each of the lists names at most 1,000.
+    /// The number of further files and records that were not read: each list names at most 1,000.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub not_read_more: u64,
@@ -70,9 +73,9 @@ fn is_zero(number: &u64) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FileReason {
-    /// Its name, in an archive after that of the archive.
+    /// Its name; in an archive it follows the name of the archive.
     pub path: String,
-    /// Why, as a clause.
+    /// The reason, as a clause.
     pub reason: String,
 }
 
@@ -82,7 +85,7 @@ pub struct FileReason {
 pub struct TextsResponse {
     /// The documents in the files, in order.
     pub documents: Vec<FileText>,
-    /// What was not read.
+    /// The files and records that were not read.
     #[serde(flatten)]
     pub not_read: NotRead,
 }
@@ -93,11 +96,11 @@ pub struct TextsResponse {
 pub struct FileText {
     /// The part that it came in.
     pub part: String,
-    /// Its id: its name, or that of a record.
+    /// Its id: the name of the file, or the id of a record.
     pub id: String,
     /// The text.
     pub text: String,
-    /// What a reader of the file does not see, if there is any.
+    /// The content of the file that a reader does not see, if there is any.
     #[serde(default, skip_serializing_if = "Unseen::is_none")]
     pub unseen: Unseen,
 }
@@ -108,12 +111,12 @@ pub struct FileText {
 pub struct SearchFilesResponse {
     /// The answer for each document in the files, in order.
     pub answers: Vec<FileAnswer>,
-    /// What was not read.
+    /// The files and records that were not read.
     #[serde(flatten)]
     pub not_read: NotRead,
 }
 
-/// What was found of a document in a file.
+/// The result of the search for one document of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FileAnswer {

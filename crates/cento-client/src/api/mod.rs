@@ -1,7 +1,7 @@
-//! What do the service and its clients say to each other?
+//! Messages between the service and its clients.
 //!
-//! The bodies of requests and answers of HTTP API v1, for both sides. Answers are those of the command
-//! line with `--format json`; fields may be added, none renamed.
+//! They are the bodies of requests and answers of HTTP API v1, for both sides. Answers are those of
+//! the command line with `--format json`; fields may be added, none renamed.
 
 mod compare;
 mod documents;
@@ -36,7 +36,7 @@ pub use signature::Signature;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a request was not answered.
+/// The reason for refusing a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
@@ -48,22 +48,23 @@ pub struct ErrorBody {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorInfo {
-    /// For programs: this does not change.
+    /// The code, for programs: it does not change.
     #[cfg_attr(feature = "openapi", schema(example = "invalid_argument"))]
     pub code: String,
-    /// For people: a sentence.
+    /// A sentence, for people.
     pub message: String,
-    /// The field of the request that cannot be used, if the code is `invalid_argument` and it is one alone.
+    /// The field of the request that cannot be used, if the code is `invalid_argument` and the
+    /// cause is a single field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
     /// The feature that the service was built without, if the code is `unsupported`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature: Option<String>,
-    /// The field that a record lacks, if the code is `missing_field`.
+    /// The missing field of a record, if the code is `missing_field`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// The number of the request, by which the log of the service and of proxies know it; absent in one
-    /// answer of several to a request.
+    /// The number of the request, for finding it in the logs of the service and of proxies; missing
+    /// from the single answers to a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }

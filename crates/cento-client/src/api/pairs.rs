@@ -1,4 +1,4 @@
-//! Which of a handful of documents are most alike, over HTTP?
+//! Comparisons of a few documents with each other, over HTTP.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +8,14 @@ use cento::Result;
 use cento::join::most_similar::SymmetricPair;
 use cento::whole;
 
-/// Documents to be compared with each other; nothing of them is kept.
+/// Documents to compare with each other; they are not kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PairsRequest {
     /// The documents.
     pub documents: Vec<DocumentBody>,
-    /// Texts that do not count, such as what was handed out.
+    /// Texts that do not count, such as handouts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
     /// The maximum number of pairs. Default: 20.
@@ -33,7 +33,7 @@ pub struct PairsRequest {
 }
 
 impl PairsRequest {
-    /// The least length of passages, if one is named.
+    /// Returns the minimum length of passages, if given.
     ///
     /// # Errors
     /// When it is 0.
@@ -41,10 +41,10 @@ impl PairsRequest {
         min_passage(self.min_passage)
     }
 
-    /// The least resemblance.
+    /// Returns the minimum resemblance.
     ///
     /// # Errors
-    /// When it is no number from 0 to 1.
+    /// When it is not a number from 0 to 1.
     pub fn min_resemblance(&self) -> Result<f64> {
         share("min_resemblance", self.min_resemblance)
     }
@@ -67,7 +67,7 @@ pub struct PairsResponse {
     /// Files that were not read, if files were sent, and documents without a fingerprint to compare.
     #[serde(flatten)]
     pub not_read: NotRead,
-    /// The documents of which a reader does not see all, and what, as clauses.
+    /// The documents with content that a reader does not see, with descriptions of it as clauses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<FileReason>,
 }

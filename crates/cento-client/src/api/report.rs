@@ -1,18 +1,18 @@
-//! What does a report over HTTP ask for?
+//! Requests for a report over HTTP.
 
 use serde::{Deserialize, Serialize};
 
 use super::{FileReason, PairsRequest, SearchRequest};
 
-/// A search whose answer is a report: one HTML file for people to read, print and hand on.
+/// A search whose answer is a report: one HTML file for people to read, print and pass on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReportRequest {
-    /// The search. `passages` is taken as true; `signature` has no text and the goal `passage` no shares, so
-    /// both are refused.
+    /// The search. `passages` is always true; `signature` has no text and the goal `passage` no
+    /// shares, so both are refused.
     pub search: SearchRequest,
-    /// What the reader knows the document by. Default: its id, or "Text".
+    /// The name of the document for readers. Default: its id, or "Text".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Quotations count neither as reused nor as text.
@@ -30,13 +30,14 @@ pub struct ReportRequest {
 pub struct PairsReportRequest {
     /// The comparison. The passages of the pairs are always found.
     pub pairs: PairsRequest,
-    /// The documents have numbers in place of their ids. The texts are as they are.
+    /// Replace ids with numbers. The texts stay as they are.
     #[serde(default)]
     pub anonymous: bool,
     /// Files that the client could not read, for the list in the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<FileReason>,
-    /// Files of which a reader does not see all, and what, as clauses, for the report. Default: of the texts.
+    /// Files with content that a reader does not see, for the report, with descriptions of it as
+    /// clauses. Default: of the texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<FileReason>,
 }

@@ -1,4 +1,4 @@
-//! What do the schemas of bodies say that cannot be derived from their types?
+//! Rules for the schemas of bodies that their types do not express.
 
 use utoipa::openapi::schema::{
     ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, SchemaType, Type,
@@ -6,7 +6,7 @@ use utoipa::openapi::schema::{
 
 use cento::compare::measure::families;
 
-/// The id of a document that is added.
+/// Returns the schema of the id of an added document.
 pub fn document_id() -> Schema {
     let text = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -29,7 +29,8 @@ pub fn document_id() -> Schema {
         .into()
 }
 
-/// The pairs of a signature. Of tuples utoipa says `items: false`, which generators of clients refuse.
+/// Returns the schema of the pairs of a signature. For tuples utoipa writes `items: false`, which
+/// client generators refuse.
 pub fn fingerprints() -> Schema {
     let key = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9]+$")).build();
     let position = ObjectBuilder::new()
@@ -49,8 +50,8 @@ pub fn fingerprints() -> Schema {
         .into()
 }
 
-/// A regular expression of all measures, written without spaces; also of those that this build leaves
-/// out, so that the document is the same for every build.
+/// Returns a regular expression of all measures, written without spaces; also of those that this
+/// build leaves out, so that the document is identical for every build.
 pub fn measure_pattern() -> String {
     let mut all: Vec<String> = families()
         .iter()
@@ -64,7 +65,7 @@ pub fn measure_pattern() -> String {
     all.join("|")
 }
 
-/// A regular expression of the numbers from 1 to `max`.
+/// Returns a regular expression of the numbers from 1 to `max`.
 fn up_to(max: u32) -> String {
     let digits = max.to_string();
     // Shorter numbers; then those that have a smaller digit after the same ones; then `max`.
@@ -82,7 +83,7 @@ fn up_to(max: u32) -> String {
     ways.join("|").replace("[0-9]{0}", "").replace("{1}", "")
 }
 
-/// Measures, of which `all` is every one.
+/// Returns the schema of a list of measures; `all` means every measure.
 pub fn measures() -> Schema {
     let measure = ObjectBuilder::new()
         .schema_type(Type::String)

@@ -1,4 +1,4 @@
-//! What does a search over HTTP ask for?
+//! Requests for a search over HTTP.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use cento::search::{Goal, Query, SearchOptions, Subject, Thresholds};
 use cento::text::kind::no_text_in;
 use cento::{Error, Measure, Result};
 
-/// The maximum number of hits, or of pairs, that a service can be asked for.
+/// The maximum number of hits, or of pairs, that a request may ask for.
 pub const HITS_MAX: usize = 10_000;
 
-/// A service looks for the passages of at most this many candidates to rank them, and then has no more hits.
+/// A service ranks at most this many candidates by passages, and then returns no more hits.
 pub const CANDIDATES_MAX: usize = 1000;
 
-/// A search: one of `text`, `id` and `signature`, and what counts as a hit. The options are those of
-/// `cento search`; a service ranks by passages for a `limit` of at most 1000.
+/// A search: one of `text`, `id` and `signature`, and the conditions for a hit. The options are
+/// those of `cento search`; a service ranks by passages for a `limit` of at most 1000.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -37,17 +37,18 @@ pub struct SearchRequest {
     /// the documents of the index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
-    /// What hits must have.
+    /// The conditions for a hit.
     #[serde(flatten)]
     pub thresholds: Thresholds,
-    /// What else is asked for.
+    /// The other options.
     #[serde(flatten)]
     pub options: SearchOptions,
 }
 
 impl SearchRequest {
-    /// Asks for what `query` asks for, except for its subject, its filter's and its measure's context:
-    /// texts, ids and signatures are said as they are to be sent.
+    /// Returns a request with the options of `query`, but without its subject and the contexts of
+    /// its filter and its measure: the caller sets texts, ids and signatures as they are to be
+    /// sent.
     pub fn of(query: &Query) -> SearchRequest {
         SearchRequest {
             thresholds: query.thresholds,
@@ -56,11 +57,11 @@ impl SearchRequest {
         }
     }
 
-    /// The query of an index with this configuration; `frequencies` weighs the words of measures that
-    /// know a collection.
+    /// Returns the query of an index with this configuration; `frequencies` weighs the words of
+    /// measures that know a collection.
     ///
     /// # Errors
-    /// When the request is none that can be answered.
+    /// When the request is invalid.
     pub fn query(
         self,
         config: &Config,
@@ -82,10 +83,10 @@ impl SearchRequest {
     }
 }
 
-/// Checks a share that a request names.
+/// Checks a share in a request.
 ///
 /// # Errors
-/// When it is no number from 0 to 1.
+/// When it is not a number from 0 to 1.
 pub(super) fn share(name: &'static str, share: f64) -> Result<f64> {
     match (0.0..=1.0).contains(&share) {
         true => Ok(share),
@@ -93,10 +94,10 @@ pub(super) fn share(name: &'static str, share: f64) -> Result<f64> {
     }
 }
 
-/// Checks the least length of passages that a request names.
+/// Checks the minimum length of passages in a request.
 ///
 /// # Errors
-/// When it is 0, which leaves out nothing and is no passage.
+/// When it is 0, which excludes nothing and is not a passage.
 pub(super) fn min_passage(tokens: Option<u32>) -> Result<Option<u32>> {
     match tokens {
         Some(0) => Err(Error::argument("min_passage", "`min_passage` must be at least 1")),
@@ -104,7 +105,7 @@ pub(super) fn min_passage(tokens: Option<u32>) -> Result<Option<u32>> {
     }
 }
 
-/// What is searched for, of three that exclude each other.
+/// Returns the subject of a search, one of three that exclude each other.
 pub(super) fn subject(
     text: Option<String>,
     id: Option<String>,

@@ -1,4 +1,4 @@
-//! How does a signature travel between machines?
+//! Signatures in JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,8 @@ use cento::text::Tokens;
 use cento::whole;
 use cento::{Error, Result};
 
-/// A signature, with what it was made by. Keys are strings of decimal digits, because many readers of
-/// JSON round large numbers.
+/// A signature, with the specifications that it was made by. Keys are strings of decimal digits,
+/// because many readers of JSON round large numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Signature {
@@ -34,7 +34,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// The signature of a text, which takes the place of what `tokens` held.
+    /// Returns the signature of a text; `tokens` is overwritten.
     ///
     /// # Errors
     /// When the text is too large to be analyzed.
@@ -50,10 +50,10 @@ impl Signature {
         })
     }
 
-    /// The same for a search, if it was made as `config` says.
+    /// Returns the signature as the subject of a search, if it was made as `config` specifies.
     ///
     /// # Errors
-    /// When it was made otherwise, or is no signature.
+    /// When it was made otherwise, or is not a signature.
     pub fn subject(self, config: &Config) -> Result<Subject> {
         let refused = |what: String| Error::argument("signature", format!("the signature: {what}"));
         let made = (self.scheme.as_str(), self.analyzer.as_str());

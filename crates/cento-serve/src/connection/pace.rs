@@ -1,9 +1,10 @@
-//! How long may a client keep a connection without asking for anything?
+//! Time limits for idle connections.
 //!
-//! A connection is for a request whose head arrives within [`Pace::head_max`], counted from the first byte,
-//! or from the beginning of the connection: who comes and says nothing is cut off soon. After an answer the
-//! connection may be idle for longer, so that a balancer which keeps connections never finds one that has
-//! just been closed. What happens while a request is being answered is limited elsewhere.
+//! A connection is for a request whose head arrives within [`Pace::head_max`], counted from the
+//! first byte, or from the beginning of the connection: a client that connects and sends nothing is
+//! cut off soon. After an answer the connection may be idle for longer, so that a balancer which
+//! keeps connections never finds one that has just been closed. The time of answering a request is
+//! limited elsewhere.
 
 use std::io;
 use std::pin::Pin;
@@ -16,18 +17,18 @@ use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// What is awaited of the client.
+/// The next event expected of the client.
 #[derive(Debug, Clone, Copy)]
 enum Awaited {
-    /// The rest of the head of a request, until then.
+    /// The rest of the head of a request, until this time.
     Head(Instant),
-    /// A request, until then.
+    /// A request, until this time.
     Request(Instant),
     /// Nothing: a request is being answered.
     Nothing,
 }
 
-/// What is awaited on a connection, and for how long.
+/// The expected event on a connection, and the time limits.
 #[derive(Debug)]
 pub struct Pace {
     head_max: Duration,
@@ -36,7 +37,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// The pace of a connection that begins.
+    /// Returns the pace of a new connection.
     pub fn new(head_max: Duration, idle_max: Duration) -> Arc<Pace> {
         let awaited = Mutex::new(Awaited::Head(after(head_max)));
         Arc::new(Pace { head_max, idle_max, awaited })
@@ -55,13 +56,13 @@ impl Pace {
         self.set(Awaited::Nothing);
     }
 
-    /// Returns a body of an answer after which the next request is awaited.
+    /// Returns the body of an answer, and expects the next request after its end.
     pub fn until_the_end_of<B>(self: &Arc<Self>, body: B) -> Answering<B> {
         Answering { body, pace: self.clone() }
     }
 }
 
-/// That time from now; a year if there is no such time.
+/// Returns the instant `time` from now; a year from now if there is no such instant.
 fn after(time: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(time).unwrap_or_else(|| now + Duration::from_secs(365 * 86_400))
@@ -107,7 +108,7 @@ pub struct Paced<S> {
 }
 
 impl<S> Paced<S> {
-    /// The same stream, at this pace.
+    /// Returns the stream, limited to this pace.
     pub fn new(stream: S, pace: Arc<Pace>) -> Paced<S> {
         Paced { stream, pace, alarm: Box::pin(sleep_until(Instant::now())) }
     }
@@ -182,7 +183,7 @@ mod tests {
     const HEAD: Duration = Duration::from_secs(20);
     const IDLE: Duration = Duration::from_secs(75);
 
-    /// Both ends of a connection, the time of which goes by at once.
+    /// Returns both ends of a connection with a clock that advances by itself.
     fn connected() -> (DuplexStream, Paced<DuplexStream>, Arc<Pace>) {
         let (client, server) = duplex(64);
         let pace = Pace::new(HEAD, IDLE);
@@ -195,7 +196,7 @@ mod tests {
         runtime.enable_time().start_paused(true).build().unwrap().block_on(test);
     }
 
-    /// The time until the stream ends with an error, while bytes that come are read.
+    /// Returns the time until the stream ends with an error, while arriving bytes are read.
     async fn cut_after(stream: &mut Paced<DuplexStream>) -> Duration {
         let begun = Instant::now();
         while stream.read_u8().await.is_ok() {}

@@ -59,7 +59,7 @@ pub async fn compare(
         let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
         for (id, text) in [(&a, &a_text), (&b, &b_text)] {
-            // It would seem to have nothing in common with the other.
+            // The text would seem to have nothing in common with the other.
             if text.chars().all(is_white_space) {
                 let what = match id {
                     Some(id) => format!("the text of the document `{id}` is empty; name another"),
@@ -88,7 +88,7 @@ pub async fn compare(
     Ok(Json(response.await?))
 }
 
-/// The request that files make, each of which is one text, and what the files say beside these texts.
+/// Returns the request made from files, each with one text, and the other findings in the files.
 async fn files(
     app: &Arc<App>,
     body: Body,
@@ -100,7 +100,7 @@ async fn files(
     if let Some(FileReason { path, reason }) =
         files.not_read.unread_files.iter().chain(&files.not_read.left_out).next()
     {
-        // A part of a text would seem to have less in common with the other.
+        // An incomplete text would seem to have less in common with the other.
         return Err(Failure::bad_request(format!("{path}: {reason}")));
     }
     let mut in_files = <[InFile; 2]>::default();
@@ -122,7 +122,7 @@ async fn files(
     Ok((request, in_files, files.room))
 }
 
-/// The id, if it is a stored document, and the text.
+/// Returns the id, of a stored document, and the text.
 fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, String)> {
     let id = match document {
         TextOrId::Text(text) => {
@@ -142,7 +142,7 @@ fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, S
 
 /// Show the passages that a query shares with a stored document.
 ///
-/// They are those that a search with `passages` shows of the hit.
+/// They are the passages that a search with `passages` shows for that hit.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/passages",

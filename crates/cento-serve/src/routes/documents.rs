@@ -28,7 +28,7 @@ const PAGE_DEFAULT: usize = 100;
 /// The maximum number of documents in a page.
 const PAGE_MAX: usize = 1000;
 
-/// When the meta objects of a page have more bytes it ends.
+/// A page ends when its meta objects exceed this size.
 const PAGE_METAS_BYTES: usize = 4 << 20;
 
 fn status(committed: bool) -> StatusCode {
@@ -37,10 +37,10 @@ fn status(committed: bool) -> StatusCode {
 
 /// Add a document, or many, in place of those with the same ids.
 ///
-/// With `application/x-ndjson` the body has a document a line; an invalid record is counted, reported
-/// with its line, and disturbs no other. With `multipart/form-data` it has files, whose documents are
-/// added with their names; what is not read of them is named in `left_out` and `unread_files`, and the
-/// line of an error is the number of the document.
+/// With `application/x-ndjson` the body has one document per line; an invalid record is counted,
+/// reported with its line, and affects no other. With `multipart/form-data` it has files, whose
+/// documents are added with their names; files and records that are not read are named in
+/// `left_out` and `unread_files`, and the line of an error is the number of the document.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/documents",
@@ -143,7 +143,7 @@ pub async fn list(
     let response = app.run(move |stop| {
         let snapshot = searcher.snapshot();
         let ListRequest { cursor, filter, .. } = &request;
-        // One more shows whether there is another page.
+        // One more document shows whether there is another page.
         let after = cursor.as_deref();
         let found =
             searcher.documents_after(after, limit + 1, filter.as_deref(), Stop::on(&*stop))?;
@@ -153,7 +153,7 @@ pub async fn list(
             let document = snapshot.document(address)?;
             let last = documents.last().map(|last| &last.id);
             let is_full = documents.len() >= limit || metas_bytes > PAGE_METAS_BYTES;
-            // Of one id that several indexes have all are on one page.
+            // All documents with the same id, from several indexes, are on one page.
             if is_full && last.is_some_and(|last| *last != document.id) {
                 cursor = last.cloned();
                 break;

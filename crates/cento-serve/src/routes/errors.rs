@@ -1,4 +1,4 @@
-//! Which errors may every route answer with, for the document of the API?
+//! Errors of every route, for the document of the API.
 
 use std::collections::BTreeMap;
 

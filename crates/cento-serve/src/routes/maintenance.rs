@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use cento::{AddIndexesOptions, AddedIndexes};
 use cento_client::api::{CommitResponse, CompactRequest, CompactResponse, MergeRequest};
 
-/// Commit what has been added and removed.
+/// Commit all additions and removals.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/commit",
@@ -25,9 +25,9 @@ pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>,
     Ok(Json(app.command(Command::Commit).await?))
 }
 
-/// Merge segments, and give back the space of removed documents.
+/// Merge segments, and reclaim the space of removed documents.
 ///
-/// Searches and additions go on meanwhile.
+/// Searches and additions continue meanwhile.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/compact",
@@ -59,10 +59,10 @@ pub async fn compact(
     Ok((status, Json(response)))
 }
 
-/// Take finished indexes into this one, all in one commit.
+/// Merge finished indexes into this one, all in one commit.
 ///
-/// They lie in the directory that the service was started with for them. Searches go on meanwhile; other
-/// changes wait. A repetition takes nothing.
+/// They are in the directory that the service was started with for them. Searches continue
+/// meanwhile; other changes wait. A repeated request changes nothing.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/merge",
@@ -91,7 +91,7 @@ pub async fn merge(
     merged.map(Json).map_err(|error| shards.failure(&index, &error))
 }
 
-/// The body of a request whose end is waited for without limit: the body itself is not.
+/// Reads the body of a request without a time limit; the body itself must arrive in time.
 async fn body(app: &App, request: Request) -> Result<Body, Failure> {
     let body = Body::read(request, &app.writes, app.settings.body_bytes_max);
     tokio::time::timeout(app.settings.timeout, body).await.map_err(|_| Failure::timed_out())?

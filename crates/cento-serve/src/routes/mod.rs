@@ -1,7 +1,7 @@
-//! Which questions does the service answer?
+//! Routes of the service.
 //!
-//! One file a kind of question. The document of the API is derived from the same functions, with the
-//! feature `openapi`, and kept in a file, which the service answers with.
+//! Each kind of route has a file. The document of the API is derived from the same functions, with
+//! the feature `openapi`, and kept in a file, which the service sends.
 
 mod compare;
 mod documents;
@@ -133,7 +133,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Says in JSON what axum refuses with a plain sentence, such as a parameter that is none.
+/// Converts plain refusals of axum, such as of an invalid parameter, to JSON.
 async fn explain(response: Response) -> Response {
     let is_plain = response
         .headers()

@@ -1,7 +1,7 @@
-//! What does the document of the API say that cannot be derived from the routes and their types?
+//! Rules of the OpenAPI document that the routes and their types do not express.
 //!
-//! utoipa derives it; here the rules between fields are added that serde and the service check, and
-//! integers are said as generators of clients read them.
+//! utoipa derives the document; this module adds the rules between fields that serde and the
+//! service check, and writes integers in the form that client generators read.
 
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
@@ -10,7 +10,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use super::{compare, documents, maintenance, pairs, report, search, status, texts};
 use cento_client::api::{ErrorBody, measure_pattern};
 
-/// What the document says of the API as a whole.
+/// The description of the API as a whole.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -19,7 +19,8 @@ use cento_client::api::{ErrorBody, measure_pattern};
                        borrow from, and exactly which passages?",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
-    // Relative to the document: without it the API would be at the root of the host, behind a proxy too.
+    // Relative to the document: without it the API would be at the root of the host, even behind a
+    // proxy.
     servers((url = ".", description = "Where this document is")),
     paths(
         search::search,
@@ -48,7 +49,7 @@ use cento_client::api::{ErrorBody, measure_pattern};
 )]
 struct Document;
 
-/// Every route but those that say otherwise wants a token, if the service has tokens.
+/// Every route requires a token, if the service has tokens, unless its own description differs.
 struct TokenSecurity;
 
 impl utoipa::Modify for TokenSecurity {
@@ -61,7 +62,7 @@ impl utoipa::Modify for TokenSecurity {
     }
 }
 
-/// The document of the API. It is the same for every service of this version.
+/// Returns the document of the API. It is identical for every service of this version.
 pub fn document() -> Value {
     let document = serde_json::to_value(Document::openapi());
     let mut document = document.expect("the document is made of strings");
@@ -100,19 +101,19 @@ fn extend(schema: &mut Value, rules: Value) {
     schema.extend(rules);
 }
 
-/// A schema that these fields are there and not null.
+/// Returns a schema with these fields present and not null.
 fn given(field: &str) -> Value {
     json!({"required": [field], "properties": {field: {"not": {"type": "null"}}}})
 }
 
-/// A schema that these fields are missing or null.
+/// Returns a schema with these fields missing or null.
 fn absent(fields: &[&str]) -> Value {
     let fields = fields.iter().map(|field| ((*field).to_owned(), json!({"type": "null"})));
     json!({"properties": fields.collect::<Map<_, _>>()})
 }
 
-/// That one of `text`, `id` and `signature` is given. Generators of clients take `oneOf` for a choice
-/// of types, and know none of these three; they leave `if` to validators.
+/// Returns a schema with exactly one of `text`, `id` and `signature`. Client generators read
+/// `oneOf` as a choice of types, and would know none of these three; they leave `if` to validators.
 fn one_subject() -> Value {
     json!({
         "if": given("text"),
@@ -121,8 +122,9 @@ fn one_subject() -> Value {
     })
 }
 
-/// That the goal `passage` goes with few other options, `rank` with hits, `min_similarity` with `verify` only,
-/// and what reads the text of the query not with a signature.
+/// Returns the rules for options: the goal `passage` goes with few other options, `rank` with hits,
+/// `min_similarity` with `verify` only, and options that read the text of the query not with a
+/// signature.
 fn options_that_go_together() -> Value {
     let mut alone = absent(&["verify", "min_passage"]);
     alone["properties"]["boilerplate"] = json!({"maxItems": 0});
@@ -142,8 +144,8 @@ fn options_that_go_together() -> Value {
     }})
 }
 
-/// Makes one object of the parts that utoipa says a body is made of, each of which would refuse the fields
-/// of the others, and forgets the parts.
+/// Merges the parts that utoipa derives for a body into one object, and drops the parts. Each part
+/// alone would refuse the fields of the others.
 fn flatten(schemas: &mut Value, body: &str) {
     let Value::Array(parts) = schemas[body]["allOf"].take() else {
         unreachable!("a body with flattened options is made of parts");
@@ -161,7 +163,7 @@ fn flatten(schemas: &mut Value, body: &str) {
         assert_eq!(part.get("required"), None, "no field of these parts is required");
     }
     for property in properties.values_mut().filter_map(Value::as_object_mut) {
-        // Clients would send what they are told is the default.
+        // Clients would send the documented default.
         property.remove("default");
     }
     let description = schemas[body]["description"].take();
@@ -173,7 +175,7 @@ fn flatten(schemas: &mut Value, body: &str) {
     });
 }
 
-/// Says which measures there are.
+/// Lists the measures.
 fn say_measures(schema: &mut Map<String, Value>) {
     if schema.get("format") == Some(&json!("cento-measure")) {
         schema.remove("format");
@@ -194,15 +196,16 @@ fn each_object(value: &mut Value, change: &mut impl FnMut(&mut Map<String, Value
     }
 }
 
-/// Says `true` for a schema of any value: of `{}` generators make a pointer to a value, or nothing.
+/// Writes `true` for a schema of any value: for `{}` generators make a pointer to a value, or
+/// nothing.
 fn say_maps(schema: &mut Map<String, Value>) {
     if schema.get("additionalProperties") == Some(&json!({})) {
         schema.insert("additionalProperties".into(), json!(true));
     }
 }
 
-/// Says an unsigned integer as generators know it: `int64`, for they take other formats for 32 bits
-/// with a sign, with the greatest value that is read.
+/// Writes an unsigned integer in the form that generators know: `int64`, for they take other
+/// formats for 32 bits with a sign, with the greatest value that is read.
 fn say_integers(schema: &mut Map<String, Value>) {
     let is_integer = |of: &Value| {
         of == "integer" || of.as_array().is_some_and(|of| of.contains(&json!("integer")))
@@ -286,7 +289,8 @@ mod tests {
 
     #[test]
     fn every_operation_has_a_name_of_its_own() {
-        // Two were called `report`, after functions of two modules: a generated client had one of them.
+        // Two operations were named `report`, after functions of two modules: a generated client
+        // had only one of them.
         let document = document();
         let operations = document["paths"].as_object().unwrap().values();
         let operations = operations.flat_map(|methods| methods.as_object().unwrap().values());
@@ -305,8 +309,8 @@ mod tests {
 
     #[test]
     fn no_value_is_a_default() {
-        // Validators refuse null for what is not nullable, and openapi-typescript takes a field with a
-        // default for one that is always there.
+        // Validators refuse null for a field that is not nullable, and openapi-typescript treats a
+        // field with a default as always present.
         check_objects(|object| !object.contains_key("default"));
     }
 

@@ -25,10 +25,11 @@ use cento_client::api::{
 };
 use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
 
-/// Compare a handful of documents with each other.
+/// Compare a few documents with each other.
 ///
-/// The pairwise test of Finkel et al. (2002), section 2.6. Nothing of the documents is kept. With
-/// `multipart/form-data` they are files, and files in parts `boilerplate` do not count.
+/// The pairwise test of Finkel et al. (2002), section 2.6. The documents are not kept. With
+/// `multipart/form-data` they are files, and the texts of files in parts `boilerplate` do not
+/// count.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/pairs",
@@ -69,10 +70,10 @@ pub async fn pairs(
     Ok(Json(PairsResponse { pairs, total, more, not_read, warnings }))
 }
 
-/// Report which of a handful of documents are most alike, and where.
+/// Report which of a few documents are most alike, and where.
 ///
-/// The answer is one HTML file that needs nothing else: all similarities, a graph with clusters, a matrix, and
-/// each pair side by side. Nothing of the documents is kept.
+/// The answer is one self-contained HTML file: all similarities, a graph with clusters, a matrix,
+/// and each pair side by side. The documents are not kept.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/pairs/report",
@@ -127,7 +128,8 @@ fn made(
     super::report::bounded(PairsReport::new(run, joined, anonymous).html())
 }
 
-/// What a reader of the documents is to be told of them; `unseen` are those that files said, by their places.
+/// Returns the warnings for readers of the documents; `unseen` has those of the files, in their
+/// order.
 fn warnings(documents: &[DocumentBody], unseen: &[Unseen]) -> Vec<FileReason> {
     let first_of_files = documents.len() - unseen.len();
     let of = |(place, DocumentBody { id, text, .. }): (usize, &DocumentBody)| {
@@ -138,7 +140,7 @@ fn warnings(documents: &[DocumentBody], unseen: &[Unseen]) -> Vec<FileReason> {
     documents.iter().enumerate().flat_map(of).collect()
 }
 
-/// What the foot of the report says.
+/// Returns the text for the foot of the report.
 fn described(request: &PairsRequest, config: &Config) -> Run {
     let mut run =
         Run::new("pairs").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
@@ -156,7 +158,7 @@ fn described(request: &PairsRequest, config: &Config) -> Run {
     run
 }
 
-/// Checks what a request says before anything is computed.
+/// Checks a request before any computation.
 fn check(app: &App, request: &PairsRequest) -> Result<(), Failure> {
     request.min_passage()?;
     request.min_resemblance()?;
@@ -177,7 +179,7 @@ fn check(app: &App, request: &PairsRequest) -> Result<(), Failure> {
 struct Compared {
     searcher: Searcher,
     found: MostSimilar,
-    /// What the search for passages takes.
+    /// The memory for the search for passages.
     memory: Option<Permit>,
 }
 
@@ -189,8 +191,8 @@ impl Compared {
         left.map(|left| NotCompared::nothing_left(left, analyzer)).collect()
     }
 
-    /// Compares the documents of a request in an index of their own; takes the memory to find the passages
-    /// of pairs, if that is asked for.
+    /// Compares the documents of a request in an index of their own; reserves the memory to find
+    /// the passages of pairs, if requested.
     fn new(
         app: &App,
         config: Config,
@@ -236,8 +238,8 @@ impl Compared {
     }
 }
 
-/// The request that files make, beside the documents and the boilerplate that it has, and what a reader of the
-/// files, which are the last of the documents, does not see.
+/// Returns the request made from files, beside the documents and the boilerplate that it has, and
+/// the hidden content of the files, which are the last of the documents.
 async fn files(
     app: &Arc<App>,
     body: Body,

@@ -17,9 +17,9 @@ use cento::{Error, Result};
 use cento_client::api::{ReportRequest, SearchRequest};
 use cento_report::{Exclusions, IndexState, ReuseReport, Run, Searched, warnings};
 
-/// Report how much of a document is reused, from which sources, and where.
+/// Report how much of a document is reused, with the sources and the places.
 ///
-/// The answer is one HTML file that needs nothing else: numbered sources with shares, the text in their
+/// The answer is one self-contained HTML file: numbered sources with shares, the text in their
 /// colours, each passage beside its source.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
@@ -54,13 +54,13 @@ pub async fn report(
 pub fn file(html: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        // It is a file to be kept, and not a page of this service.
+        // The file is for keeping, and not a page of this service.
         (header::CONTENT_DISPOSITION, "attachment; filename=\"report.html\""),
     ];
     (headers, html).into_response()
 }
 
-/// Gives a report, unless it is larger than an answer may be.
+/// Returns the report, unless it exceeds the maximum size of an answer.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] if it is.
@@ -74,7 +74,7 @@ pub fn bounded(html: String) -> Result<String> {
     }
 }
 
-/// The time, as a report says it.
+/// Returns the current time, as a report shows it.
 pub fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
@@ -127,13 +127,13 @@ fn made(
     bounded(report.html())
 }
 
-/// What the foot of the report says: all of the request that is not a default.
+/// Returns the text for the foot of the report: all options of the request that are not defaults.
 fn described(search: &SearchRequest, searcher: &Searcher, exclusions: Exclusions) -> Run {
     let snapshot = searcher.snapshot();
     let run = Run {
         date: Some(now()),
         index: Some(IndexState {
-            // Its path is nobody's business.
+            // The path is not shown to clients.
             place: "of the service".into(),
             generation: Some(snapshot.generation().to_string()),
             documents: snapshot.documents(),

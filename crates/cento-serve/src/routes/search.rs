@@ -25,14 +25,15 @@ use cento_client::api::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesRespons
 /// microseconds.
 const QUICK_BYTES_MAX: usize = 4 << 10;
 
-/// The type of answers to a search for files: another than that of one answer, so that both have one schema.
+/// The type of answers to a search for files: different from that of a single answer, so that each
+/// has one schema.
 const ANSWERS: &str = "application/vnd.cento.answers+json";
 
 /// Find the documents that share text with a given one.
 ///
-/// With `application/x-ndjson` the body is a batch: a search a line; the answer has a line for each,
-/// in the same order: what it would be answered with alone. With `multipart/form-data` it is files, of
-/// which each document is searched for; `request` has neither text nor id.
+/// With `application/x-ndjson` the body is a batch with one search per line; the answer has one
+/// line for each, in the same order: the answer to that search alone. With `multipart/form-data`
+/// the body is files, and each document in them is searched for; `request` has neither text nor id.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/search",
@@ -68,10 +69,10 @@ pub async fn search(
     let request: SearchRequest = body.json()?;
     let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let answer = if is_quick(&request, body.len(), searcher.snapshot().config()) {
-        // On this thread, whatever others do.
+        // On this thread, regardless of other searches.
         one(&app, &searcher, frequencies.as_ref(), request, None)?
     } else {
-        // Its room is given up when the search is done.
+        // The room is released when the search is done.
         let (_, room) = body.into_parts();
         let own = app.clone();
         app.run(move |stop| {
@@ -118,8 +119,8 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
     Ok(SearchFilesResponse { answers: answers.await?, not_read })
 }
 
-/// Whether a search takes no longer than handing it to another thread and back: the text is short, and
-/// no other texts are read.
+/// Returns whether a search takes no longer than handing it to another thread and back: the text is
+/// short, and no other texts are read.
 fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool {
     let SearchRequest { text: _, id, signature: _, boilerplate, thresholds, options } = request;
     let is_short = body_bytes <= QUICK_BYTES_MAX && id.is_none();
@@ -139,7 +140,7 @@ pub(super) fn one(
     if options.limit.is_some_and(|limit| limit > HITS_MAX) {
         return Err(Error::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
     }
-    // No fewer candidates than hits are looked at.
+    // There are at least as many candidates as hits.
     let is_more = |number: Option<usize>| number.is_some_and(|number| number > CANDIDATES_MAX);
     if options.rank == Rank::Passages && is_more(options.limit) {
         let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
@@ -234,8 +235,8 @@ mod tests {
 
     #[test]
     fn what_reads_more_than_a_few_postings_is_not_quick() {
-        // A search with a threshold read the signatures of all candidates where it could not be
-        // stopped.
+        // A search with a threshold once read the signatures of all candidates without a way to
+        // stop it.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let is_quick = |more: Value| {
             let mut request = Map::from_iter([("text".to_owned(), json!("a short text"))]);

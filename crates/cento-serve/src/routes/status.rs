@@ -26,7 +26,7 @@ fn ok(app: &App) -> Json<Health> {
     Json(Health { status: "ok".into(), started: app.status.started, following })
 }
 
-/// Is the process there?
+/// Check that the process is running.
 #[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/healthz",
@@ -37,7 +37,7 @@ pub async fn healthz(State(app): State<Arc<App>>) -> Json<Health> {
     ok(&app)
 }
 
-/// Does it take requests, and can it write?
+/// Check that the service accepts requests, and can write.
 #[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/readyz",
@@ -75,7 +75,7 @@ pub async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], super::OPENAPI).into_response()
 }
 
-/// What can be measured, for Prometheus.
+/// Return the metrics, for Prometheus.
 #[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/metrics",
@@ -98,7 +98,7 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Respons
     (headers, text).into_response()
 }
 
-/// How large is the index, and what is being done to it?
+/// Return the size of the index, and the work in progress.
 #[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/v1/stats",

@@ -13,7 +13,7 @@ use cento_client::api::{FileText, TextsResponse};
 
 /// Extract the texts of files.
 ///
-/// They are what the other routes read of the same files; nothing is kept.
+/// They are the texts that the other routes read from the same files; nothing is kept.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/texts",

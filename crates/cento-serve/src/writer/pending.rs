@@ -1,7 +1,7 @@
-//! What has been taken and not been committed yet, so that it can be done again?
+//! Changes that have been accepted and not committed yet.
 //!
-//! When a change brings out a defect everything since the last commit is gone from tantivy's memory.
-//! So it is kept here, in order, until a commit has it; how much that may be is for the owner to see.
+//! When a change triggers a defect, tantivy loses everything since the last commit. So changes are
+//! kept here, in order, until a commit has them; the owner limits their size.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,14 @@ use cento::index::SignedDocument;
 use cento::index::canonical::canonical_json;
 use cento::index::{Outcome, Writer};
 
-/// What each change takes besides its texts: its place in a list that grows by doubling, and what the allocator adds to
-/// its id, its text and its signature.
+/// The memory of each change besides its texts: its place in a list that grows by doubling, and the
+/// allocator's overhead for its id, its text and its signature.
 const CHANGE_BYTES: usize = 512;
 
 /// The number of documents that triggered a defect which are remembered.
 const POISONS_MAX: usize = 1024;
 
-/// What is to become of the index.
+/// A change of the index.
 pub enum Change {
     /// A document is added.
     Add(Received),
@@ -27,39 +27,39 @@ pub enum Change {
     Remove(String),
 }
 
-/// How far a change has come.
+/// The state of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It has been made, and is not committed.
     Pending,
     /// It is durable.
     Committed,
-    /// It brings out a defect.
+    /// It triggers a defect.
     Refused,
 }
 
-/// What the sender of a change knows.
+/// The result that the sender of a change was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reported {
     /// Nothing yet.
     Nothing,
-    /// That it was accepted: if it is lost, that is counted.
+    /// It was accepted: if the change is lost, that is counted.
     Accepted,
-    /// That its command failed: the change may still be made, but no client relies on it.
+    /// Its command failed: the change may still be made, but no client relies on it.
     Failed,
 }
 
-/// A change, and what is known of it.
+/// A change, and its state.
 pub struct PendingChange {
     /// The change.
     pub change: Change,
-    /// The number of the command that it is of.
+    /// The number of its command.
     pub command: u64,
-    /// What its sender knows.
+    /// The result that its sender was given.
     pub reported: Reported,
-    /// How far it has come.
+    /// Its state.
     pub state: State,
-    /// What adding the document did, when it was first added.
+    /// The outcome of adding the document, when it was first added.
     pub outcome: Option<Outcome>,
     /// Whether its command has counted it.
     pub is_counted: bool,
@@ -75,7 +75,7 @@ pub struct Refused {
     pub bytes: u64,
     /// Whether it has no token.
     pub is_empty: bool,
-    /// What it was counted as before it was refused, if it was.
+    /// The outcome that it was counted as before it was refused, if it was counted.
     pub counted: Option<Outcome>,
 }
 
@@ -101,7 +101,7 @@ impl PendingChange {
         }
     }
 
-    /// The id of the document.
+    /// Returns the id of the document.
     pub fn id(&self) -> &str {
         match &self.change {
             Change::Add(received) => &received.signed.document.id,
@@ -109,7 +109,7 @@ impl PendingChange {
         }
     }
 
-    /// What is reported of it when it is refused.
+    /// Returns the report of the change for when it is refused.
     pub fn refused(&self) -> Refused {
         let (line, bytes, is_empty) = match &self.change {
             Change::Add(Received { line, signed }) => {
@@ -121,7 +121,7 @@ impl PendingChange {
         Refused { id: self.id().to_owned(), line, bytes, is_empty, counted }
     }
 
-    /// About the memory that it takes.
+    /// Returns the approximate memory that it takes, in bytes.
     pub fn bytes(&self) -> usize {
         let own = match &self.change {
             Change::Add(Received { signed, .. }) => {
@@ -142,13 +142,13 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Another change, the last.
+    /// Appends a change.
     pub fn push(&mut self, kept: PendingChange) {
         self.bytes += kept.bytes();
         self.list.push(kept);
     }
 
-    /// About the memory that they take.
+    /// Returns the approximate memory that they take, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -158,12 +158,12 @@ impl Changes {
         self.list.len()
     }
 
-    /// All of them; none are kept any more.
+    /// Returns all changes, and keeps none.
     pub fn take(&mut self) -> Vec<PendingChange> {
         std::mem::take(self).list
     }
 
-    /// The command has been answered; its sender learns nothing more than this.
+    /// Notes the answer to a command; its sender receives no other.
     pub fn answered(&mut self, command: u64, reported: Reported) {
         // Commands have ascending numbers.
         let start = self.list.partition_point(|kept| kept.command < command);
@@ -172,7 +172,7 @@ impl Changes {
     }
 }
 
-/// The documents that brought out a defect in this run.
+/// The documents that triggered a defect in this run.
 #[derive(Default)]
 pub struct Poisons(VecDeque<Digest>);
 
@@ -185,7 +185,7 @@ impl Poisons {
         self.0.push_back(identity(signed));
     }
 
-    /// Whether it is one of them.
+    /// Returns whether the document is one of them.
     pub fn has(&self, signed: &SignedDocument) -> bool {
         !self.0.is_empty() && self.0.contains(&identity(signed))
     }
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_command_is_answered_wherever_its_changes_stand() {
-        // Those of a command before the last one stayed as if they had not been reported.
+        // The changes of commands before the last one once stayed as if they had not been reported.
         let mut changes = Changes::default();
         for command in [1, 1, 4, 4, 7] {
             changes.push(PendingChange::new(Change::Remove("a".into()), command));

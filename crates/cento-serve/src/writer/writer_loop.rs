@@ -1,9 +1,10 @@
-//! What does the thread of the writer do?
+//! The loop of the writer's thread.
 //!
-//! It takes commands in turn, commits when a client waits for it or the commit interval is over, and
-//! publishes what it committed. A compaction goes on in threads of tantivy's while documents are added.
+//! It takes commands in turn, commits when a client waits for the commit or the commit interval is
+//! over, and publishes each commit. A compaction runs in tantivy's threads while documents are
+//! added.
 //!
-//! After a failed write or a panic nothing that was acknowledged is lost: see [`recovery`].
+//! After a failed write or a panic no acknowledged change is lost: see [`recovery`].
 
 mod recovery;
 
@@ -33,33 +34,33 @@ use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, Re
 /// The maximum number of commands in one commit that a client waits for.
 const GROUP_MAX: usize = 64;
 
-/// So often the writer looks whether merges have ended and what time it is.
+/// The interval between two ticks, when the writer checks for ended merges, and the time.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The maximum number of times that a compaction is begun again after another merge has outrun it.
+/// The maximum number of times that a compaction is restarted after another merge has outrun it.
 const COMPACTION_TRIES: u32 = 10;
 
-/// This share of the writer's memory is for what has been taken and is not committed; when it is used up a
-/// commit is made.
+/// This share of the writer's memory is for uncommitted changes; when it is used up a commit is
+/// made.
 const KEPT_SHARE: usize = 4;
 
-/// A command that is answered when a commit has been made, or has failed.
+/// A command that is answered when a commit has succeeded or failed.
 struct PendingReply {
     command: u64,
     tell: ReplyFn,
 }
 
-/// Tells the end of a commit, and which changes of the command were refused.
+/// Reports the end of a commit, and the refused changes of the command.
 type ReplyFn = Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>, Vec<Refused>) + Send>;
 
-/// A compaction that goes on.
+/// A compaction in progress.
 struct Running {
     segments: usize,
     tries: u32,
     reply: Option<Reply<CompactResponse>>,
 }
 
-/// What a change did.
+/// The effect of a change.
 struct Applied {
     outcome: Option<Outcome>,
     is_changed: bool,
@@ -74,16 +75,17 @@ pub struct WriterLoop {
     metrics: Arc<Metrics>,
     status: Arc<Status>,
     commands: Sender<Command>,
-    /// The number of the command that is being done.
+    /// The number of the command in progress.
     command: u64,
     waiting: Vec<PendingReply>,
-    /// When what has been acknowledged is to be committed.
+    /// The deadline for committing the acknowledged changes.
     commit_due: Option<Instant>,
     /// The changes since the last commit.
     kept: Changes,
-    /// What was acknowledged and could not be written: nothing new is taken until it is committed.
+    /// Acknowledged changes that could not be written: no new ones are taken until these are
+    /// committed.
     owed: Changes,
-    /// Of commands that have not been answered, what was refused.
+    /// The refused changes of commands that have not been answered.
     refused: HashMap<u64, Vec<Refused>>,
     poisons: Poisons,
     running: Option<Running>,
@@ -126,13 +128,14 @@ impl WriterLoop {
         })
     }
 
-    /// Does what it is asked to, until the end; whether the last commit succeeded goes to `committed`.
+    /// Runs commands until the writer is stopped; sends to `committed` whether the last commit
+    /// succeeded.
     pub fn run(mut self, ways: &WriterInbox, committed: &Sender<bool>) {
         let mut next_tick = Instant::now() + TICK;
         while !self.is_stopped {
             self.guard(|work| work.step(ways, &mut next_tick));
         }
-        // What was handed over before the end was asked for.
+        // Documents that were handed over before the stop was requested.
         for command in ways.documents.try_iter() {
             self.guard(|work| work.take(command));
         }
@@ -140,8 +143,8 @@ impl WriterLoop {
         let _ = committed.send(self.end());
     }
 
-    /// Does `what`; waiting clients learn of a defect outside of a change, where it is caught too, and
-    /// what has been taken stays.
+    /// Runs `what`. A defect outside of a change is caught here too and reported to waiting
+    /// clients; the changes taken so far stay.
     fn guard(&mut self, what: impl FnOnce(&mut WriterLoop)) {
         let done = Error::catch("the writer", || {
             what(self);
@@ -161,7 +164,7 @@ impl WriterLoop {
 
     fn step(&mut self, ways: &WriterInbox, next_tick: &mut Instant) {
         let until = self.commit_due.map_or(*next_tick, |due| due.min(*next_tick));
-        // A client that adds much must not keep others from being served.
+        // A client that adds many documents must not keep others from being served.
         select_biased! {
             recv(ways.others) -> command => self.take(command.unwrap_or(Command::Stop)),
             recv(ways.documents) -> command => self.take(command.unwrap_or(Command::Stop)),
@@ -199,7 +202,7 @@ impl WriterLoop {
                 response.report.took_us = started.elapsed().as_micros() as u64;
                 self.answer(commit, reply, move |is_committed, refused| {
                     take_out_refused(&mut response, refused)?;
-                    // What was there already is committed already, unless it came a moment ago.
+                    // An unchanged document is committed already, unless it was added a moment ago.
                     if is_committed {
                         response.committed = true;
                         response.report.took_us = started.elapsed().as_micros() as u64;
@@ -248,7 +251,7 @@ impl WriterLoop {
                 self.begin_compaction();
             }
             Command::Merge { shards, options, reply } => {
-                // What was taken before comes before.
+                // Changes taken before the merge are committed before it.
                 self.commit();
                 reply.send(match self.is_failing() {
                     true => Err(Failure::not_writing()),
@@ -258,15 +261,15 @@ impl WriterLoop {
             Command::Compacted(result) => self.end_compaction(result),
             Command::Stop => self.is_stopped = true,
         }
-        // What is kept takes memory, which a commit gives back.
+        // Kept changes take memory, which a commit gives back.
         if self.kept.bytes() > self.settings.memory_bytes / KEPT_SHARE {
             self.commit();
         }
         self.tell();
     }
 
-    /// The sender of the command is about to learn that it failed. What it has changed before that is made
-    /// all the same.
+    /// Notes that the command has failed, before its sender learns of it. The changes that it made
+    /// before are still committed.
     fn failed(&mut self) {
         self.refused.remove(&self.command);
         self.kept.answered(self.command, Reported::Failed);
@@ -276,14 +279,14 @@ impl WriterLoop {
         self.tell();
     }
 
-    /// What has been taken is committed when the interval is over, at the latest.
+    /// Schedules a commit of the changes taken so far, at the latest when the interval is over.
     fn commit_later(&mut self) {
         let interval = self.settings.commit_interval;
         self.commit_due = self.commit_due.or(Instant::now().checked_add(interval));
     }
 
-    /// Answers now, or after the commit that is waited for; `answer` receives whether that was made, and
-    /// what was refused.
+    /// Answers now, or after the commit that is waited for; `answer` receives whether that commit
+    /// was made, and the refused changes.
     fn answer<T: Send + 'static>(
         &mut self,
         commit: Commit,
@@ -360,11 +363,11 @@ impl WriterLoop {
         Ok(())
     }
 
-    /// Makes a change and keeps it. Nothing if it brings out a defect: then it has been refused.
+    /// Makes a change and keeps it. Returns `None` if the change triggers a defect and was refused.
     fn change(&mut self, mut kept: PendingChange) -> std::result::Result<Option<Applied>, Failure> {
         let before = self.uncommitted();
         let made = Error::catch("the writer", || kept.make(self.writer()?));
-        // The writer commits by itself when very much has changed.
+        // The writer commits by itself after very many changes.
         if self.uncommitted() < before {
             self.kept.take();
         }
@@ -378,7 +381,7 @@ impl WriterLoop {
                 }
                 Ok(Some(Applied { outcome, is_changed }))
             }
-            // It came no further than to look: nothing else is touched.
+            // The change failed while the index was read: nothing else is affected.
             Err(Error::Internal { .. }) if is_usable => {
                 self.refuse(&mut kept);
                 Ok(None)
@@ -416,11 +419,11 @@ impl WriterLoop {
         }
     }
 
-    /// What was taken is durable: it is published, and waiting clients are answered.
+    /// Publishes a commit, which is durable now, and answers waiting clients.
     fn committed(&mut self, started: Instant, has_changes: bool) {
         self.commit_due = None;
-        // What is committed must be visible before clients are answered; but if it cannot be opened it is
-        // committed all the same.
+        // A commit must be visible before clients are answered; but if it cannot be opened it is
+        // committed nevertheless.
         let searchable = self.publish();
         let current = self.published.current();
         let snapshot = current.snapshot();
@@ -442,8 +445,8 @@ impl WriterLoop {
         }
     }
 
-    /// Lets searches see what is committed. If it cannot be opened they see what was there before, and it
-    /// is tried again with every tick.
+    /// Opens the last commit for searches. If it cannot be opened, searches continue on the commit
+    /// before, and each tick tries again.
     fn publish(&self) -> bool {
         let published = Error::catch("opening what was committed", || {
             let point = self.index.faults().at(Point::Publish, "");
@@ -461,7 +464,7 @@ impl WriterLoop {
         published.is_ok()
     }
 
-    /// Takes finished indexes into this one, and lets searches see them.
+    /// Merges finished indexes into this one, and opens the result for searches.
     fn merge(&mut self, shards: &[PathBuf], options: AddIndexesOptions) -> Result<AddedIndexes> {
         let started = Instant::now();
         let merged = Error::catch("a merge", || {
@@ -475,7 +478,7 @@ impl WriterLoop {
                 tracing::info!(documents, segments, took_ms, "merged");
                 self.publish();
             }
-            // Nothing has been taken since the last commit: nothing is lost.
+            // No change has been taken since the last commit, so none is lost.
             Err(_) if is_usable => {}
             Err(Error::Internal { .. }) => drop(self.recover()),
             Err(error) => drop(self.give_up(error)),
@@ -484,7 +487,7 @@ impl WriterLoop {
     }
 
     fn begin_compaction(&mut self) {
-        // What is deleted by now is to go.
+        // Documents deleted so far are to be dropped.
         self.commit();
         let Some(running) = &mut self.running else { return };
         running.tries += 1;
@@ -538,10 +541,10 @@ impl WriterLoop {
         }
     }
 
-    /// Merges that have ended are made use of, and it may be time to compact.
+    /// Handles merges that have ended, and starts a compaction when it is time.
     fn tick(&mut self) {
         self.metrics.merged(self.index.merges());
-        // A client that asks whether the service can write need not write to find out.
+        // A client that checks whether the service can write need not write to find out.
         if self.is_failing() {
             self.settle();
         }
@@ -572,8 +575,9 @@ impl WriterLoop {
     }
 }
 
-/// Returns the number of documents below which attempt `tries` at a compaction leaves out a segment. Small ones
-/// are those that go away meanwhile; in a small index it costs little to try again with all.
+/// Returns the number of documents below which attempt `tries` at a compaction leaves out a
+/// segment. Small segments disappear meanwhile; in a small index it costs little to try again with
+/// all.
 fn documents_min(tries: u32, documents: u64) -> u32 {
     let share = match tries {
         1 => 0,

@@ -1,4 +1,4 @@
-//! The compressors, and the similarity that is measured by any of them.
+//! The compressors, and the similarity that they measure.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,8 @@ use crate::stop::Stop;
 /// A compressor, identified by its name.
 pub type Compress = fn(&[&[u8]], Stop<'_>) -> Result<usize>;
 
-/// The symmetric similarity of Finkel et al. (2002), section 4.3: 2 - 2 c(a + b) / (c(a) + c(b)).
+/// Returns the symmetric similarity of Finkel et al. (2002), section 4.3:
+/// 2 - 2 c(a + b) / (c(a) + c(b)).
 pub fn similarity(texts: &Texts<'_>, compress: Compress) -> Result<f64> {
     let ([a, b], stop) = ([texts.a, texts.b].map(|side| side.text.as_bytes()), texts.stop);
     let alone = compress(&[a], stop)? + compress(&[b], stop)?;
@@ -18,14 +19,14 @@ pub fn similarity(texts: &Texts<'_>, compress: Compress) -> Result<f64> {
     Ok(if is_empty { 0.0 } else { 2.0 - 2.0 * together as f64 / alone as f64 })
 }
 
-/// The bytes that gzip makes of these, at its best.
+/// Returns the number of bytes after compression by gzip, at its best level.
 pub fn gzip(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
     let mut encoder = flate2::write::GzEncoder::new(Count(0), flate2::Compression::best());
     write(parts, &mut encoder, stop)?;
     Ok(in_memory(encoder.finish()).0)
 }
 
-/// The bytes that bzip2 makes of these, at its best.
+/// Returns the number of bytes after compression by bzip2, at its best level.
 pub fn bzip2(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
     let mut encoder = bzip2::write::BzEncoder::new(Count(0), bzip2::Compression::best());
     write(parts, &mut encoder, stop)?;
@@ -38,7 +39,7 @@ const PPM_MEMORY_BYTES: u32 = 64 << 20;
 /// The maximum length of a context, in bytes.
 const PPM_ORDER: u32 = 16;
 
-/// The bytes that prediction by partial matching (PPMd variant H) makes of these.
+/// Returns the number of bytes after prediction by partial matching (PPMd variant H).
 pub fn ppm(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
     let encoder = ppmd_rust::Ppmd7Encoder::new(Count(0), PPM_ORDER, PPM_MEMORY_BYTES);
     let mut encoder = encoder.expect("order and memory are within the bounds of the model");
@@ -61,7 +62,7 @@ fn in_memory<T>(written: io::Result<T>) -> T {
     written.expect("writing to memory does not fail")
 }
 
-/// How many bytes were written; they are not kept.
+/// Counts the bytes written, without keeping them.
 struct Count(usize);
 
 impl Write for Count {

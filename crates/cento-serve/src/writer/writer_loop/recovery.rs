@@ -1,13 +1,14 @@
-//! What becomes of changes that cannot be written, or make the writer panic, and of all others?
+//! Recovery from failed writes, and from changes that make the writer panic.
 //!
-//! When a write fails, everything since the last commit is gone from tantivy's memory. Waiting clients
-//! receive an error. What had been acknowledged is *owed*: it is kept, nothing new is accepted beside it, and
-//! every second it is tried whether the disk takes it again. Only what is owed when the service ends is lost.
+//! When a write fails, tantivy loses everything since the last commit. Waiting clients receive an
+//! error. Acknowledged changes are *owed*: they are kept, no new ones are accepted beside them, and
+//! every second a retry finds out whether the disk takes them. Only changes still owed when the
+//! service ends are lost.
 //!
-//! A document that brings out a defect must take no other with it. tantivy forgets everything since the
-//! last commit when one of its threads panics, and does not say at which document. So what has been
-//! taken is done again by a new writer, in halves as often as it panics, until the change that does it is
-//! alone. That one is refused by name, to its sender alone; all others are committed.
+//! A document that triggers a defect must not take any other with it. When one of its threads
+//! panics, tantivy forgets everything since the last commit and does not report the document. So a
+//! new writer applies the changes again, in halves after each panic, until the change that panics
+//! is alone. That change is refused by name, to its sender only; all others are committed.
 
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
@@ -28,12 +29,13 @@ use cento_client::api::{AddResponse, RecordError};
 /// million needs 41; more than these means that nothing can be written.
 const TRIES_MAX: u32 = 1000;
 
-/// What a disk must take, besides what is owed, before writing goes on: it would fail again at once on one
-/// that has just room for an empty file.
+/// The bytes that a disk must take, besides the owed changes, before writing resumes: on a disk
+/// with room for no more than an empty file it would fail again immediately.
 const PROBE_BYTES: usize = 1 << 20;
 
 impl WriterLoop {
-    /// Its sender learns that it is not taken; or it is lost, if the sender was answered that it was.
+    /// Refuses a change and reports that to its sender; counts it as lost if it was acknowledged
+    /// before.
     pub(super) fn refuse(&mut self, kept: &mut PendingChange) {
         kept.state = State::Refused;
         tracing::error!(id = kept.id(), "a document triggers a defect; please report it");
@@ -50,8 +52,8 @@ impl WriterLoop {
         }
     }
 
-    /// Does again, with a new writer, what has been taken since the last commit, and commits it; what has
-    /// become of each change.
+    /// Applies all changes since the last commit again, with a new writer, and commits them;
+    /// returns the changes with their states.
     pub(super) fn recover(&mut self) -> std::result::Result<Vec<PendingChange>, Failure> {
         let started = Instant::now();
         let mut kept = self.kept.take();
@@ -65,7 +67,7 @@ impl WriterLoop {
             Ok(())
         });
         let mut tries = TRIES_MAX;
-        // All of it together has just panicked.
+        // Applying the whole list has just panicked.
         let half = kept.len() / 2;
         let (first, second) = kept.split_at_mut(half);
         let made = self.make_again(first, &mut tries);
@@ -79,7 +81,7 @@ impl WriterLoop {
         Ok(kept)
     }
 
-    /// Makes these changes and commits them, without those that bring out a defect.
+    /// Applies these changes and commits them, without those that trigger a defect.
     fn make_again(&mut self, kept: &mut [PendingChange], tries: &mut u32) -> Result<()> {
         if kept.is_empty() {
             return Ok(());
@@ -88,7 +90,7 @@ impl WriterLoop {
             return Err(Error::internal("the writer", "it panicked at one change after the other"));
         }
         *tries -= 1;
-        // Apart from the changes, which are not to blame for what happens here.
+        // Separate from the changes, which are not to blame for a failure here.
         let opened = self.writer.take();
         let opened = opened.map_or_else(|| Error::catch("a new writer", || self.open()), Ok)?;
         let done = Error::catch("the writer", || {
@@ -96,7 +98,7 @@ impl WriterLoop {
             for kept in &mut *kept {
                 kept.state = State::Pending;
                 match kept.make(&mut writer) {
-                    // Somebody else has changed the index since it was accepted.
+                    // Another process has changed the index since the change was accepted.
                     Err(error @ Error::Input { .. }) if writer.is_usable() => {
                         tracing::error!(id = kept.id(), %error, "an accepted change is refused");
                         kept.state = State::Refused;
@@ -152,13 +154,13 @@ impl WriterLoop {
         self.status.failed.load(Ordering::Relaxed)
     }
 
-    /// Refuses what is new as long as writing fails: it could not be kept without bound.
+    /// Refuses new changes as long as writing fails: there would be no bound on those to keep.
     pub(super) fn check_writing(&self) -> std::result::Result<(), Failure> {
         if self.is_failing() { Err(Failure::not_writing()) } else { Ok(()) }
     }
 
-    /// Ends the writer after a failed write. What was acknowledged is owed; of the rest clients learn that
-    /// it failed.
+    /// Ends the writer after a failed write. Acknowledged changes are owed; the clients of the
+    /// others receive the failure.
     pub(super) fn give_up(&mut self, error: &Error) -> Failure {
         let mut failure = Failure::from(error);
         // It may pass, except for a defect.
@@ -188,7 +190,7 @@ impl WriterLoop {
         failure
     }
 
-    /// Tells waiting clients that there was no commit.
+    /// Reports to waiting clients that there was no commit.
     pub(super) fn tell_waiting(&mut self, failure: &Failure) {
         for waiting in std::mem::take(&mut self.waiting) {
             self.refused.remove(&waiting.command);
@@ -196,7 +198,7 @@ impl WriterLoop {
         }
     }
 
-    /// Opens the writer again and commits what is owed, if the disk takes it.
+    /// Opens the writer again and commits the owed changes, if the disk takes them.
     pub(super) fn settle(&mut self) {
         let started = Instant::now();
         let mut owed = self.owed.take();
@@ -220,7 +222,8 @@ impl WriterLoop {
             "writing succeeds again; what was accepted before is committed"
         );
         self.committed(started, count > 0);
-        // After that, so that whoever sees that writing succeeds sees what was accepted committed.
+        // Last, so that a client that sees that writing succeeds sees the accepted changes
+        // committed.
         self.status.failed.store(false, Ordering::Release);
     }
 
@@ -233,7 +236,7 @@ impl WriterLoop {
         Ok(())
     }
 
-    /// Writes a file of so many bytes beside those of the index, and removes it.
+    /// Writes a file of `bytes` bytes, rounded up, beside those of the index, and removes it.
     fn probe(&self, bytes: usize) -> io::Result<()> {
         self.index.faults().at(Point::Commit, "")?;
         let mut file = replace::beside(&self.index.path().join("probe"))?;
@@ -244,7 +247,7 @@ impl WriterLoop {
         file.as_file().sync_all()
     }
 
-    /// Counts what is owed at the end as lost; whether nothing is.
+    /// Counts the changes owed at the end as lost; returns whether there were no such changes.
     pub(super) fn end(&mut self) -> bool {
         let owed = self.owed.take().len();
         if owed > 0 {
@@ -257,15 +260,15 @@ impl WriterLoop {
         owed == 0
     }
 
-    /// Counts acknowledged changes that are not made.
+    /// Counts acknowledged changes that could not be made.
     fn lose(&self, changes: u64) {
         self.metrics.lost.inc_by(changes);
         self.status.lost.fetch_add(changes, Ordering::Relaxed);
     }
 }
 
-/// Takes what was refused out of the numbers. A document that was sent alone is refused as a whole, one of
-/// several with its line.
+/// Subtracts refused documents from the counts. A document that was sent alone fails the request;
+/// one of several is reported with its line.
 pub(super) fn take_out_refused(
     response: &mut AddResponse,
     refused: Vec<Refused>,
@@ -285,8 +288,8 @@ pub(super) fn take_out_refused(
     Ok(())
 }
 
-/// Takes a document out of the numbers: the bytes of its text, and whether it is empty. If it was sent alone,
-/// the failure is that of the request; if it is one of several, that of its line.
+/// Subtracts a document, with the bytes of its text and whether it is empty, from the counts. If it
+/// was sent alone, the failure is that of the request; if it is one of several, that of its line.
 pub(super) fn take_out(
     response: &mut AddResponse,
     line: Option<u64>,
