@@ -1,4 +1,4 @@
-//! How do whole sources get into the index?
+//! Adding whole sources to the index.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -14,18 +14,18 @@ use crate::SourceOptions;
 use crate::filter::is_by_name;
 use crate::pipeline::{self, Output, PipelineOptions};
 
-/// How documents are added.
+/// Options for adding documents.
 #[derive(Debug, Clone)]
 pub struct AddOptions {
-    /// Threads that parse, analyze and sign; at least one.
+    /// The number of threads that parse, analyze and sign; at least one.
     pub threads: usize,
-    /// The memory for everything on its way, in bytes.
+    /// The memory for everything in progress, in bytes.
     pub memory_bytes: usize,
-    /// The number of documents after which to commit, besides at the end; at the end only if `None`.
+    /// The number of documents between commits; if `None`, the only commit is at the end.
     pub commit_every: Option<usize>,
-    /// Stop at the first record that is no document, and add nothing since the last commit.
+    /// Stop at the first record that is not a document, and add nothing since the last commit.
     pub strict: bool,
-    /// A document whose id was made replaces any other of this id, also one of another source.
+    /// A document whose id was made replaces any other with this id, even one of another source.
     pub replaces_any: bool,
     /// How sources are read.
     pub source: SourceOptions,
@@ -42,7 +42,7 @@ impl AddReport {
         self.skipped_by_name += u64::from(is_by_name(why));
     }
 
-    /// Counts what is no document.
+    /// Counts a record that is not a document, or a file that could not be read.
     pub fn count_failed(&mut self, error: &Error) {
         self.failed += 1;
         self.unread += u64::from(matches!(error, Error::Io { .. }));
@@ -62,26 +62,26 @@ impl Default for AddOptions {
     }
 }
 
-/// What adding did.
+/// The results of adding.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct AddReport {
     /// Documents whose id was new.
     pub added: u64,
-    /// Documents that took the place of another version.
+    /// Documents that replaced another version.
     pub replaced: u64,
-    /// Documents that were there already, with the same text and meta.
+    /// Documents that were in the index already, with the same text and meta.
     pub unchanged: u64,
-    /// Files left out because they are no text, empty or no files, or by their names.
+    /// Files left out by their names, or because they are not text, are empty or are not files.
     pub skipped: u64,
-    /// Of these, files left out by their names, such as hidden ones. Not in JSON if there are none.
+    /// The number of these files left out by name, such as hidden ones. Omitted from JSON if zero.
     #[serde(skip_serializing_if = "is_zero")]
     pub skipped_by_name: u64,
-    /// Records that are no documents, and files that could not be read.
+    /// Records that are not documents, and files that could not be read.
     pub failed: u64,
-    /// Of these, files that could not be read, or not to their ends: it is not known how many
-    /// documents are missing.
+    /// Of these, files that could not be read, or not to their ends: the number of missing
+    /// documents is unknown.
     pub unread: u64,
-    /// Of the documents, those without a token: nothing is found of them.
+    /// Of the documents, those without a token: no search finds them.
     pub empty: u64,
     /// Bytes of text in the documents.
     pub bytes: u64,
@@ -89,20 +89,20 @@ pub struct AddReport {
     pub took_us: u64,
 }
 
-/// What the caller may want to tell while documents are added.
+/// An event that the caller may want to report while documents are added.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Something was left out, and why.
+    /// An input was left out, and why.
     Skipped(&'a str, &'static str),
-    /// A record is no document, or a file could not be read.
+    /// A record is not a document, or a file could not be read.
     Failed(&'a Error),
     /// The document with this id has no token.
     Empty(&'a str),
-    /// The document with this id took the place of another version, or of another document of the run.
+    /// The document with this id replaced another version, or another document of the run.
     Replaced(&'a str),
-    /// Of the document with this id a reader does not see all. Only if it was asked for.
+    /// The document with this id has text that a reader does not see. Reported only if requested.
     Unseen(&'a str, Unseen),
-    /// Documents have been taken; the numbers so far.
+    /// Documents have been added; the numbers so far.
     Progress(&'a AddReport),
 }
 
@@ -110,7 +110,7 @@ pub enum Event<'a> {
 ///
 /// # Errors
 /// When the index cannot be written, `stop` is set, or, if `strict`, at the first record that is
-/// no document. The index is then as the last commit left it.
+/// not a document. The index is then as the last commit left it.
 pub fn add(
     index: &Index,
     inputs: &[PathBuf],
@@ -120,15 +120,15 @@ pub fn add(
 ) -> Result<AddReport> {
     let started = Instant::now();
     let mut report = AddReport::default();
-    // Half for the writer, a quarter for the pipeline; the rest is what sorting, compressing and
-    // merging take for a while.
+    // Half for the writer, a quarter for the pipeline; the rest is temporary memory of sorting,
+    // compressing and merging.
     let memory_bytes = options.memory_bytes / 2;
     let mut writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
     let committed = writer.committed()?.clone();
     let piped = PipelineOptions {
         threads: options.threads,
         bytes_max: options.memory_bytes / 4,
-        // In place of what waits for the writer, which is then nothing else.
+        // Uses the room of the documents that wait for the writer: none wait meanwhile.
         document_bytes_max: options.memory_bytes / 2,
         keeps_texts: index.config().store_text,
         source: options.source.clone(),
@@ -138,7 +138,7 @@ pub fn add(
     let config = index.config();
     pipeline::run(inputs, config, &piped, stop, &is_known, &mut |output| {
         let output = match output {
-            // It was there when the run began, and the run itself has changed it since.
+            // The index had it when the run began, and the run itself has changed it since.
             Output::Known(document, digest) if !writer.holds(&document, digest)? => {
                 pipeline::sign_alone(config, &piped, document, digest)
             }
@@ -183,7 +183,7 @@ pub fn add(
                 on_event(Event::Replaced(&id));
             }
             Ok(Outcome::Unchanged) => report.unchanged += 1,
-            // The index has another document of its id.
+            // The index has another document with its id.
             Err(error @ Error::Input { .. }) if !options.strict => {
                 report.count_failed(&error);
                 on_event(Event::Failed(&error));

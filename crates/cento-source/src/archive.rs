@@ -1,11 +1,11 @@
-//! Which files are in this archive?
+//! The files in an archive.
 //!
-//! Files in it are documents as files in a directory are; the name of one is that of the archive, a
-//! slash, and its name in there.
+//! Files in an archive are documents like files in a directory; the name of such a document is that
+//! of the archive, a slash, and its name in the archive.
 //!
-//! An entry that cannot be read takes no other with it. The directory of a zip archive says where
-//! the next one is. In a tar archive it follows; where what follows is no header, the next block that
-//! is one is looked for.
+//! An entry that cannot be read does not affect others. The directory of a zip archive gives the
+//! place of the next one. In a tar archive the next one follows; if no header follows, the next
+//! block that is a header is searched for.
 
 mod zip_names;
 
@@ -16,41 +16,41 @@ use std::ops::ControlFlow;
 use super::compressed::Unpacking;
 use super::names;
 
-/// What is in an archive.
+/// An entry of an archive.
 pub enum Entry<'a> {
     /// A file, with its contents.
     File(&'a mut dyn Read),
     /// A page of the web, with its contents, and a name that a file of its type could have.
     Page(&'a mut dyn Read, &'static str),
-    /// Something that is left out for a good reason, as a clause.
+    /// An entry that is left out for a good reason, as a clause.
     LeftOut(&'static str),
-    /// A link, or no regular file.
+    /// A link, or another entry that is not a regular file.
     Other,
     /// A file that cannot be read, and why, as a clause.
     Bad(String),
-    /// Something of the archive that has no name and is left out, as a clause.
+    /// A part of the archive that has no name and is left out, as a clause.
     Lost(String),
 }
 
-/// What is done with each entry that is no directory: its name in the archive, and what it is.
+/// Called for each entry that is not a directory, with its name in the archive and its contents.
 pub type Each<'a> = &'a mut dyn FnMut(&str, Entry<'_>) -> ControlFlow<()>;
 
 /// The maximum length of a name, in bytes. Some archives have entries that are names, of any length.
 const NAME_BYTES_MAX: u64 = 64 << 10;
 
-/// And a header of further fields, of which the name is one.
+/// The maximum size of a header of further fields, one of them the name, in bytes.
 const FIELDS_BYTES_MAX: u64 = 1 << 20;
 
 /// The size of the blocks of a tar archive, in bytes.
 const BLOCK_BYTES: usize = 512;
 
-/// Goes through the files of a tar archive, as they stand in it. Of archives that follow each other
-/// all are read.
+/// Visits the files of a tar archive, in their order there. Where several archives follow each
+/// other, all are read.
 ///
 /// # Errors
-/// When it is no archive, or ends too early.
+/// When it is not an archive, or ends too early.
 pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>> {
-    // What entries before say of the next.
+    // The fields that earlier entries give for the next one.
     let mut next = Fields::default();
     let (mut gap, mut zeros, mut headers) = (0, 0, 0u64);
     let mut header = tar::Header::new_old();
@@ -70,7 +70,7 @@ pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>>
         if is_at_end {
             return match headers {
                 0 if gap > 0 || len > 0 => Err(io::Error::other("it is not a tar archive")),
-                // What ends without the two blocks that say so has lost its end.
+                // An archive that ends without the two zero blocks has lost its end.
                 _ if zeros == 0 && (headers > 0 || len > 0) => Err(cut_short()),
                 _ => Ok(ControlFlow::Continue(())),
             };
@@ -80,7 +80,7 @@ pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>>
             continue;
         }
         let Some(size) = size else {
-            // Behind the end of an archive there may be anything.
+            // Any bytes may follow the end of an archive.
             gap += if zeros < 2 { BLOCK_BYTES as u64 } else { 0 };
             continue;
         };
@@ -97,7 +97,7 @@ pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>>
             pass_over(body, size)?;
             continue;
         }
-        // What is said of all entries, or of links.
+        // Fields of all entries, or of links.
         if kind.is_pax_global_extensions() || kind.is_gnu_longlink() {
             pass_over(Body { stream: &mut stream, left: size }, size)?;
             continue;
@@ -128,7 +128,7 @@ pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>>
     }
 }
 
-/// The size of an entry, if this block is a header.
+/// Returns the size of an entry, if this block is a header.
 fn size_of(header: &tar::Header) -> Option<u64> {
     let bytes = header.as_bytes();
     let sum = |bytes: &[u8]| bytes.iter().map(|&byte| u32::from(byte)).sum::<u32>();
@@ -138,7 +138,7 @@ fn size_of(header: &tar::Header) -> Option<u64> {
     header.entry_size().ok().filter(|_| is_sound)
 }
 
-/// What is said of an entry before it.
+/// The fields of an entry that the entries before it give.
 #[derive(Default)]
 struct Fields {
     name: Option<Vec<u8>>,
@@ -190,7 +190,7 @@ impl Fields {
     }
 }
 
-/// The first of the records `LENGTH KEY=VALUE\n`, and what follows it.
+/// Returns the first of the records `LENGTH KEY=VALUE\n`, and the bytes after it.
 fn extension(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let space = memchr::memchr(b' ', bytes)?;
     let length: usize = std::str::from_utf8(&bytes[..space]).ok()?.parse().ok()?;
@@ -205,9 +205,9 @@ fn whole(body: &mut impl Read, size: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The contents of an entry, of a size that is known. It is an error if the archive ends before them.
+/// The contents of an entry of known size. It is an error if the archive ends before them.
 pub struct Body<R> {
-    /// What it is read from.
+    /// The stream that it is read from.
     pub stream: R,
     /// The number of bytes still to come.
     pub left: u64,
@@ -229,7 +229,7 @@ impl<R: Read> Read for Body<R> {
     }
 }
 
-/// Goes to the block after an entry of this size.
+/// Skips to the block after an entry of this size.
 fn pass_over(mut body: Body<impl Read>, size: u64) -> io::Result<()> {
     io::copy(&mut body, &mut io::sink())?;
     let padding = (BLOCK_BYTES as u64 - size % BLOCK_BYTES as u64) % BLOCK_BYTES as u64;
@@ -254,12 +254,12 @@ fn cut_short() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "it is cut short: its end is missing")
 }
 
-/// What a zip file is.
+/// The kind of a zip file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZipForm {
     /// A document of an office program, or an e-book.
     Document,
-    /// Something that is not read, and what, as a clause.
+    /// A file that is not read, with its kind as a clause.
     Unread(&'static str),
     /// An archive of a Java program.
     Java,
@@ -267,7 +267,7 @@ pub enum ZipForm {
     Archive,
 }
 
-/// What a zip file is: its directory says so, wherever its parts stand.
+/// Returns the kind of a zip file, which its directory shows in whatever order its parts come.
 ///
 /// # Errors
 /// When its directory cannot be read.
@@ -287,7 +287,7 @@ pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
     let is_java = has("META-INF/MANIFEST.MF");
     let mut mimetype = String::new();
     if let Ok(entry) = archive.by_name("mimetype") {
-        // What is no text is no type.
+        // A type that is not text is ignored.
         let _ = entry.take(NAME_BYTES_MAX).read_to_string(&mut mimetype);
     }
     Ok(match mimetype.trim() {
@@ -301,11 +301,12 @@ pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
     })
 }
 
-/// Goes through the files of a zip archive, in the order of its directory. What several entries of the directory
-/// share is read once.
+/// Visits the files of a zip archive, in the order of its directory. Contents that several entries
+/// of the directory share are read once.
 ///
 /// # Errors
-/// When it is no archive, its directory is damaged, or what is in it is out of proportion to its size.
+/// When it is not an archive, its directory is damaged, or its contents are out of proportion to
+/// its size.
 pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow<()>> {
     let unpacking = Unpacking::of(file.seek(io::SeekFrom::End(0))?);
     let mut places = HashSet::new();

@@ -1,4 +1,4 @@
-//! Where do the bytes of a file come from?
+//! The sources of a file's bytes.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -15,7 +15,7 @@ pub enum Source<'a> {
     Stream(Box<dyn Read + 'a>),
 }
 
-/// A file of which any part can be read.
+/// A file with random access.
 #[cfg(feature = "archives")]
 pub enum Seekable {
     /// One on disk.
@@ -26,7 +26,7 @@ pub enum Seekable {
 
 impl<'a> Source<'a> {
     #[cfg(feature = "archives")]
-    /// A file that has been looked into.
+    /// Returns the source of a file that has been inspected.
     pub fn of(file: Seekable) -> Source<'a> {
         match file {
             Seekable::File(file) => Source::File(file),
@@ -34,7 +34,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// How long it is, if that is known.
+    /// Returns the length in bytes, if known.
     pub fn len(&self) -> Option<u64> {
         match self {
             Source::File(file) => {
@@ -46,9 +46,9 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The first bytes, so many at most, and all of it again.
+    /// Returns the first bytes, `bytes_max` at most, and a source of all of them again.
     pub fn peek(self, bytes_max: usize) -> io::Result<(Vec<u8>, Source<'a>)> {
-        // Of a pipe nothing can be read twice.
+        // A pipe cannot be read twice.
         if let Source::File(mut file) = self {
             let is_file = file.metadata().is_ok_and(|found| found.is_file());
             if is_file {
@@ -64,7 +64,8 @@ impl<'a> Source<'a> {
         Ok((start, Source::Stream(stream)))
     }
 
-    /// The same with all of its parts at hand; none if that takes more than so many bytes of memory.
+    /// Returns the source with random access, or `None` if that takes more than `bytes_max` bytes
+    /// of memory.
     #[cfg(feature = "archives")]
     pub fn seekable(self, bytes_max: usize) -> io::Result<Option<Seekable>> {
         match self {

@@ -1,12 +1,12 @@
-//! Which characters do these bytes stand for?
+//! The characters that bytes encode.
 //!
-//! This cannot be known for certain, so evidence is taken in order of strength: a byte order mark, what
-//! the bytes were declared to be, the zero bytes of UTF-16, validity as UTF-8, and at last the
-//! statistics of chardetng. Whatever the bytes, there is a text: what cannot be decoded becomes
-//! U+FFFD, and [`Decoded::lossy`] says so.
+//! This cannot be known for certain, so evidence is taken in order of strength: a byte order mark,
+//! the declared encoding, the zero bytes of UTF-16, validity as UTF-8, and last the statistics of
+//! chardetng. Every sequence of bytes yields a text: bytes that cannot be decoded become U+FFFD,
+//! and [`Decoded::lossy`] reports it.
 //!
-//! Declarations inside a document (HTML, XML) are for readers of such documents; they pass
-//! what they found as `declared`.
+//! Declarations inside a document (HTML, XML) are for readers of such documents; they pass the
+//! encoding that they found as `declared`.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
@@ -19,18 +19,18 @@ pub struct Decoded<'a> {
     pub text: Cow<'a, str>,
     /// The name of the encoding, as the WHATWG Encoding Standard writes it.
     pub charset: &'static str,
-    /// Some bytes stood for no character and were replaced by U+FFFD.
+    /// Some bytes encoded no character and were replaced by U+FFFD.
     pub lossy: bool,
 }
 
-/// As much of the beginning as tells what the rest is like.
+/// The size of the beginning that is taken to be representative of the rest, in bytes.
 const SAMPLE_BYTES: usize = 8 << 10;
 
-/// As much, from the first byte that tells something, as is shown to the detector. It reads some
-/// 10 MB/s, and many pages of text are plenty.
+/// The number of bytes, from the first that is evidence, that the detector reads. It reads some 10
+/// MB/s, and many pages of text are plenty.
 const DETECTED_BYTES_MAX: usize = 64 << 10;
 
-/// Whether there is an encoding of this name, by the WHATWG Encoding Standard.
+/// Returns whether the WHATWG Encoding Standard has an encoding of this name.
 #[must_use]
 pub fn is_known(label: &str) -> bool {
     Encoding::for_label_no_replacement(label.as_bytes()).is_some()
@@ -38,7 +38,7 @@ pub fn is_known(label: &str) -> bool {
 
 /// Reads `bytes` as text, in the encoding `declared` from outside if it is a known label.
 ///
-/// A byte order mark overrules the declaration, as browsers have it. An unknown label is as none.
+/// A byte order mark overrules the declaration, as in browsers. An unknown label is ignored.
 #[must_use]
 pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
     if let Some((encoding, mark_length)) = Encoding::for_bom(bytes) {
@@ -67,15 +67,15 @@ pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
     }
 }
 
-/// Returns the text of a record: of bytes that are UTF-8 as they are, of others in the encoding that they seem to be
-/// in.
+/// Returns the text of a record: UTF-8 as it is, other bytes decoded in the encoding that they seem
+/// to be in.
 #[must_use]
 pub fn record_text(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| decode(bytes, None).text, Cow::Borrowed)
 }
 
-/// Whether the first 8 KiB hold a NUL that is not half of a UTF-16 character: the test of git and
-/// ripgrep for files that are not text.
+/// Returns whether the first 8 KiB hold a NUL that is not half of a UTF-16 character: the test of
+/// git and ripgrep for files that are not text.
 #[must_use]
 pub fn looks_binary(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
@@ -87,7 +87,7 @@ pub fn looks_binary(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether bytes that were not declared to be anything are taken for UTF-16.
+/// Returns whether bytes without a declared encoding are taken for UTF-16.
 #[must_use]
 pub fn is_utf16(bytes: &[u8]) -> bool {
     let by_mark = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
@@ -99,9 +99,9 @@ fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
     Decoded { text, charset: encoding.name(), lossy }
 }
 
-/// The encoding that bytes that are not UTF-8 are probably in.
+/// Returns the probable encoding of bytes that are not UTF-8.
 pub(crate) fn detect(bytes: &[u8]) -> &'static Encoding {
-    // What is ASCII, and not an escape, tells nothing. The two bytes before may: they are context.
+    // ASCII other than an escape is no evidence. The two bytes before may be: they are context.
     let tells = |&byte: &u8| byte >= 0x80 || byte == 0x1b;
     let start = bytes.iter().position(tells).unwrap_or(0).saturating_sub(2);
     let end = bytes.len().min(start + DETECTED_BYTES_MAX);
@@ -110,9 +110,9 @@ pub(crate) fn detect(bytes: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Deny)
 }
 
-/// Whether bytes that are not UTF-8 nearly are: a file cut in the middle of a character, or one
-/// foreign quotation. Text in other encodings is hardly ever valid UTF-8 above ASCII; in EUC, the
-/// worst, by chance one character for every six errors.
+/// Returns whether bytes that are not UTF-8 nearly are: a file cut in the middle of a character, or
+/// one foreign quotation. Text in other encodings is hardly ever valid UTF-8 above ASCII; in EUC,
+/// the worst, by chance one character for every six errors.
 fn is_damaged_utf8(bytes: &[u8]) -> bool {
     let (mut valid, mut invalid) = (0usize, 0usize);
     for chunk in bytes.utf8_chunks() {
@@ -122,8 +122,9 @@ fn is_damaged_utf8(bytes: &[u8]) -> bool {
     valid / 4 >= invalid
 }
 
-/// The UTF-16 that bytes without a mark evidently are: that of a text in an alphabet, where nearly
-/// every other byte is small, many are zero, and the characters are no controls.
+/// Returns the UTF-16 encoding of bytes without a mark that evidently are UTF-16: a text in an
+/// alphabet, where nearly every other byte is small, many are zero, and the characters are not
+/// controls.
 fn detect_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     if sample.len() < 4 || !bytes.len().is_multiple_of(2) {
@@ -135,15 +136,15 @@ fn detect_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
         (even, odd) => (UTF_16BE, 0, even, odd),
     };
     let pairs = sample.len() / 2;
-    // Alphabets lie below U+1000, where no ASCII text has a byte (a list of names with NUL between
-    // them has none); of their punctuation, some lies above.
+    // Alphabets are below U+1000, where ASCII text has no byte (a list of names separated by NUL
+    // has no such byte); some of their punctuation is above.
     let small = sample[high..].iter().step_by(2).filter(|&&byte| byte < 0x10).count();
-    // A Russian or Greek text has its only zeros in the spaces and the line ends: one in ten.
+    // A Russian or Greek text has zeros only in the spaces and the line ends: one in ten.
     let evident = small * 10 >= pairs * 9 && zeros * 12 >= pairs && zeros >= others * 4;
     (evident && is_text(sample, encoding)).then_some(encoding)
 }
 
-/// Whether the UTF-16 units of the beginning of a text pair up and are no controls.
+/// Returns whether the UTF-16 units of the beginning of a text pair up and are not controls.
 fn is_text(sample: &[u8], encoding: &'static Encoding) -> bool {
     let is_text = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\u{c}' | '\r' | '\u{85}');
     let mut units = char::decode_utf16(units(sample, encoding)).peekable();

@@ -1,4 +1,4 @@
-//! Which documents are in a chunk of bytes?
+//! The documents in a chunk of bytes.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ pub struct Chunk {
     pub path: Arc<str>,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// What the bytes are.
+    /// The kind of the bytes.
     pub kind: ChunkKind,
-    /// Who chooses the ids of documents that bring none.
+    /// The source of the ids of documents that have no id.
     pub id_source: IdSource,
 }
 
-/// What the bytes of a chunk are.
+/// The kind of the bytes of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkKind {
     /// Whole lines, each a JSON object.
@@ -40,7 +40,7 @@ pub enum ChunkKind {
     Html,
     /// A whole document of an office program, e-book or PDF.
     Document,
-    /// A whole file that a command of the user's own reads: the number of it.
+    /// A whole file that a user-defined command reads: the number of the command.
     Reader(usize),
     /// A whole file of Markdown.
     Markdown,
@@ -54,18 +54,19 @@ pub enum ChunkKind {
     Text,
 }
 
-/// What a file says of a document beside its text.
+/// The content of a file beside the text of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InFile {
-    /// Where the text stands in the file, if that is a web page.
+    /// The places of the text in the file, if that is a web page.
     pub origins: Option<Origins>,
-    /// The characters of the file that a reader does not see, such as white letters: they are left out of the text.
+    /// The number of characters of the file that a reader does not see, such as white letters: they
+    /// are left out of the text.
     pub hidden_characters: u64,
 }
 
 impl InFile {
-    /// What a reader of the file does not see, of which this is the text.
+    /// Returns the content that a reader of the file does not see; `text` is the text of the file.
     #[must_use]
     pub fn unseen(&self, text: &str) -> Unseen {
         Unseen::of(text).with_hidden(self.hidden_characters)
@@ -73,7 +74,7 @@ impl InFile {
 }
 
 impl ChunkKind {
-    /// Whether it is a file that is one document, with its path as its id.
+    /// Returns whether it is a file that is one document, with its path as its id.
     #[must_use]
     pub fn is_whole_file(self) -> bool {
         !matches!(self, ChunkKind::Lines { .. })
@@ -81,15 +82,16 @@ impl ChunkKind {
 }
 
 impl Chunk {
-    /// The documents of the chunk, in order; an error for each record that is none, and for a document
-    /// of which a part cannot be read.
+    /// Calls `each` with the documents of the chunk, in order, and with an error for each record
+    /// that is not a document and for each document that cannot be read completely.
     pub fn documents(&self, options: &SourceOptions, mut each: impl FnMut(Result<Document>)) {
         self.documents_in_file(options, |document| {
             each(document.map(|(document, _)| document));
         });
     }
 
-    /// The same, each with what the file says beside its text.
+    /// Calls `each` with every document like [`Chunk::documents`], and with the content of its file
+    /// beside the text.
     pub fn documents_in_file(
         &self,
         options: &SourceOptions,
@@ -129,7 +131,7 @@ impl Chunk {
         }
     }
 
-    /// The document, with its place if its id was made of that.
+    /// Returns the document, with its place if its id was made from that.
     fn with_id_source(&self, document: Document) -> Document {
         match document.id_source {
             IdSource::STREAM => document.with_id_source(self.id_source),
@@ -137,8 +139,8 @@ impl Chunk {
         }
     }
 
-    /// The text of a whole file, and where it stands in it. A defect in a library that reads such files costs
-    /// this one.
+    /// Returns the text of a whole file and its places in the file. A defect in a library that
+    /// reads such files fails only this file.
     pub(crate) fn text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
         Error::catch(&self.path, || self.read_text(options)).map_err(|error| match error {
             Error::Internal { .. } => unread(&self.path, DEFECT),

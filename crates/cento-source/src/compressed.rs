@@ -1,4 +1,4 @@
-//! How is this stream compressed?
+//! The compression of a stream.
 
 mod members;
 
@@ -10,10 +10,10 @@ use std::rc::Rc;
 use crate::sniff::has_ending;
 use members::Members;
 
-/// How a stream is compressed.
+/// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     None,
     /// gzip, of one member or several.
     Gzip,
@@ -25,7 +25,7 @@ pub enum Compression {
     Xz,
 }
 
-/// How names end, and what they promise.
+/// The endings of names, and the compression that each promises.
 const ENDINGS: [(&str, Compression); 4] = [
     (".gz", Compression::Gzip),
     (".zst", Compression::Zstd),
@@ -33,7 +33,7 @@ const ENDINGS: [(&str, Compression); 4] = [
     (".xz", Compression::Xz),
 ];
 
-/// How streams begin. bzip2 is followed by the size of its blocks, a digit.
+/// The first bytes of streams. In bzip2 the size of its blocks follows, a digit.
 const MAGICS: [(&[u8], Compression); 4] = [
     (&[0x1f, 0x8b, 8], Compression::Gzip),
     (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
@@ -41,25 +41,25 @@ const MAGICS: [(&[u8], Compression); 4] = [
     (b"\xfd7zXZ\0", Compression::Xz),
 ];
 
-/// What follows the digit in a stream of bzip2, or in one of nothing.
+/// The bytes after the digit in a stream of bzip2, and in an empty one.
 const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
 
-/// How a frame of Zstandard begins that holds nothing for a decoder, but for its first byte: 0x50 to 0x5f.
-/// `pzstd` writes one before each other frame.
+/// The first bytes, except for the very first (0x50 to 0x5f), of a frame of Zstandard without data
+/// for a decoder. `pzstd` writes one before each other frame.
 const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// The memory that may be taken for what a stream refers back to, unless more is allowed: what `zstd`
-/// writes with `--ultra --long=27`, and twice what `xz -9` does. A stream may ask for 2 GiB.
+/// The maximum memory for the window of a stream, unless more is allowed: the window that `zstd`
+/// writes with `--ultra --long=27`, and twice the one of `xz -9`. A stream may ask for 2 GiB.
 pub const WINDOW_BYTES_MAX: usize = 128 << 20;
 
-/// The maximum number of unpacked bytes for each that was read, beyond [`UNPACKED_BYTES_MIN`]: deflate makes
-/// no more of text that is nothing but repetitions.
+/// The maximum number of unpacked bytes per byte read, beyond [`UNPACKED_BYTES_MIN`]: deflate makes
+/// no more even of pure repetition.
 const UNPACKED_BYTES_A_BYTE: u64 = 1000;
 
 /// The number of bytes that may be unpacked from any input, however small.
 const UNPACKED_BYTES_MIN: u64 = 64 << 20;
 
-/// How much may still be unpacked of something.
+/// The limit of the bytes unpacked from an input.
 #[derive(Clone, Default)]
 pub struct Unpacking {
     packed: Rc<Cell<u64>>,
@@ -67,7 +67,7 @@ pub struct Unpacking {
 }
 
 impl Unpacking {
-    /// A limit of this many bytes.
+    /// Returns the limit for an input of `packed` bytes.
     #[cfg(feature = "archives")]
     pub fn of(packed: u64) -> Unpacking {
         let unpacking = Unpacking::default();
@@ -75,20 +75,21 @@ impl Unpacking {
         unpacking
     }
 
-    /// Counts what is read of `inner`, which is packed.
+    /// Counts the bytes read from `inner`, which is packed.
     fn packed<'a>(&self, inner: impl Read + 'a) -> impl Read + 'a {
         CountedReader { inner, unpacking: self.clone(), is_packed: true }
     }
 
-    /// Counts what is read of `inner`, which is unpacked, and ends it with an error where it is too much.
+    /// Counts the bytes read from `inner`, which is unpacked, and ends it with an error if they are
+    /// too many.
     pub fn unpacked<'a>(&self, inner: impl Read + 'a) -> impl Read + 'a {
         CountedReader { inner, unpacking: self.clone(), is_packed: false }
     }
 
-    /// Says whether what has been unpacked is within bounds.
+    /// Checks whether the unpacked bytes are within bounds.
     ///
     /// # Errors
-    /// When it is not, with what to do.
+    /// When they are not, with the way out.
     pub fn check(&self) -> io::Result<()> {
         let max = self.packed.get().saturating_mul(UNPACKED_BYTES_A_BYTE);
         if self.unpacked.get() <= max.saturating_add(UNPACKED_BYTES_MIN) {
@@ -124,7 +125,7 @@ impl<R: Read> Read for CountedReader<R> {
 }
 
 impl Compression {
-    /// How a file of this name is compressed, and its name without that ending.
+    /// Returns the compression of a file of this name, and the name without its ending.
     pub fn of_name(name: &str) -> (Compression, &str) {
         let found = ENDINGS.iter().find_map(|(ending, compression)| {
             let at = name.len().checked_sub(ending.len()).filter(|&at| at > 0)?;
@@ -133,7 +134,7 @@ impl Compression {
         found.unwrap_or((Compression::None, name))
     }
 
-    /// How a stream that begins with these bytes is compressed.
+    /// Returns the compression of a stream that begins with these bytes.
     pub fn of_magic(start: &[u8]) -> Compression {
         let found = MAGICS.iter().find(|(magic, _)| start.starts_with(magic));
         match found.map(|(_, compression)| *compression) {
@@ -146,8 +147,8 @@ impl Compression {
         }
     }
 
-    /// Whether a stream that begins with these bytes is the beginning of one that is compressed so, and cut
-    /// off.
+    /// Returns whether these bytes are the beginning of a stream that is compressed in this way and
+    /// cut off.
     pub fn is_begun_by(self, start: &[u8]) -> bool {
         if self == Compression::Bzip2
             && let Some([digit, block @ ..]) = start.strip_prefix(b"BZh")
@@ -158,8 +159,8 @@ impl Compression {
         !start.is_empty() && magics.any(|(magic, _)| magic.starts_with(start))
     }
 
-    /// How a stream is compressed that begins with these bytes: as they say, or, if they are the beginning of
-    /// one that is cut off, as its name `promised`.
+    /// Returns the compression of a stream: the one that its first bytes show, or, if they are the
+    /// beginning of a stream that is cut off, the one that its name `promised`.
     pub fn of_start(start: &[u8], promised: Compression) -> Compression {
         match Compression::of_magic(start) {
             Compression::None if promised.is_begun_by(start) => promised,
@@ -167,12 +168,12 @@ impl Compression {
         }
     }
 
-    /// Whether a member may begin with these bytes, be it cut off.
+    /// Returns whether a member may begin with these bytes, even if cut off.
     fn begins(self, start: &[u8]) -> bool {
         Compression::of_magic(start) == self || self.is_begun_by(start)
     }
 
-    /// What it is called.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Compression::None => "uncompressed",
@@ -183,8 +184,9 @@ impl Compression {
         }
     }
 
-    /// What `inner` holds, decompressed as it is read, with at most so much memory for what it refers back to.
-    /// It ends with an error where that is out of proportion to what is read.
+    /// Returns the contents of `inner`, decompressed as they are read, with at most
+    /// `window_bytes_max` bytes of memory for the window. The stream ends with an error if the
+    /// contents are out of proportion to the bytes read.
     pub fn open<'a>(self, inner: impl Read + 'a, window_bytes_max: usize) -> Box<dyn Read + 'a> {
         if self == Compression::None {
             return Box::new(inner);
@@ -199,8 +201,8 @@ fn is_bzip2(after_digit: &[u8]) -> bool {
     BZIP2_BLOCKS.iter().any(|block| after_digit.starts_with(block))
 }
 
-/// The first bytes of `inner`, up to `len_max`, and all of it again. Where it breaks off after some
-/// bytes, these are the first, and the error comes again after them.
+/// Returns the first bytes of `inner`, up to `len_max`, and a stream of all its bytes. If `inner`
+/// breaks off after some bytes, these are the first, and the error comes again after them.
 pub fn peek<'a>(
     mut inner: impl Read + 'a,
     len_max: usize,
@@ -216,7 +218,7 @@ pub fn peek<'a>(
     }
 }
 
-/// The end of a stream that cannot be read on.
+/// The end of a stream that cannot be read further.
 struct Broken(io::ErrorKind, Refusal);
 
 impl Read for Broken {
@@ -313,7 +315,7 @@ mod tests {
                 let at = format!("ends at byte {}, is neither", packed.len());
                 assert!(error.contains(&at) && error.contains(compression.name()), "{error}");
                 assert_eq!(out, b"one ");
-                // It does not end as if it were whole.
+                // It does not end like a complete stream.
                 assert!(stream.read(&mut [0; 8]).is_err());
             }
         }
@@ -417,7 +419,7 @@ mod tests {
 
     #[test]
     fn what_unpacks_out_of_proportion_ends_with_an_error() {
-        // Of repetitions: 80 MB in some kilobytes.
+        // Repetitions: 80 MB in some kilobytes.
         let packed = zstd::encode_all(io::repeat(b'x').take(80 << 20), 1).unwrap();
         assert!(packed.len() < 13_000, "{}", packed.len());
         let mut unpacked = Vec::new();
@@ -425,7 +427,7 @@ mod tests {
         let error = stream.read_to_end(&mut unpacked).unwrap_err().to_string();
         assert!(error.contains("more than 1000 times its size"), "{error}");
         assert!(unpacked.len() > 64 << 20 && stream.read(&mut [0]).is_err());
-        // And as much as deflate can make of it is allowed.
+        // The most that deflate can make of it is allowed.
         let packed = gzip(&vec![b'x'; 80 << 20]);
         assert_eq!(read(Compression::Gzip, &packed).unwrap().len(), 80 << 20);
     }

@@ -1,4 +1,4 @@
-//! How do whole sources go through deduplication?
+//! Deduplication of whole sources.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -11,8 +11,8 @@ use cento::search::Searcher;
 use crate::SourceOptions;
 use crate::pipeline::{self, Output, PipelineOptions};
 
-/// Puts those documents of `inputs` that are kept into the index, from where `from` says on
-/// ([`Dedup`]); `options.threads` threads sign them.
+/// Adds the kept documents of `inputs` to the index, starting at `from` ([`Dedup`]);
+/// `options.threads` threads sign them.
 ///
 /// # Errors
 /// As [`Dedup::push`]; [`Cancelled`](cento::Error::Cancelled) after `stop`.
@@ -39,7 +39,7 @@ pub fn dedup(
     let is_known = |_: &_, _| false;
     pipeline::run(inputs, index.config(), &pipeline, stop, &is_known, &mut |output| {
         run.push(match output {
-            // The text that is seen decides.
+            // The visible text decides.
             Output::Unseen { .. } => return Ok(()),
             Output::Signed { signed, .. } => Record::Document(signed),
             Output::Skipped { place, why } => Record::Skipped { place, why },

@@ -1,4 +1,4 @@
-//! Which files are below a directory?
+//! The files below a directory.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::{SourceOptions, ignored, names};
 const LINK: &str = "it is a link; --follow follows the links in directories";
 const NO_FILE: &str = "it is not a regular file";
 
-/// What is below a directory.
+/// An entry below a directory.
 #[derive(Debug)]
 pub enum DirectoryEntry {
     /// A file.
     File {
-        /// Its path, which begins with that of the directory as it was named.
+        /// Its path, which begins with that of the directory as given.
         path: PathBuf,
         /// Its path below the directory.
         below: PathBuf,
@@ -31,24 +31,26 @@ pub enum DirectoryEntry {
         /// Why, as a clause.
         why: &'static str,
     },
-    /// What cannot be read.
+    /// An entry that cannot be read.
     Failed(Error),
 }
 
-/// The name of a file or directory in places and ids: its path as an id has it, without a `./` at its beginning.
+/// Returns the name of a file or directory in places and ids: its path as an id, without a leading
+/// `./`.
 #[must_use]
 pub fn place_of(path: &Path) -> Arc<str> {
     let name = names::escaped(path.as_os_str().as_encoded_bytes());
     name.strip_prefix("./").unwrap_or(&name).into()
 }
 
-/// Finds all files below a directory, in the order of their paths; what `options` leave out is named as such.
+/// Finds all files below a directory, in the order of their paths; reports those that `options`
+/// leave out.
 pub fn files_below(
     dir: &Path,
     options: &SourceOptions,
     each: &mut dyn FnMut(DirectoryEntry) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    // A link that is named is followed; what is in its directory keeps the name of the link.
+    // A link given as the directory is followed; the entries below it keep the name of the link.
     let real = match dir.is_symlink().then(|| dir.canonicalize()).transpose() {
         Ok(real) => real.unwrap_or_else(|| dir.to_owned()),
         Err(error) => return each(DirectoryEntry::Failed(Error::io("read", dir, error))),
@@ -63,8 +65,8 @@ pub fn files_below(
     let mut walk = WalkBuilder::new(&real);
     walk.standard_filters(false).sort_by_file_path(Path::cmp);
     walk.follow_links(options.follow_links);
-    // Not `info/exclude`: a `.git` that is a file names the directory that has it, anything of somebody
-    // else's choice, which the gate does not see.
+    // Not `info/exclude`: a `.git` that is a file names the directory that has it, a path under
+    // foreign control, which the gate does not see.
     walk.ignore(options.obeys_ignore_files).git_ignore(options.obeys_ignore_files);
     walk.parents(options.obeys_ignore_files);
     if options.obeys_ignore_files
@@ -102,7 +104,7 @@ pub fn files_below(
     name_stopped(each)
 }
 
-/// Decides where a walk goes, and keeps where it does not: the filter of a walk can only say no.
+/// Decides where a walk goes, and records where it does not: the filter of a walk can only refuse.
 #[derive(Clone)]
 struct Gate {
     reads_hidden: bool,
@@ -110,7 +112,7 @@ struct Gate {
     stopped: Arc<Mutex<Vec<Stopped>>>,
 }
 
-/// Where a walk does not go.
+/// A place where a walk does not go.
 enum Stopped {
     /// It is hidden.
     Hidden(PathBuf),
@@ -119,13 +121,14 @@ enum Stopped {
 }
 
 impl Gate {
-    /// Makes the gate of a walk with these options.
+    /// Returns the gate of a walk with these options.
     fn new(options: &SourceOptions) -> Gate {
         let SourceOptions { read_hidden, obeys_ignore_files, .. } = *options;
         Gate { reads_hidden: read_hidden, obeys_ignore_files, stopped: Arc::default() }
     }
 
-    /// Returns whether the walk may go there. It may begin in a hidden directory, which somebody has named.
+    /// Returns whether the walk may enter. It may begin in a hidden directory that was given
+    /// explicitly.
     fn passes(&self, entry: &DirEntry) -> bool {
         let is_hidden = entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
         let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -143,7 +146,7 @@ impl Gate {
         false
     }
 
-    /// Returns where it did not go since the last call, in order.
+    /// Returns the places that it refused since the last call, in order.
     fn stopped(&self) -> Vec<Stopped> {
         std::mem::take(&mut *self.stopped.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! Which fields does a record have, if not the one that was asked for?
+//! The fields of a record without the requested one.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use cento::suggest::did_you_mean;
 use cento::{Reason, Refusal};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
-/// Names that a message shows, at most, and characters of each.
+/// The maximum number of names that a message shows, and of characters of each.
 const SHOWN_MAX: usize = 20;
 const CHARS_MAX: usize = 40;
 
-/// Refuses a record or table without the field `name` for the `field` of a document, with the names that it
-/// has instead; a `noun` follows "there is no".
+/// Refuses a record or table without the field `name` for the `field` of a document, listing the
+/// names that it has instead; a `noun` follows "there is no".
 pub fn missing<'a>(
     noun: &str,
     field: &'static str,
@@ -39,7 +39,8 @@ fn short(name: &str) -> String {
     }
 }
 
-/// The names of the fields of a JSON object, of which one more than is shown; none of what is no object.
+/// Returns the names of the fields of a JSON object, at most one more than is shown; empty for
+/// anything but an object.
 pub fn names_of(json: &[u8]) -> Vec<String> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     deserializer.deserialize_map(Names).unwrap_or_default()

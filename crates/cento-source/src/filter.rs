@@ -1,7 +1,7 @@
-//! Which files are left out by their names?
+//! Files left out by their names.
 //!
-//! Patterns of the user decide first. Of submissions, libraries and files that programs write are left
-//! out as well, because everybody has the same, and so are data and files in other languages.
+//! Patterns of the user decide first. In submissions, libraries and files that programs write are
+//! left out as well, because all submissions share them, as are data and files in other languages.
 
 use std::path::Path;
 
@@ -12,33 +12,34 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::compressed::Compression;
 use crate::sniff::has_ending;
 
-/// Which files are left out by their names; none by default.
+/// The files that are left out by their names; by default every file passes.
 ///
-/// A pattern without `/` is for the name of a file or of any directory above it, one with `/` for the path
-/// below the directory or archive that was named. What was named itself is subject to the patterns alone,
-/// and archives are opened whatever is included.
+/// A pattern without `/` applies to the name of a file or of any directory above it, one with `/`
+/// to the path below the directory or archive given as an input. The inputs themselves are subject
+/// to the patterns alone, and archives are opened whatever is included.
 #[derive(Debug, Clone, Default)]
 pub struct PathFilter {
     include: Option<GlobSet>,
     exclude: GlobSet,
-    /// As they were given, for equality of runs.
+    /// The patterns as given, to compare runs.
     patterns: [Vec<String>; 2],
     libraries: Option<Libraries>,
     leaves_out_data: bool,
-    /// A language of programs, and whether it is also asked of files that were named.
+    /// A programming language, and whether it also applies to files given as inputs.
     language: Option<(String, bool)>,
 }
 
-/// Which directories hold libraries.
+/// The directories that hold libraries.
 #[derive(Debug, Clone, Copy)]
 struct Libraries {
-    /// Directories of the first level are those of people, and only certain names are not theirs.
+    /// Directories of the first level belong to people, and only certain names are those of
+    /// libraries.
     first_is_a_person: bool,
-    /// Also names that directories of prose may have.
+    /// Names that directories of prose may have count, too.
     of_programs: bool,
 }
 
-/// Why a hidden file or directory is left out.
+/// The reason why a hidden file or directory is left out.
 pub const HIDDEN: &str = "it is hidden; --all reads it";
 
 const BY_EXCLUDE: &str = "--exclude leaves it out";
@@ -47,7 +48,7 @@ const LIBRARY: &str = "it is a library, or made by a program; --include reads it
 const DATA: &str = "it holds data, by its name; --include reads it";
 const LANGUAGE: &str = "its name is not that of a program in the language; --include reads it";
 
-/// Names of directories that nobody gives to what they wrote.
+/// Names of directories that never hold the authors' own work.
 const CERTAIN: [&str; 24] = [
     ".git",
     ".gradle",
@@ -75,41 +76,41 @@ const CERTAIN: [&str; 24] = [
     "venv",
 ];
 
-/// Names of directories of libraries that people may have, too.
+/// Names of directories of libraries that may also hold the authors' own work.
 const VENDORED: [&str; 2] = ["vendor", "Pods"];
 
-/// Names of directories that compilers fill. Below `src` they are those of packages.
+/// Names of directories that compilers fill. Below `src` they are names of packages.
 const BUILT: [&str; 7] =
     ["bin", "build", "cmake-build-debug", "cmake-build-release", "dist", "obj", "target"];
 
-/// How names of files end that programs write.
+/// The endings of names of files that programs write.
 const WRITTEN: &[&str] = &[".min.js", ".min.css", ".map", ".lock"];
 
-/// How names of data end.
+/// The endings of names of data.
 const ENDINGS_OF_DATA: &[&str] = &[
     ".arrow", ".csv", ".feather", ".geojson", ".ipc", ".jl", ".json", ".jsonl", ".ndjson",
     ".parquet", ".tab", ".tsv",
 ];
 
-/// How names of data end that is a list of records.
+/// The endings of names of data that is a list of records.
 const LISTS: &[&str] =
     &[".arrow", ".csv", ".feather", ".ipc", ".jl", ".jsonl", ".ndjson", ".parquet", ".tab", ".tsv"];
 
-/// How names of archives end, without that of a compressed file.
+/// The endings of names of archives, without the one of a compressed file.
 const ARCHIVES: &[&str] = &[".tar", ".tgz", ".zip"];
 
-/// Whether a file was left out by its name, by the reason.
+/// Returns whether this is a reason to leave out a file by its name.
 #[must_use]
 pub fn is_by_name(why: &str) -> bool {
     [HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, LANGUAGE].contains(&why)
 }
 
 impl PathFilter {
-    /// Reads only files that one of `include` is for, if there are any, and none that one of `exclude`
-    /// is for.
+    /// Returns a filter that reads only files which a pattern of `include` matches, if there are
+    /// any, and no file which a pattern of `exclude` matches.
     ///
     /// # Errors
-    /// When a pattern is none.
+    /// When a pattern is invalid.
     pub fn new(include: &[String], exclude: &[String]) -> Result<PathFilter> {
         let include_set = if include.is_empty() { None } else { Some(set_of(include)?) };
         Ok(PathFilter {
@@ -120,58 +121,59 @@ impl PathFilter {
         })
     }
 
-    /// Also leaves out libraries and what programs write, unless a pattern includes it.
-    /// `first_is_a_person`: directories of the first level are those of people; `of_programs`: names
-    /// that directories of prose may have are meant, too.
+    /// Also leaves out libraries and generated files, unless a pattern includes them.
+    /// `first_is_a_person`: directories of the first level belong to people; `of_programs`: names
+    /// that directories of prose may have count, too.
     #[must_use]
     pub fn without_libraries(self, first_is_a_person: bool, of_programs: bool) -> PathFilter {
         PathFilter { libraries: Some(Libraries { first_is_a_person, of_programs }), ..self }
     }
 
-    /// Also leaves out files that hold data by their names, unless a pattern includes them.
+    /// Also leaves out files that hold data according to their names, unless a pattern includes
+    /// them.
     #[must_use]
     pub fn without_data(self) -> PathFilter {
         PathFilter { leaves_out_data: true, ..self }
     }
 
-    /// Also leaves out files that are not in this language of programs by their names, unless a pattern
-    /// includes them; those that were named themselves if `also_named`.
+    /// Also leaves out files that are not in this programming language according to their names,
+    /// unless a pattern includes them; with `also_named`, files given as inputs too.
     #[must_use]
     pub fn in_language(self, language: &str, also_named: bool) -> PathFilter {
         PathFilter { language: Some((language.to_owned(), also_named)), ..self }
     }
 
-    /// Leaves out nothing for its language.
+    /// Leaves out no file for its language.
     #[must_use]
     pub fn in_any_language(self) -> PathFilter {
         PathFilter { language: None, ..self }
     }
 
-    /// Whether files in other languages are left out.
+    /// Returns whether files in other languages are left out.
     #[must_use]
     pub fn asks_language(&self) -> bool {
         self.language.is_some()
     }
 
-    /// The patterns, so that two runs can be told apart.
+    /// Returns the patterns, which identify a run.
     #[must_use]
     pub fn patterns(&self) -> &[Vec<String>; 2] {
         &self.patterns
     }
 
-    /// Whether a file holds data, by its name.
+    /// Returns whether a file holds data, by its name.
     #[must_use]
     pub fn is_data(name: &str) -> bool {
         has_ending(Compression::of_name(name).1, ENDINGS_OF_DATA)
     }
 
-    /// Why a file at this path below what was named is left out, if it is.
+    /// Returns the reason why a file at this path below an input is left out, if it is.
     #[must_use]
     pub fn why_not(&self, below: &Path) -> Option<&'static str> {
         self.left_out(below).map(|(_, why)| why)
     }
 
-    /// The same, with the path of the directory that is left out, or of the file.
+    /// Returns the path of the directory or file that is left out, with the reason.
     #[must_use]
     pub fn left_out(&self, below: &Path) -> Option<(String, &'static str)> {
         if self.include.is_none()
@@ -219,7 +221,7 @@ impl PathFilter {
         Some((text.into_owned(), why))
     }
 
-    /// Which of the directories is that of a library.
+    /// Returns the position of the first directory that holds a library, if there is one.
     fn library(&self, parts: &[(&str, &str)]) -> Option<usize> {
         let Libraries { first_is_a_person, of_programs } = self.libraries?;
         let mut is_source = false;
@@ -233,7 +235,7 @@ impl PathFilter {
         })
     }
 
-    /// Why a file that was named is left out, if it is.
+    /// Returns the reason why a file given as an input is left out, if it is.
     #[must_use]
     pub fn why_not_named(&self, path: &Path) -> Option<&'static str> {
         let name = path.file_name()?.to_string_lossy();
@@ -249,12 +251,13 @@ impl PathFilter {
     }
 }
 
-/// Whether a file is not in this language by its name. Each record of a list has a name of its own.
+/// Returns whether a file is not in this language by its name. Each record of a list has its own
+/// name.
 fn is_other(name: &str, language: &str) -> bool {
     !languages_of(name).contains(&language) && !has_ending(Compression::of_name(name).1, LISTS)
 }
 
-/// Whether one of the patterns is for this path, or for the name at its end.
+/// Returns whether one of the patterns matches this path, or the name at its end.
 fn is_for(set: &GlobSet, path: &str, name: &str) -> bool {
     !set.is_empty() && (set.is_match(name) || set.is_match(path))
 }
@@ -309,7 +312,7 @@ mod tests {
         check(&filter, "ann/x/target/b.rs", Some(("ann/x/target", LIBRARY)));
         check(&filter, "ann/vendor/b.go", Some(("ann/vendor", LIBRARY)));
         check(&filter, "ann/a.min.js", Some(("ann/a.min.js", LIBRARY)));
-        // A person may be called so; a program may be; a package may be.
+        // Such a name may be a person's, a program's or a package's.
         for own in
             ["vendor/b.go", "bin/b.rs", "ann/src/bin/b.rs", "ann/src/build/B.java", "ann/dist"]
         {
@@ -319,7 +322,8 @@ mod tests {
         let prose = PathFilter::default().without_libraries(false, false);
         check(&prose, "ann/target/b.txt", None);
         check(&prose, "ann/venv/b.txt", Some(("ann/venv", LIBRARY)));
-        // What is included by its own name is read, and a pattern for files finds none in a library.
+        // A directory included by its own name is read; a pattern for files matches none in a
+        // library.
         let filter = of(&["vendor", "*.js"], &[]).without_libraries(true, true);
         check(&filter, "ann/vendor/b.go", None);
         check(&filter, "ann/node_modules/b.js", Some(("ann/node_modules", LIBRARY)));

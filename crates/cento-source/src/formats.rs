@@ -1,6 +1,7 @@
-//! Which formats of files can be read, and does this build read them?
+//! The formats of files that can be read, and those that this build reads.
 //!
-//! [`sniff`](crate::sniff) decides what a file is; this list says it to people and programs.
+//! [`sniff`](crate::sniff) determines the kind of a file; this list describes the formats to people
+//! and programs.
 
 use crate::sniff::{COLUMNS, LINES, TABLES};
 
@@ -10,11 +11,12 @@ use crate::sniff::{COLUMNS, LINES, TABLES};
 pub struct FileFormat {
     /// Its name.
     pub name: &'static str,
-    /// How the names of such files usually end. The first bytes of a file come before its name.
+    /// The usual endings of the names of such files. The first bytes of a file take precedence over
+    /// its name.
     pub endings: &'static [&'static str],
-    /// What becomes a document.
+    /// The part of a file that becomes a document.
     pub documents: &'static str,
-    /// The feature of the build that reads it; none if every build does.
+    /// The feature of the build that reads it; `None` if every build does.
     pub feature: Option<&'static str>,
     /// Whether this build reads it.
     pub is_built: bool,
@@ -64,7 +66,7 @@ const FORMATS: &[FileFormat] = &[
     format("compressed", &[".gz", ".zst", ".bz2", ".xz"], "what the compressed file holds", ALWAYS),
 ];
 
-/// All formats of files.
+/// Returns all formats of files.
 #[must_use]
 pub fn formats() -> &'static [FileFormat] {
     FORMATS
@@ -77,8 +79,8 @@ mod tests {
     use crate::compressed::Compression;
     use crate::sniff::{Form, form};
 
-    /// The format with this name in the list; none of what is not read. No arm stands for all others: a new
-    /// form needs a line in the list.
+    /// Returns the name of the form's format in the list, or `None` for a form that is not read.
+    /// There is no catch-all arm: a new form needs a line in the list.
     fn format_of(form: Form) -> Option<&'static str> {
         Some(match form {
             Form::Unread(_) | Form::Refused(_) | Form::Misnamed { .. } | Form::Unclear => {
@@ -104,7 +106,7 @@ mod tests {
         })
     }
 
-    /// How a file of this format begins.
+    /// Returns the first bytes of a file of this format.
     fn beginning(name: &str, ending: &str) -> Vec<u8> {
         let text = match name {
             "json-lines" => "{\"text\":\"x\"}\n{\"text\":\"y\"}\n",

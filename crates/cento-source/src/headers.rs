@@ -1,11 +1,12 @@
-//! Does this text begin as a mail, or as a mailbox?
+//! The beginnings of mails and mailboxes.
 //!
-//! Without a parser of mails: a build that has none says what it leaves out.
+//! No parser of mails is needed here: a build without one still reports the mails that it leaves
+//! out.
 
-/// Whether a text begins as a mail: with headers, some of which only mails have. Of a file that says it
-/// is one (`is_named`), any header will do.
+/// Returns whether a text begins as a mail: with headers, some of them found only in mails. In a
+/// file named as a mail (`is_named`), any header will do.
 pub fn begins_as_mail(text: &[u8], is_named: bool) -> bool {
-    /// Headers that stand in mails alone.
+    /// Headers that occur only in mails.
     const OF_MAILS: [&[u8]; 5] =
         [b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"];
     let mut is_of_mail = false;
@@ -23,7 +24,7 @@ pub fn begins_as_mail(text: &[u8], is_named: bool) -> bool {
         }
         is_of_mail |= OF_MAILS.iter().any(|of_mail| name.eq_ignore_ascii_case(of_mail));
         let is_first = at == 0 && !is_of_mail;
-        // Lists of other things begin otherwise.
+        // Lists of other things begin differently.
         if is_first
             && ![&b"from"[..], b"date", b"subject", b"to", b"x-"].iter().any(|first| {
                 name.get(..first.len()).is_some_and(|name| name.eq_ignore_ascii_case(first))
@@ -41,14 +42,14 @@ fn header_name(line: &[u8]) -> Option<&[u8]> {
     (!name.is_empty() && name.iter().all(is_name)).then_some(name)
 }
 
-/// Whether a text begins as a mailbox: with the line that stands before a mail, and a header.
+/// Returns whether a text begins as a mailbox: with the line that precedes a mail, and a header.
 pub fn begins_as_mailbox(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n');
     let first = lines.next().unwrap_or_default();
     is_separator(first) && lines.next().is_some_and(|line| header_name(line).is_some())
 }
 
-/// Whether a line is one such as `From ann@example.org Mon Jan  1 12:00:00 2024`.
+/// Returns whether a line is one such as `From ann@example.org Mon Jan  1 12:00:00 2024`.
 pub fn is_separator(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else { return false };
     rest.windows(5)

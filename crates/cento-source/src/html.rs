@@ -1,15 +1,15 @@
-//! What does this page of the web say?
+//! The text of web pages.
 //!
-//! Its content stands where words are many and tags few: the document slope curve of Finn, Kushmerick
-//! and Smyth (2001), as Seo and Croft (2008, section 3) use it to take pages out of their frames.
-//! They look for the longest part in which the curve of tags over tokens is flat, in windows. Here a
-//! word counts +1 and a tag -2, and the content is the part of the page with the greatest sum
-//! (docs/BENCHMARKS.md). Tags within long paragraphs and in `pre` count nothing: they are the links of an
-//! edition to its dictionary and the colours of a program, and the text would be torn apart. A page of which the
-//! content found is a small part is read whole.
+//! The content of a page is the part with many words and few tags: the document slope curve of
+//! Finn, Kushmerick and Smyth (2001), as Seo and Croft (2008, section 3) use it to take pages out
+//! of their frames. They look for the longest part in which the curve of tags over tokens is flat,
+//! in windows. Here a word counts +1 and a tag -2, and the content is the part of the page with the
+//! greatest sum (docs/BENCHMARKS.md). Tags within long paragraphs and in `pre` count nothing: they
+//! are the links of an edition to its dictionary and the colours of a program, and the text would
+//! be torn apart. A page is read whole if the content found is a small part of it.
 //!
-//! The tokenizer says which bytes of the page a text is from, and [`parts`] which of its characters are
-//! which bytes: those that stand in the page as they are, and those that a reference stands for.
+//! The tokenizer gives the bytes of the page that a text is from, and [`parts`] maps its characters
+//! to these bytes: literal characters, and those decoded from a reference.
 
 mod aligned;
 #[cfg(feature = "office")]
@@ -34,7 +34,7 @@ use note::Marks;
 use crate::charset;
 use crate::origin::Origins;
 
-/// What is read of web pages.
+/// The part of web pages that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Html {
     /// Their content, without menus and other frames.
@@ -42,33 +42,33 @@ pub enum Html {
     Content,
     /// All their text.
     All,
-    /// All of the file, as it is, for analyzers that know markup.
+    /// The whole file, unchanged, for analyzers that know markup.
     Source,
 }
 
-/// What a tag takes from the sum; of 1, 2, 3, 4 and 6 the best on annotated pages.
+/// The amount that a tag takes from the sum; of 1, 2, 3, 4 and 6 the best on annotated pages.
 const TAG_COST: i64 = 2;
 
-/// Tags within a paragraph of so many words cost nothing. With 15 to 30 pages are read alike, and better than
-/// with any cost (docs/BENCHMARKS.md).
+/// Tags within a paragraph of this number of words cost nothing. With 15 to 30, pages are read
+/// alike, and better than with any cost (docs/BENCHMARKS.md).
 const PARAGRAPH_WORDS_MIN: i64 = 20;
 
-/// Where the content would have less than one word of so many of the page, all of the page is read: its words
-/// stand in cells, or each in an element of its own.
+/// A page is read whole if its content has less than this fraction of the page's words (one in
+/// four): they are in cells, or each in an element of its own.
 const CONTENT_SHARE: i64 = 4;
 
 /// Elements whose contents are not shown.
 const HIDDEN: [&[u8]; 5] = [b"script", b"style", b"template", b"noscript", b"svg"];
 
-/// Elements that stand within a line of text.
+/// Elements within a line of text.
 const WITHIN_LINES: [&[u8]; 25] = [
     b"a", b"abbr", b"acronym", b"b", b"bdi", b"big", b"cite", b"code", b"dfn", b"em", b"font",
     b"i", b"kbd", b"mark", b"q", b"s", b"samp", b"small", b"span", b"strong", b"sub", b"sup",
     b"tt", b"u", b"wbr",
 ];
 
-/// The text of a page in these bytes, where it stands in the page as it was decoded, unless it is the page itself,
-/// and how many characters between are not seen by a reader.
+/// Returns the text of a page, its places in the decoded page (unless the text is the page itself),
+/// and the number of characters between that a reader does not see.
 #[must_use]
 pub fn text_of(
     bytes: &[u8],
@@ -96,25 +96,25 @@ pub fn text_of(
 enum Piece {
     /// Text.
     Text {
-        /// What the page says, with references decoded.
+        /// The text, with references decoded.
         text: String,
-        /// The bytes of the page that say so.
+        /// The bytes of the page that it is from.
         span: Range<usize>,
-        /// Its words.
+        /// The number of its words.
         words: i64,
     },
-    /// So many characters that a reader does not see.
+    /// The number of characters here that a reader does not see.
     Hidden(usize),
     /// A tag.
     Tag {
-        /// Where it may stand.
+        /// The place where it may be.
         place: Place,
-        /// What it takes from the sum.
+        /// The amount that it takes from the sum.
         cost: i64,
     },
 }
 
-/// Where a tag stands.
+/// The place of a tag.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Within a line of text.
@@ -125,12 +125,12 @@ enum Place {
     LineEnd,
     /// At the end of a paragraph.
     BlockEnd,
-    /// Around what is not shown.
+    /// Around an element that is not shown.
     Hidden,
 }
 
 impl Piece {
-    /// A tag within so many open elements `pre`.
+    /// Returns the piece for a tag within `preformatted` open `pre` elements.
     fn tag(name: &[u8], preformatted: usize) -> Piece {
         let place = match name {
             b"br" => Place::LineEnd,
@@ -142,19 +142,20 @@ impl Piece {
     }
 }
 
-/// The parts of a page; all its text is in them if a reader would see nothing of it.
+/// Returns the parts of a page; they hold all its text if a reader would see none of it.
 fn pieces(page: &str) -> Vec<Piece> {
     let (pieces, is_empty) = pieces_seen(page, false);
     if is_empty { pieces_seen(page, true).0 } else { pieces }
 }
 
-/// The parts of a page, and whether all its text is hidden; then it is probably shown by a script.
+/// Returns the parts of a page, and whether all its text is hidden; a script then probably shows
+/// it.
 fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
     let mut pieces = Vec::new();
     let (mut sight, mut marks, mut preformatted) = (Sight::default(), Marks::default(), 0);
     let (mut has_text, mut has_hidden) = (false, false);
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
-    // Scripts are not tags.
+    // Tags within scripts are not tags of the page.
     emitter.naively_switch_states(true);
     for Ok(token) in Tokenizer::new_with_emitter(page, emitter) {
         match token {
@@ -195,7 +196,7 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
     (pieces, has_hidden && !has_text)
 }
 
-/// Words, or pairs of letters in scripts that set no spaces between words.
+/// Returns the number of words, or of pairs of letters in scripts without spaces between words.
 fn words(text: &str) -> i64 {
     let is_dense = |c: &char| matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}');
     let of_piece = |piece: &str| match piece.is_ascii() {
@@ -205,8 +206,8 @@ fn words(text: &str) -> i64 {
     text.split(char::is_whitespace).filter(|piece| !piece.is_empty()).map(of_piece).sum()
 }
 
-/// Makes tags within long paragraphs cost nothing: the words of an edition may all be links to a dictionary,
-/// those of a recognised page have places, and a menu has few words.
+/// Makes tags within long paragraphs cost nothing: the words of an edition may all be links to a
+/// dictionary, those of a recognised page have places, and a menu has few words.
 fn free_paragraphs(pieces: &mut [Piece]) {
     let is_end = |piece: &Piece| matches!(piece, Piece::Tag { place: Place::BlockEnd, .. });
     for paragraph in pieces.split_mut(is_end) {
@@ -229,8 +230,8 @@ fn words_of(pieces: &[Piece]) -> i64 {
     words.sum()
 }
 
-/// The part with the greatest sum; of equals the first, and the longest. All of the page if that part has few
-/// of its words.
+/// Returns the part with the greatest sum; of equals the first, and the longest. Returns the whole
+/// page if that part has few of its words.
 fn content(pieces: &[Piece]) -> &[Piece] {
     let (mut best, mut best_sum) = (0..0, 0);
     let (mut start, mut sum) = (0, 0);
@@ -250,7 +251,7 @@ fn content(pieces: &[Piece]) -> &[Piece] {
     if words_of(best) * CONTENT_SHARE < words_of(pieces) { pieces } else { best }
 }
 
-/// The text of some pieces, its lines as they are shown, and where it stands in the page.
+/// Returns the text of some pieces, with its lines as they are shown, and its places in the page.
 fn joined(page: &str, pieces: &[Piece]) -> (String, Option<Origins>) {
     let origins = Origins::of_file(page);
     let mut writer = Writer { text: String::new(), origins, gap: None };
@@ -274,25 +275,25 @@ fn joined(page: &str, pieces: &[Piece]) -> (String, Option<Origins>) {
     (writer.text, writer.origins)
 }
 
-/// Writes text with one space for each white space, none at the start or end of a line.
+/// Writes text with one space for each run of white space, none at the start or end of a line.
 struct Writer {
     text: String,
     origins: Option<Origins>,
-    /// What is written before the next character.
+    /// The gap that is written before the next character.
     gap: Option<Gap>,
 }
 
-/// What separates words.
+/// A separator of words.
 #[derive(Clone, Copy)]
 enum Gap {
-    /// A space; where it stands in the page, if it is one there.
+    /// A space; its place in the page, if it is a space there.
     Space(Option<usize>),
     /// The end of a line.
     Line,
 }
 
 impl Writer {
-    /// Adds a part of a text, the source of which begins at `base` of the page.
+    /// Adds a part of a text whose source begins at `base` of the page.
     fn push(&mut self, part: &Part<'_>, base: usize) {
         let source = base + part.source.start..base + part.source.end;
         let mut begun = None;
@@ -339,12 +340,12 @@ mod tests {
         text_of(page, encoding, html).0
     }
 
-    /// One space for each white space, none at the ends.
+    /// Returns the text with one space for each run of white space, none at the ends.
     fn collapsed(text: &str) -> String {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Pieces of pages, among them what tokenizers stumble over.
+    /// Pieces of pages, among them pieces that tokenizers stumble over.
     const PIECES: &[&str] = &[
         "<p>",
         "</p>",
@@ -399,7 +400,7 @@ mod tests {
             let (mut in_text, mut in_page) = (0, 0);
             for (at, from, is_same) in origins.unwrap().runs() {
                 prop_assert!(in_text <= at.start && in_page <= from.start, "{at:?} {from:?}");
-                // What is in no run was made.
+                // Text outside the runs was made in extracting.
                 prop_assert_eq!(text[in_text..at.start].trim(), "", "{:?}", &text);
                 (in_text, in_page) = (at.end, from.end);
                 let (text, source) = (&text[at], &page[from]);
@@ -416,7 +417,7 @@ mod tests {
         Ok(())
     }
 
-    /// What a tokenizer makes of a text without tags.
+    /// Returns the text that a tokenizer makes of a text without tags.
     fn decoded_text(text: &str) -> String {
         let parts = text.split_inclusive("</>").map(|part| part.trim_end_matches("</>"));
         parts.map(decoded).collect()
@@ -438,7 +439,7 @@ mod tests {
 
     #[test]
     fn raw_text_has_no_references_and_no_tags() {
-        // It was taken for text in which they are decoded and dropped.
+        // It was taken for text, where references are decoded and CR is dropped.
         check_origins("<xmp></>&amp;\r").unwrap();
         check_origins("<title></>&amp;").unwrap();
         assert_eq!(shown(b"<xmp></>&amp;\r", None, Html::All), "</>&amp;");
@@ -492,14 +493,14 @@ mod tests {
         );
         let expected = "Some words before it.\nlet x = 1;\nAnd others after it, which are more.";
         assert_eq!(shown(page.as_bytes(), None, Html::Content), expected);
-        // What is not open does not end.
+        // An end tag without a start tag ends nothing.
         let page = "</pre><a>x</a><p>two words</p><a>y</a>";
         assert_eq!(shown(page.as_bytes(), None, Html::Content), "two words");
     }
 
     #[test]
     fn markup_around_words_takes_none_of_them() {
-        // Of each only the first words were read.
+        // Only the first words of each were read.
         let words = "the ferry carried farmers children and sheep for two hundred years before the bridge \
                      was built and its last pilot kept a diary of every crossing until the end";
         let each = |before: &str, after: &str| {
@@ -537,7 +538,7 @@ mod tests {
         check("<template>x<p>y</template>z", "z");
         check("<svg/>a</svg>b<!-- c -->d", "abd");
         check("<p></p>", "");
-        // The number of a note is no part of a word.
+        // The number of a note is not part of a word.
         check("a word<sup><a href=x>1</a></sup>, word<a><sup>2</sup></a>", "a word 1, word 2");
         check("the 1<sup>st</sup> x<sup>2</sup><a>b</a>", "the 1st x2b");
         check("a</script>b", "ab");

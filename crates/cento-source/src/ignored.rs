@@ -1,7 +1,7 @@
-//! Which `.gitignore` may be read?
+//! The `.gitignore` files that may be read.
 //!
-//! The library that reads them follows braces within braces by recursion: a line of nothing but
-//! braces, in another user's directory, would end the process. Such a directory is refused.
+//! The library that reads them parses nested braces by recursion: a line of nothing but braces, in
+//! another user's directory, would end the process. Such a directory is refused.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use cento::{Error, Reason, Refusal, Result};
 
-/// The files of a directory that say what is left out.
+/// The files of a directory that list files to leave out.
 const FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// The maximum size of one of them, in bytes.
@@ -18,7 +18,7 @@ const BYTES_MAX: u64 = 1 << 20;
 /// The maximum number of opening braces in a line.
 const BRACES_MAX: usize = 64;
 
-/// Refuses a directory if it or one above it has such a file that is not read.
+/// Refuses a directory if it or one above it has such a file that cannot be read safely.
 ///
 /// # Errors
 /// Then, naming the file.
@@ -27,14 +27,14 @@ pub fn check_with_parents(dir: &Path) -> Result<()> {
     real.ancestors().try_for_each(check)
 }
 
-/// Refuses a directory if it has such a file that is not read.
+/// Refuses a directory if it has such a file that cannot be read safely.
 ///
 /// # Errors
 /// Then, naming the file.
 pub fn check(dir: &Path) -> Result<()> {
     for name in FILES {
         let path = dir.join(name);
-        // What is not there, or cannot be opened, is not read either.
+        // A file that is missing or cannot be opened is not read either.
         let Ok(found) = path.metadata() else { continue };
         // Opening a pipe waits for its writer.
         let why = match found.is_file() || found.is_dir() {

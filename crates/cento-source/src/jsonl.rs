@@ -1,4 +1,4 @@
-//! Which document is this line, and where does the next line begin?
+//! The documents of JSON lines, and the boundaries of lines.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,11 +17,11 @@ use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
 use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
 use cento::{Reason, Refusal};
 
-/// The approximate size, in bytes, of the chunks in which lines are handed on.
+/// The approximate size of the chunks of lines that are passed on, in bytes.
 pub const CHUNK_BYTES: u64 = 256 << 10;
 
-/// The document in a line; what is wrong with it, as a clause, if it is none. What other programs write and
-/// JSON does not allow is read as they mean it ([`repaired`]). An id that is made is said to be of a stream.
+/// Returns the document in a line, or its defect as a clause. Invalid JSON that other programs
+/// write is read as they mean it ([`repaired`]). An id that is made is marked as made for a stream.
 pub fn parse(
     line: &[u8],
     options: &SourceOptions,
@@ -30,7 +30,7 @@ pub fn parse(
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let parsed = strictly_parsed(line, options, &place);
     let document = parsed.or_else(|Fault { what, is_json }| {
-        // What is JSON and no document stays that, and a copy of it may take much.
+        // Valid JSON that is not a document stays refused, and a copy of it may be large.
         let repaired = if is_json { None } else { repaired(line) };
         let again = repaired.map(|line| strictly_parsed(line.as_bytes(), options, &place));
         again.and_then(Result::ok).ok_or(what)
@@ -43,7 +43,7 @@ pub fn parse(
     Ok(Document { record: kept.or_else(|| options.keeps_records.then(record)), ..document })
 }
 
-/// Why a line is no document.
+/// The reason why a line is not a document.
 struct Fault {
     what: Refusal,
     /// The line is JSON.
@@ -64,7 +64,7 @@ fn strictly_parsed(
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let no_json = |e: serde_json::Error| {
         let what = e.to_string();
-        // The line of the error is that of the record: it says nothing.
+        // The line of the error is within the record: it carries no information.
         let what = what.split(" at line ").next().unwrap_or_default();
         let what = format!("{what} at column {}", e.column());
         Fault { what: what.into(), is_json: false }
@@ -78,7 +78,7 @@ fn strictly_parsed(
     };
     let (id, id_source) = id_of(record.id, line, options, place)?;
     let id_source = record.id_place.map_or(id_source, IdSource::made);
-    // A string of either field may be what is no JSON.
+    // A string of either field may hold the invalid JSON.
     let is_long = record.meta.is_some_and(|meta| meta.get().len() > META_WRITTEN_BYTES_MAX);
     let meta = record.meta.map_or(Ok(Map::new()), |meta| {
         let meta = meta_of_json(&options.meta_field, meta)?;
@@ -95,12 +95,13 @@ fn strictly_parsed(
     Ok(Document { id, text, meta, record: None, id_source })
 }
 
-/// Refuses a record without the field `name`, with those that it has.
+/// Refuses a record without the field `name`, listing the fields that it has.
 fn without(line: &[u8], field: &'static str, name: &str) -> Refusal {
     fields::missing("", field, name, fields::names_of(line).iter().map(String::as_str))
 }
 
-/// The id of a record, and who chose it. One that is changed, because no id has control characters, is made.
+/// Returns the id of a record, and its source. An id that is changed, because ids have no control
+/// characters, counts as made.
 fn id_of(
     json: Option<&RawValue>,
     line: &[u8],
@@ -130,9 +131,10 @@ fn id_of(
     }
 }
 
-/// A line as the program meant it that wrote it, if it is no JSON for one of these reasons: numbers that are
-/// none (`NaN`, `Infinity`, as Python writes them, become `null`); in strings, halves of surrogate pairs
-/// (U+FFFD) and control characters as they are (blanks); bytes that are no UTF-8; a comma at its end.
+/// Returns a line as its writer meant it, if it is invalid JSON for one of these reasons: invalid
+/// numbers (`NaN`, `Infinity`, as Python writes them, become `null`); in strings, halves of
+/// surrogate pairs (U+FFFD) and raw control characters (blanks); bytes that are not UTF-8; a comma
+/// at its end.
 fn repaired(line: &[u8]) -> Option<String> {
     let text = charset::record_text(line);
     let line = text.trim_end();
@@ -158,8 +160,8 @@ fn repaired(line: &[u8]) -> Option<String> {
     is_changed.then_some(repaired)
 }
 
-/// The length of the escape that a text begins with, and how it is written: half of a surrogate pair alone
-/// stands for no character.
+/// Returns the length of the escape that a text begins with, and its valid form: half of a
+/// surrogate pair alone encodes no character.
 fn escape(text: &str) -> (usize, &str) {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
@@ -169,13 +171,13 @@ fn escape(text: &str) -> (usize, &str) {
         (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
         (Some(0xd800..=0xdfff), _) => return (6, "\\ufffd"),
         (Some(_), _) => 6,
-        // A quotation mark, or something that is no escape.
+        // A quotation mark, or an invalid escape.
         _ => 1 + text[1..].chars().next().map_or(0, char::len_utf8),
     };
     (len, &text[..len])
 }
 
-/// The length of what may be a number that is none, and how it is written.
+/// Returns the length of a possible invalid number, and its valid form.
 fn number(text: &str) -> (usize, &str) {
     for name in ["NaN", "Infinity", "-Infinity"] {
         let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -186,7 +188,7 @@ fn number(text: &str) -> (usize, &str) {
     (1, &text[..1])
 }
 
-/// Returns a record with another string for this field, and all else as it is; nothing if it has no such field.
+/// Returns a record with another string for this field, otherwise unchanged, or `None` without it.
 #[must_use]
 pub fn with_text(record: &str, field: &str, text: &str) -> Option<String> {
     let replaced = |record: &str| {
@@ -197,7 +199,7 @@ pub fn with_text(record: &str, field: &str, text: &str) -> Option<String> {
     replaced(record).or_else(|| replaced(&repaired(record.as_bytes())?))
 }
 
-/// Where in a line that is taken for a document the value of this field stands, quotes included.
+/// Returns the place of this field's value in a line taken for a document, quotes included.
 fn text_place(record: &str, field: &str) -> Option<Range<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(record);
     let value: &str = Place(field).deserialize(&mut deserializer).ok()??;
@@ -247,10 +249,10 @@ struct Record<'de> {
     id_place: Option<u64>,
 }
 
-/// The field in which a client of a service, or an export, says of which place an id was made.
+/// The field with the place that an id was made from, set by clients of a service and by exports.
 const ID_PLACE: &str = "id_place";
 
-/// A string; nothing is kept of a value that is none.
+/// A string; values of other types are dropped.
 struct Text(Option<String>);
 
 impl<'de> Deserialize<'de> for Text {
@@ -335,7 +337,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
             } else if self.0.requires_id && key == ID_PLACE {
                 record.id_place = map.next_value()?;
             } else if key == ID_PLACE {
-                // As `export` writes it; in a record of somebody else it may be anything.
+                // As `export` writes it; in a foreign record it may be anything.
                 record.id_place = map.next_value::<&RawValue>()?.get().parse().ok();
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -345,7 +347,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
     }
 }
 
-/// What reading lines comes upon.
+/// A result of reading lines.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lines {
     /// Whole lines, the first of this number.
@@ -357,7 +359,7 @@ pub enum Lines {
     },
     /// The line of this number is longer than allowed, and has been passed over.
     TooLong(u64),
-    /// The row of this number is no record, and why, as a clause.
+    /// The row of this number is not a record, and why, as a clause.
     Bad(u64, String),
 }
 
@@ -365,7 +367,7 @@ pub enum Lines {
 /// breaks off. A line much longer than `line_bytes_max` is passed over without being held.
 ///
 /// # Errors
-/// When the stream cannot be read on. The lines that came whole before have been emitted.
+/// When the stream cannot be read further. The complete lines before have been emitted.
 pub fn read_lines(
     mut inner: impl Read,
     line_bytes_max: usize,
@@ -448,7 +450,7 @@ mod tests {
         let plain = r#"{ "y":1.50, "text":"old"}"#;
         assert_eq!(changed(plain).as_deref(), Some(r#"{ "y":1.50, "text":"new"}"#));
         assert_eq!(changed(r#"{"y":1}"#), None);
-        // What is kept of a line is a record by itself, in UTF-8.
+        // The kept part of a line is a record by itself, in UTF-8.
         let options = SourceOptions { keeps_records: true, ..SourceOptions::default() };
         let kept = |line: &[u8]| parse(line, &options, String::new).unwrap().record.unwrap();
         assert_eq!(&*kept(b" {\"text\":\"a\"}, "), "{\"text\":\"a\"}");
@@ -546,7 +548,7 @@ mod tests {
         }
     }
 
-    /// All lines with their numbers, and the numbers of those too long.
+    /// Returns all lines with their numbers, and the numbers of those too long.
     fn lines_of(inner: impl Read, max: usize) -> (Vec<(u64, Vec<u8>)>, Vec<u64>) {
         let (mut lines, mut too_long) = (Vec::new(), Vec::new());
         let end = read_lines(inner, max, |read| {

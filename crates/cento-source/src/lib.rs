@@ -1,12 +1,12 @@
-//! Where do documents come from?
+//! The sources of documents.
 //!
-//! Files, directories, archives, lists of records (JSON lines, JSON arrays, tables), pages and archives
-//! of the web, mails and mailboxes, documents of office programs, e-books and PDF, Markdown, LaTeX and
-//! notebooks, standard input, each plain or compressed. Reading
-//! is sequential and cheap ([`read`]); making documents of what was read is done by many threads at
-//! once ([`Chunk::documents`]), and for formats with large parsers by processes of their own
-//! ([`Extraction`]). A record that is no document is reported with its place and does not disturb its
-//! neighbours.
+//! Files, directories, archives, lists of records (JSON lines, JSON arrays, tables), pages and
+//! archives of the web, mails and mailboxes, documents of office programs, e-books and PDF,
+//! Markdown, LaTeX and notebooks, standard input, each plain or compressed. Reading is sequential
+//! and cheap ([`read`]); many threads in parallel make documents of the input
+//! ([`Chunk::documents`]), as do separate processes for formats with large parsers
+//! ([`Extraction`]). A record that is not a document is reported with its place and does not
+//! disturb its neighbours.
 
 mod add;
 #[cfg(feature = "archives")]
@@ -83,7 +83,7 @@ pub use table_form::TableForm;
 pub use train::train;
 pub use walk::{read, read_bytes};
 
-/// How sources are read.
+/// Options for reading sources.
 #[derive(Debug, Clone)]
 pub struct SourceOptions {
     /// The field of a JSON line with the id: a string or a whole number.
@@ -92,12 +92,12 @@ pub struct SourceOptions {
     pub text_field: String,
     /// The field of a JSON line with the meta object.
     pub meta_field: String,
-    /// The encoding of files that are not JSON lines; found for each file if `None`.
+    /// The encoding of files that are not JSON lines; detected for each file if `None`.
     pub encoding: Option<String>,
     /// Longer lines and files are refused.
     pub record_bytes_max: usize,
-    /// The memory that a compressed stream may take for what it refers back to: the window of Zstandard, the
-    /// dictionary of xz. One that needs more is refused.
+    /// The memory that a compressed stream may take for its window: the window of Zstandard, the
+    /// dictionary of xz. A stream that needs more is refused.
     pub window_bytes_max: usize,
     /// In directories and archives, also read hidden files.
     pub read_hidden: bool,
@@ -105,36 +105,38 @@ pub struct SourceOptions {
     pub obeys_ignore_files: bool,
     /// In directories, follow links.
     pub follow_links: bool,
-    /// Which files are left out by their names.
+    /// The files that are left out by their names.
     pub filter: PathFilter,
-    /// Each list of records (JSON, tables) is one text, as any other file is.
+    /// Each list of records (JSON, tables) is one text, like any other file.
     pub lists_are_texts: bool,
-    /// Say of each document what of it a reader does not see. That takes a look at each of its characters.
+    /// Report the text of each document that a reader does not see. This examines each of its
+    /// characters.
     pub tells_unseen: bool,
     /// Documents keep the line that they were read from.
     pub keeps_records: bool,
-    /// Documents keep the place of the line or row that they were read from, `path:number`, where they
-    /// would keep the line itself.
+    /// Documents keep the place of the line or row that they were read from, `path:number`, instead
+    /// of the line itself.
     pub keeps_places: bool,
-    /// A JSON line without an id is no document; otherwise it gets its place for one.
+    /// A JSON line without an id is not a document; if not set, its place becomes its id.
     pub requires_id: bool,
-    /// A record is a document whatever its id and its meta object are: where an index could not hold them, it
-    /// gets its place for an id, and an empty meta object.
+    /// A record is a document whatever its id and its meta object are: if an index could not hold
+    /// them, it gets its place as id, and an empty meta object.
     pub needs_text_only: bool,
-    /// The id of a document is but its name for people and may be any text, as that of a query, which is not
-    /// stored.
+    /// The id of a document is only its name for people and may be any text, like that of a query,
+    /// which is not stored.
     pub takes_any_id: bool,
-    /// What is read of pages of the web; with [`Html::Source`] Markdown and LaTeX are read as they are,
-    /// too.
+    /// The part of web pages that is read; with [`Html::Source`] Markdown and LaTeX are read as
+    /// they are, too.
     pub html: Html,
-    /// What extracts the text of documents of office programs, e-books and PDF; without, they are
-    /// left out.
+    /// The extraction of text from documents of office programs, e-books and PDF; without it, they
+    /// are left out.
     pub extraction: Option<Extraction>,
-    /// Commands of the user's own that read files instead.
+    /// User-defined commands that read files instead.
     pub readers: Readers,
-    /// What reads Parquet and Arrow files; without, they are refused.
+    /// The reader of Parquet and Arrow files; without it, they are refused.
     pub tables: Option<Tables>,
-    /// Set when nobody waits for the documents any more: what extracts texts is then ended.
+    /// Set when no consumer waits for the documents any more: the processes that extract texts are
+    /// then ended.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -167,12 +169,12 @@ impl Default for SourceOptions {
     }
 }
 
-/// What reading comes upon.
+/// A result of reading.
 #[derive(Debug)]
 pub enum Item {
     /// Bytes that hold documents.
     Chunk(Chunk),
-    /// A file that is left out for a good reason: it is binary, empty, or no file at all.
+    /// A file that is left out for a good reason: it is binary, empty, or not a file at all.
     Skipped {
         /// The path.
         place: String,
@@ -181,13 +183,13 @@ pub enum Item {
         /// The feature of a build that reads it, if this one lacks it.
         feature: Option<&'static str>,
     },
-    /// Something that should have been read and could not be: [`Error::Input`] is a record that is no
-    /// document, any other a file, or the rest of one.
+    /// Input that should have been read and could not be: [`Error::Input`] is a record that is not
+    /// a document, any other a file, or the rest of one.
     Failed(Error),
 }
 
-/// The text of Markdown; all of it if it is to be read as it is, or this build has no feature
-/// `markdown`.
+/// Returns the text of Markdown; the Markdown itself if it is to be read as it is, or this build
+/// has no feature `markdown`.
 fn markdown_text(markdown: String, options: &SourceOptions) -> String {
     #[cfg(feature = "markdown")]
     if options.html != Html::Source {
@@ -197,11 +199,11 @@ fn markdown_text(markdown: String, options: &SourceOptions) -> String {
     markdown
 }
 
-/// The text of one file, or of standard input if it is named `-`, as a document of it would have it;
-/// records are not looked for. What of it cannot be read is told to `missing`.
+/// Returns the text of one file, or of standard input if it is named `-`, as a document of it would
+/// have it; records are not looked for. Parts of it that cannot be read are reported to `missing`.
 ///
 /// # Errors
-/// When it cannot be read, is no text, is an archive, or is longer than a record may be.
+/// When it cannot be read, is not text, is an archive, or is longer than a record may be.
 pub fn read_text(
     path: &Path,
     options: &SourceOptions,
@@ -210,9 +212,7 @@ pub fn read_text(
     Ok(read_text_in_file(path, options, missing)?.0)
 }
 
-/// The same, with what the file says beside its text.
-///
-/// # Errors
+/// Returns the text of one file like [`read_text`], with the content of the file beside its text.
 /// As [`read_text`].
 pub fn read_text_in_file(
     path: &Path,
@@ -247,18 +247,18 @@ fn read_extracted(
     found.unwrap_or_else(|| Err(Error::input(path.display().to_string(), EMPTY)))
 }
 
-/// The document in a JSON object.
+/// Returns the document in a JSON object.
 ///
 /// # Errors
-/// When it is none, with `document` for its place.
+/// When it is not a document, with `document` for its place.
 pub fn parse_record(json: &[u8], options: &SourceOptions) -> Result<Document> {
     let document = jsonl::parse(json, options, || "document".into())
         .and_then(|document| checked(document, options));
     document.map_err(|what| Error::input("document", what))
 }
 
-/// Gives `each` the documents of JSON lines, with the numbers of their lines, of which the first has
-/// `first_line`; an error with its place for each record that is none.
+/// Calls `each` with the documents of JSON lines and the numbers of their lines, starting at
+/// `first_line`; with an error and its place for each record that is not a document.
 pub fn for_each_record(
     lines: &[u8],
     first_line: u64,
@@ -283,7 +283,7 @@ pub fn for_each_record(
     }
 }
 
-/// Refuses paths at which there is nothing to be read; `-` is standard input.
+/// Refuses paths that do not exist; `-` is standard input.
 ///
 /// # Errors
 /// With the first of them.
@@ -294,7 +294,7 @@ pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(
     Ok(())
 }
 
-/// Makes the reason why a file was left out one for which it is refused.
+/// Returns the refusal for a file that was left out for this reason.
 #[must_use]
 pub fn left_out(why: &str, feature: Option<&'static str>) -> Refusal {
     match feature {
@@ -303,10 +303,10 @@ pub fn left_out(why: &str, feature: Option<&'static str>) -> Refusal {
     }
 }
 
-/// Why an empty file is left out.
+/// The reason why an empty file is left out.
 pub const EMPTY: &str = "it is empty";
 
-/// What of a source is no document.
+/// A part of a source that is not a document.
 #[derive(Debug)]
 pub enum NoDocument {
     /// A file that is left out.
@@ -320,7 +320,8 @@ pub enum NoDocument {
     Refused(Error),
 }
 
-/// Gives `add` the text of every document of `inputs`; what is no document is reported to `skipped`.
+/// Calls `add` with the text of every document of `inputs`; records and files that are not
+/// documents are reported to `skipped`.
 ///
 /// # Errors
 /// The first error of `add`, or when a source cannot be read.
@@ -353,9 +354,9 @@ pub fn for_each_text(
     failure.map_or(Ok(()), Err)
 }
 
-/// Gives `each` the name of every document of `inputs`: the path of a file, the id of a JSON line, `-` for
-/// standard input, which is not read. What is no document or cannot be read is left out: the reader of the
-/// documents reports it.
+/// Calls `each` with the name of every document of `inputs`: the path of a file, the id of a JSON
+/// line, `-` for standard input, which is not read. Input that is not a document or cannot be read
+/// is left out: the reader of the documents reports it.
 pub fn for_each_name(inputs: &[PathBuf], options: &SourceOptions, each: &mut dyn FnMut(&str)) {
     for input in inputs {
         if input == Path::new("-") {
@@ -377,8 +378,8 @@ pub fn for_each_name(inputs: &[PathBuf], options: &SourceOptions, each: &mut dyn
     }
 }
 
-/// Gives a document back if an index can hold it, but for its id if any may be taken; else says why not, as a
-/// clause.
+/// Returns a document if an index can hold it, whatever its id if any id is accepted; else returns
+/// why not, as a clause.
 fn checked(
     mut document: Document,
     options: &SourceOptions,
@@ -391,21 +392,22 @@ fn checked(
     Ok(document)
 }
 
-/// The package, whose features messages name.
+/// The package, named in messages about its features.
 const PACKAGE: &str = "cento-source";
 
-/// Bytes looked at to tell what a stream is.
+/// The number of first bytes that show the kind of a stream.
 const PEEK_BYTES: usize = 8 << 10;
 
-/// The error that a whole file is not read: other than of a record, it is not known what is missing.
+/// Returns the error for a whole file that is not read: unlike for a record, the missing content is
+/// unknown.
 fn unread(place: &str, why: impl Into<Refusal>) -> Error {
     Error::io("read", place, io::Error::from(why.into()))
 }
 
-/// Why a file is not read that makes a library panic.
+/// The reason why a file that makes a library panic is not read.
 const DEFECT: &str = "reading it triggers a defect in cento; please report it";
 
-/// Why a record or file is refused that is longer than `bytes_max`.
+/// Returns the refusal of a record or file that is longer than `bytes_max`.
 #[must_use]
 pub fn too_long(bytes_max: usize) -> Refusal {
     let what = format!("longer than {bytes_max} bytes, the limit for a record");

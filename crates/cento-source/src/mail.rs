@@ -1,7 +1,8 @@
-//! What does this mail say, and what is attached to it?
+//! The text of mails and their attachments.
 //!
-//! mail-parser reads the parts of a mail; what makes it slow, or nests without bound, is kept from it.
-//! Its iterator over a mailbox holds a message of any length, so mailboxes are cut here.
+//! mail-parser reads the parts of a mail; input that would make it slow or nest without bound is
+//! kept from it. Its iterator over a mailbox holds a message of any length, so mailboxes are cut
+//! here.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,23 +13,25 @@ use mail_parser::{HeaderName, Message, MessageParser, MessagePart, MimeHeaders, 
 use crate::headers::is_separator;
 use crate::html::{self, Html};
 
-/// A header with more bytes is that of no mail: the parser compares its parameters with each other.
+/// The maximum size of a header: the parser compares its parameters with each other.
 const HEADER_BYTES_MAX: usize = 16 << 10;
 
-/// Each boundary is looked for in the rest of the mail: the product of their number and its size.
+/// The maximum product of the number of boundaries and the mail's size: each boundary is searched
+/// for in the rest of the mail.
 const BOUNDARY_STEPS_MAX: usize = 4 << 30;
 
-/// The parameter that names one.
+/// The parameter that names a boundary.
 const BOUNDARY: &[u8] = b"boundary";
 
-/// Why a part is not read that the parser could not decode: it then takes the encoded bytes for a text.
+/// The reason why a part that the parser could not decode is not read: the parser then takes the
+/// encoded bytes for a text.
 const UNDECODED: &str = "its base64 is cut short or invalid";
 
-/// Types of parts that hold mails of their own, as they are written in headers.
+/// Types of parts that hold mails, as they are written in headers.
 const MAILS: [&[u8]; 3] = [b"rfc822", b"global", b"digest"];
 
-/// What stands for the first letter of these, so that the parser takes such a part as it is: it is read
-/// as a file in the mail, where what is in one another is bounded.
+/// Replaces the first letter of these types, so that the parser takes such a part as it is: it is
+/// read as a file in the mail, where nesting is bounded.
 const TAKEN_AS_IT_IS: u8 = b'x';
 
 /// A mail.
@@ -45,14 +48,15 @@ pub struct Mail {
 pub struct Attachment {
     /// The name that the mail gives it, without directories.
     pub name: String,
-    /// Its bytes; or why they cannot be had, as a clause.
+    /// Its bytes; or why they are missing, as a clause.
     pub bytes: Result<Vec<u8>, &'static str>,
 }
 
-/// The mail in these bytes.
+/// Parses a mail.
 ///
 /// # Errors
-/// When it is none, made to be read slowly, or its text cannot be decoded, with the reason as a clause.
+/// When it is not a mail, is made to be read slowly, or its text cannot be decoded, with the reason
+/// as a clause.
 pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
     prepare(&mut bytes)?;
     let parser = MessageParser::new().with_mime_headers().header_text(HeaderName::Subject);
@@ -72,7 +76,7 @@ pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
             }
         };
         let wanted = name_of(part, at + 1);
-        // Where all are of one name, looking for a free number from the first on would take long.
+        // If all have one name, searching for a free number from the first on would take long.
         let number = numbers.entry(wanted.clone()).or_insert(1);
         let mut name = wanted.clone();
         while !names.insert(name.clone()) {
@@ -86,14 +90,16 @@ pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
     Ok(Mail { text: text_of(&message), attachments })
 }
 
-/// Whether a part is in base64 that could not be decoded. Other encodings leave most letters as they are.
+/// Returns whether a part is in base64 that could not be decoded. Other encodings leave most
+/// letters unchanged.
 fn is_undecoded(part: &MessagePart<'_>) -> bool {
     let encoding = part.content_transfer_encoding();
     part.is_encoding_problem
         && encoding.is_some_and(|encoding| encoding.trim().eq_ignore_ascii_case("base64"))
 }
 
-/// Keeps from the parser what it would take long for, and what it would nest without bound.
+/// Refuses mails that the parser would take long for, and hides from it the types that it would
+/// nest without bound.
 fn prepare(bytes: &mut [u8]) -> Result<(), String> {
     let mut at = 0;
     while let Some(found) = find_header(&bytes[at..]) {
@@ -124,7 +130,7 @@ fn prepare(bytes: &mut [u8]) -> Result<(), String> {
     }
 }
 
-/// Where the next `Content-...` header begins that has parameters.
+/// Returns the place of the next `Content-...` header with parameters.
 fn find_header(bytes: &[u8]) -> Option<usize> {
     const REST: [&[u8]; 2] = [b"ontent-type", b"ontent-disposition"];
     let is_one = |&at: &usize| {
@@ -136,7 +142,7 @@ fn find_header(bytes: &[u8]) -> Option<usize> {
     memchr::memchr2_iter(b'c', b'C', bytes).find(is_one)
 }
 
-/// The bytes of a header, with the lines that continue it.
+/// Returns the length of a header in bytes, with the lines that continue it.
 fn header_len(bytes: &[u8]) -> usize {
     let is_end = |&at: &usize| !matches!(bytes.get(at + 1), Some(b' ' | b'\t'));
     memchr::memchr_iter(b'\n', bytes).find(is_end).unwrap_or(bytes.len())
@@ -158,7 +164,8 @@ fn text_of(message: &Message<'_>) -> String {
     pieces.join("\n\n")
 }
 
-/// The name of a part without directories; one by its number and type if it has none.
+/// Returns the name of a part without directories, or one made of its number and type if it has no
+/// name.
 fn name_of(part: &MessagePart<'_>, number: usize) -> String {
     let kind = part.content_type();
     let subtype = kind.and_then(|kind| kind.subtype()).unwrap_or_default();
@@ -188,17 +195,17 @@ pub enum InMailbox {
     TooLong(u64),
 }
 
-/// Cuts a mailbox (mbox) into its mails, until `emit` breaks off. A mail much longer than `bytes_max` is
-/// passed over without being held.
+/// Cuts a mailbox (mbox) into its mails, until `emit` breaks off. A mail much longer than
+/// `bytes_max` is skipped without being held.
 ///
 /// # Errors
-/// When the stream cannot be read on. The mails that came whole before have been emitted.
+/// When the stream cannot be read further. The complete mails before have been emitted.
 pub fn read_mailbox(
     stream: impl Read,
     bytes_max: usize,
     mut emit: impl FnMut(InMailbox) -> ControlFlow<()>,
 ) -> io::Result<ControlFlow<()>> {
-    /// Of a longer line only so much is held at a time.
+    /// The maximum number of bytes of a long line that are held at a time.
     const PIECE_BYTES_MAX: u64 = 64 << 10;
     let mut stream = BufReader::new(stream);
     let (mut number, mut mail, mut is_too_long) = (0, Vec::new(), false);
@@ -224,7 +231,7 @@ pub fn read_mailbox(
         if begins_mail {
             number += 1;
         } else {
-            // A line that begins like the one before a mail is marked.
+            // A text line that looks like the line before a mail is marked.
             let marks = piece.iter().take_while(|&&byte| byte == b'>').count();
             let is_marked = begins_line && marks > 0 && piece[marks..].starts_with(b"From ");
             mail.extend_from_slice(&piece[usize::from(is_marked)..]);
@@ -242,7 +249,7 @@ mod tests {
     use super::*;
     use base64ish::base64;
 
-    /// What mails have files in.
+    /// The encoding of files in mails.
     mod base64ish {
         pub fn base64(bytes: &[u8]) -> String {
             const LETTERS: &[u8] =
@@ -314,7 +321,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_decoded_is_no_text() {
-        // The letters of the encoding were the text of the file.
+        // The encoded letters were the text of the file.
         let encoded = base64(b"words of a file that is attached");
         let head = "Subject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbody\n--x\n\
                     Content-Type: text/plain; name=a.txt\nContent-Transfer-Encoding: BASE64\n\n";
@@ -336,7 +343,7 @@ mod tests {
 
     #[test]
     fn what_is_made_to_be_slow_or_deep_is_refused_or_taken_as_it_is() {
-        // A parser that nests these ends with the stack, when it frees them.
+        // A parser that nests these overflows the stack when it frees them.
         let deep = "Content-Type: message/rfc822\n\n".repeat(300_000);
         let Mail { attachments, .. } = mail(&deep);
         assert_eq!(attachments.len(), 1);

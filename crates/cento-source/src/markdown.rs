@@ -1,18 +1,18 @@
-//! What does this Markdown say?
+//! The text of Markdown.
 //!
-//! The text without markup, addresses and HTML tags, each line where it was: the lines of passages
-//! are those of the file.
+//! Markup, addresses and HTML tags are removed, and each line stays where it was: the lines of
+//! passages are those of the file.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// The text of Markdown (CommonMark with tables, footnotes, strikethrough and task lists).
+/// Returns the text of Markdown (CommonMark with tables, footnotes, strikethrough and task lists).
 pub fn text_of(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS;
     let mut out = Out { source: markdown, at: 0, text: String::new() };
-    // A tag may go over lines, which come one by one.
+    // A tag may span lines, which come one by one.
     let mut html: Option<String> = None;
     for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
         match (event, &mut html) {
@@ -35,13 +35,13 @@ pub fn text_of(markdown: &str) -> String {
 
 struct Out<'a> {
     source: &'a str,
-    /// How far the source has been passed.
+    /// The position in the source.
     at: usize,
     text: String,
 }
 
 impl Out<'_> {
-    /// Passes over markup up to here: line breaks stay, and words that it set apart stay apart.
+    /// Skips markup up to `to`: line breaks stay, and words that it separated stay separate.
     fn go_to(&mut self, to: usize) {
         let passed = self.source.get(self.at..to).unwrap_or_default();
         let lines = memchr::memchr_iter(b'\n', passed.as_bytes()).count();
@@ -53,12 +53,12 @@ impl Out<'_> {
         self.at = self.at.max(to);
     }
 
-    /// Adds what the source says between two places.
+    /// Adds the text of the source between two places.
     fn push(&mut self, words: &str, start: usize, end: usize) {
         self.go_to(start);
         self.text.push_str(words);
         let passed = self.source.get(self.at..end).unwrap_or_default();
-        // A break in code is a space, and what a tag goes over is not shown.
+        // A break in code is a space, and the lines that a tag spans are not shown.
         let lines = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
         let lost = lines(passed).saturating_sub(lines(words));
         self.text.extend(std::iter::repeat_n('\n', lost));
@@ -66,7 +66,7 @@ impl Out<'_> {
     }
 }
 
-/// HTML without its tags and comments; line breaks stay.
+/// Returns HTML without its tags and comments; line breaks stay.
 fn without_tags(html: &str) -> String {
     let mut text = String::new();
     let mut rest = html;

@@ -1,13 +1,14 @@
-//! How is the name of a file written as an id?
+//! Names of files as ids.
 //!
-//! An id is text without control characters; the name of a file is bytes. A byte that an id cannot have is
-//! written as a percent sign and two hexadecimal digits, and so is a percent sign that would look like the
-//! beginning of one: different names are different ids, and nearly all names stay as they are.
+//! An id is text without control characters; the name of a file is bytes. A byte that an id cannot
+//! have is written as a percent sign and two hexadecimal digits, as is a percent sign that would
+//! look like the beginning of such an escape: different names are different ids, and nearly all
+//! names stay unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The name as an id has it.
+/// Returns the name as an id.
 pub fn escaped(name: &[u8]) -> Cow<'_, str> {
     let is_plain = |name: &&str| !name.contains(|c: char| c == '%' || c.is_control());
     if let Some(name) = std::str::from_utf8(name).ok().filter(is_plain) {
@@ -16,7 +17,7 @@ pub fn escaped(name: &[u8]) -> Cow<'_, str> {
     let mut id = String::with_capacity(name.len() + 8);
     let write = |id: &mut String, bytes: &[u8]| {
         for byte in bytes {
-            // Memory takes every byte.
+            // Writing to memory cannot fail.
             let _ = write!(id, "%{byte:02X}");
         }
     };
@@ -34,7 +35,7 @@ pub fn escaped(name: &[u8]) -> Cow<'_, str> {
     id.into()
 }
 
-/// The byte of two digits as [`escaped`] writes them, if they follow a percent sign.
+/// Returns the byte of two digits as [`escaped`] writes them, if they follow a percent sign.
 fn escape(rest: &[u8]) -> Option<u8> {
     let digit = |at: usize| {
         let digit = rest.get(at).filter(|byte| !byte.is_ascii_lowercase())?;
@@ -44,7 +45,7 @@ fn escape(rest: &[u8]) -> Option<u8> {
     matches!(byte, 0..0x20 | 0x7f.. | 0x25).then_some(byte)
 }
 
-/// The name that was written as this id.
+/// Returns the name that was written as this id.
 pub fn unescaped(id: &str) -> Vec<u8> {
     let mut name = Vec::new();
     let mut rest = id.as_bytes();

@@ -1,7 +1,7 @@
-//! What does this notebook say?
+//! The text of notebooks.
 //!
-//! The cells of a Jupyter notebook, one after the other: text and program as they were written, not what
-//! the program printed.
+//! The cells of a Jupyter notebook, one after the other: text and program as they were written,
+//! without the program's output.
 
 use serde::Deserialize;
 
@@ -44,14 +44,14 @@ impl Default for Source {
     }
 }
 
-/// The text of a notebook in these bytes.
+/// Returns the text of a notebook.
 ///
 /// # Errors
-/// When it is none, with the reason as a clause.
+/// When it is not a notebook, with the reason as a clause.
 pub fn text_of(bytes: &[u8], options: &SourceOptions) -> Result<String, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let no_notebook = |why: &str| format!("it is damaged or no notebook: {why}");
-    // serde would take the values of an array for those of the fields.
+    // serde would take the values of an array for the fields.
     if !bytes.trim_ascii_start().starts_with(b"{") {
         return Err(no_notebook("it is not a JSON object"));
     }

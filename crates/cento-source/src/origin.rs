@@ -1,32 +1,34 @@
-//! Where in its file does an extracted text stand?
+//! The places of an extracted text in its file.
 //!
-//! Runs of bytes lead from the text to the file: most are the same bytes in both, some are a character
-//! reference and what it stands for. What is in no run, such as the ends of lines, was made in extracting.
+//! Runs of bytes map the text to the file: most are the same bytes in both, some are a character
+//! reference and its character. Text outside the runs, such as the ends of lines, was made in
+//! extracting.
 
 use std::num::NonZeroU32;
 
 use cento::{Origin, PairPassage, Passage, Unit};
 
-/// The most bytes of a file of which the places fit their numbers: no byte becomes more than three.
+/// The maximum size of a file whose places fit their numbers, in bytes: no byte becomes more than
+/// three.
 const FILE_BYTES_MAX: usize = u32::MAX as usize / 3;
 
-/// Leads from places in a text to places in the file that it was extracted from.
+/// Maps places in a text to places in the file that it was extracted from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origins {
-    /// In the order of the text, and of the file.
+    /// The runs, in the order of the text, and of the file.
     runs: Vec<Run>,
-    /// Where the lines of the file begin, but for the first.
+    /// The beginnings of the lines of the file, except the first.
     lines: Vec<u32>,
 }
 
-/// Bytes that stand together, in the text and in the file.
+/// A range of contiguous bytes, in the text and in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     text: u32,
     file: u32,
-    /// The bytes in the text.
+    /// The number of bytes in the text.
     len: u32,
-    /// The bytes in the file, if others stand there for them.
+    /// The number of bytes in the file, if it has others in their place.
     replaced: Option<NonZeroU32>,
 }
 
@@ -39,12 +41,13 @@ impl Run {
         self.file + self.replaced.map_or(self.len, NonZeroU32::get)
     }
 
-    /// Where a passage begins that begins at this place of the text, or before.
+    /// Returns where in the file a passage begins that begins at `at` of the text, or before the
+    /// run.
     fn start_of(&self, at: u32) -> u32 {
         self.file + if self.replaced.is_none() { at.saturating_sub(self.text) } else { 0 }
     }
 
-    /// Where a passage ends that ends at this place of the text, or after.
+    /// Returns where in the file a passage ends that ends at `at` of the text, or after the run.
     fn end_of(&self, at: u32) -> u32 {
         match self.replaced {
             None => self.file + (at - self.text).min(self.len),
@@ -54,7 +57,7 @@ impl Run {
 }
 
 impl Origins {
-    /// Of a text of this file that has nothing yet; none of a file too large.
+    /// Returns the empty map of a text of this file, or `None` if the file is too large.
     pub(crate) fn of_file(file: &str) -> Option<Origins> {
         if file.len() > FILE_BYTES_MAX {
             return None;
@@ -63,7 +66,7 @@ impl Origins {
         Some(Origins { runs: Vec::new(), lines: ends.map(|end| end as u32 + 1).collect() })
     }
 
-    /// Notes that so many bytes at `text` are those at `file`.
+    /// Records that the `len` bytes at `text` are those at `file`.
     pub(crate) fn push_same(&mut self, text: usize, file: usize, len: usize) {
         let (text, file, len) = (text as u32, file as u32, len as u32);
         match self.runs.last_mut() {
@@ -77,7 +80,7 @@ impl Origins {
         }
     }
 
-    /// Notes that the bytes at `text` stand for those at `file`.
+    /// Records that the bytes at `text` replace those at `file`.
     pub(crate) fn push_replaced(
         &mut self,
         text: std::ops::Range<usize>,
@@ -92,7 +95,8 @@ impl Origins {
         self.runs.push(run);
     }
 
-    /// Where a range of bytes of the text stands in the file; nowhere if it was made in extracting.
+    /// Returns the place in the file of a range of bytes of the text; `None` if it was made in
+    /// extracting.
     #[must_use]
     pub fn of(&self, (start, end): (u32, u32)) -> Option<Origin> {
         let first = self.runs.partition_point(|run| run.text_end() <= start);
@@ -103,34 +107,35 @@ impl Origins {
         Some(Origin { start, end, line })
     }
 
-    /// Adds to passages of bytes where they stand in the file of the query.
+    /// Adds their places in the file of the query to passages of bytes.
     pub fn place_queries<'a>(&self, passages: impl IntoIterator<Item = &'a mut Passage>) {
         for passage in passages.into_iter().filter(|passage| passage.unit == Unit::Bytes) {
             passage.query_origin = self.of(passage.query);
         }
     }
 
-    /// Adds to passages of bytes of a comparison where they stand in the file of the first text.
+    /// Adds their places in the file of the first text to passages of bytes of a comparison.
     pub fn place_a(&self, passages: &mut [PairPassage]) {
         for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {
             passage.a_origin = self.of(passage.a);
         }
     }
 
-    /// Adds to passages of bytes of a comparison where they stand in the file of the second text.
+    /// Adds their places in the file of the second text to passages of bytes of a comparison.
     pub fn place_b(&self, passages: &mut [PairPassage]) {
         for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {
             passage.b_origin = self.of(passage.b);
         }
     }
 
-    /// The memory that it takes, in bytes.
+    /// Returns the memory that it takes, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(&self.runs[..]) + size_of_val(&self.lines[..])
     }
 
-    /// The runs: where they are in the text and in the file, and whether both have the same bytes.
+    /// Returns the runs: their ranges in the text and in the file, and whether both have the same
+    /// bytes.
     #[cfg(test)]
     pub(crate) fn runs(&self) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>, bool)> {
         let range = |start: u32, end: u32| start as usize..end as usize;

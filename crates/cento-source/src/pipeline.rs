@@ -1,13 +1,14 @@
-//! How do many threads turn what is read into signatures, in order and in bounded memory?
+//! The pipeline from files to signatures: many threads, input order, bounded memory.
 //!
-//! One thread reads, several parse, analyze and sign, the caller's thread takes the results in
-//! the order of the input, whatever the number of threads. The bytes on their way are bounded,
-//! not the items: what reading, parsing and signing a chunk takes is reserved before it is handed on, and
-//! one larger than the bound passes alone.
+//! One thread reads, several parse, analyze and sign, and the caller's thread takes the results in
+//! the order of the input, whatever the number of threads. The bytes in the pipeline are bounded,
+//! not the items: the memory for reading, parsing and signing a chunk is reserved before it is
+//! passed on, and a chunk larger than the bound passes alone.
 //!
-//! How much a signature takes is known only when it has been made. A document whose signature turns out to take
-//! more than was reserved is not signed by the worker, but by the caller's thread when its turn has
-//! come: so there is one such document at a time, and no thread waits for memory while it holds some.
+//! The size of a signature is known only when it has been made. A document whose signature turns
+//! out to take more than was reserved is not signed by the worker, but by the caller's thread when
+//! its turn has come: so there is one such document at a time, and no thread waits for memory while
+//! it holds some.
 
 mod signing;
 
@@ -34,17 +35,17 @@ use cento::text::PART_TOKENS;
 use cento::text::unseen::Unseen;
 use cento::{Error, Result};
 
-/// What comes out of the pipeline, in the order of the input.
+/// An output of the pipeline, in the order of the input.
 #[derive(Debug)]
 pub enum Output {
     /// A document and its signature.
     Signed {
-        /// Both; without the text if nothing keeps it.
+        /// Both; without the text if it is not kept.
         signed: SignedDocument,
         /// The length of the text.
         text_bytes: usize,
     },
-    /// A document that `is_known` knew already, and the digest of its text.
+    /// A document that `is_known` reported as known, and the digest of its text.
     Known(Document, Digest),
     /// A file that was left out, and why.
     Skipped {
@@ -53,40 +54,40 @@ pub enum Output {
         /// The reason, as a clause.
         why: &'static str,
     },
-    /// A record that is no document.
+    /// A record that is not a document.
     Failed(Error),
-    /// Of the document that comes next a reader does not see all. Only if it was asked for.
+    /// The next document has text that a reader does not see. Reported only if requested.
     Unseen {
         /// Its id.
         id: String,
-        /// What is not seen.
+        /// The unseen content.
         unseen: Unseen,
     },
 }
 
-/// How the pipeline works.
+/// Options for the pipeline.
 #[derive(Debug, Clone)]
 pub struct PipelineOptions {
-    /// Threads that parse, analyze and sign; at least one.
+    /// The number of threads that parse, analyze and sign; at least one.
     pub threads: usize,
-    /// The memory for what has been read and not yet taken, at most, but for a document that takes
-    /// more.
+    /// The maximum memory for input that has been read and not yet taken, except for a document
+    /// that takes more.
     pub bytes_max: usize,
-    /// The memory for one document that takes more than others of its size; one that would take still more is
-    /// no document.
+    /// The memory for one document that takes more than others of its size; one that would take
+    /// still more is refused.
     pub document_bytes_max: usize,
-    /// Whether documents are handed on with their texts once they are signed: memory freed by a thread other than
-    /// the one that allocated it costs both of them time.
+    /// Whether documents are passed on with their texts once they are signed: memory freed by a
+    /// thread other than the one that allocated it costs both of them time.
     pub keeps_texts: bool,
     /// How sources are read.
     pub source: SourceOptions,
-    /// Where a test makes signing fail.
+    /// The faults that a test injects into signing.
     #[doc(hidden)]
     pub faults: Faults,
 }
 
-/// What a byte of input takes before it is signed: the chunk, the text, and the text again while a JSON
-/// string is read.
+/// The memory per byte of input before it is signed: the chunk, the text, and the text again while
+/// a JSON string is read.
 const READ_BYTES_A_BYTE: usize = 3;
 
 /// The memory that is reserved for each byte of input.
@@ -109,17 +110,17 @@ impl Share {
 /// The maximum number of chunks of each worker that wait for the caller.
 const DONE_PER_THREAD: usize = 16;
 
-/// How often a waiting caller looks whether it is to stop.
+/// The time between checks of a waiting caller whether to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs `inputs` through the pipeline into `sink`, until the end, the sink's first error, or
 /// `stop`.
 ///
-/// Documents that `is_known` says are in the index already are not signed.
+/// Documents that are in the index already, according to `is_known`, are not signed.
 ///
 /// # Errors
-/// The sink's error; [`Error::Cancelled`] after `stop`; [`Error::Internal`] when a thread panics outside
-/// of a document, because what it had in hand is then unknown.
+/// The sink's error; [`Error::Cancelled`] after `stop`; [`Error::Internal`] when a thread panics
+/// outside of a document, because the item that it held is then unknown.
 pub fn run(
     inputs: &[PathBuf],
     config: &Config,
@@ -130,7 +131,7 @@ pub fn run(
 ) -> Result<()> {
     let threads = options.threads.max(1);
     let (read_tx, read_rx) = bounded(2 * threads);
-    // Bytes are bounded by the gate; so that the workers go on while the caller is busy.
+    // The gate bounds bytes; this capacity lets the workers go on while the caller is busy.
     let (done_tx, done_rx) = bounded(DONE_PER_THREAD * threads);
     // Never sent to: its end tells the workers to stop, even while the reader waits for input.
     let (work_tx, work_rx) = bounded::<()>(0);
@@ -146,7 +147,7 @@ pub fn run(
         drop((read_rx, done_tx));
         let large = Large { config, options };
         let taken = take_in_order(&done_rx, &large, stop, sink);
-        // Whatever still waits gives up: the reader at the gate, the workers at their channels.
+        // All waiting threads give up: the reader at the gate, the workers at their channels.
         gate.close();
         drop((done_rx, work_tx));
         taken
@@ -160,18 +161,18 @@ struct Numbered<T> {
     item: T,
 }
 
-/// What a worker has made of a document.
+/// The result of a worker for a document.
 enum Prepared {
     Output(Output),
-    /// It is left to the caller's thread: signing it takes so much.
+    /// It is left to the caller's thread, because signing it takes too much memory.
     Large(Document, Digest, Signature),
 }
 
-/// What a worker takes at once: a chunk, or several small files.
+/// The unit of work of a worker: a chunk, or several small files.
 type Batch = Vec<Result<Item>>;
 
-/// The number of files, and of their bytes, that are handed on together: handing one on costs more than
-/// reading and signing a small one.
+/// The maximum number of files, and of their bytes, that are passed on together: passing one on
+/// costs more than reading and signing a small one.
 const BATCH_MAX: (usize, usize) = (32, 64 << 10);
 
 /// Not joined when the pipeline stops early: it may be waiting for standard input.
@@ -188,14 +189,14 @@ fn spawn_reader(
         let read = Error::catch("the thread that reads the input", || {
             for input in inputs {
                 crate::read(&[input], &source, &mut |item| hand.push(item));
-                // Not kept while the next input is waited for.
+                // The batch is not held while the next input is awaited.
                 if hand.send().is_break() {
                     break;
                 }
             }
             Ok(())
         });
-        // Without a word the rest of the input would be taken for not there.
+        // Without an error the rest of the input would silently be missing.
         if let Err(error) = read {
             hand.batch.push(Err(error));
             let _ = hand.send();
@@ -203,13 +204,13 @@ fn spawn_reader(
     });
 }
 
-/// What hands on that which is read.
+/// Passes on the items that are read.
 struct Hand {
     batch: Batch,
-    /// The bytes of its chunks.
+    /// The number of bytes of its chunks.
     bytes: usize,
     number: u64,
-    /// Whether nobody takes any more.
+    /// Whether no receiver is left.
     is_over: bool,
     gate: Arc<ByteBudget>,
     share: Share,
@@ -217,10 +218,10 @@ struct Hand {
 }
 
 impl Hand {
-    /// Hands an item on, at once or with the next ones.
+    /// Passes an item on, immediately or with the next ones.
     fn push(&mut self, item: Item) -> ControlFlow<()> {
         let (bytes, waits) = match &item {
-            // Documents are extracted by a process for each thread, which takes long.
+            // Each thread extracts documents in a process of its own, which takes long.
             Item::Chunk(Chunk {
                 kind: ChunkKind::Document | ChunkKind::Reader(_), bytes, ..
             }) => (bytes.len(), false),
@@ -239,7 +240,7 @@ impl Hand {
         self.send()
     }
 
-    /// Hands on what has been read, if there is anything.
+    /// Passes on the batch that has been read, unless it is empty.
     fn send(&mut self) -> ControlFlow<()> {
         let item = std::mem::take(&mut self.batch);
         let bytes = self.share.all.saturating_mul(std::mem::take(&mut self.bytes));
@@ -274,7 +275,7 @@ impl Worker<'_> {
                 recv(work) -> _ => return,
             };
             let Ok(Numbered { number, permit, item }) = received else { return };
-            // A number that does not come would be waited for without end.
+            // The caller would wait forever for a number that never comes.
             let mut made = Vec::new();
             let all = item.into_iter().try_for_each(|item| {
                 match item? {
@@ -297,7 +298,7 @@ impl Worker<'_> {
 
     fn chunk(&self, chunk: &Chunk, part: &mut Vec<u64>) -> Vec<Prepared> {
         let mut made = Vec::new();
-        // What is reserved for signing, and for one document of any kind.
+        // The memory reserved for signing, and for one document of any kind.
         let mut bytes_left = self.share.signing * chunk.bytes.len() + PART_TOKENS;
         chunk.documents_in_file(&self.options.source, |document| {
             let (document, in_file) = match document {
@@ -337,7 +338,7 @@ impl Worker<'_> {
     }
 }
 
-/// How errors name a part of the input.
+/// Returns the name of a part of the input in errors.
 fn place_of(chunk: &Chunk) -> String {
     match chunk.kind {
         ChunkKind::Lines { first_line } => format!("{}, from line {first_line} on", chunk.path),
@@ -441,7 +442,7 @@ mod tests {
         assert_eq!(one.len(), 20_000);
         assert!(one.iter().enumerate().all(|(i, line)| line.starts_with(&format!("{i} "))));
         assert_eq!(run_all(&config(), &options(4, 1 << 30), &inputs), one);
-        // So little that every chunk passes alone.
+        // A bound so small that every chunk passes alone.
         assert_eq!(run_all(&config(), &options(4, 1), &inputs), one);
     }
 
@@ -449,7 +450,8 @@ mod tests {
     fn texts_that_nobody_keeps_are_not_handed_on_but_their_lengths_are() {
         let dir = tempfile::tempdir().unwrap();
         let mut inputs = corpus(&dir, 200);
-        // Three bytes that stand for four words each: so many fingerprints that it is signed once more, alone.
+        // Three bytes that decompose to four words each: so large a number of fingerprints that it
+        // is signed once more, alone.
         let large = dir.path().join("large.txt");
         std::fs::write(&large, "\u{fdfa} ".repeat(1 << 16)).unwrap();
         inputs.push(large);
@@ -484,7 +486,7 @@ mod tests {
     #[test]
     fn files_that_are_handed_on_together_keep_their_order() {
         let dir = tempfile::tempdir().unwrap();
-        // Most are small; some are larger than what is handed on together, or left out.
+        // Most are small; some are larger than a batch, or left out.
         for i in 0..300 {
             let words = if i % 70 == 5 { 20_000 } else { i % 40 };
             std::fs::write(dir.path().join(format!("{i:03}.txt")), "words ".repeat(words)).unwrap();
@@ -528,7 +530,7 @@ mod tests {
 
     #[test]
     fn a_panic_outside_of_a_document_ends_the_run_with_an_error() {
-        // The part that the thread had in hand never came, and the run never ended.
+        // The part that the thread held never came, and the run never ended.
         let dir = tempfile::tempdir().unwrap();
         let inputs = corpus(&dir, 20_000);
         let is_known = |document: &Document, _| {

@@ -1,7 +1,8 @@
-//! Where do the quotations of a table begin and end?
+//! The quotations of a table.
 //!
-//! The parser of tables takes what follows a quotation mark that is not closed for the rest of the row, and
-//! does not say so: one stray mark takes all rows after it, or those up to the next mark.
+//! The parser of tables takes everything after a quotation mark that is not closed for the rest of
+//! the row, without reporting it: one stray mark takes all rows after it, or those up to the next
+//! mark.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -12,13 +13,13 @@ pub struct Quotes {
     state: RefCell<State>,
 }
 
-/// Where a quotation begins: the byte, and the line.
+/// The beginning of a quotation: the byte, and the line.
 type Start = (u64, u64);
 
 struct State {
     /// The number of bytes seen.
     bytes: u64,
-    /// The number of the line that these end in.
+    /// The number of the line that holds the last of these bytes.
     line: u64,
     /// The last byte.
     last: u8,
@@ -26,7 +27,7 @@ struct State {
     open: Option<Start>,
     /// The quotation that has been closed with the last byte, unless another mark follows it.
     closed: Option<Start>,
-    /// Quotations over several lines after which text follows: marks that do not belong together.
+    /// Quotations over several lines that text follows directly: marks that do not belong together.
     stray: VecDeque<Start>,
     is_over: bool,
     /// Lines end in two bytes, as the first one does.
@@ -34,7 +35,7 @@ struct State {
 }
 
 impl Quotes {
-    /// Of a table whose fields stand between these bytes.
+    /// Returns the state for a table whose fields are separated by this byte.
     pub fn new(delimiter: u8) -> Quotes {
         let (open, closed, stray) = (None, None, VecDeque::new());
         let (is_over, is_crlf, last) = (false, None, b'\n');
@@ -42,7 +43,7 @@ impl Quotes {
         Quotes { delimiter, state: RefCell::new(state) }
     }
 
-    /// Takes what has been read next; nothing at the end.
+    /// Takes the bytes read next; empty at the end.
     pub fn see(&self, read: &[u8]) {
         let state = &mut *self.state.borrow_mut();
         state.is_over = read.is_empty();
@@ -70,7 +71,7 @@ impl Quotes {
                         self.after_quotation(state, next);
                     }
                 }
-                // Two of them are one that is quoted.
+                // Two marks are one quoted mark.
                 None if state.closed.is_some() => state.open = state.closed.take(),
                 None if is_start || is_after_mark => {
                     state.open = Some((state.bytes + at as u64, state.line));
@@ -89,18 +90,19 @@ impl Quotes {
         state.stray.extend(state.closed.take().filter(|(_, line)| !is_end && *line < state.line));
     }
 
-    /// Whether lines end in two bytes: to the parser a row begins with the second one.
+    /// Returns whether lines end in two bytes: to the parser a row begins with the second one.
     pub fn is_crlf(&self) -> bool {
         self.state.borrow().is_crlf == Some(true)
     }
 
-    /// The line of a mark before this byte that is not closed where the table ends.
+    /// Returns the line of a mark before this byte that is still open where the table ends.
     pub fn unclosed_before(&self, byte: u64) -> Option<u64> {
         let state = self.state.borrow();
         state.open.filter(|(place, _)| state.is_over && *place < byte).map(|(_, line)| line)
     }
 
-    /// The line of a mark before this byte that is closed several lines after, within a text.
+    /// Returns the line of a mark before this byte that is closed several lines later, within a
+    /// text.
     pub fn stray_before(&self, byte: u64) -> Option<u64> {
         let stray = &mut self.state.borrow_mut().stray;
         let mut found = None;
@@ -117,7 +119,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The line of the mark that is not closed, and that of the first that is closed in a text.
+    /// Returns the line of the mark that is not closed, and that of the first that is closed in a
+    /// text.
     fn found(table: &str, cut: usize) -> (Option<u64>, Option<u64>) {
         let quotes = Quotes::new(b',');
         table.as_bytes().chunks(cut.max(1)).for_each(|part| quotes.see(part));

@@ -1,9 +1,9 @@
-//! Who reads files that the user has a program for?
+//! User-defined commands that read files.
 //!
-//! A command of the user's own, for each ending of a name: it gets a file on its standard input and
-//! writes the text, in UTF-8, to its standard output. No shell is started. A command that takes too
-//! long, writes too much or fails is ended, and that one file is a failure with the reason. Its
-//! environment is that of this process without what belongs to cento, such as tokens.
+//! Each ending of a name may have a command: it gets a file on its standard input and writes the
+//! text, in UTF-8, to its standard output. No shell is started. A command that takes too long,
+//! writes too much or fails is ended, and that one file fails with the reason. Its environment is
+//! that of this process without the variables of cento, such as tokens.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -17,20 +17,20 @@ use cento::stop::Stop;
 use crate::extract::{Extracted, TEXT_BYTES_MAX};
 use crate::sniff::has_ending;
 
-/// How long a command may take for one file, in seconds.
+/// The maximum duration of a command for one file, in seconds.
 const SECONDS_MAX: u64 = 120;
 
-/// How often it is asked whether a command has ended, and whether somebody still waits for it.
+/// The time between checks whether a command has ended and whether it was stopped.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// So much of what a command says of its errors is kept.
+/// The maximum number of bytes of a command's error output that are kept.
 const ERRORS_BYTES_MAX: u64 = 4 << 10;
 
-/// The commands, by the endings of the names of what they read.
+/// The commands, by the endings of the names of the files they read.
 #[derive(Debug, Clone, Default)]
 pub struct Readers {
     all: Arc<[Reader]>,
-    /// Variables of the environment that they do not get.
+    /// Environment variables that they do not get.
     hidden: Arc<[OsString]>,
 }
 
@@ -41,10 +41,10 @@ struct Reader {
 }
 
 impl Readers {
-    /// Those that are given as `EXT=COMMAND`; of two for one ending, the last.
+    /// Parses readers given as `EXT=COMMAND`; of two for one ending, the last counts.
     ///
     /// # Errors
-    /// With the first that is none.
+    /// With the first that is invalid.
     pub fn parse<'a>(all: impl IntoIterator<Item = &'a str>) -> Result<Readers, String> {
         let mut readers: Vec<Reader> =
             all.into_iter().map(Reader::parse).collect::<Result<_, _>>()?;
@@ -52,26 +52,26 @@ impl Readers {
         Ok(Readers { all: readers.into(), hidden: Arc::default() })
     }
 
-    /// Hides variables of the environment from them, such as those with tokens.
+    /// Hides environment variables from them, such as those with tokens.
     #[must_use]
     pub fn hiding(self, variables: impl IntoIterator<Item = OsString>) -> Readers {
         Readers { hidden: variables.into_iter().collect(), ..self }
     }
 
-    /// The endings and the words of the commands, so that two runs can be told apart.
+    /// Returns the endings and the words of the commands, which identify a run.
     pub fn commands(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.all.iter().map(|reader| (&*reader.ending, &*reader.words))
     }
 
-    /// The number of the one for a file of this name.
+    /// Returns the number of the reader for a file of this name.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.all.iter().position(|reader| has_ending(name, &[&reader.ending]))
     }
 
-    /// The text of a file by the one with this number.
+    /// Returns the text of a file, from the reader with this number.
     ///
     /// # Errors
-    /// When it gives none, with the reason as a clause.
+    /// When the reader gives no text, with the reason as a clause.
     pub(crate) fn text_of(
         &self,
         at: usize,
@@ -107,7 +107,8 @@ impl Reader {
     }
 }
 
-/// Gives a command these bytes; returns the text that it writes, or why it writes none, as a clause.
+/// Gives a command these bytes; returns the text that it writes, or why there is no text, as a
+/// clause.
 fn run(
     mut command: Command,
     bytes: &[u8],
@@ -122,7 +123,7 @@ fn run(
     let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
     let ((mut input, output), errors) = pipes.expect("all three are pipes");
     let (output, errors, ended) = thread::scope(|scope| {
-        // One that does not read all has what it needs.
+        // A command need not read all its input.
         scope.spawn(move || _ = input.write_all(bytes));
         let output = scope.spawn(move || read_up_to(output, TEXT_BYTES_MAX + 1, false));
         let errors = scope.spawn(move || read_up_to(errors, ERRORS_BYTES_MAX, true));
@@ -144,8 +145,8 @@ fn run(
     }
 }
 
-/// Waits until a command has ended and written all; ends it, with what it has started, if it takes
-/// too long.
+/// Waits until a command has ended and its output is complete; ends it, with the processes that it
+/// has started, if it takes too long.
 fn wait(
     child: &mut Child,
     time_max: Duration,
@@ -171,7 +172,7 @@ fn wait(
     }
 }
 
-/// What was read, up to so many bytes; the rest is dropped if the stream is to be emptied.
+/// Reads up to `len_max` bytes; drops the rest if the stream is to be emptied.
 fn read_up_to(mut stream: impl Read, len_max: u64, empties: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     let _ = stream.by_ref().take(len_max).read_to_end(&mut bytes);
@@ -181,7 +182,7 @@ fn read_up_to(mut stream: impl Read, len_max: u64, empties: bool) -> Vec<u8> {
     bytes
 }
 
-/// The first line of what a command says of its errors.
+/// Returns the first line of a command's error output.
 fn said(errors: &[u8]) -> String {
     let text = String::from_utf8_lossy(errors);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
@@ -197,7 +198,7 @@ const MEMORY_BYTES_MAX: u64 = 4 << 30;
 fn limit(child: &Child) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let max = Some(MEMORY_BYTES_MAX);
-    // One that has ended needs none.
+    // A command that has ended needs no limit.
     let _ =
         prlimit(Some(Pid::from_child(child)), Resource::As, Rlimit { current: max, maximum: max });
 }

@@ -1,4 +1,4 @@
-//! Which records are in this JSON, if they do not stand on a line each?
+//! The records of JSON that does not have one on each line.
 
 use std::io::{self, Read};
 use std::mem;
@@ -7,13 +7,12 @@ use std::ops::ControlFlow;
 use crate::jsonl::{CHUNK_BYTES, Lines};
 use crate::shape::{Nesting, is_members};
 
-/// Cuts JSON into its records, each on a line of its own, looking at nothing but quotation marks
-/// and brackets; lines are numbered by records. Hands on and passes over as
-/// [`read_lines`](crate::jsonl::read_lines) does. Elements of an array are records whatever they are; in
-/// lists that are members of an object, objects are.
-///
+/// Cuts JSON into its records, each on a line of its own, looking only at quotation marks and
+/// brackets; lines are numbered by records. Records are passed on and skipped as in
+/// [`read_lines`](crate::jsonl::read_lines). Elements of an array are records whatever they are; in
+/// lists that are members of an object, objects are records.
 /// # Errors
-/// When the stream cannot be read on, is no such JSON, or ends before the JSON does.
+/// When the stream cannot be read further, is not such JSON, or ends before the JSON does.
 pub fn read_records(
     mut inner: impl Read,
     nesting: Nesting,
@@ -30,7 +29,7 @@ pub fn read_records(
                 return Ok(ControlFlow::Break(()));
             }
         }
-        // What came whole before is handed on, even if no more comes.
+        // Complete records are passed on, even if no more come.
         let is_at_end = outcome.as_ref().map_or(true, |&len| len == 0);
         if is_at_end && cut.is_no_json() && cut.end_record(&mut emit).is_break() {
             return Ok(ControlFlow::Break(()));
@@ -45,11 +44,11 @@ pub fn read_records(
     }
 }
 
-/// How far the JSON has been cut.
+/// The state of cutting the JSON.
 struct Cut {
     nesting: Nesting,
     max: usize,
-    /// The brackets that are open around the records, as far as they are of interest.
+    /// The open brackets around the records, as far as they matter.
     around: Vec<u8>,
     /// The number of brackets that are open.
     depth: usize,
@@ -57,7 +56,7 @@ struct Cut {
     is_escaped: bool,
     /// The JSON is over.
     is_over: bool,
-    /// A record has begun with this byte, within so many brackets.
+    /// A record has begun with this byte, within this number of brackets.
     begun: Option<(u8, usize)>,
     is_too_long: bool,
     record: Vec<u8>,
@@ -131,7 +130,7 @@ impl Cut {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// A byte within the record that begins with another one.
+    /// Takes a byte within the record that begins with another one.
     fn within(
         &mut self,
         (first, around): (u8, usize),
@@ -139,7 +138,7 @@ impl Cut {
         emit: &mut impl FnMut(Lines) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
         let is_bracketed = matches!(first, b'{' | b'[' | b'"');
-        // What is no JSON, or a number, ends where something else may begin.
+        // Invalid JSON, or a number, ends where something else may begin.
         let is_after = match self.nesting {
             Nesting::Sequence => matches!(byte, b'\n' | b'{'),
             _ => matches!(byte, b',' | b']'),
@@ -157,7 +156,7 @@ impl Cut {
 
     /// Appends a byte to the record.
     fn push(&mut self, byte: u8) {
-        // A line break in a string is no JSON, and neither is the tab that keeps it on its line.
+        // A line break in a string is invalid JSON, as is the tab that keeps it on its line.
         let kept = match byte {
             b'\n' | b'\r' if self.is_string => b'\t',
             b'\n' | b'\r' => b' ',
@@ -186,7 +185,7 @@ impl Cut {
         }
     }
 
-    /// Notes which brackets are open, as far as records stand between them.
+    /// Tracks the open brackets, as far as records are between them.
     fn track_around(&mut self, byte: u8, depth_max: usize) {
         match byte {
             _ if self.is_string => {}
@@ -197,8 +196,8 @@ impl Cut {
     }
 
     fn end_record(&mut self, emit: &mut impl FnMut(Lines) -> ControlFlow<()>) -> ControlFlow<()> {
-        // What is no JSON may have quotation marks and brackets that are open; the next record does not stand in
-        // them.
+        // Invalid JSON may have quotation marks and brackets that are open; the next record is not
+        // within them.
         if let Some((_, around)) = self.begun.take() {
             (self.is_string, self.is_escaped, self.depth) = (false, false, around);
         }
@@ -225,13 +224,13 @@ impl Cut {
         }
     }
 
-    /// Whether the record that has begun is none: nothing says where it ends.
+    /// Returns whether the record that has begun is not JSON: nothing marks its end.
     fn is_no_json(&self) -> bool {
         let begun = self.begun.is_some_and(|(first, _)| !matches!(first, b'{' | b'[' | b'"'));
         begun && self.nesting == Nesting::Sequence
     }
 
-    /// Says whether the JSON is whole.
+    /// Checks whether the JSON is complete.
     fn end(&self) -> io::Result<ControlFlow<()>> {
         let what = match self.nesting {
             Nesting::Array if self.depth == 0 && !self.is_over => {
@@ -255,7 +254,8 @@ mod tests {
 
     type Found = (Vec<(u64, String)>, Vec<u64>, String);
 
-    /// The records with their numbers, the numbers of those too long, and the error at the end.
+    /// Returns the records with their numbers, the numbers of those too long, and the error at the
+    /// end.
     fn records(array: &[u8], nesting: Nesting, max: usize) -> Found {
         let (mut found, mut too_long) = (Vec::new(), Vec::new());
         let end = read_records(array, nesting, max, |lines| {
@@ -301,7 +301,7 @@ mod tests {
         let expected =
             ["{ \"a\": \"}\" }", "{\"b\":[1]}", "{\"c\":2}", "no, JSON", "{\"d\":3}", "7"];
         assert_eq!((texts, error.as_str()), (expected.to_vec(), ""));
-        // A line that is no JSON takes no other with it.
+        // A line that is not JSON does not affect others.
         let (found, _, error) = records(b"{\"a\":1}\nno \"[\n{\"b\":2}", Nesting::Sequence, 100);
         assert_eq!((found.len(), found[2].1.as_str(), error.as_str()), (3, "{\"b\":2}", ""));
         assert!(records(b"{\"a\":\"", Nesting::Sequence, 9).2.contains("does not end"));

@@ -1,23 +1,23 @@
-//! Where in JSON that begins so are the records?
+//! The places of records in JSON, found by its beginning.
 
-/// Where the records of a JSON text stand, which are objects.
+/// The places of the records of a JSON text, which are objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nesting {
     /// One after the other.
     Sequence,
     /// They are the elements of the array that the text is.
     Array,
-    /// They are the elements of arrays that are members of objects, so many brackets deep: two in
-    /// `{"data": [{}]}`.
+    /// They are the elements of arrays that are members of objects, at this depth of brackets: two
+    /// in `{"data": [{}]}`.
     Members(usize),
 }
 
-/// What begins as a JSON text does.
+/// The shape of a text that begins like JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// No JSON.
+    /// Not JSON.
     Other,
-    /// JSON in which no object is a record.
+    /// JSON without a record.
     NoRecords,
     /// A record a line.
     Lines,
@@ -27,11 +27,11 @@ pub enum Shape {
     Unclear,
 }
 
-/// The most brackets that are open at a time; JSON is not looked into any further.
+/// The maximum number of brackets that are open at a time; deeper JSON is not examined.
 const DEPTH_MAX: usize = 128;
 
-/// The shape of the text that begins so; `is_whole` says that nothing follows. `text_field` names the field
-/// that makes an object a record.
+/// Returns the shape of the text that begins with `start`; `is_whole` means that nothing follows.
+/// `text_field` names the field that makes an object a record.
 pub fn shape(start: &[u8], is_whole: bool, text_field: &str) -> Shape {
     let text = start.trim_ascii_start();
     match text.first() {
@@ -41,13 +41,13 @@ pub fn shape(start: &[u8], is_whole: bool, text_field: &str) -> Shape {
     }
 }
 
-/// The shape of a text that begins with a bracket, as many a text does that is no JSON.
+/// Returns the shape of a text that begins with a bracket, as texts other than JSON often do.
 fn array(text: &[u8], is_whole: bool) -> Shape {
     let first = text[1..].trim_ascii_start();
     match (first.first(), first.get(1..).unwrap_or_default().trim_ascii_start().first()) {
         (Some(b'{'), Some(b'"' | b'}')) => Shape::Records(Nesting::Array),
         _ if is_whole && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok() => {
-            // Nothing is lost of an array without elements.
+            // An array without elements loses nothing.
             let is_empty = first.first() == Some(&b']');
             if is_empty { Shape::Records(Nesting::Array) } else { Shape::NoRecords }
         }
@@ -64,7 +64,7 @@ fn object(text: &[u8], is_whole: bool, text_field: &str) -> Shape {
     let first = &text[..end.unwrap_or(text.len())];
     let rest = &text[first.len()..];
     let is_line = !first.contains(&b'\n') && !first.contains(&b'\r');
-    // What follows the first object on its line would make it no line of JSON.
+    // More text after the first object on its line would make the line invalid JSON.
     let blank = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
     let is_line = is_line && blank.is_none_or(|at| matches!(rest[at], b'\n' | b'\r'));
     let is_alone = end.is_some() && is_whole && rest.trim_ascii().is_empty();
@@ -77,22 +77,22 @@ fn object(text: &[u8], is_whole: bool, text_field: &str) -> Shape {
     }
 }
 
-/// What the beginning of a text that begins with an object tells.
+/// The properties of a text that begins with an object, from its beginning.
 struct ObjectPrefix {
-    /// Where the object ends, if it does.
+    /// The end of the object, if it ends.
     end: Option<usize>,
     /// It has the field with the text.
     has_text: bool,
-    /// A list of records is a member of it, or of an object in it, so many brackets deep; they are known by
-    /// the first one.
+    /// The depth in brackets of a list of records that is a member of it, or of an object in it;
+    /// records are known by the first one.
     members: Option<usize>,
-    /// Likewise of a list whose first object has not ended.
+    /// Likewise for a list whose first object has not ended.
     unfinished: Option<usize>,
-    /// As far as it was looked at, it is JSON, but for what may be in its strings and numbers.
+    /// The examined part is JSON, except for the contents of its strings and numbers.
     is_json: bool,
 }
 
-/// What may come next in JSON.
+/// The tokens that may come next in JSON.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Key,
@@ -103,7 +103,7 @@ enum Next {
     CommaOrEnd,
 }
 
-/// Looks at the first object as far as it goes.
+/// Examines the first object as far as it goes.
 fn look(text: &[u8], text_field: &str) -> ObjectPrefix {
     let (end, members, unfinished) = (None, None, None);
     let mut found = ObjectPrefix { end, has_text: false, members, unfinished, is_json: true };
@@ -170,14 +170,15 @@ fn closed(open: &mut Vec<u8>, found: &mut ObjectPrefix) -> Next {
     Next::CommaOrEnd
 }
 
-/// Whether an array is the innermost of these open brackets, and the others are of objects.
+/// Returns whether the innermost of these open brackets is of an array, and the others are of
+/// objects.
 pub fn is_members(open: &[u8]) -> bool {
     open.split_last().is_some_and(|(last, others)| {
         *last == b'[' && !others.is_empty() && others.iter().all(|&bracket| bracket == b'{')
     })
 }
 
-/// Where the string ends of which the content begins at `at`, after its quotation mark.
+/// Returns the end of the string whose content begins at `at`, after its quotation mark.
 fn string_end(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', &text[at.min(text.len())..]) {
         at += found;

@@ -1,8 +1,9 @@
-//! What is in this file?
+//! The kind of a file.
 //!
-//! Its first bytes decide, and where they are those of any text, its name: an RTF document called
-//! `.doc` is one, and records in JSON are records whatever the file is called. A file that is no text by
-//! its name and text by its bytes is refused: it is not what somebody meant to keep.
+//! Its first bytes decide, and if they could be those of any text, its name: an RTF document called
+//! `.doc` is one, and records in JSON are records whatever the file is called. A file that is not
+//! text by its name but text by its bytes is refused: it is not the file that its owner meant to
+//! keep.
 
 use std::borrow::Cow;
 
@@ -17,33 +18,33 @@ use crate::kind::{is_utf8, no_text};
 use crate::shape::{Nesting, Shape, shape};
 use crate::xml;
 
-/// What a file holds, and how it is read.
+/// The contents of a file, and how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Something that is not read, and what, as a clause.
+    /// A file that is not read, with its kind as a clause.
     Unread(&'static str),
     /// A text.
     Text,
     /// A page of the web.
     Html,
-    /// Something that should have been another thing, and why it is not read, as a clause.
+    /// A file that should have been of another kind, and why it is not read, as a clause.
     Refused(&'static str),
-    /// Its name ends so and promises something else than it is; what it is, as a clause.
+    /// The ending of its name promises something else than its contents are.
     Misnamed {
         /// The end of the name.
         ending: &'static str,
-        /// What it is.
+        /// The kind of its contents, as a clause.
         is: &'static str,
     },
-    /// Something that can be told only if more of it is looked at, [`LOOKED_AT_MAX`] bytes.
+    /// A kind that shows only when more of it is examined, [`LOOKED_AT_MAX`] bytes.
     Unclear,
     /// A JSON object a line.
     Lines,
-    /// JSON of which objects are records.
+    /// JSON with objects that are records.
     Records(Nesting),
-    /// JSON of which no object is a record.
+    /// JSON without a record.
     NoRecords,
-    /// Rows of fields between these bytes, the first with their names.
+    /// Rows of fields separated by this byte, the first with their names.
     Table(u8),
     /// A document of an office program, an e-book or PDF.
     Document,
@@ -69,46 +70,47 @@ pub enum Form {
     Columns(Kind),
 }
 
-/// How a compound file begins, the container of old Office documents and of encrypted new ones.
+/// The first bytes of a compound file, the container of old Office documents and of encrypted new
+/// ones.
 pub const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// How web archives begin.
+/// The first bytes of web archives.
 const WARC: &[u8] = b"WARC/";
 
-/// How LaTeX begins, unless it is a part of a document.
+/// The beginnings of LaTeX, unless it is a part of a document.
 const TEX: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 
-/// How the names of Parquet and Arrow files end.
+/// The endings of the names of Parquet and Arrow files.
 pub const COLUMNS: &[&str] = &[".parquet", ".arrow", ".feather", ".ipc"];
 
-/// The most bytes that are looked at to tell what a file is.
+/// The maximum number of bytes that are examined to determine the kind of a file.
 pub const LOOKED_AT_MAX: usize = 1 << 20;
 
-/// How the names of files with a JSON object a line end.
+/// The endings of the names of files with a JSON object a line.
 pub const LINES: &[&str] = &[".jsonl", ".ndjson", ".jl", ".jsonlines"];
 
-/// How the names of tables end.
+/// The endings of the names of tables.
 pub const TABLES: &[&str] = &[".csv", ".tsv", ".tab"];
 
-/// How the names of zip files end, and of documents that are some.
+/// The endings of the names of zip files, and of documents that are zip files.
 const ZIPPED: &[&str] = &[
     ".zip", ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub",
 ];
 
-/// How a file begins that Git LFS has put in the place of a large one.
+/// The beginning of a file that Git LFS has put in the place of a large one.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
-/// Where a tar archive says that it is one.
+/// The place of the mark of a tar archive.
 const TAR_MARK: std::ops::Range<usize> = 257..262;
 
 /// The size of a header of a tar archive.
 const TAR_BLOCK: usize = 512;
 
-/// So many first bytes of a file of another name are looked at for the header of a PDF.
+/// The number of first bytes of a file of another name that are searched for the header of a PDF.
 const PDF_HEADER_BYTES_MAX: usize = 1024;
 
-/// What a file is that begins so and has this name, without the ending for compression; `is_whole` says
-/// that nothing follows.
+/// Returns the form of a file with this beginning and name, the name without the ending for
+/// compression; `is_whole` means that nothing follows.
 pub fn form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -> Form {
     if start.starts_with(LFS_POINTER) {
         let why = "it is a Git LFS pointer, not the file itself; run `git lfs pull`";
@@ -126,7 +128,7 @@ pub fn form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -
     }
 }
 
-/// What a file is that is no text.
+/// Returns the form of a file that is not text.
 fn container(start: &[u8], name: &str) -> Option<Form> {
     let ends = |endings: &[&str]| has_ending(name, endings);
     if start.starts_with(b"PK\x03\x04") {
@@ -151,8 +153,8 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     (is_document || is_late_pdf).then_some(Form::Document)
 }
 
-/// Whether a tar archive of the seventh edition of Unix begins so, which says nowhere that it is one: a
-/// name, NULs, and numbers.
+/// Returns whether a tar archive of the seventh edition of Unix, which has no mark, begins with
+/// these bytes: a name, NULs, and numbers.
 fn is_old_tar(start: &[u8]) -> bool {
     let is_number = |range| {
         let digits: Option<&[u8]> = start.get::<std::ops::Range<usize>>(range);
@@ -163,7 +165,7 @@ fn is_old_tar(start: &[u8]) -> bool {
     is_empty || (is_name && start.get(99) == Some(&0) && is_number(100..124) && is_number(136..156))
 }
 
-/// What a text is.
+/// Returns the form of a text.
 fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -> Form {
     let ends = |endings: &[&str]| has_ending(name, endings);
     let is_list = ends(LINES);
@@ -197,7 +199,7 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
         Shape::Lines => return Form::Lines,
         Shape::Records(nesting) => return Form::Records(nesting),
         Shape::Unclear if start.len() < LOOKED_AT_MAX && !is_whole => return Form::Unclear,
-        // It is one record, which is refused if it has no text after all.
+        // It is one record, which is refused if it turns out to have no text.
         Shape::Unclear if is_list => return Form::Lines,
         Shape::Unclear => return Form::Records(Nesting::Sequence),
         Shape::NoRecords if !is_list && options.html == Html::Source => return Form::Text,
@@ -228,7 +230,8 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     }
 }
 
-/// The beginning of a text in UTF-8, without a mark, as far as it matters: what says what a file is, is ASCII.
+/// Returns the beginning of a text in UTF-8, without a mark, as far as it matters: the marks of
+/// forms are ASCII.
 fn beginning<'a>(start: &'a [u8], options: &SourceOptions) -> Cow<'a, [u8]> {
     let declared = options.encoding.as_deref();
     if declared.is_none() && !is_utf16(start) {
@@ -237,19 +240,20 @@ fn beginning<'a>(start: &'a [u8], options: &SourceOptions) -> Cow<'a, [u8]> {
     decode(start, declared).text.into_owned().into_bytes().into()
 }
 
-/// Whether something is what the name of a file promises.
+/// Checks whether a form keeps the promise of a file's name.
 type Promise = fn(Form) -> bool;
 
-/// How names end that promise something that is no text, and which forms keep the promise.
+/// The endings of names that promise something other than text, and the forms that keep the
+/// promise.
 const PROMISES: [(&[&str], Promise); 4] = [
     (COLUMNS, |form| matches!(form, Form::Columns(_))),
     (&[".pdf"], |form| form == Form::Document),
     (&[".tar", ".tgz"], |form| form == Form::Tar),
-    // A document may be a damaged zip file, or an encrypted one, which is no zip file at all.
+    // A document may be a damaged zip file, or an encrypted document, which is not a zip file.
     (ZIPPED, |form| matches!(form, Form::Zip | Form::Document | Form::Unread(_))),
 ];
 
-/// What the name of a file promises.
+/// Returns the promise of the name of a file.
 fn promised(name: &str) -> Option<(&'static str, Promise)> {
     PROMISES.iter().find_map(|(endings, promise)| {
         let ending = endings.iter().find(|ending| has_ending(name, &[ending]))?;
@@ -257,7 +261,7 @@ fn promised(name: &str) -> Option<(&'static str, Promise)> {
     })
 }
 
-/// What a file is that is not what its name promises, as the end of a clause.
+/// Returns the kind of a file that is not what its name promises, as the end of a clause.
 fn what_it_is(form: Form) -> &'static str {
     match form {
         Form::Unread(is) | Form::Refused(is) | Form::Misnamed { is, .. } => is,
@@ -275,8 +279,8 @@ fn what_it_is(form: Form) -> &'static str {
     }
 }
 
-/// What kind of Parquet or Arrow file it is, if it is one. A text that begins with their letters goes on
-/// with others.
+/// Returns the kind of a Parquet or Arrow file, if it is one. A text that begins with their letters
+/// goes on with others.
 fn columns(start: &[u8], name: &str) -> Option<Kind> {
     let goes_on = |mark: &[u8]| {
         start.strip_prefix(mark).is_some_and(|rest| has_ending(name, COLUMNS) || rest.contains(&0))
@@ -293,8 +297,8 @@ fn columns(start: &[u8], name: &str) -> Option<Kind> {
     is_stream.then_some(Kind::ArrowStream)
 }
 
-/// Whether a message of Arrow begins so: its length, a multiple of 8, and where in it its table is, near
-/// the beginning. Many a binary file begins with the four bytes that stand before.
+/// Returns whether a message of Arrow begins with these bytes: its length, a multiple of 8, and the
+/// place of its table, near the beginning. The four bytes before begin many a binary file.
 fn begins_as_message(rest: &[u8]) -> bool {
     let number = |at: usize| {
         let bytes = rest.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -304,18 +308,18 @@ fn begins_as_message(rest: &[u8]) -> bool {
     (8..1 << 24).contains(&length) && length % 8 == 0 && (4..64).contains(&table)
 }
 
-/// What a document is that no worker reads, as a clause.
+/// Returns the kind of a document that no worker reads, as a clause.
 pub fn unread(start: &[u8]) -> &'static str {
     by_beginning(start).unwrap_or("it is a document in another form; convert it to text first")
 }
 
-/// Whether a zip file of which only the beginning can be read was a document.
+/// Returns whether a zip file was a document, if only its beginning can be read.
 #[cfg(feature = "archives")]
 pub fn begins_as_document(start: &[u8]) -> bool {
     cento::text::kind::document(start).is_some()
 }
 
-/// Whether a name ends so, in letters of either case.
+/// Returns whether a name has one of these endings, in letters of either case.
 pub fn has_ending(name: &str, endings: &[&str]) -> bool {
     let name = name.as_bytes();
     let is_end = |ending: &&str| {
@@ -334,11 +338,11 @@ fn is_html(text: &[u8]) -> bool {
     [&b"<!doctype html"[..], b"<html"].iter().any(|mark| begins(mark))
 }
 
-/// What stands most often between the names of the columns.
+/// Returns the byte most often found between the names of the columns.
 fn delimiter(text: &[u8]) -> u8 {
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let count = |byte: &u8| memchr::memchr_iter(*byte, header).count();
-    // Of equals the last.
+    // The last of equals counts.
     [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }
 

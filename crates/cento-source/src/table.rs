@@ -1,7 +1,7 @@
-//! Which documents are the rows of this table?
+//! The rows of a table as documents.
 //!
-//! A row becomes a line of JSON with a string for each column, so that it is read, named and written
-//! again as other records are.
+//! A row becomes a line of JSON with a string for each column, so that it is read, named and
+//! written again like other records.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -22,11 +22,11 @@ use crate::jsonl::{CHUNK_BYTES, Lines};
 use crate::quotes::Quotes;
 use crate::transcode::utf8;
 
-/// Why a table cannot be read.
+/// The reason why a table cannot be read.
 pub enum Fault {
-    /// It is none of documents, as a clause.
+    /// It does not contain documents, with the reason as a clause.
     Input(Refusal),
-    /// The stream cannot be read on, or not as a table.
+    /// The stream cannot be read further, or not as a table.
     Read(io::Error),
 }
 
@@ -36,12 +36,12 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// Reads the rows after the first, which names the columns; a row has the number of the line in which it
-/// begins. Where a row ends in a quotation that is not closed, it has no end: it is not known what is in it.
+/// Reads the rows after the first, which names the columns; a row has the number of the line in
+/// which it begins. A row that ends in an open quotation has no end: its fields are unknown.
 ///
 /// # Errors
-/// When there is no column for the text, when a quotation mark is not closed, and when the stream cannot be
-/// read on. The rows before have been emitted.
+/// When there is no column for the text, when a quotation mark is not closed, and when the stream
+/// cannot be read further. The rows before have been emitted.
 pub fn read_table(
     source: Source<'_>,
     delimiter: u8,
@@ -88,7 +88,7 @@ pub fn read_table(
         if lines.is_empty() {
             (first_line, line) = (own, own);
         }
-        // Rows may have several lines, of which the first counts.
+        // Rows may have several lines; the number of the first counts.
         lines.resize(lines.len() + own.saturating_sub(line) as usize, b'\n');
         let record = record(&names, row.iter().map(record_text), options);
         let written = serde_json::to_writer(&mut lines, &record);
@@ -98,9 +98,9 @@ pub fn read_table(
     }
 }
 
-/// What is known of a row.
+/// The place of a row.
 struct Row {
-    /// The line in which it begins.
+    /// The line of its beginning.
     line: u64,
     /// The line of a quotation mark in it that is closed within a text.
     stray: Option<u64>,
@@ -110,7 +110,7 @@ struct Row {
 struct Rows<'a> {
     reader: csv::Reader<Watched<'a>>,
     quotes: Rc<Quotes>,
-    /// The bytes that the reader may still read for a row.
+    /// The number of bytes that the reader may still read for a row.
     left: Rc<Cell<usize>>,
     max: usize,
 }
@@ -125,12 +125,12 @@ impl<'a> Rows<'a> {
         Rows { reader: reader.from_reader(watched), quotes, left, max }
     }
 
-    /// Reads the next row, and returns what is known of it; nothing at the end.
+    /// Reads the next row and returns its place, or `None` at the end.
     fn next(&mut self, row: &mut ByteRecord) -> Result<Option<Row>, Fault> {
         self.left.set(self.max);
         let read = self.reader.read_byte_record(row);
         let is_row = read.map_err(|error| Fault::Read(io::Error::other(error)))?;
-        // What is read ahead is whole, but for a row in which the file ends.
+        // The bytes read ahead hold whole rows, but the file may end within a row.
         let end = if is_row { self.reader.position().byte() } else { u64::MAX };
         if let Some(line) = self.quotes.unclosed_before(end) {
             let what = format!(
@@ -164,7 +164,7 @@ fn record<'a>(
 ) -> Map<String, Value> {
     let mut record = Map::new();
     for (name, field) in names.iter().zip(fields) {
-        // Without an id it gets its place for one, and without meta none.
+        // Without an id the record gets its place as id; without meta it has no meta.
         if field.is_empty() && (*name == options.id_field || *name == options.meta_field) {
             continue;
         }
@@ -177,7 +177,7 @@ fn record<'a>(
     record
 }
 
-/// What a table is read from. It ends with an error where a row is too long.
+/// The input of a table. It ends with an error where a row is too long.
 struct Watched<'a> {
     inner: Source<'a>,
     left: Rc<Cell<usize>>,

@@ -1,4 +1,4 @@
-//! How is a record of a table written as a row again?
+//! Writing the records of a table as rows again.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,23 +15,23 @@ use crate::charset::decode;
 use crate::compressed::{Compression, peek};
 use crate::sniff::{self, Form};
 
-/// As much of a table as its columns are found in.
+/// The size of the beginning of a table that is searched for its columns, in bytes.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// The columns of a table, and what stands between them.
+/// The columns of a table, and the delimiter between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableForm {
     columns: Vec<String>,
     delimiter: u8,
-    /// The column of annotations, if it is not one of the table.
+    /// The column of annotations, if the table does not have it.
     added: Option<&'static str>,
 }
 
 impl TableForm {
-    /// Finds the form of tables with the same columns, that of the first.
+    /// Returns the common form of tables with the same columns: the form of the first.
     ///
     /// # Errors
-    /// When a file is not a table, or has other columns than the first, or two of one name.
+    /// When a file is not a table, has other columns than the first, or has two of one name.
     pub fn of_files(paths: &[PathBuf], options: &SourceOptions) -> Result<TableForm> {
         let mut found: Option<(&Path, TableForm)> = None;
         for path in paths {
@@ -86,27 +86,28 @@ impl TableForm {
         TableForm { delimiter: b'\t', ..self }
     }
 
-    /// Separates columns as the table did, unless by tabs.
+    /// Separates columns as the table did, but not by tabs.
     #[must_use]
     pub fn without_tabs(self) -> TableForm {
         let delimiter = if self.delimiter == b'\t' { b',' } else { self.delimiter };
         TableForm { delimiter, ..self }
     }
 
-    /// Has a column of this name, which rows may have a value for.
+    /// Adds a column of this name; rows may have a value for it.
     #[must_use]
     pub fn with_column(self, name: &'static str) -> TableForm {
         let is_there = self.columns.iter().any(|column| column == name);
         TableForm { added: (!is_there).then_some(name), ..self }
     }
 
-    /// The row with the names of the columns, with its end.
+    /// Returns the row with the names of the columns, with its end.
     #[must_use]
     pub fn head(&self) -> String {
         self.line(self.names().map(Cow::Borrowed))
     }
 
-    /// The row of a record, a JSON object, with its end. Values that are no strings are JSON.
+    /// Returns the row of a record, a JSON object, with its end. Values other than strings are
+    /// written as JSON.
     #[must_use]
     pub fn row(&self, record: &str) -> String {
         let values: HashMap<String, Value> = serde_json::from_str(record).unwrap_or_default();
@@ -166,7 +167,7 @@ mod tests {
         assert!(form("a.csv", b"id,text,id\n").unwrap_err().to_string().contains("two columns"));
         assert!(form("a.jsonl", b"{}\n").unwrap_err().to_string().contains("no table"));
         let one = form("a.csv", "text\nx\n".as_bytes()).unwrap();
-        // A line of nothing would be no row.
+        // An empty line would not be a row.
         assert_eq!(one.row("{}"), "\"\"\n");
     }
 }

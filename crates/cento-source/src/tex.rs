@@ -1,17 +1,17 @@
-//! What does this LaTeX say?
+//! The text of LaTeX.
 //!
-//! No program but TeX itself knows what a macro says, so this reads what a person reads of the source:
-//! comments, names of commands, options and arguments that are no text (labels, references, files,
-//! lengths) go, accents become letters, and formulas stay as they are written, without commands. Each
-//! line stays a line, so the lines of passages are those of the file.
+//! Only TeX itself can expand every macro, so this keeps the source text that a person reads:
+//! comments, names of commands, options and arguments that are not text (labels, references, files,
+//! lengths) go, accents become letters, and formulas stay as they are written, without commands.
+//! Each line stays a line, so the lines of passages are those of the file.
 
-/// Where the text begins and ends, in a document that says so.
+/// The marks where the text begins and ends, in a document that has them.
 const BODY: [&str; 2] = ["\\begin{document}", "\\end{document}"];
 
 /// Environments whose contents are as they are written.
 const VERBATIM: [&str; 5] = ["verbatim", "verbatim*", "lstlisting", "Verbatim", "minted"];
 
-/// Commands with arguments that are no text, and how many.
+/// Commands with arguments that are not text, and their number.
 const WITHOUT_TEXT: [(&str, usize); 54] = [
     ("addbibresource", 1),
     ("addcontentsline", 3),
@@ -69,7 +69,7 @@ const WITHOUT_TEXT: [(&str, usize); 54] = [
     ("vspace", 1),
 ];
 
-/// Commands that are letters.
+/// Commands that produce letters.
 const LETTERS: [(&str, char); 15] = [
     ("ss", '\u{df}'),
     ("o", '\u{f8}'),
@@ -105,8 +105,8 @@ const ACCENTS: [(&str, char); 13] = [
     ("k", '\u{328}'),
 ];
 
-/// As much of a command's arguments is looked through for their end: what does not end would be looked
-/// through again for each command in it.
+/// The maximum size of a command's arguments, in bytes, that is searched for their end: an argument
+/// without an end would be searched again for each command in it.
 const ARGUMENT_BYTES_MAX: usize = 1000;
 
 /// The text of LaTeX.
@@ -128,7 +128,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads what begins with this character.
+    /// Reads the element that begins with this character.
     fn take(&mut self, c: char) {
         self.skip(c.len_utf8());
         match c {
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
         passed
     }
 
-    /// As much of the rest as an argument may be.
+    /// Returns as much of the rest as an argument may have.
     fn near(&self) -> &'a str {
         let mut len = self.rest.len().min(ARGUMENT_BYTES_MAX);
         while !self.rest.is_char_boundary(len) {
@@ -165,13 +165,13 @@ impl<'a> Reader<'a> {
         self.skip(memchr::memchr(b'\n', self.rest.as_bytes()).unwrap_or(self.rest.len()))
     }
 
-    /// Keeps the line breaks of what is passed over.
+    /// Keeps the line breaks of the source passed over.
     fn pass(&mut self, passed: &str) {
         let lines = memchr::memchr_iter(b'\n', passed.as_bytes()).count();
         self.text.extend(std::iter::repeat_n('\n', lines));
     }
 
-    /// Reads what follows a backslash.
+    /// Reads the source after a backslash.
     fn command(&mut self) {
         let len = self.rest.bytes().take_while(u8::is_ascii_alphabetic).count();
         if len == 0 {
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads what follows a backslash that begins no word.
+    /// Reads the source after a backslash that begins no word.
     fn symbol(&mut self) {
         let Some(c) = self.rest.chars().next() else { return };
         if c == '\n' {
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The space after a command that is a letter ends the command, not the word.
+    /// Skips the space after a command that is a letter: it ends the command, not the word.
     fn end_word(&mut self) {
         if self.rest.starts_with(' ') {
             self.skip(1);
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
             return;
         }
         self.options();
-        // The columns of a table, and what else is no text.
+        // The columns of a table, and other arguments that are not text.
         let arguments = match name {
             "tabular" | "array" | "longtable" | "minipage" | "thebibliography" | "multicols" => 1,
             "tabular*" | "tabularx" => 2,
@@ -282,14 +282,14 @@ impl<'a> Reader<'a> {
         (0..arguments).for_each(|_| self.argument());
     }
 
-    /// Passes over options in brackets.
+    /// Skips options in brackets.
     fn options(&mut self) {
         if self.rest.starts_with('[') {
             self.bracketed(b'[', b']');
         }
     }
 
-    /// Passes over an argument in braces.
+    /// Skips an argument in braces.
     fn argument(&mut self) {
         if self.rest.trim_start_matches(' ').starts_with('{') {
             self.skip(self.rest.len() - self.rest.trim_start_matches(' ').len());
@@ -297,8 +297,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over what is in brackets of a kind, which may be in each other; what does not end
-    /// within a paragraph is text.
+    /// Passes over the contents of brackets of a kind, which may be nested; a bracket that is not
+    /// closed within its paragraph is text.
     fn bracketed(&mut self, open: u8, close: u8) {
         let (mut depth, mut is_escaped, mut line_is_empty) = (0, false, false);
         for (at, byte) in self.near().bytes().enumerate() {

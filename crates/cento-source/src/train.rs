@@ -1,4 +1,4 @@
-//! How is a frequency table made of files?
+//! Frequency tables made from files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,13 @@ use cento::{Error, Result};
 
 use crate::{NoDocument, SourceOptions, for_each_text};
 
-/// Writes the frequency table of a collection to `out`: of the texts of an index if `inputs` is one,
-/// else of files and directories. What is no document is reported to `skipped`.
+/// Writes the frequency table of a collection to `out`: of the texts of an index if `inputs` is
+/// one, else of files and directories. Records and files that are not documents are reported to
+/// `skipped`.
 ///
 /// # Errors
-/// When a source or an index cannot be read, or not as often as needed, the index keeps no texts, or
-/// `out` cannot be written; `out` is then as it was.
+/// When a source or an index cannot be read, or not as often as needed; when the index keeps no
+/// texts; when `out` cannot be written. `out` is then unchanged.
 pub fn train(
     inputs: &[PathBuf],
     source: &SourceOptions,
@@ -39,7 +40,7 @@ pub fn train(
     training.write(
         &mut |add| {
             pass += 1;
-            // The last pass tells what was left out.
+            // The last pass reports the inputs left out.
             match pass == passes {
                 true => for_each_text(inputs, source, add, skipped),
                 false => for_each_text(inputs, source, add, &mut |_| {}),

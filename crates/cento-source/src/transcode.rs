@@ -1,4 +1,4 @@
-//! How is a long file in another encoding read as UTF-8?
+//! Reading long files in other encodings as UTF-8.
 
 use std::io;
 
@@ -8,11 +8,11 @@ use encoding_rs_io::DecodeReaderBytesBuilder;
 use crate::bytes::Source;
 use crate::charset::decode;
 
-/// As much of a file as its encoding is found by.
+/// The size of the beginning of a file that its encoding is detected from, in bytes.
 const SAMPLE_BYTES: usize = 64 << 10;
 
-/// A file in UTF-8, of one in the encoding `declared`, or in that which its beginning seems to be in. Bytes of
-/// UTF-8 stay as they are, also where they are none.
+/// Converts a file to UTF-8, from the encoding `declared` or from the one that its beginning seems
+/// to be in. UTF-8 input stays as it is, even where its bytes are invalid.
 ///
 /// # Errors
 /// When it cannot be read.

@@ -1,4 +1,4 @@
-//! Which files are meant, and what do they hold?
+//! The files that inputs name, and their contents.
 
 mod mails;
 
@@ -35,27 +35,28 @@ use cento::hash::Digest;
 use cento::index::IdSource;
 use cento::{Error, Refusal};
 
-/// The most that is allocated for a file before it is read.
+/// The maximum number of bytes allocated for a file before it is read.
 const ROOM_BYTES_MAX: usize = 64 << 20;
 
 /// The name of standard input, as a path and in places.
 const STDIN: &str = "-";
 
-/// How a file ends whose name promises an archive, if it is a zip file at all.
+/// The ending of names that promise an archive, if the file is a zip file at all.
 const ZIP: &str = ".zip";
 
-/// How the names of documents end that are zip files.
+/// The endings of the names of documents that are zip files.
 const ZIP_DOCUMENTS: [&str; 10] =
     [".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub"];
 
 /// Reads all `inputs` in order, directories in the order of their names, until `emit` breaks off.
 ///
-/// What a file is follows from its first bytes, then from its name: an archive, whose files are
-/// documents and may be archives themselves, as are the attachments of a mail; a list of records (JSON
-/// lines, other JSON with records, a table); anything else is one document, with the path as its id. `-` is
-/// standard input, which is known by its first bytes alone. All may be compressed. In directories, links and hidden files are left out
-/// unless the options say otherwise; what is named is read. Files that a `.gitignore` or `.ignore` excludes
-/// are left out only if the options say so.
+/// The first bytes of a file, then its name, determine its kind: an archive, whose files are
+/// documents and may be archives themselves, as are the attachments of a mail; a list of records
+/// (JSON lines, other JSON with records, a table); anything else is one document, with the path as
+/// its id. `-` is standard input, whose first bytes alone count. All may be compressed. In
+/// directories, links and hidden files are left out unless the options include them; the inputs
+/// themselves are read. Files that a `.gitignore` or `.ignore` excludes are left out only if the
+/// options request it.
 pub fn read(
     inputs: &[PathBuf],
     options: &SourceOptions,
@@ -87,7 +88,7 @@ pub fn read_bytes(
 ) {
     let mut reader = Reader::new(options, emit, false);
     reader.set_len(bytes.len() as u64);
-    // What has been emitted says how it ended.
+    // The emitted items already report how it ended.
     let _ = reader.stream(&name.into(), Source::Bytes(io::Cursor::new(bytes)));
 }
 
@@ -98,7 +99,7 @@ pub fn read_one(
     emit: &mut dyn FnMut(Item) -> ControlFlow<()>,
 ) {
     let mut reader = Reader::new(options, emit, true);
-    // What has been emitted says how it ended.
+    // The emitted items already report how it ended.
     let _ = match path == Path::new(STDIN) {
         true => reader.stdin(),
         false => reader.file(path),
@@ -111,21 +112,21 @@ struct Reader<'a> {
     /// The archives that are open. One may be in another.
     #[cfg(feature = "archives")]
     within: Vec<Within>,
-    /// The bytes of the file that is being read.
+    /// The number of bytes of the file that is being read.
     #[cfg(feature = "archives")]
     len: u64,
     /// A file is one document, even if it holds records.
     is_one: bool,
-    /// Who chooses the ids of what is read.
+    /// The source of the ids of the documents read.
     id_source: IdSource,
 }
 
 /// An archive that is open.
 #[cfg(feature = "archives")]
 struct Within {
-    /// How much may be unpacked of it.
+    /// The limit of the bytes unpacked from it.
     unpacking: Unpacking,
-    /// How often each name has occurred in it.
+    /// The number of times each name has occurred in it.
     names: HashMap<u64, u32>,
 }
 
@@ -136,7 +137,7 @@ impl Within {
     }
 }
 
-/// Archives within each other that are read.
+/// The maximum depth of nested archives that are read.
 #[cfg(feature = "archives")]
 const ARCHIVES_MAX: usize = 2;
 
@@ -158,7 +159,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes how large the file is that is read next; 0 if that is not known.
+    /// Records the size of the next file; 0 if unknown.
     fn set_len(&mut self, len: u64) {
         #[cfg(feature = "archives")]
         {
@@ -172,7 +173,7 @@ impl<'a> Reader<'a> {
         (self.emit)(Item::Skipped { place: place.to_owned(), why, feature: None })
     }
 
-    /// Leaves out a file that a build with the `feature` reads.
+    /// Leaves out a file that only a build with the `feature` reads.
     fn skip_without(
         &mut self,
         feature: &'static str,
@@ -202,7 +203,7 @@ impl<'a> Reader<'a> {
                 self.set_len(found.as_ref().map_or(0, |found| found.len()));
                 self.id_source = match std::path::absolute(path) {
                     Ok(path) if found.is_some_and(|found| found.is_file()) => IdSource::file(&path),
-                    // Nothing says what a pipe is.
+                    // The contents of a pipe are unknown.
                     _ => IdSource::STREAM,
                 };
                 self.stream(&place, Source::File(file))
@@ -217,13 +218,13 @@ impl<'a> Reader<'a> {
         self.stream(&STDIN.into(), Source::Stream(Box::new(io::stdin().lock())))
     }
 
-    /// A file of this name: what is in it, compressed or not, decides how it is read.
+    /// Reads a file of this name: its contents, compressed or not, decide how.
     fn stream(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
         self.named(place, place, source)
     }
 
-    /// The same of one that is read as a file of another name. A defect in a library that reads such files costs
-    /// this one.
+    /// Reads a file as [`Self::stream`] does, as if it had another name. A defect in a library that
+    /// reads such files fails only this file.
     fn named(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
         #[cfg(feature = "archives")]
         let open = self.within.len();
@@ -285,7 +286,7 @@ impl<'a> Reader<'a> {
                 self.whole(place, source, ChunkKind::File)
             }
             Form::Html => self.whole(place, source, ChunkKind::Html),
-            // What is still unclear has been looked at as far as that goes.
+            // A form that is still unclear has been examined as far as possible.
             Form::Lines | Form::Unclear => {
                 let declared = self.options.encoding.as_deref();
                 self.records(place, |max, each| Ok(read_lines(utf8(source, declared)?, max, each)?))
@@ -318,7 +319,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What a file of this name is that begins so; more of it is looked at if that is needed.
+    /// Returns the form of a file with this name and beginning; examines more of it if needed.
     fn form<'s>(
         &self,
         start: &[u8],
@@ -336,7 +337,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A Parquet or Arrow file.
+    /// Reads a Parquet or Arrow file.
     fn columns(&mut self, place: &Arc<str>, source: Source<'_>, kind: Kind) -> ControlFlow<()> {
         let name = kind.name();
         if self.is_one {
@@ -353,7 +354,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A document of an office program, an e-book or PDF.
+    /// Reads a document of an office program, an e-book or PDF.
     fn document(&mut self, place: &Arc<str>, start: &[u8], source: Source<'_>) -> ControlFlow<()> {
         match self.options.extraction {
             Some(_) => self.whole(place, source, ChunkKind::Document),
@@ -361,7 +362,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A zip file: an archive, or a document.
+    /// Reads a zip file: an archive, or a document.
     #[cfg(feature = "archives")]
     fn zip(
         &mut self,
@@ -387,7 +388,7 @@ impl<'a> Reader<'a> {
             Ok(ZipForm::Java) => self.skip(place, "it is a Java archive"),
             Ok(ZipForm::Unread(why)) => self.skip(place, why),
             Ok(ZipForm::Document) => self.document(place, start, Source::of(file)),
-            // A damaged one may still be read by those who know it.
+            // A damaged file may still be readable to its own parser.
             Err(_)
                 if has_ending(name, &ZIP_DOCUMENTS)
                     || (sniff::begins_as_document(start) && !has_ending(name, &[ZIP])) =>
@@ -400,7 +401,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A zip file, which is a document if it says so at its beginning.
+    /// Reads a zip file, which is a document if its beginning declares it.
     #[cfg(not(feature = "archives"))]
     fn zip(
         &mut self,
@@ -436,14 +437,14 @@ impl<'a> Reader<'a> {
         self.refuse_archive(place)
     }
 
-    /// Refuses an archive: it is no text.
+    /// Refuses an archive: it is not text.
     #[cfg(not(feature = "archives"))]
     fn refuse_archive(&mut self, place: &str) -> ControlFlow<()> {
         let subject = "it is an archive, and reading it";
         self.fail(unread(place, Refusal::unsupported(subject, "archives", PACKAGE)))
     }
 
-    /// An archive, whose files are documents.
+    /// Reads an archive, whose files are documents.
     #[cfg(feature = "archives")]
     fn archive<S: Sized>(
         &mut self,
@@ -457,7 +458,7 @@ impl<'a> Reader<'a> {
         if self.within.len() == ARCHIVES_MAX {
             return self.skip(place, "it is an archive within an archive within an archive");
         }
-        // What archives in this one hold is bounded by its own size.
+        // The contents of archives in this one are bounded by its own size.
         let len = if self.within.is_empty() { self.len } else { 0 };
         self.within.push(Within::of(len));
         let read = go_through(source, &mut |name, entry| self.inside(place, name, entry));
@@ -465,7 +466,7 @@ impl<'a> Reader<'a> {
         read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
     }
 
-    /// An entry of an archive.
+    /// Reads an entry of an archive.
     #[cfg(feature = "archives")]
     fn inside(&mut self, archive: &str, name: &str, entry: Entry<'_>) -> ControlFlow<()> {
         let name = name.strip_prefix("./").unwrap_or(name);
@@ -476,7 +477,7 @@ impl<'a> Reader<'a> {
             *count += 1;
             *count
         });
-        // Of two entries of one name both are documents.
+        // Two entries of one name are both documents.
         let place: Arc<str> = match seen {
             1 => format!("{archive}/{name}").into(),
             _ => format!("{archive}/{name}#{seen}").into(),
@@ -505,7 +506,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A stream with many documents, which `read` cuts into lines.
+    /// Reads a stream with many documents, which `read` cuts into lines.
     fn records(
         &mut self,
         place: &Arc<str>,
@@ -538,7 +539,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A stream that is one document.
+    /// Reads a stream that is one document.
     fn whole(&mut self, place: &Arc<str>, source: Source<'_>, kind: ChunkKind) -> ControlFlow<()> {
         match self.bytes(place, source) {
             Err(error) => self.fail(error),
@@ -550,14 +551,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All of a stream, if that is no more than a record may have. A file that says it has more is not read.
+    /// Returns all of a stream, if it is no longer than a record may be. A file that declares more
+    /// is not read.
     fn bytes(&self, place: &str, source: Source<'_>) -> cento::Result<Vec<u8>> {
         let max = self.options.record_bytes_max;
         let len = source.len().unwrap_or(0);
         if len > max as u64 {
             return Err(unread(place, too_long(max)));
         }
-        // A file may say that it is as long as it likes.
+        // A file may declare any length.
         let mut bytes = Vec::with_capacity((len as usize).min(ROOM_BYTES_MAX));
         let read = source.take((max as u64).saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| Error::io("read", place, error))?;

@@ -1,28 +1,29 @@
-//! Which pages are in this web archive?
+//! The pages of a web archive.
 //!
-//! WARC 1.1 (ISO 28500:2017): records one after the other, each a head, as many bytes as it says, and two
-//! empty lines. The pages are what servers answered with, files kept as they are, and texts that another
-//! program extracted. The crate for it brings thirty others, and holds heads of any length.
+//! WARC 1.1 (ISO 28500:2017): records one after the other, each a head, content of the declared
+//! length, and two empty lines. The pages are the answers of servers, files kept as they are, and
+//! texts that another program extracted. The crate for it brings thirty others, and holds heads of
+//! any length.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 
 use crate::archive::{Body, Each, Entry};
 
-/// The head of a record, or of an answer, is no longer.
+/// The maximum length of the head of a record, or of an answer.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 
-/// An answer has no more headers.
+/// The maximum number of headers of an answer.
 const HEADERS_MAX: usize = 256;
 
-/// How each record begins.
+/// The first bytes of each record.
 const MAGIC: &[u8] = b"WARC/";
 
-/// What is left out of a web archive, and why.
+/// The reasons why records of a web archive are left out.
 const NO_PAGE: &str = "it is no page: a picture, font, style sheet, script or data";
 const NO_SUCCESS: &str = "it is no page: the server did not answer with status 200";
 
-/// Goes through the pages of a web archive, as they stand in it; their names are their addresses.
+/// Visits the pages of a web archive, in their order there; their names are their addresses.
 ///
 /// # Errors
 /// When it is damaged, or ends too early.
@@ -42,7 +43,7 @@ pub fn pages(stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>> {
     Ok(ControlFlow::Continue(()))
 }
 
-/// The lines up to an empty one, without empty ones before; none at the end.
+/// Reads the lines up to an empty one, without empty ones before; returns `None` at the end.
 fn read_head(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut head = Vec::new();
     loop {
@@ -64,7 +65,7 @@ fn read_head(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// What the head of a record says.
+/// The head of a record.
 struct Record {
     kind: String,
     address: String,
@@ -102,7 +103,7 @@ impl Record {
         has_len.then_some(record)
     }
 
-    /// Hands on the page of a record, if it has one.
+    /// Passes on the page of a record, if it has one.
     fn page(&self, body: &mut Body<impl BufRead>, each: Each<'_>) -> io::Result<ControlFlow<()>> {
         let is_answer = self.content_type.starts_with("application/http");
         let address = self.address.as_str();
@@ -115,27 +116,27 @@ impl Record {
                 Some(name) => each(address, Entry::Page(body, name)),
                 None => each(address, Entry::LeftOut(NO_PAGE)),
             },
-            // What was asked, how, and what has been seen before.
+            // Requests, metadata, and pages seen before.
             _ => ControlFlow::Continue(()),
         })
     }
 }
 
-/// What the head of a server's answer says.
+/// The head of a server's answer.
 struct ResponseHead {
     status: u16,
     content_type: String,
     is_chunked: bool,
-    /// How the content is compressed, if no magic number tells.
+    /// The compression of the content, if no magic number shows it.
     encoding: Option<String>,
 }
 
 impl ResponseHead {
-    /// Reads the head of an answer; why it is none, as a clause, if it is none.
+    /// Reads the head of an answer, or returns why it is invalid, as a clause.
     fn read(body: &mut Body<impl BufRead>) -> io::Result<Result<ResponseHead, &'static str>> {
         const DAMAGED: &str = "the head of the server's answer is damaged";
         let mut head = Vec::new();
-        // Byte by byte out of a buffer: what follows is content.
+        // Byte by byte out of a buffer: content follows.
         while !(head.ends_with(b"\r\n\r\n") || head.ends_with(b"\n\n")) {
             if head.len() == HEAD_BYTES_MAX {
                 return Ok(Err("the head of the server's answer is longer than 64 KiB"));
@@ -193,7 +194,8 @@ impl ResponseHead {
     }
 }
 
-/// A name that a file of this type could have, by which it is read; none of what is no page.
+/// Returns a file name for this type, which decides how the content is read; `None` if it is not a
+/// page.
 fn name_by(content_type: &str) -> Option<&'static str> {
     let kind = content_type.split(';').next().unwrap_or_default().trim();
     let is_any = |parts: &[&str]| parts.iter().any(|part| kind.contains(part));
@@ -210,13 +212,13 @@ fn name_by(content_type: &str) -> Option<&'static str> {
     }
 }
 
-/// Content in chunks (RFC 9112, section 7.1), as its bytes; as it is if it is not in chunks, as archives have it
-/// that undo them and keep the header.
+/// The bytes of content in chunks (RFC 9112, section 7.1). Content without chunks passes unchanged:
+/// some archives have removed the chunks and kept the header.
 struct Chunked<'a, R> {
     inner: &'a mut Body<R>,
-    /// What has been read of the first line, which may be content.
+    /// The bytes already read of the first line, which may be content.
     start: io::Cursor<Vec<u8>>,
-    /// Bytes left of the chunk; none before the first, and when there are no chunks.
+    /// The number of bytes left of the chunk; zero before the first, and when there are no chunks.
     left: u64,
     state: State,
 }
@@ -234,9 +236,9 @@ impl<'a, R: BufRead> Chunked<'a, R> {
         Chunked { inner, start: io::Cursor::default(), left: 0, state: State::First }
     }
 
-    /// The size of the next chunk, and what its line says.
+    /// Returns the size of the next chunk, and the bytes of its line.
     fn size(&mut self) -> io::Result<(Option<u64>, Vec<u8>)> {
-        /// With an extension, which nobody uses.
+        /// The maximum size of a line with an extension, which is unused in practice.
         const LINE_BYTES_MAX: usize = 1024;
         let mut line = Vec::new();
         let mut byte = [0];
@@ -312,7 +314,8 @@ mod tests {
         record("response", address, "application/http; msgtype=response", &body)
     }
 
-    /// What is in an archive: the address, and the content after its name, or why there is none.
+    /// Returns the addresses in an archive, each with its content after the name, and why it ends,
+    /// if it has an error.
     fn all(archive: &str) -> (Vec<String>, Option<String>) {
         let mut found = Vec::new();
         let end = pages(archive.as_bytes(), &mut |address, entry| {

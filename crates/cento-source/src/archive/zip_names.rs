@@ -1,8 +1,9 @@
-//! What are the files in this zip archive called?
+//! The names of the files in a zip archive.
 //!
-//! Programs on Windows write names in the encoding of the machine, without saying so, and some separate directories
-//! by backslashes. The encoding is detected over all names together, as each has few letters; names in which a
-//! byte is no letter then are read in code page 437, in which all bytes are.
+//! Programs on Windows write names in the encoding of the machine, without declaring it, and some
+//! separate directories by backslashes. The encoding is detected over all names together, as each
+//! has few letters. Names with a byte that is no letter in that encoding are read in code page 437,
+//! where each byte is a letter.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,10 +13,11 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 
 use crate::charset;
 
-/// The flag of an entry of which the name is in UTF-8.
+/// The flag of an entry whose name is in UTF-8.
 const UTF_8: u16 = 1 << 11;
 
-/// The names of the files of an archive, in the order of its directory, all different unless their bytes are equal.
+/// Returns the names of the files of an archive, in the order of its directory, all different
+/// unless their bytes are equal.
 pub fn of<R: Read + Seek>(archive: &mut zip::ZipArchive<R>) -> Vec<String> {
     let raw: Vec<Vec<u8>> = archive.file_names_raw().map(<[u8]>::to_vec).collect();
     let by_page_437 = |archive: &zip::ZipArchive<R>, at: usize| match archive.name_for_index(at) {
@@ -44,7 +46,7 @@ pub fn of<R: Read + Seek>(archive: &mut zip::ZipArchive<R>) -> Vec<String> {
         taken.insert(name.clone());
         names.push(name);
     }
-    // Files in a directory need a separator; if there is no other, these are.
+    // Files in a directory need a separator; without another one, backslashes separate.
     if names.iter().all(|name| !name.contains('/')) {
         for name in &mut names {
             *name = name.replace('\\', "/");
@@ -53,13 +55,13 @@ pub fn of<R: Read + Seek>(archive: &mut zip::ZipArchive<R>) -> Vec<String> {
     names
 }
 
-/// Whether an entry says that its name is in UTF-8.
+/// Returns whether an entry declares its name to be in UTF-8.
 fn is_utf8<R: Read + Seek>(archive: &mut zip::ZipArchive<R>, at: usize) -> bool {
     let entry = archive.by_index_raw(at);
     entry.is_ok_and(|entry| entry.flags().as_u16() & UTF_8 != 0)
 }
 
-/// The encoding of names; none if it is a code page of DOS for western Europe.
+/// Returns the encoding of names, or `None` for a code page of DOS for western Europe.
 fn detect<'a>(names: impl Iterator<Item = &'a [u8]>) -> Option<&'static Encoding> {
     let all = names.collect::<Vec<_>>().join(&b'\n');
     let encoding = charset::detect(&all);

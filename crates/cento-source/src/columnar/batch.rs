@@ -1,29 +1,29 @@
-//! Some rows of a column of a Parquet file, as it has them: how are some of them left out?
+//! Rows of a column of a Parquet file, in its encoding, and dropping some of them.
 
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType as Typed;
 
 use super::copy::{Reason, said};
 
-/// Some rows of a column: its values, and where there are any.
+/// Some rows of a column: its values, and the rows that have them.
 pub struct Batch<T: Typed> {
     /// The values, in their order.
     pub values: Vec<T::T>,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
-    /// The greatest levels; 0 where all are, and none are kept.
+    /// The greatest levels; 0 if every level is 0, and levels are then not kept.
     definition_max: i16,
     repetition_max: i16,
 }
 
 impl<T: Typed> Batch<T> {
-    /// An empty one, of a column with these greatest levels, of definition and repetition.
+    /// Returns an empty batch of a column with these greatest levels, of definition and repetition.
     pub fn new((definition_max, repetition_max): (i16, i16)) -> Batch<T> {
         let (values, definitions, repetitions) = Default::default();
         Batch { values, definitions, repetitions, definition_max, repetition_max }
     }
 
-    /// The levels, where the column has them.
+    /// Returns the levels, if the column has them.
     pub fn levels(&self) -> (Option<&[i16]>, Option<&[i16]>) {
         let of = |levels, max| (max > 0).then_some(levels);
         (
@@ -32,7 +32,7 @@ impl<T: Typed> Batch<T> {
         )
     }
 
-    /// Reads at most so many rows; their number.
+    /// Reads at most `rows` rows and returns their number.
     ///
     /// # Errors
     /// When they cannot be read, as a clause.
@@ -49,11 +49,11 @@ impl<T: Typed> Batch<T> {
         read.map(|(rows, ..)| rows).map_err(said)
     }
 
-    /// Keeps the rows that are to be kept, of which the first has this number; each value
-    /// that is kept goes through `replace`, with the number of its row.
+    /// Keeps the rows marked in `is_kept`; the first row of the batch has the given number. Each
+    /// value that is kept goes through `replace`, with the number of its row.
     ///
     /// # Errors
-    /// When there are not as many values as the levels say.
+    /// When the number of values differs from the one that the levels require.
     pub fn keep(
         &mut self,
         is_kept: &[bool],
@@ -123,7 +123,8 @@ mod tests {
         fn rows_are_kept_whole(
             rows in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<Option<i32>>(), 0..4)), 0..20),
         ) {
-            // A list of numbers, either of which may be null: definition level 2 is a value.
+            // A list of numbers; the list and each number may be null: definition level 2 is a
+            // value.
             let levels = |kept_only: bool| {
                 let mut batch = Batch::<parquet::data_type::Int32Type>::new((2, 1));
                 for (_, list) in rows.iter().filter(|(is_kept, _)| *is_kept || !kept_only) {

@@ -1,4 +1,4 @@
-//! Which columns of this file are ids, texts and meta objects?
+//! The columns of ids, texts and meta objects of a file.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use super::rows::type_of;
 use crate::fields::missing;
 use cento::{Reason, Refusal};
 
-/// The numbers of the columns that are read, ascending.
+/// Returns the numbers of the columns that are read, ascending.
 ///
 /// # Errors
-/// When there is no text, or a column is of a type that it cannot be; as a clause.
+/// When there is no text, or a column has a type that it cannot have; as a clause.
 pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Refusal> {
     let TableRequest { id, text, meta, all, .. } = reading;
     match type_of(schema, text) {
@@ -47,13 +47,13 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Ref
     let mut seen = HashSet::new();
     let fields = schema.fields().iter().enumerate();
     let chosen = fields.filter(|(_, field)| {
-        // Of columns with the same name the first, as in the types.
+        // The first of columns with the same name counts, as in the types.
         seen.insert(field.name()) && is_read(field.name())
     });
     Ok(chosen.map(|(at, _)| at).collect())
 }
 
-/// Whether the values are strings.
+/// Returns whether the values are strings.
 pub fn is_text(found: &DataType) -> bool {
     match found {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -62,7 +62,7 @@ pub fn is_text(found: &DataType) -> bool {
     }
 }
 
-/// Whether the values are bytes.
+/// Returns whether the values are bytes.
 pub fn is_bytes(found: &DataType) -> bool {
     match found {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
@@ -72,14 +72,14 @@ pub fn is_bytes(found: &DataType) -> bool {
     }
 }
 
-/// Whether a column has UUIDs, as it says itself or as `marked` does.
+/// Returns whether a column has UUIDs, by its own declaration or by `marked`.
 pub fn is_uuid(field: &Field, marked: bool) -> bool {
     let says =
         field.metadata().get("ARROW:extension:name").is_some_and(|name| name == "arrow.uuid");
     (says || marked) && *field.data_type() == DataType::FixedSizeBinary(16)
 }
 
-/// A type, which may have very many fields, in a few characters.
+/// Returns a type, which may have very many fields, in a few characters.
 fn short(found: &DataType) -> String {
     const CHARS_MAX: usize = 80;
     let name = found.to_string();

@@ -1,8 +1,8 @@
-//! How are the rows of a Parquet file that are kept written into another?
+//! Copying the kept rows of a Parquet file into another.
 //!
-//! Columns are copied as Parquet has them, levels and values, so that whatever type a column has, what
-//! is kept of it is unchanged; nothing is converted to another form on the way. Row groups of which few
-//! rows are left are put together: each has as many rows as the largest of the file had.
+//! Columns are copied as Parquet has them, levels and values, so that values of every type are kept
+//! unchanged; no value is converted to another form on the way. Row groups with few rows left are
+//! combined: each has as many rows as the largest of the file had.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
@@ -25,7 +25,7 @@ use super::batch::Batch;
 use super::input::Input;
 use crate::worker::set_for_next;
 
-/// So many rows are read and written at a time.
+/// The number of rows that are read and written at a time.
 const BATCH_ROWS: usize = 64;
 
 /// The column of annotations.
@@ -41,23 +41,23 @@ const MEMBERS: [(&str, bool); 5] = [
     ("kept_as", false),
 ];
 
-/// What names a schema of Arrow beside that of Parquet, and one of Hugging Face.
+/// The keys of a schema of Arrow beside that of Parquet, and of one of Hugging Face.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 const HUGGING_FACE: &str = "huggingface";
 
 /// Why a file was not copied, as a clause.
 pub type Reason = String;
 
-/// An error, in its own words.
+/// Returns the message of an error.
 pub fn said(error: impl std::fmt::Display) -> Reason {
     error.to_string()
 }
 
-/// What a selection says of all rows.
+/// The lines of a selection for all rows.
 #[derive(Default)]
 struct Rows {
     is_kept: Vec<bool>,
-    /// Where the line of each begins.
+    /// The place where the line of each row begins.
     offsets: Vec<u64>,
     is_annotated: bool,
     has_texts: bool,
@@ -71,11 +71,11 @@ struct Part {
     first: usize,
 }
 
-/// Writes the rows of `input` that `selection` keeps to `output`. `text` is the column whose texts it
-/// may replace; with `annotates` it makes a column.
+/// Writes the rows of `input` that `selection` keeps to `output`. `text` is the column whose texts
+/// it may replace; with `annotates` it adds a column.
 ///
 /// # Errors
-/// When a file cannot be read or written, or the selection is of another file; as a clause.
+/// When a file cannot be read or written, or the selection belongs to another file; as a clause.
 pub fn copy(
     input: Input,
     output: File,
@@ -124,7 +124,7 @@ fn read_selection(selection: &File) -> Result<Rows, Reason> {
     Ok(rows)
 }
 
-/// The row groups of the copy, as parts of those of the file.
+/// Returns the row groups of the copy, as parts of those of the file.
 fn regrouped(groups: &[usize], is_kept: &[bool]) -> Vec<Vec<Part>> {
     let rows_max = groups.iter().copied().max().unwrap_or(0);
     let (mut made, mut current) = (Vec::new(), Vec::new());
@@ -148,14 +148,14 @@ fn regrouped(groups: &[usize], is_kept: &[bool]) -> Vec<Vec<Part>> {
     if count > 0 {
         made.push(current);
     }
-    // Parts of which nothing is kept need not be read.
+    // Parts without a kept row need not be read.
     for parts in &mut made {
         parts.retain(|part| is_kept[part.first..][..part.rows.len()].contains(&true));
     }
     made
 }
 
-/// The schema with the column of annotations.
+/// Returns the schema with the column of annotations.
 fn annotated(root: &TypePtr) -> Result<TypePtr, Reason> {
     if root.get_fields().iter().any(|field| field.name() == ANNOTATION) {
         return Err(format!("it has a column `{ANNOTATION}` already; rename that column"));
@@ -180,7 +180,7 @@ fn annotated(root: &TypePtr) -> Result<TypePtr, Reason> {
     made.map(Arc::new).map_err(said)
 }
 
-/// How the copy is written: as the file was.
+/// Returns the properties of the copy: those of the file.
 fn properties(meta: &ParquetMetaData, is_annotated: bool) -> Result<WriterProperties, Reason> {
     let mut builder = WriterProperties::builder();
     if let Some(first) = meta.row_groups().first() {
@@ -190,7 +190,7 @@ fn properties(meta: &ParquetMetaData, is_annotated: bool) -> Result<WriterProper
                 .set_column_compression(path.clone(), column.compression())
                 .set_column_dictionary_enabled(path, column.dictionary_page_offset().is_some());
         }
-        // An order of rows is one still where some are left out.
+        // Sorted rows stay sorted when some are left out.
         let sorted = first.sorting_columns();
         if meta
             .row_groups()
@@ -212,7 +212,7 @@ fn properties(meta: &ParquetMetaData, is_annotated: bool) -> Result<WriterProper
     Ok(builder.set_key_value_metadata(pairs).build())
 }
 
-/// The schema of Arrow with the column of annotations, as Parquet files keep it.
+/// Returns the schema of Arrow with the column of annotations, as Parquet files keep it.
 fn arrow_schema(meta: &ParquetMetaData) -> Result<String, Reason> {
     use arrow_schema::{DataType, Field, Schema};
     let file = meta.file_metadata();
@@ -277,7 +277,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Gives `each` the lines of the selection for the rows that the parts keep.
+    /// Calls `each` with the lines of the selection for the rows that the parts keep.
     fn each_kept(
         &self,
         parts: &[Part],
@@ -295,7 +295,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// The values of a member of the annotations, where there is one; `levels` says where.
+    /// Returns the values of a member of the annotations; `levels` marks the rows that have one.
     fn annotations<T>(
         &self,
         parts: &[Part],
@@ -314,7 +314,7 @@ impl Copier<'_> {
         Ok(values)
     }
 
-    /// The texts that take the places of others, by the numbers of their rows.
+    /// Returns the texts that replace others, by the numbers of their rows.
     fn texts(&self, parts: &[Part]) -> Result<Vec<(usize, ByteArray)>, Reason> {
         let mut texts = Vec::new();
         self.each_kept(parts, &mut |row, line| {

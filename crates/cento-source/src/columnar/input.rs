@@ -1,4 +1,4 @@
-//! How does a confined process read a file in any order?
+//! Random access to a file in a confined process.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -7,9 +7,8 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-/// A file that is open, and its length. The readers of Parquet take a file as it is too, but ask the
-/// system how long it is, by a call that can ask for the same of any file by its name, and so is forbidden to
-/// workers.
+/// An open file and its length. The readers of Parquet accept a plain file too, but ask the system
+/// for its length, by a call that can query any file by its name, and so is forbidden to workers.
 pub struct Input {
     file: File,
     len: u64,
@@ -19,7 +18,7 @@ impl Input {
     /// Takes a file, with the length that it has now.
     ///
     /// # Errors
-    /// When the system does not tell the length: it is no file.
+    /// When the system does not report the length: it is not a file.
     pub fn new(mut file: File) -> io::Result<Input> {
         let start = file.stream_position()?;
         let len = file.seek(SeekFrom::End(0))?;
@@ -27,10 +26,10 @@ impl Input {
         Ok(Input { file, len })
     }
 
-    /// Another handle of the file, with the same position.
+    /// Returns another handle of the file, with the same position.
     ///
     /// # Errors
-    /// When the system has none left.
+    /// When the system has no handle left.
     pub fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }
@@ -53,7 +52,7 @@ impl ChunkReader for Input {
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         let mut bytes = Vec::new();
-        // No more room is made than there is in the file, whatever the file says.
+        // Allocates no more than the file holds, whatever length the file declares.
         self.get_read(start)?.take(length as u64).read_to_end(&mut bytes)?;
         match bytes.len() == length {
             true => Ok(bytes.into()),

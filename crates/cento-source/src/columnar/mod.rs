@@ -1,15 +1,15 @@
-//! Which documents are the rows of this Parquet or Arrow file?
+//! The rows of Parquet and Arrow files as documents.
 //!
-//! A row becomes a line of JSON with a member for each column, so that it is read and named as other
-//! records are. The readers of such files are large, and what they are given comes from anybody. So they
-//! run in a process of their own, the worker ([`serve`]): the same program, started with a hidden verb.
-//! The file is its standard input, and the lines come from its standard output. If it ends, takes too
-//! long for a few rows or needs too much memory, this one file is a failure with a reason.
+//! A row becomes a line of JSON with a member for each column, so that it is read and named like
+//! other records. The readers of such files are large, and their input is untrusted. So they run in
+//! a process of their own, the worker ([`serve`]): the same program, started with a hidden verb.
+//! The file is its standard input, and the lines come from its standard output. If it ends, takes
+//! too long for a few rows or needs too much memory, this one file fails with a reason.
 //!
-//! The same worker copies the rows of a Parquet file that are kept ([`Tables::copy`]).
+//! The same worker copies the kept rows of a Parquet file ([`Tables::copy`]).
 //!
-//! An answer is a sequence of frames: a kind, a number and a length (1, 8 and 8 bytes, little-endian),
-//! and so many bytes. See [`Frame`].
+//! An answer is a sequence of frames: a kind, a number and a length (1, 8 and 8 bytes,
+//! little-endian), followed by that number of bytes. See [`Frame`].
 
 #[cfg(feature = "parquet")]
 mod batch;
@@ -49,25 +49,25 @@ pub const TABLE_WORKER_VERB: &str = "table-worker";
 /// The memory that a worker may use, in bytes; on Linux.
 pub const TABLE_MEMORY_BYTES_MAX: u64 = 2 << 30;
 
-/// How Parquet files begin and end.
+/// The first and last bytes of Parquet files.
 pub const PARQUET: &[u8] = b"PAR1";
 
-/// How Arrow files begin.
+/// The first bytes of Arrow files.
 pub const ARROW: &[u8] = b"ARROW1";
 
-/// How Arrow streams begin, and nothing else that is a text.
+/// The first bytes of Arrow streams; no text begins with them.
 pub const ARROW_STREAM: &[u8] = b"\xff\xff\xff\xff";
 
-/// A file that is compressed or in an archive is unpacked to at most so many bytes.
+/// The maximum unpacked size of a file that is compressed or in an archive, in bytes.
 const UNPACKED_BYTES_MAX: u64 = 8 << 30;
 
-/// The reasons that a worker tells, by their numbers in frames.
+/// The reasons that a worker reports, by their numbers in frames.
 const REASONS: [Reason<'static>; 2] = [Reason::UnusableIds, Reason::MissingField { field: "text" }];
 
-/// The reason for a failure, at most.
+/// The maximum size of the reason for a failure, in bytes.
 const REASON_BYTES_MAX: usize = 4 << 10;
 
-/// What kind of file it is.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -80,7 +80,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What it is called.
+    /// Returns its name, with an article.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Parquet => "a Parquet file",
@@ -90,7 +90,7 @@ impl Kind {
     }
 }
 
-/// What a worker is asked for.
+/// A request to a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
@@ -107,10 +107,10 @@ pub enum Request {
     },
 }
 
-/// What is read of a file.
+/// A request for the rows of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableRequest {
-    /// What the file is.
+    /// The kind of the file.
     pub kind: Kind,
     /// The column of the ids, which may be absent.
     pub id: String,
@@ -124,7 +124,7 @@ pub struct TableRequest {
     pub row_bytes_max: usize,
 }
 
-/// What a frame says, by its first byte.
+/// The kind of a frame, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Frame {
@@ -132,17 +132,17 @@ enum Frame {
     Rows = 0,
     /// The row of this number is too long.
     TooLong = 1,
-    /// The file is none of documents, and why.
+    /// The file does not contain documents, and why.
     Refused = 2,
-    /// The file cannot be read on, and why.
+    /// The file cannot be read further, and why.
     Failed = 3,
     /// There are no more rows.
     End = 4,
-    /// The row of this number is no record, and why.
+    /// The row of this number is not a record, and why.
     Bad = 5,
 }
 
-/// What becomes of a row when a file is copied: a line of a selection.
+/// The treatment of a row when a file is copied: a line of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection<'a> {
     /// It is left out.
@@ -156,7 +156,7 @@ pub enum Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// The line, with its end.
+    /// Returns the line, with its end.
     #[must_use]
     pub fn to_line(self) -> String {
         match self {
@@ -175,22 +175,22 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// With this program as the worker: it is started with the arguments [`TABLE_WORKER_VERB`] and a
-    /// request, and runs `serve_table`. The command `cento` with the feature `parquet` is one.
+    /// Uses this program as the worker: it is started with the arguments [`TABLE_WORKER_VERB`] and
+    /// a request, and runs `serve_table`. The command `cento` with the feature `parquet` is one.
     #[must_use]
     pub fn by(program: impl Into<PathBuf>) -> Tables {
         Tables { program: program.into() }
     }
 
-    /// Writes the rows of the Parquet file `from` that are kept into `to`, with the same columns, and
-    /// row groups of at most as many rows. `selection` is a file with a line for each row
-    /// ([`Selection`]), and `text` the column whose values these may replace. With `annotates` each of
-    /// these lines is an annotation, and they become a column.
+    /// Writes the kept rows of the Parquet file `from` to `to`, with the same columns, and row
+    /// groups of at most as many rows. `selection` is a file with a line for each row
+    /// ([`Selection`]), and `text` the column whose values these may replace. With `annotates` each
+    /// of these lines is an annotation, and they become a column.
     ///
     /// Returns at once: [`Copying::finish`] waits.
     ///
     /// # Errors
-    /// When a file cannot be opened, or the worker not be started.
+    /// When a file cannot be opened, or the worker cannot be started.
     pub fn copy(
         &self,
         from: &Path,
@@ -224,7 +224,7 @@ impl Tables {
         })
     }
 
-    /// Gives `emit` the rows of a file, as lines of JSON.
+    /// Calls `emit` with the rows of a file, as lines of JSON.
     pub(crate) fn read(
         &self,
         source: impl Read,
@@ -280,7 +280,7 @@ impl Tables {
     }
 }
 
-/// A file that is being copied. Dropping it ends that.
+/// A copy in progress. Dropping it ends the copying.
 #[derive(Debug)]
 pub struct Copying {
     process: Process,
@@ -291,11 +291,11 @@ impl Copying {
     /// Waits for the end.
     ///
     /// # Errors
-    /// When the file cannot be read or the copy not be written, with the reason.
+    /// When the file cannot be read or the copy cannot be written, with the reason.
     pub fn finish(mut self) -> Result<()> {
         let mut said = Vec::new();
         if let Some(errors) = self.process.0.stderr.take() {
-            // What it could not say is said of its status.
+            // A reason that it could not write follows from its status.
             let _ = errors.take(REASON_BYTES_MAX as u64).read_to_end(&mut said);
         }
         let status = self.process.0.wait().map_err(|e| Error::io("copy", &self.from, e))?;
@@ -310,7 +310,8 @@ impl Copying {
     }
 }
 
-/// Why a process that ended gives no more rows, of which this would be the next.
+/// Returns why a process that ended gives no more rows; `next` is the number of the row it would
+/// have given next.
 fn said_of(status: Option<ExitStatus>, next: u64) -> String {
     let place = if next > 1 { format!("after row {}: ", next - 1) } else { String::new() };
     match status.and_then(by_limit) {
@@ -324,7 +325,7 @@ fn said_of(status: Option<ExitStatus>, next: u64) -> String {
     }
 }
 
-/// What a worker says, of which not too much.
+/// Returns the message of a worker, cut to the maximum length.
 fn reason(bytes: &[u8]) -> String {
     let said = String::from_utf8_lossy(&bytes[..bytes.len().min(REASON_BYTES_MAX)]);
     said.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -343,7 +344,7 @@ fn read_frame(input: &mut impl Read, row_bytes_max: usize) -> io::Result<(Frame,
     let kind = kinds.into_iter().find(|found| *found as u8 == kind);
     let kind = kind.ok_or_else(|| io::Error::other("it is no answer"))?;
     let (number, len) = (number(0), number(8));
-    // Lines are handed on when they are a chunk, before another is added.
+    // Lines are passed on when they fill a chunk, before another is added.
     if len > CHUNK_BYTES.saturating_add(row_bytes_max as u64).saturating_add(1) {
         return Err(io::Error::other("it says too much"));
     }
@@ -355,7 +356,7 @@ fn read_frame(input: &mut impl Read, row_bytes_max: usize) -> io::Result<(Frame,
     }
 }
 
-/// A file with the bytes of a stream, which disappears when it is closed.
+/// Returns a file with the bytes of a stream; the file disappears when it is closed.
 fn unpacked(stream: impl Read) -> std::result::Result<File, Fault> {
     let mut file = tempfile::tempfile()?;
     let copied = io::copy(&mut stream.take(UNPACKED_BYTES_MAX + 1), &mut file)?;
@@ -368,7 +369,7 @@ fn unpacked(stream: impl Read) -> std::result::Result<File, Fault> {
     Ok(file)
 }
 
-/// Whether the file at `path` begins as a Parquet file.
+/// Returns whether the file at `path` begins like a Parquet file.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -384,7 +385,7 @@ pub fn is_parquet(path: &Path) -> Result<bool> {
 mod tests {
     use super::*;
 
-    /// What comes of a worker that runs this script.
+    /// Returns the output of a worker that runs this script.
     fn read_by(script: &str) -> (Vec<Lines>, String) {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();

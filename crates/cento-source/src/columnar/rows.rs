@@ -1,4 +1,4 @@
-//! Which rows are in this file, as lines of JSON?
+//! The rows of a file as lines of JSON.
 
 use std::io::{self, BufReader};
 
@@ -19,16 +19,16 @@ use super::{Frame, Kind, TableRequest};
 use crate::jsonl::CHUNK_BYTES;
 use crate::worker::set_for_next;
 
-/// So many rows are decoded at a time: all of their texts are held.
+/// The number of rows that are decoded at a time: all their texts are held.
 const BATCH_ROWS: usize = 64;
 
 /// Why there are no more rows.
 pub enum Fault {
-    /// The file is none of documents, as a clause.
+    /// The file does not contain documents, with the reason as a clause.
     Refused(Refusal),
-    /// The file cannot be read on.
+    /// The file cannot be read further.
     Failed(String),
-    /// The rows cannot be given.
+    /// The rows cannot be written.
     Output(io::Error),
 }
 
@@ -41,10 +41,10 @@ impl From<io::Error> for Fault {
 /// Takes frames: kind, number and bytes.
 type Emit<'a> = &'a mut dyn FnMut(Frame, u64, &[u8]) -> io::Result<()>;
 
-/// Gives all rows of a file as frames.
+/// Emits all rows of a file as frames.
 ///
 /// # Errors
-/// When it has no documents or cannot be read on, after the rows before.
+/// When it has no documents or cannot be read further, after the rows before.
 pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), Fault> {
     let failed = |error: &dyn std::fmt::Display| Fault::Failed(error.to_string());
     match reading.kind {
@@ -52,7 +52,7 @@ pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), 
             let builder =
                 ParquetRecordBatchReaderBuilder::try_new(input).map_err(|e| failed(&e))?;
             let chosen = columns::chosen(builder.schema(), reading).map_err(Fault::Refused)?;
-            // Other programs do not say so in their own way, but in that of Parquet.
+            // Other programs mark UUIDs not in this way, but in that of Parquet.
             let fields = builder.parquet_schema().root_schema().get_fields();
             let id = fields.iter().find(|field| field.name() == reading.id);
             let logical = id.and_then(|id| id.get_basic_info().logical_type_ref());
@@ -77,7 +77,7 @@ pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), 
     }
 }
 
-/// Lines that are not given yet.
+/// Lines that are not emitted yet.
 struct PendingLines<'a> {
     reading: &'a TableRequest,
     /// The ids are marked as UUIDs outside the column.
@@ -101,7 +101,7 @@ fn write(
             Ok(batch) => written.add(&batch),
             Err(error) => Err(Fault::Failed(error.to_string())),
         };
-        // What came whole before has been read.
+        // The complete rows before have been read.
         written.hand_on()?;
         added.map_err(|fault| match fault {
             Fault::Failed(what) if written.next > 1 => {
@@ -160,7 +160,7 @@ impl PendingLines<'_> {
     }
 }
 
-/// The type of the column with this name.
+/// Returns the type of the column with this name.
 pub fn type_of<'a>(schema: &'a Schema, name: &str) -> Option<&'a DataType> {
     schema.fields().iter().find(|field| field.name() == name).map(|field| field.data_type())
 }

@@ -1,4 +1,4 @@
-//! What does a row have in this column, as JSON?
+//! The value of a row in a column, as JSON.
 
 use std::io::Write;
 use std::str;
@@ -22,15 +22,15 @@ pub struct Column<'a> {
 }
 
 enum Values<'a> {
-    /// As they are.
+    /// Values of any type, unchanged.
     Any(NullableEncoder<'a>),
-    /// Ids of any type: numbers that are not whole, dates and the like are taken for what is written.
+    /// Ids of any type: fractional numbers, dates and the like are used as they are written.
     Ids(NullableEncoder<'a>),
     /// Strings or bytes.
     Bytes(Meaning, ByteValues<'a>),
 }
 
-/// What the bytes of a column mean.
+/// The meaning of the bytes of a column.
 #[derive(Clone, Copy)]
 enum Meaning {
     Text,
@@ -41,7 +41,7 @@ enum Meaning {
 }
 
 impl<'a> Column<'a> {
-    /// Looks at the values of a column. `is_uuid` says whether values of 16 bytes are UUIDs.
+    /// Prepares the values of a column. `is_uuid` marks values of 16 bytes as UUIDs.
     ///
     /// # Errors
     /// When they cannot be written as JSON.
@@ -55,7 +55,7 @@ impl<'a> Column<'a> {
         let (name, found) = (field.name(), array.data_type());
         let encoder = || make_encoder(field, array, options);
         let values = match (is_text(found), is_bytes(found)) {
-            // One column may be two of them: its bytes are then read as text.
+            // One column may have two roles: its bytes are then read as text.
             (false, true) if *name == reading.text => {
                 Values::Bytes(Meaning::Text, ByteValues::new(array))
             }
@@ -73,10 +73,10 @@ impl<'a> Column<'a> {
         Ok(Column { name, values })
     }
 
-    /// Writes a member of an object that begins at `start`, if there is a value.
+    /// Writes a member of an object that begins at `start`, if the row has a value.
     ///
     /// # Errors
-    /// When the row is no record, as a clause.
+    /// When the row is not a record, as a clause.
     pub fn write(&mut self, row: usize, start: usize, lines: &mut Vec<u8>) -> Result<(), String> {
         let end = lines.len();
         if end > start {
@@ -89,7 +89,7 @@ impl<'a> Column<'a> {
         Ok(())
     }
 
-    /// Writes a value, or returns `false` if there is none.
+    /// Writes a value, or returns `false` if the row has no value.
     fn write_value(&mut self, row: usize, lines: &mut Vec<u8>) -> Result<bool, String> {
         let (meaning, values) = match &mut self.values {
             Values::Any(values) | Values::Ids(values) if values.is_null(row) => return Ok(false),
@@ -115,7 +115,7 @@ impl<'a> Column<'a> {
                 })?;
                 Value::from(text)
             }
-            // What is no JSON is refused with its place, as anything but an object.
+            // Invalid JSON is refused with its place, as is anything but an object.
             Meaning::Meta => serde_json::from_slice(bytes)
                 .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(bytes))),
             Meaning::Uuid => Value::from(uuid(bytes)),
@@ -126,8 +126,8 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Makes an id of what is written for a value: a whole number stays one, and `3.0` and `3.00` are `3`;
-/// anything else is a string.
+/// Makes an id of the written form of a value: a whole number stays one, and `3.0` and `3.00` are
+/// `3`; anything else is a string.
 fn as_id(json: &mut Vec<u8>) {
     if json.starts_with(b"\"") || json == b"null" {
         return;
@@ -137,7 +137,7 @@ fn as_id(json: &mut Vec<u8>) {
         Some((whole, fraction)) if fraction.bytes().all(|byte| byte == b'0') => whole,
         _ => &text,
     };
-    // A float far from 1, which has all of its digits in this form.
+    // A float far from 1, which this form writes with all of its digits.
     let digits = match text.contains('e') {
         true => RawValue::from_string(text.to_owned()).ok(),
         false => None,
@@ -148,7 +148,7 @@ fn as_id(json: &mut Vec<u8>) {
     *json = if is_whole { text.into() } else { Value::from(text).to_string().into() };
 }
 
-/// 16 bytes as they are written everywhere: `00112233-4455-6677-8899-aabbccddeeff`.
+/// Returns 16 bytes in the usual form: `00112233-4455-6677-8899-aabbccddeeff`.
 fn uuid(bytes: &[u8]) -> String {
     let digits = hex(bytes);
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
@@ -162,12 +162,12 @@ fn hex(bytes: &[u8]) -> String {
     String::from_utf8(digits).expect("digits are ASCII")
 }
 
-/// Values that are strings or bytes, in any of the ways in which Arrow holds them.
+/// Values that are strings or bytes, in any form that Arrow has for them.
 struct ByteValues<'a> {
     values: &'a dyn Array,
-    /// Which rows have none.
+    /// Which rows have no value.
     is_null: Option<Vec<bool>>,
-    /// In a dictionary, which value a row has.
+    /// In a dictionary, the value of each row.
     keys: Option<Vec<usize>>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> ByteValues<'a> {
         };
         let dictionary = array.as_any_dictionary();
         let values = dictionary.values().as_ref();
-        // Keys of a dictionary of nothing are all null.
+        // Keys of an empty dictionary are all null.
         let keys = if values.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
         ByteValues { values, is_null, keys: Some(keys) }
     }
@@ -208,14 +208,15 @@ impl<'a> ByteValues<'a> {
         matches!(self.values.data_type(), DataType::FixedSizeBinary(_))
     }
 
-    /// A text without the zero bytes that fill it up to the size that all have.
+    /// Returns a text without the zero bytes that pad it to the common size.
     fn unpadded<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         let is_padding = |byte: &&u8| self.has_fixed_size() && **byte == 0;
         let padding = bytes.iter().rev().take_while(is_padding).count();
         &bytes[..bytes.len() - padding]
     }
 
-    /// An id of bytes. Those of one size are digests and the like, and so are those that are no text.
+    /// Returns an id for bytes. Bytes of one common size are digests and the like, as are those
+    /// that are not text.
     fn id(&self, bytes: &[u8]) -> String {
         match str::from_utf8(bytes) {
             Ok(text) if !self.has_fixed_size() && !text.chars().any(char::is_control) => {

@@ -1,4 +1,4 @@
-//! What does the process do that reads Parquet and Arrow files?
+//! The process that reads Parquet and Arrow files.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -15,8 +15,8 @@ use crate::worker::{confine, set_for_next};
 /// Limits and confines the process for good: it is of no use for anything else.
 ///
 /// # Errors
-/// When the request is none, the system sets no limits, or the output cannot be written; when rows cannot
-/// be copied, or the system refuses to confine the process, with the reason.
+/// When the request is invalid, the system sets no limits, or the output cannot be written; when
+/// rows cannot be copied, or the system refuses to confine the process, with the reason.
 pub fn serve(request: &str, input: File, output: File) -> io::Result<()> {
     let request: Request = serde_json::from_str(request).map_err(io::Error::other)?;
     match request {

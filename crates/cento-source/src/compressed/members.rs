@@ -1,9 +1,9 @@
-//! What is in a compressed stream, from its first member to its last byte?
+//! The members of a compressed stream, from its first to its last byte.
 //!
-//! gzip calls them members, Zstandard frames, bzip2 and xz streams. The decoders of the libraries read one,
-//! and this module what stands between and behind them: zero bytes, with which tapes and block devices pad
-//! files, are ignored. Anything else that begins no member is an error, as is a member that is cut off, so
-//! that no text ends early without a word.
+//! gzip calls them members, Zstandard frames, bzip2 and xz streams. The decoders of the libraries
+//! read one member; this module reads the bytes between and after members. Zero bytes, used by
+//! tapes and block devices to pad files, are ignored. Anything else that begins no member is an
+//! error, as is a member that is cut off, so that no text ends early unnoticed.
 
 use std::io::{self, BufRead, Read};
 use std::mem;
@@ -19,7 +19,7 @@ use super::Compression;
 /// The members of a stream, unpacked one after the other.
 pub struct Members<R: Read> {
     compression: Compression,
-    /// The memory that a decoder may take for what a member refers back to.
+    /// The memory that a decoder may take for the window of a member.
     window_bytes_max: u64,
     state: State<R>,
 }
@@ -31,21 +31,22 @@ enum State<R: Read> {
     Bzip2(BzDecoder<Input<R>>),
     Xz(Box<XzReader<Input<R>>>),
     Zstd(Frames<R>),
-    /// Behind the last member.
+    /// After the last member.
     Over,
-    /// It could not be read on, and why. Whoever reads on after an error does not take that for the end.
+    /// It could not be read further, and why. Later reads fail too, so the error is not taken for
+    /// the end.
     Failed(io::ErrorKind, Refusal),
 }
 
 impl<R: Read> Members<R> {
-    /// Reads the members of `inner`. `window_bytes_max` bounds the memory that is taken for what members
-    /// refer back to.
+    /// Reads the members of `inner`. `window_bytes_max` bounds the memory for the window of a
+    /// member.
     pub fn new(inner: R, compression: Compression, window_bytes_max: usize) -> Members<R> {
         let state = State::Before(Input::new(inner));
         Members { compression, window_bytes_max: window_bytes_max as u64, state }
     }
 
-    /// Goes on to the next member, or returns `false` at the end of the stream.
+    /// Advances to the next member, or returns `false` at the end of the stream.
     fn advance(&mut self) -> io::Result<bool> {
         let mut decoder = None;
         let mut input = match mem::replace(&mut self.state, State::Over) {
@@ -82,7 +83,7 @@ impl<R: Read> Members<R> {
             Compression::Zstd => State::Zstd(Frames::begin(input, decoder, max)?),
             Compression::Bzip2 => State::Bzip2(BzDecoder::new(input)),
             Compression::Xz => {
-                // The decoder's own tables are no part of the window.
+                // The decoder's own tables are not part of the window.
                 let kib = u32::try_from(max >> 10).unwrap_or(u32::MAX);
                 let kib = kib.saturating_add(XZ_TABLES_KIB);
                 State::Xz(Box::new(XzReader::new_mem_limit(input, false, kib)))
@@ -92,7 +93,7 @@ impl<R: Read> Members<R> {
         Ok(true)
     }
 
-    /// Reads bytes of the member; none at its end.
+    /// Reads bytes of the member; zero at its end.
     fn read_member(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.state {
             State::Before(_) | State::Over => Ok(0),
@@ -104,7 +105,7 @@ impl<R: Read> Members<R> {
         }
     }
 
-    /// Says what an error of a decoder means, and where it is.
+    /// Explains an error of a decoder, with its place.
     fn explained(&self, error: io::Error) -> io::Error {
         let input = match &self.state {
             State::Gzip(decoder) => decoder.get_ref(),
@@ -113,7 +114,7 @@ impl<R: Read> Members<R> {
             State::Zstd(frames) => &frames.input,
             State::Before(_) | State::Over | State::Failed(..) => return error,
         };
-        // Not the decoder's.
+        // The error is not the decoder's own.
         if input.is_broken {
             return error;
         }
@@ -151,24 +152,24 @@ impl<R: Read> Read for Members<R> {
     }
 }
 
-/// What the decoder of xz takes beside the window, at most.
+/// The maximum memory of the decoder of xz beside the window, in KiB.
 const XZ_TABLES_KIB: u32 = 1 << 10;
 
-/// The longest header of a frame of Zstandard.
+/// The maximum length of the header of a frame of Zstandard.
 const FRAME_HEADER_BYTES_MAX: usize = 18;
 
-/// Frames of Zstandard, of which one is being read. The decoder is kept for the next one.
+/// Frames of Zstandard, read one at a time. The decoder is kept for the next one.
 struct Frames<R> {
     input: Input<R>,
     decoder: Decoder<'static>,
-    /// The memory that the frame asks for; less is taken of it until so much has been unpacked.
+    /// The memory that the frame asks for; less is taken until that many bytes have been unpacked.
     window_bytes: u64,
     unpacked: u64,
     is_over: bool,
 }
 
 impl<R: Read> Frames<R> {
-    /// Begins the frame that is next in `input`.
+    /// Begins the next frame in `input`.
     fn begin(
         mut input: Input<R>,
         decoder: Option<Decoder<'static>>,
@@ -176,7 +177,7 @@ impl<R: Read> Frames<R> {
     ) -> io::Result<Frames<R>> {
         let (window, content) = sizes(input.peek(FRAME_HEADER_BYTES_MAX)?);
         let window_bytes = window.min(content.unwrap_or(u64::MAX));
-        // A content of unknown size may be smaller than its window: how much is needed will be seen.
+        // Content of unknown size may be smaller than its window: the memory needed will show.
         if content.is_some() && window_bytes > window_bytes_max {
             let why = too_far_back(Compression::Zstd, window_bytes_max);
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, why));
@@ -185,7 +186,7 @@ impl<R: Read> Frames<R> {
             Some(decoder) => decoder,
             None => {
                 let mut decoder = Decoder::new()?;
-                // The largest that the format knows. What is too large has been refused, or will be.
+                // The largest that the format has. Larger windows have been refused, or will be.
                 let log_max = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
                 decoder.set_parameter(DParameter::WindowLogMax(log_max))?;
                 decoder
@@ -194,7 +195,7 @@ impl<R: Read> Frames<R> {
         Ok(Frames { input, decoder, window_bytes, unpacked: 0, is_over: false })
     }
 
-    /// Reads bytes of the frame; none at its end.
+    /// Reads bytes of the frame; zero at its end.
     fn read(&mut self, buffer: &mut [u8], window_bytes_max: u64) -> io::Result<usize> {
         while !self.is_over && !buffer.is_empty() {
             let packed = self.input.fill_buf()?;
@@ -204,7 +205,7 @@ impl<R: Read> Frames<R> {
             let (read, consumed) = (out.pos(), source.pos());
             self.input.consume(consumed);
             self.unpacked += read as u64;
-            // The system gives memory as it is written to, so this much has been taken.
+            // The system provides memory as it is written to, so this amount has been taken.
             if self.window_bytes.min(self.unpacked) > window_bytes_max {
                 return Err(io::ErrorKind::OutOfMemory.into());
             }
@@ -219,8 +220,8 @@ impl<R: Read> Frames<R> {
     }
 }
 
-/// Returns how far back a frame with this header refers, and the size of its content if it says so. What the
-/// header lacks is refused by the decoder.
+/// Returns how far back a frame with this header refers, and the size of its content if the header
+/// gives one. The decoder refuses a header that is incomplete.
 fn sizes(header: &[u8]) -> (u64, Option<u64>) {
     let Some((&descriptor, rest)) = header.get(4..).and_then(<[u8]>::split_first) else {
         return (0, None);
@@ -249,7 +250,7 @@ fn sizes(header: &[u8]) -> (u64, Option<u64>) {
     (window, content)
 }
 
-/// Says that a stream refers back to more than may be kept.
+/// Returns the refusal of a stream whose window is larger than allowed.
 fn too_far_back(compression: Compression, bytes_max: u64) -> Refusal {
     let name = compression.name();
     let mib = bytes_max >> 20;
@@ -259,19 +260,19 @@ fn too_far_back(compression: Compression, bytes_max: u64) -> Refusal {
     Refusal::new(Reason::WindowTooLarge { format: name }, what)
 }
 
-/// A stream of which the next bytes can be looked at, and which knows how many were consumed.
+/// A stream that can be peeked, and that counts the bytes consumed.
 struct Input<R> {
     inner: R,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     at: u64,
-    /// The stream below could not be read on.
+    /// The underlying stream could not be read further.
     is_broken: bool,
 }
 
 impl<R: Read> Input<R> {
-    /// The bytes that are read at once.
+    /// The number of bytes that are read at a time.
     const BYTES: usize = 32 << 10;
 
     fn new(inner: R) -> Input<R> {
@@ -285,7 +286,7 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Reads what there is at once, behind what is in the buffer. Returns whether there was anything.
+    /// Reads the bytes available into the rest of the buffer. Returns whether there were any.
     fn fill(&mut self) -> io::Result<bool> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -300,7 +301,7 @@ impl<R: Read> Input<R> {
         Ok(read > 0)
     }
 
-    /// Returns the next bytes, at least so many if there are.
+    /// Returns the next bytes, at least `len` if the stream has that many.
     fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
         while self.end - self.start < len {
             match self.fill() {

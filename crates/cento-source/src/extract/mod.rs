@@ -1,17 +1,18 @@
-//! What does this Office document or PDF say?
+//! Text of Office documents and PDFs.
 //!
-//! The parsers of such formats are large, and what they are given comes from anybody. So they run in
-//! a process of their own, the worker ([`serve`]): the same program, started with a hidden verb. The
-//! bytes of a file go to its standard input, and the text comes from its standard output. Where a
-//! worker ends, hangs or says too much, it is killed, that one file is a failure with a reason, and
-//! the next file gets a new worker. Neither threads nor caught panics would do: they stop no endless
-//! loop, no overflow of the stack and no failed allocation. What the worker may ask of the system is in
+//! The parsers of such formats are large, and their input is untrusted. So they run in a process of
+//! their own, the worker ([`serve`]): the same program, started with a hidden verb. The bytes of a
+//! file go to its standard input, and the text comes from its standard output. A worker that ends,
+//! hangs or writes too much is killed; that one file is a failure with a reason, and the next file
+//! gets a new worker. Threads or caught panics would not suffice: they stop no endless loop, no
+//! overflow of the stack and no failed allocation. The system access of the worker is limited in
 //! `worker`.
 //!
 //! A request is the number of bytes (8 bytes, little-endian), and the bytes. An answer is 0 for a
 //! text or 1 for a failure, and two strings, each as its length (8 bytes, little-endian) and UTF-8:
-//! the text or the reason, and what of the file is missing in the text, empty if nothing is. The last 8
-//! bytes are the number of characters left out because a reader does not see them.
+//! the text or the reason, and the parts of the file that the text lacks, empty if it lacks
+//! nothing. The last 8 bytes are the number of characters left out because a reader does not see
+//! them.
 //!
 //! Pages are joined by form feeds (U+000C), so the page at an offset is one more than the number of
 //! form feeds before it.
@@ -46,19 +47,19 @@ pub use worker::serve;
 /// The verb that makes the program a worker.
 pub const WORKER_VERB: &str = "extract-worker";
 
-/// What the text of one file may take, in bytes.
+/// Maximum size of the text of one file, in bytes.
 pub const TEXT_BYTES_MAX: u64 = 64 << 20;
 
 /// The memory that a worker may use, in bytes; on Linux.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
-/// How often it is asked whether somebody still waits for a worker.
+/// The interval between checks of `stop` while a worker runs.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What a worker says, at most: two strings with their lengths.
+/// Maximum size of a reason, and of the missing parts, in the answer of a worker.
 const REASON_BYTES_MAX: u64 = 64 << 10;
 
-/// Extracts texts with workers. Clones share them: there are as many as threads ask at a time.
+/// Extracts texts with workers. Clones share them: there are as many as concurrent calls.
 #[derive(Clone)]
 pub struct Extraction {
     shared: Arc<Shared>,
@@ -76,7 +77,7 @@ struct Shared {
 pub struct Extracted {
     /// The text, with a form feed between pages.
     pub text: String,
-    /// What of the file is not in the text, as a clause.
+    /// The parts of the file that the text lacks, as a clause.
     pub missing: Option<String>,
     /// The number of characters left out because a reader does not see them, such as white letters.
     pub hidden: usize,
@@ -89,8 +90,8 @@ impl fmt::Debug for Extraction {
 }
 
 impl Extraction {
-    /// With this program as the worker: it is started with the argument [`WORKER_VERB`], and runs
-    /// `serve`. The command `cento` is one.
+    /// Returns an extraction with this program as the worker: it is started with the argument
+    /// [`WORKER_VERB`], and runs `serve`. The command `cento` is such a program.
     #[must_use]
     pub fn by(program: impl Into<PathBuf>) -> Extraction {
         let arguments = vec![WORKER_VERB.to_owned()];
@@ -102,15 +103,15 @@ impl Extraction {
         Extraction { shared: Arc::new(Shared { program, arguments, time_max, idle }) }
     }
 
-    /// The text of a file with these bytes.
+    /// Returns the text of a file with these bytes.
     ///
     /// # Errors
-    /// When it has none that can be read, with the reason as a clause.
+    /// When it has no readable text, with the reason as a clause.
     pub fn text_of(&self, bytes: &[u8]) -> Result<Extracted, String> {
         self.text_of_until(bytes, Stop::NEVER)
     }
 
-    /// The same, until `stop`, which ends the worker.
+    /// Returns the text of a file with these bytes, unless `stop` comes first and ends the worker.
     ///
     /// # Errors
     /// As [`text_of`](Self::text_of), and after `stop`.
@@ -118,13 +119,13 @@ impl Extraction {
         let idle = self.idle().pop();
         if let Some(worker) = idle {
             match self.ask(worker, bytes, stop) {
-                // What files before have left in it may be why: a new one decides.
+                // Remains of earlier files may be the cause: a new worker decides.
                 Err(Failed::Ended(_)) => {}
                 answered => return answered.map_err(|failed| failed.to_string()),
             }
         }
         let started = Worker::start(&self.shared).map_err(|error| {
-            // The path is nothing that clients of a service are told.
+            // Clients of a service must not see the path.
             log::error!("{} cannot be started: {error}", self.shared.program.display());
             format!("the process that extracts its text cannot be started: {error}")
         })?;
@@ -142,13 +143,13 @@ impl Extraction {
     }
 }
 
-/// Why there is no text.
+/// The reason why there is no text.
 enum Failed {
-    /// The worker says why.
+    /// The worker refused, with its reason.
     Refused(String),
     /// The worker took too long, in seconds.
     Late(u64),
-    /// Nobody waits for it any more.
+    /// The caller stopped waiting for it.
     Unwanted,
     /// The worker ended.
     Ended(Option<ExitStatus>),
@@ -192,7 +193,7 @@ impl Worker {
         Ok(Worker { process, input, output })
     }
 
-    /// What it answers; a process that did not is of no more use.
+    /// Returns the answer of the worker; a worker without an answer cannot be used again.
     fn ask(
         &mut self,
         bytes: &[u8],
@@ -204,7 +205,7 @@ impl Worker {
         let (answer, failed) = thread::scope(|scope| {
             let watch = scope.spawn(move || {
                 let failed = watch(&is_done, time_max, stop)?;
-                // What is written to it and read from it then fails.
+                // Writes to it and reads from it then fail.
                 process.ended();
                 Some(failed)
             });
@@ -223,7 +224,7 @@ impl Worker {
     }
 }
 
-/// Waits until a worker is done; why it is to be ended, if it is not.
+/// Waits until a worker is done; otherwise returns the reason to end it.
 fn watch(is_done: &Receiver<()>, time_max: Duration, stop: Stop<'_>) -> Option<Failed> {
     let until = Instant::now() + time_max;
     loop {
@@ -246,7 +247,7 @@ fn write_request(input: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     input.flush()
 }
 
-/// The bytes of the next request; none at the end.
+/// Reads the bytes of the next request; returns `None` at the end.
 #[cfg(feature = "office")]
 fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut len = [0; 8];
@@ -303,7 +304,7 @@ fn read_string(input: &mut impl Read, len_max: u64) -> io::Result<String> {
     String::from_utf8(read_bytes(input, len)?).map_err(io::Error::other)
 }
 
-/// So many bytes, of which no more are held than came.
+/// Reads this number of bytes, and buffers no more than have arrived.
 fn read_bytes(input: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = input.take(len).read_to_end(&mut bytes)?;
@@ -325,7 +326,8 @@ mod tests {
         Extraction::started_as("/bin/sh".into(), arguments, time_max)
     }
 
-    /// The failure of a script that is asked twice, so that what became of the first is seen.
+    /// Checks the failure of a script in two calls, so that the second shows the effects of the
+    /// first.
     #[track_caller]
     fn check(extraction: &Extraction, bytes: &[u8], what: &str) {
         for _ in 0..2 {
@@ -340,7 +342,8 @@ mod tests {
 
     #[test]
     fn a_worker_that_hangs_is_killed() {
-        // One reads all and says nothing, the other does not even read what no pipe holds.
+        // One reads all and writes nothing; the other does not even read the bytes that no pipe
+        // holds.
         check(&script("cat > /dev/null", 200), b"x", "took more than 0 s");
         check(&script("exec tail -f /dev/null", 200), &[b'x'; 1 << 20], "took more than 0 s");
     }
@@ -369,8 +372,8 @@ mod tests {
 
     #[test]
     fn a_worker_is_kept_while_it_answers_and_replaced_when_it_ends() {
-        // It answers once, with "a" of which "b" is missing and 3 characters are hidden, and ends at the
-        // next request.
+        // It answers once, with the text "a", the missing part "b" and 3 hidden characters, and
+        // ends at the next request.
         let answer = "head -c 9 > /dev/null; printf '\\000\\001\\000\\000\\000\\000\\000\\000\\000a\
                       \\001\\000\\000\\000\\000\\000\\000\\000b\\003\\000\\000\\000\\000\\000\\000\\000'; \
                       head -c 1 > /dev/null";

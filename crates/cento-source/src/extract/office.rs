@@ -1,8 +1,9 @@
-//! What does this document of an office program, or e-book, say?
+//! Text of documents of office programs, and of e-books.
 //!
-//! Each format has one reader. What is a zip file of XML (docx, pptx, odt, odp, epub) is read by `xml`, old Word
-//! documents (doc) by office_oxide, RTF and old presentations (ppt) by anydoc, of which the text is that of its model:
-//! paragraphs, the words of links, cells and notes, without markup, addresses and the numbers of lists.
+//! Each format has one reader: `xml` reads zip files of XML (docx, pptx, odt, odp, epub),
+//! office_oxide reads old Word documents (doc), and anydoc reads RTF and old presentations (ppt).
+//! The text from anydoc is that of its model: paragraphs, the words of links, cells and notes,
+//! without markup, addresses and the numbers of lists.
 
 use std::io::Cursor;
 
@@ -15,10 +16,10 @@ use super::{Extracted, rtf};
 use crate::sniff::COMPOUND;
 use crate::xml;
 
-/// The text of a document.
+/// Returns the text of a document.
 ///
 /// # Errors
-/// When there is none, with the reason as a clause.
+/// When it has no text, with the reason as a clause.
 pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
     if bytes.starts_with(b"PK") {
         return xml::text_of_zip(bytes);
@@ -32,19 +33,19 @@ pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
         }
         Some(Format::Ppt) => by_anydoc(bytes, Format::Ppt),
         None if bytes.starts_with(COMPOUND) && is_encrypted(bytes) => Err(ENCRYPTED.into()),
-        // The parser of the commonest format of the container says why it is none.
+        // The parser of the container's commonest format reports why the file is no document.
         _ => doc_text(bytes),
     }
 }
 
 const ENCRYPTED: &str = "it is encrypted; remove the password";
 
-/// Whether a compound file holds an encrypted document of a newer format.
+/// Returns whether a compound file holds an encrypted document of a newer format.
 fn is_encrypted(bytes: &[u8]) -> bool {
     matches!(to_document(bytes, Format::Docx), Err(ConvertError::Encrypted))
 }
 
-/// The text of an RTF document.
+/// Returns the text of an RTF document.
 ///
 /// # Errors
 /// As [`extract`].
@@ -64,7 +65,7 @@ fn by_anydoc(bytes: &[u8], format: Format) -> Result<Extracted, String> {
     Ok(Extracted { text: text_of(&document), ..Extracted::default() })
 }
 
-/// The text of an old Word document. What is hidden in it is what is there and not in the text.
+/// Returns the text of an old Word document. Its hidden characters are those that this text lacks.
 fn doc_text(bytes: &[u8]) -> Result<Extracted, String> {
     let read = |with_hidden| {
         set_include_hidden_text(with_hidden);
@@ -128,7 +129,7 @@ fn push_blocks(blocks: &[Block], text: &mut String) {
     }
 }
 
-/// Ends what has been written, unless it has ended or there is nothing.
+/// Ends the written text with `end`, unless it already ends so or is empty.
 fn end(text: &mut String, end: &str) {
     let written = text.trim_end_matches(' ').len();
     text.truncate(written);
@@ -142,7 +143,7 @@ fn push_inlines(inlines: &[Inline], text: &mut String) {
         match inline {
             Inline::Text { text: piece, .. } | Inline::Math(piece) => push_text(piece, text),
             Inline::Image { alt, .. } if !alt.trim().is_empty() => {
-                // The words around it are others.
+                // It is not part of the words around it.
                 text.push(' ');
                 push_text(alt, text);
                 text.push(' ');
@@ -155,7 +156,7 @@ fn push_inlines(inlines: &[Inline], text: &mut String) {
     }
 }
 
-/// Adds what the document says, in which a form feed would count as the end of a page.
+/// Adds text of the document; a form feed in it would count as the end of a page.
 fn push_text(piece: &str, text: &mut String) {
     text.extend(piece.chars().map(|c| if c == '\u{c}' { '\n' } else { c }));
 }

@@ -1,17 +1,18 @@
-//! Which text of this RTF document does a reader see?
+//! Visible text of RTF documents.
 //!
-//! The library that reads RTF reads deleted and hidden text as well. They are taken out of the document
-//! before: as RTF is a stream of words and groups, that needs to know nothing else of it.
+//! The library that reads RTF also reads deleted and hidden text. This module removes such text
+//! from the document first: RTF is a stream of words and groups, so no other knowledge of it is
+//! needed.
 
 use std::collections::HashSet;
 
-/// The size up to which text is not read by anybody, in half points.
+/// The largest size of unreadable text, in half points.
 const SIZE_HIDDEN: i32 = 4;
 
 /// The darkest part of a colour that is as white as paper.
 const LIGHT: i32 = 0xf5;
 
-/// Groups of which the text is none of the document's.
+/// Groups without text of the document.
 const TABLES: [&[u8]; 8] = [
     b"fonttbl",
     b"colortbl",
@@ -23,7 +24,7 @@ const TABLES: [&[u8]; 8] = [
     b"generator",
 ];
 
-/// Words that stand for a text or its end.
+/// Words that represent a text or its end.
 const CHARACTERS: [&[u8]; 14] = [
     b"par",
     b"line",
@@ -41,22 +42,22 @@ const CHARACTERS: [&[u8]; 14] = [
     b"u",
 ];
 
-/// How the text of a group looks.
+/// The look of the text of a group.
 #[derive(Clone, Copy, Default)]
 struct Look {
     is_deleted: bool,
     vanishes: bool,
     is_small: bool,
     is_white: bool,
-    /// Something coloured lies behind it.
+    /// Something coloured is behind it.
     is_behind: bool,
-    /// It is none of the document's text.
+    /// It is not text of the document.
     is_table: bool,
     /// It is the table of colours.
     is_colours: bool,
 }
 
-/// A document without the text that a reader does not see, and the number of characters that are hidden in it.
+/// Returns a document without its invisible text, and the number of hidden characters in it.
 pub fn seen(rtf: &[u8]) -> (Vec<u8>, usize) {
     let mut filter = Filter::default();
     let mut at = 0;
@@ -71,7 +72,7 @@ struct Filter {
     kept: Vec<u8>,
     hidden: usize,
     look: Look,
-    /// How the text around the open groups looks.
+    /// The looks of the text around the open groups.
     around: Vec<Look>,
     /// The parts of the colour that is being read, and its number.
     colour: [i32; 3],
@@ -82,7 +83,7 @@ struct Filter {
 }
 
 impl Filter {
-    /// Reads what comes next, and returns its length.
+    /// Reads the next token, and returns its length.
     fn next(&mut self, rest: &[u8]) -> usize {
         match rest {
             [b'{', ..] => {
@@ -95,7 +96,7 @@ impl Filter {
             }
             [b'\\', b'\'', ..] => self.text(&rest[..rest.len().min(4)], 1),
             [b'\\', letter, ..] if letter.is_ascii_alphabetic() => self.word(rest),
-            // Whatever follows in the group may be unknown, and is none of the text then.
+            // The next words of the group may be unknown, and are then not part of the text.
             [b'\\', b'*', ..] => self.keep(&rest[..2]),
             [b'\\', b'~' | b'\n' | b'\r', ..] => self.text(&rest[..2], 0),
             [b'\\', _, ..] => self.text(&rest[..2], 1),
@@ -117,7 +118,7 @@ impl Filter {
         bytes.len()
     }
 
-    /// Keeps text of so many characters, if it is seen.
+    /// Keeps text with this number of characters, if it is visible.
     fn text(&mut self, bytes: &[u8], characters: usize) -> usize {
         let Look { is_deleted, vanishes, is_small, is_white, is_behind, is_table, .. } = self.look;
         let is_lost_in_white = is_white && !is_behind && !self.is_row_coloured;
@@ -152,7 +153,7 @@ impl Filter {
         self.keep(&rest[..len])
     }
 
-    /// Notes what a control word says of the look of what follows.
+    /// Records the effect of a control word on the look of the text after it.
     fn property(&mut self, name: &[u8], value: Option<i32>) {
         let (is_on, number) = (value != Some(0), value.unwrap_or_default());
         let is_coloured = number > 0 && !self.white.contains(&number);

@@ -1,4 +1,4 @@
-//! What does the process do that extracts texts?
+//! The process that extracts texts.
 
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,8 +8,8 @@ use crate::worker::{confine, set_for_next};
 
 /// Answers requests until there are no more.
 ///
-/// Limits and confines the process for good: it is of no use for anything else. Where the system refuses
-/// that, each answer is a failure that says so.
+/// Limits and confines the process for the rest of its life: it has no other use. If the system
+/// refuses that, each answer is a failure with this reason.
 ///
 /// # Errors
 /// When requests cannot be read, answers not written, or the system sets no limits.
@@ -24,7 +24,8 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What it returns, or that it panicked: a defect of a library costs the document that shows it.
+/// Returns the result, or an error after a panic: a defect of a library costs only the document
+/// that shows it.
 fn caught(extract: impl FnOnce() -> Result<Extracted, String>) -> Result<Extracted, String> {
     catch_unwind(AssertUnwindSafe(extract)).unwrap_or_else(|cause| {
         let words = cause.downcast_ref::<&str>().copied();

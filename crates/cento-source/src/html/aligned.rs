@@ -1,14 +1,14 @@
-//! Which bytes of a page does a text stand for?
+//! Source bytes of the texts of a page.
 //!
-//! A tokenizer gives texts in which references are decoded and ends of lines are replaced. Beside its source
-//! a text is cut into parts: those that are the same in both, and those that are not.
+//! A tokenizer returns texts with decoded references and replaced ends of lines. By comparison with
+//! its source, a text is cut into parts: those that are the same in both, and those that are not.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use html5gum::{Token, Tokenizer};
 
-/// A part of a text, and the bytes of its source that say so.
+/// A part of a text, and its bytes in the source.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Part<'a> {
     pub(super) text: Cow<'a, str>,
@@ -17,7 +17,7 @@ pub(super) struct Part<'a> {
     pub(super) is_same: bool,
 }
 
-/// The parts of a text that a tokenizer made of its source. If they cannot be told apart, it is one.
+/// Splits a text that a tokenizer made of its source. If the two cannot be aligned, it is one part.
 pub(super) fn parts<'a>(text: &'a str, source: &str) -> Vec<Part<'a>> {
     if text == source {
         return vec![Part { text: text.into(), source: 0..source.len(), is_same: true }];
@@ -28,10 +28,11 @@ pub(super) fn parts<'a>(text: &'a str, source: &str) -> Vec<Part<'a>> {
     })
 }
 
-/// The parts of a text that its source says in other words here and there: references, ends of lines, and
-/// what the standard drops or replaces; but for ends of lines and NULs nothing of raw text, as in `xmp`.
+/// Aligns a text with its source, which differs in places: by references, ends of lines, and
+/// characters that the standard drops or replaces. In raw text, as in `xmp`, only ends of lines and
+/// NULs differ.
 fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>>> {
-    /// What is no character of its own, and is dropped.
+    /// An end tag without a name, which is dropped.
     const EMPTY_END_TAG: &str = "</>";
     let (mut parts, mut in_text, mut at) = (Vec::new(), 0, 0);
     while at < source.len() {
@@ -81,7 +82,7 @@ fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>
     (in_text == text.len()).then_some(parts)
 }
 
-/// The bytes from a `&` on that may be a character reference.
+/// Returns the length of a possible character reference, which begins with a `&`.
 fn reference_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_numeric = bytes.get(1) == Some(&b'#');
@@ -90,7 +91,7 @@ fn reference_len(text: &str) -> usize {
     name + len + usize::from(bytes.get(name + len) == Some(&b';'))
 }
 
-/// What a tokenizer makes of a reference.
+/// Returns a reference as a tokenizer decodes it.
 pub(crate) fn decoded(reference: &str) -> String {
     let mut decoded = String::new();
     for Ok(token) in Tokenizer::new(reference) {
@@ -101,7 +102,7 @@ pub(crate) fn decoded(reference: &str) -> String {
     decoded
 }
 
-/// The bytes at the end of both that are equal, without the first character.
+/// Returns the number of equal bytes at the end of both, without the first character.
 fn common_end(decoded: &str, reference: &str) -> usize {
     let first = decoded.chars().next().map_or(0, char::len_utf8);
     let ends = decoded.bytes().skip(first).rev().zip(reference.bytes().rev());

@@ -1,7 +1,7 @@
-//! What does a page within a document say?
+//! Pages within documents.
 //!
-//! The chapters of e-books, and pages that are embedded in documents, are written as XML: elements that have no text may
-//! be closed at once there, and their titles are not shown.
+//! The chapters of e-books, and pages that are embedded in documents, are written as XML: elements
+//! without text may be self-closing there, and their titles are not shown.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{declared, joined, pieces};
 use crate::charset;
 use crate::extract::Extracted;
 
-/// The text of the body of a page, with its lines, such as a chapter of an e-book.
+/// Returns the text of the body of a page, with its lines, such as a chapter of an e-book.
 pub fn body_of(bytes: &[u8]) -> Extracted {
     let page = charset::decode(bytes, declared(bytes).as_deref()).text;
     let page = without_empty(&page);
@@ -25,16 +25,17 @@ pub fn body_of(bytes: &[u8]) -> Extracted {
     Extracted { text, hidden: hidden_in(&pieces), ..Extracted::default() }
 }
 
-/// How the body of a page begins.
+/// The beginning of the body of a page.
 const BODY: &[u8] = b"<body";
 
-/// Elements that XML may close at once and HTML does not: what follows would be taken for their text.
+/// Elements that may be self-closing in XML but not in HTML, which would take the following text
+/// for theirs.
 const RAW: [&str; 7] = ["iframe", "noframes", "script", "style", "textarea", "title", "xmp"];
 
 /// Longer tags are left as they are.
 const TAG_BYTES_MAX: usize = 1024;
 
-/// A page written as XML without elements that have no text and are closed at once.
+/// Removes the self-closing elements that have no text from a page written as XML.
 fn without_empty(page: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut from = 0;

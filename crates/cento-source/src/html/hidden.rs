@@ -1,14 +1,14 @@
-//! Which elements of a page does a reader not see?
+//! Invisible elements of a page.
 //!
-//! Those whose contents are no text of the page (scripts), and those that say of themselves that they are not
-//! displayed, or in letters without size, without opacity or in the colour of their background. What style sheets and
-//! scripts make of an element is not known.
+//! These are elements whose contents are not text of the page (scripts), and elements that declare
+//! themselves not displayed, or in letters without size, without opacity or in the colour of their
+//! background. The effects of style sheets and scripts are unknown.
 
 use html5gum::StartTag;
 
 use super::{HIDDEN, Piece, WITHIN_LINES};
 
-/// Elements without an end.
+/// Elements without an end tag.
 const VOID: [&[u8]; 14] = [
     b"area", b"base", b"br", b"col", b"embed", b"hr", b"img", b"input", b"link", b"meta", b"param",
     b"source", b"track", b"wbr",
@@ -18,37 +18,37 @@ const VOID: [&[u8]; 14] = [
 const SIBLINGS: [&[&[u8]]; 4] =
     [&[b"li"], &[b"dt", b"dd"], &[b"td", b"th", b"tr"], &[b"option", b"optgroup"]];
 
-/// What such elements are in.
+/// The elements that contain these groups.
 const LISTS: [&[u8]; 5] = [b"ul", b"ol", b"dl", b"table", b"select"];
 
-/// So many open elements are looked at for the list that an item is in.
+/// The number of open elements that are searched for the list of an item.
 const ITEM_DEPTH_MAX: usize = 64;
 
-/// Sizes in which nothing can be read.
+/// Sizes of unreadable text.
 const SIZES: [&str; 10] = ["0", "0px", "0pt", "0em", "0rem", "0%", "1px", "1pt", "0.1px", "0.1em"];
 
 /// Follows the tags of a page.
 #[derive(Default)]
 pub struct Sight {
-    /// The open elements within one that is not seen, which is the first.
+    /// The open elements within an invisible one, which is the first.
     open: Vec<Vec<u8>>,
-    /// Whether its text would be seen if it did not say otherwise.
+    /// Whether the contents are text, which only the declaration of the element hides.
     is_text: bool,
 }
 
-/// What a reader sees of a place in a page.
+/// The visibility of a place in a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// Its text.
+    /// Its text is visible.
     Yes,
-    /// Nothing, and its text is none of the page.
+    /// Nothing is visible, and its text is not part of the page.
     NoText,
-    /// Nothing, although it has text.
+    /// Nothing is visible, although it has text.
     Hidden,
 }
 
 impl Sight {
-    /// What is seen of a text that stands here.
+    /// Returns the visibility of a text at this place.
     pub fn seen(&self) -> Visibility {
         match (self.open.is_empty(), self.is_text) {
             (true, _) => Visibility::Yes,
@@ -65,7 +65,7 @@ impl Sight {
             self.open.clear();
         }
         if !self.open.is_empty() {
-            // In what is no text, only its own end counts.
+            // In an element without text, only its own end counts.
             if has_end && (self.is_text || self.open[0] == name) {
                 self.open.push(name.to_vec());
             }
@@ -80,7 +80,8 @@ impl Sight {
     pub fn end(&mut self, name: &[u8]) {
         match self.open.iter().rposition(|open| open == name) {
             Some(at) => self.open.truncate(at),
-            // It ends an element around, and with it what is in there; the end of a paragraph may be anywhere.
+            // It ends an outer element, and with it all elements inside; the end of a paragraph may
+            // be anywhere.
             None if self.is_text && name != b"p" && !WITHIN_LINES.contains(&name) => {
                 self.open.clear()
             }
@@ -88,7 +89,7 @@ impl Sight {
         }
     }
 
-    /// Whether the element that is not seen has ended where another begins, without an end tag.
+    /// Returns whether the invisible element has ended where another begins, without an end tag.
     fn ends_before(&self, name: &[u8]) -> bool {
         let Some(first) = self.open.first().filter(|_| self.is_text) else { return false };
         if first == b"p" {
@@ -104,7 +105,8 @@ impl Sight {
     }
 }
 
-/// Whether an element says that a reader does not see it. Scripts reveal whole pages that are hidden at first.
+/// Returns whether an element declares itself invisible. Scripts reveal whole pages that are hidden
+/// at first.
 fn hides<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
     let is_page = [&b"html"[..], b"body"].contains(&tag.name.as_slice());
     let has = |name: &[u8]| tag.attributes.contains_key(name);
@@ -114,13 +116,13 @@ fn hides<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
     !is_page && (has(b"hidden") || is_closed || hides)
 }
 
-/// Whether a style hides text.
+/// Returns whether a style hides text.
 fn hides_by(style: &str) -> bool {
     let style: String = style.to_ascii_lowercase().split_whitespace().collect();
     let value = |name: &str| {
         let mut declarations =
             style.rsplit(';').filter_map(|declaration| declaration.split_once(':'));
-        // Of several the last counts.
+        // Of several declarations, the last counts.
         let value = declarations.find(|(found, _)| *found == name);
         value.map(|(_, value)| value.trim_end_matches("!important"))
     };
@@ -135,7 +137,7 @@ fn hides_by(style: &str) -> bool {
         || value("color").is_some_and(|colour| background == Some(colour))
 }
 
-/// The number of characters in some pieces that a reader does not see.
+/// Returns the number of invisible characters in some pieces.
 pub fn hidden_in(pieces: &[Piece]) -> usize {
     let hidden = pieces.iter().map(|piece| match piece {
         Piece::Hidden(letters) => *letters,

@@ -1,4 +1,4 @@
-//! Where is the number of a note?
+//! Numbers of notes.
 
 /// Follows the tags of a page.
 #[derive(Default)]

@@ -1,6 +1,7 @@
-//! How is a document of the pipeline signed?
+//! Signing of the documents of the pipeline.
 //!
-//! By a worker, in memory that is reserved for it; or, if it turns out to take more, alone and in the caller's thread.
+//! A worker signs a document, in memory that is reserved for it; a document that turns out to take
+//! more is signed alone and in the caller's thread.
 
 use super::{Output, PipelineOptions};
 use cento::fault::{Faults, Point};
@@ -10,12 +11,12 @@ use cento::scheme::Fingerprint;
 use cento::stop::Stop;
 use cento::{Error, Reason, Refusal, Result};
 
-/// What a fingerprint takes beside that in a signature: its place in the segment that is being made.
+/// The memory of a fingerprint beside its signature: its place in the segment that is being made.
 const BUILDER_BYTES: usize = 12;
 
 impl Output {
-    /// A document, the digest of its text, its number of tokens and its signature; without the text, unless that is
-    /// kept.
+    /// Returns a document, the digest of its text, its number of tokens and its signature; without
+    /// the text, unless that is kept.
     pub(super) fn of(
         document: Document,
         digest: Digest,
@@ -38,7 +39,7 @@ pub fn sign(
     bytes_max: usize,
     part: &mut Vec<u64>,
 ) -> Result<Signature> {
-    // A defect that one document brings out must not take the others with it.
+    // A defect that one document triggers must not fail the others with it.
     Error::catch(&document_place(document), || {
         let point = faults.at(Point::Sign, &document.id);
         point.map_err(|e| Error::io("sign", &document.id, e))?;
@@ -46,8 +47,8 @@ pub fn sign(
     })
 }
 
-/// Signs a document in the caller's thread, if that takes no more memory than one document may; otherwise, or if it
-/// brings out a defect, says why it was not.
+/// Signs a document in the caller's thread, if that takes no more memory than one document may;
+/// otherwise, or if it triggers a defect, returns why it was not signed.
 pub(crate) fn sign_alone(
     config: &Config,
     options: &PipelineOptions,
@@ -63,7 +64,7 @@ pub(crate) fn sign_alone(
     }
 }
 
-/// Signs documents that take much, one at a time.
+/// Signs documents that take much memory, one at a time.
 pub struct Large<'a> {
     pub config: &'a Config,
     pub options: &'a PipelineOptions,
@@ -98,7 +99,7 @@ impl Large<'_> {
     }
 }
 
-/// How errors name a document.
+/// Returns the name of a document in errors.
 #[doc(hidden)]
 #[must_use]
 pub fn document_place(document: &Document) -> String {

@@ -1,4 +1,4 @@
-//! Which documents are in a mail, and in a mailbox?
+//! The documents in mails and mailboxes.
 
 #[cfg(feature = "mail")]
 use std::io;
@@ -17,7 +17,7 @@ use crate::{Chunk, ChunkKind, EMPTY, Item, too_long, unread};
 use cento::Error;
 
 impl Reader<'_> {
-    /// A mail, whose attachments are files in it.
+    /// Reads a mail, whose attachments are files in it.
     #[cfg(feature = "mail")]
     pub(super) fn mail(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
         match self.bytes(place, source) {
@@ -26,7 +26,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A mailbox, whose mails have numbers for names.
+    /// Reads a mailbox, whose mails have numbers as names.
     #[cfg(feature = "mail")]
     pub(super) fn mailbox(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
         if self.is_one {

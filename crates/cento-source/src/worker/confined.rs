@@ -1,10 +1,11 @@
-//! What may a worker ask of the system?
+//! The system calls that a worker may make.
 //!
-//! Memory, threads, the time, and what passes through the streams that it was started with. A filter of
-//! system calls (seccomp) knows no others: there are no files to open, no connections, no programs and no
-//! other processes, and no memory becomes code. So a file that takes a parser over has requests and
-//! answers, and nothing else. The filter is a list of what is allowed, so that calls of newer systems are
-//! not. What is not in it does not exist: libraries then do without, as on an older system.
+//! Memory, threads, the time, and the streams that it was started with. A filter of system calls
+//! (seccomp) allows no others: there are no files to open, no connections, no programs and no other
+//! processes, and no memory becomes code. So a file that takes control of a parser has only
+//! requests and answers to work with. The filter is a list of allowed calls, so that newer calls
+//! are not allowed. A call outside the list does not exist: libraries then do without, as on an
+//! older system.
 
 #[cfg(all(
     target_os = "linux",
@@ -12,7 +13,7 @@
 ))]
 pub use filter::enter;
 
-/// Does nothing: there are no such filters, on other systems than Linux and for other processors.
+/// Does nothing: there are no such filters on other systems than Linux and for other processors.
 ///
 /// # Errors
 /// Never.
@@ -88,12 +89,12 @@ mod filter {
     /// Forbids all threads of this process everything else, for good.
     ///
     /// # Errors
-    /// When the system takes no filter.
+    /// When the system refuses the filter.
     pub fn enter() -> io::Result<()> {
         apply_filter_all_threads(&program()?).map_err(plain)
     }
 
-    /// The filter.
+    /// Returns the filter.
     ///
     /// # Errors
     /// Never, with the lists of this file.
@@ -112,12 +113,12 @@ mod filter {
             (libc::SYS_mprotect, no_code()),
             // Another number of an open stream.
             (libc::SYS_fcntl, rule(1, Len::Dword, Is::Eq, copies)),
-            // Threads and no processes. `clone3`, of which a filter sees no arguments, is not there, and
-            // libraries use this one.
+            // Threads and no processes. `clone3`, whose arguments a filter cannot see, does not
+            // exist, and libraries use this one.
             (libc::SYS_clone, rule(0, Len::Qword, Is::MaskedEq(thread), thread)),
-            // Limits of this process: the least number stands for it.
+            // Limits of this process, which zero denotes.
             (libc::SYS_prlimit64, rule(0, Len::Dword, Is::Eq, 0)),
-            // Its own end by a signal, which says more than another.
+            // Its own end by a signal, which is more specific than another end.
             (libc::SYS_tgkill, rule(0, Len::Dword, Is::Eq, own)),
         ];
         let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> =
@@ -130,7 +131,7 @@ mod filter {
         filter.and_then(BpfProgram::try_from).map_err(io::Error::other)
     }
 
-    /// An error of the system without what the library says around it.
+    /// Returns an error of the system without the library's wrapping.
     fn plain(error: Error) -> io::Error {
         match error {
             Error::Prctl(error) | Error::Seccomp(error) => error,
@@ -160,7 +161,7 @@ mod tests {
         std::fs::write(&path, "open").unwrap();
         let mut open = File::open(&path).unwrap();
         let confined = std::thread::spawn(move || {
-            // This thread alone, and not the others of the tests.
+            // Confines this thread alone, not the others of the tests.
             seccompiler::apply_filter(&super::filter::program().unwrap()).unwrap();
             let tried: [io::Result<()>; 10] = [
                 std::fs::read("/proc/self/exe").map(drop),
@@ -174,7 +175,7 @@ mod tests {
                 UnixStream::pair().map(drop),
                 Command::new("/bin/true").spawn().map(drop),
             ];
-            // Memory, threads and what was open are what parsers need.
+            // Parsers need memory, threads and the streams that were open.
             let sum = std::thread::spawn(|| vec![1u8; 8 << 20].iter().map(|&x| x as usize).sum());
             let mut read = String::new();
             open.try_clone().unwrap().read_to_string(&mut read).unwrap();
@@ -184,7 +185,7 @@ mod tests {
         let (tried, sum, read): (_, usize, _) = confined.join().unwrap();
         assert_eq!(tried, [Err(Some(libc::ENOSYS)); 10]);
         assert_eq!((sum, read.as_str()), (8 << 20, "open"));
-        // Others are as they were.
+        // Other threads are unconfined.
         assert!(std::fs::metadata("/").is_ok());
     }
 }

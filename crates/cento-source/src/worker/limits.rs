@@ -1,9 +1,9 @@
-//! How much may a worker use?
+//! The limits of a worker's resources.
 
 use std::io;
 
-/// Limits memory for good, to so many bytes, and forbids memory dumps, and writing files if
-/// `writes_files` is not set.
+/// Limits memory for good, to `memory_bytes_max` bytes, and forbids memory dumps, and writing files
+/// if `writes_files` is not set.
 ///
 /// # Errors
 /// When the system refuses.
@@ -18,7 +18,7 @@ pub fn set(memory_bytes_max: u64, writes_files: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Limits the processor time of what comes next: the system counts that of the whole process.
+/// Limits the processor time of the next task: the system counts that of the whole process.
 ///
 /// # Errors
 /// When the system refuses.

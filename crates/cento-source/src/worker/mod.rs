@@ -1,8 +1,8 @@
-//! Who reads files whose parsers are large?
+//! Processes for files whose parsers are large.
 //!
-//! A process of its own, the worker: the same program, started with a hidden verb. This module starts
-//! and ends such processes ([`Process`]), and limits and confines one from within ([`confine`]). What
-//! is asked of a worker and what it answers is the matter of `extract` and `columnar`.
+//! Such a process, the worker, is the same program, started with a hidden verb. This module starts
+//! and ends such processes ([`Process`]), and limits and confines one from within ([`confine`]).
+//! The requests to a worker and its answers are the matter of `extract` and `columnar`.
 
 #[cfg(any(feature = "office", feature = "parquet"))]
 mod confined;
@@ -16,7 +16,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 #[cfg(any(feature = "office", feature = "parquet"))]
 pub use limits::set_for_next;
 
-/// How long a worker may take for one file, or for a few rows: seconds of processor time.
+/// The maximum processor time of a worker for one file, or for a few rows, in seconds.
 pub const SECONDS_MAX: u64 = 20;
 
 /// A worker. It is killed when this is dropped.
@@ -24,7 +24,7 @@ pub const SECONDS_MAX: u64 = 20;
 pub struct Process(pub Child);
 
 impl Process {
-    /// Starts a program with these arguments and streams, and nothing else of this process.
+    /// Starts a program with these arguments and streams, without anything else of this process.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -38,13 +38,13 @@ impl Process {
         // The environment may hold tokens, and a worker needs none of it.
         #[cfg(unix)]
         command.env_clear();
-        // Ctrl-C asks the caller to stop, which sees to this one.
+        // Ctrl-C stops the caller, which ends this process.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(input).stdout(output).stderr(errors).spawn().map(Process)
     }
 
-    /// Ends it, and returns how it ended: one that had ended before keeps its status.
+    /// Ends it and returns its exit status: a process that had ended before keeps its status.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         // It may have ended.
         let _ = self.0.kill();
@@ -58,7 +58,7 @@ impl Drop for Process {
     }
 }
 
-/// The limit that ended a process, where the system says so.
+/// Returns the limit that ended a process, if the system reports it.
 #[cfg(unix)]
 pub fn by_limit(status: ExitStatus) -> Option<String> {
     use std::os::unix::process::ExitStatusExt;
@@ -68,7 +68,7 @@ pub fn by_limit(status: ExitStatus) -> Option<String> {
         .then(|| format!("{SECONDS_MAX} s of processor time"))
 }
 
-/// None elsewhere.
+/// Returns `None`: other systems do not report it.
 #[cfg(not(unix))]
 pub fn by_limit(_: ExitStatus) -> Option<String> {
     None

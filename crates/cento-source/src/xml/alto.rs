@@ -1,16 +1,16 @@
-//! What does this recognised page (ALTO) say?
+//! Text of recognised pages (ALTO).
 //!
-//! The words of its lines, in the order of the file; a word that goes on in the next line is one word, and
-//! pages are apart.
+//! The words of the lines, in the order of the file. A word that continues on the next line is one
+//! word, and pages are separated.
 
 use super::{Element, Format, Out, Rule, walk};
 use crate::extract::Extracted;
 
 #[derive(Default)]
 struct Alto {
-    /// The pages begun.
+    /// The number of pages begun.
     pages: usize,
-    /// Whether the whole word has been read where its first part stands.
+    /// Whether the whole word has been read at its first part.
     is_read: bool,
 }
 
@@ -36,7 +36,7 @@ impl Format for Alto {
                 out.space();
                 Rule::Inline
             }
-            // Where the whole word has been read, there is no hyphen.
+            // If the whole word has been read, there is no hyphen.
             "HYP" if self.is_read => Rule::Inline,
             "HYP" => {
                 out.join();

@@ -1,4 +1,4 @@
-//! What does this .docx file say?
+//! Text of .docx files.
 
 use super::package::Package;
 use super::word::Word;
@@ -6,13 +6,13 @@ use super::{Out, walk};
 use crate::extract::Extracted;
 use crate::html;
 
-/// A document in a document in a document is read, and no deeper one.
+/// Maximum nesting of documents in documents, counting the outermost.
 const DEPTH_MAX: usize = 3;
 
-/// What stands beside the text, by the kinds of relations, in the order in which it is read.
+/// The kinds of relations to parts beside the text, in reading order.
 const BESIDE: [&str; 5] = ["footnotes", "endnotes", "diagramData", "header", "footer"];
 
-/// The text of a document.
+/// Returns the text of a document.
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
@@ -71,7 +71,7 @@ fn at_depth(package: &mut Package<'_>, depth: usize) -> Result<Extracted, String
     Ok(out.finish(missing))
 }
 
-/// The text of a file that a document has in it: a web page, a text, another document.
+/// Returns the text of an embedded file: a web page, a text, another document.
 fn embedded(package: &mut Package<'_>, part: &str, depth: usize) -> Result<Extracted, String> {
     let bytes = package.part(part)?;
     let name = part.to_ascii_lowercase();

@@ -1,7 +1,7 @@
-//! What does this e-book (.epub) say?
+//! Text of e-books (.epub).
 //!
-//! The chapters that its spine lists, each once, in that order. They are web pages, and read as such: with the names of
-//! HTML for characters, and in the encoding that each declares.
+//! The chapters that its spine lists, each once, in that order. They are read as web pages: with
+//! the names of HTML for characters, and in the encoding that each declares.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::{Element, Format, Out, Rule, walk};
 use crate::extract::Extracted;
 use crate::html;
 
-/// The text of an e-book.
+/// Returns the text of an e-book.
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
@@ -49,7 +49,7 @@ pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
     Ok(Extracted { text: chapters.join("\n\n"), missing, hidden })
 }
 
-/// What the files of an e-book say that lead to its chapters.
+/// The data that leads from the files of an e-book to its chapters.
 #[derive(Default)]
 struct Opf {
     /// The file that lists the chapters.
@@ -82,7 +82,7 @@ impl Format for Opf {
     }
 }
 
-/// An address with its escaped bytes.
+/// Decodes the escaped bytes of an address.
 fn unescaped(address: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), address.as_bytes());
     while let Some((&byte, after)) = rest.split_first() {

@@ -1,10 +1,10 @@
-//! What does this XML file say?
+//! Text of XML files.
 //!
-//! Editions (TEI), recognised pages (ALTO, PAGE), and documents of office programs that are one XML file or
-//! several in a zip file are read by one pull parser ([`walk`]). Each format says what an element does to the
-//! text ([`Format`]); nothing is built of the elements but a stack of their effects, so nesting costs memory in
-//! proportion to the file, and no recursion. [`kind`] knows a format by its root element and namespace. Other
-//! XML is data, and is read as it is.
+//! One pull parser ([`walk`]) reads editions (TEI), recognised pages (ALTO, PAGE), and documents of
+//! office programs, which are one XML file or several in a zip file. Each format defines the effect
+//! of an element on the text ([`Format`]). The parser keeps only a stack of these effects, so
+//! nesting costs memory in proportion to the file, and no recursion. [`kind`] recognises a format
+//! by its root element and namespace. Other XML is data, and is read as it is.
 
 mod alto;
 #[cfg(feature = "office")]
@@ -35,7 +35,7 @@ use crate::html;
 
 pub use out::Out;
 
-/// A format of which the text is read.
+/// A format whose text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An edition: Text Encoding Initiative.
@@ -50,12 +50,12 @@ pub enum Kind {
     Odf,
 }
 
-/// What an element does to the text.
+/// The effect of an element on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Nothing: its text goes on with what is around it.
+    /// None: its text continues the text around it.
     Inline,
-    /// Nothing of it is read.
+    /// It is skipped with its contents.
     Skip,
     /// It is a line of its own.
     Line,
@@ -65,9 +65,9 @@ pub enum Rule {
     Aside,
 }
 
-/// What the elements of a format do.
+/// The effects of the elements of a format.
 pub trait Format {
-    /// What this element does; at this depth, the root has 0.
+    /// Returns the effect of this element at this depth; the root has depth 0.
     fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule;
 
     /// Takes the end of an element that was not skipped.
@@ -84,14 +84,14 @@ pub trait Format {
 /// A start tag.
 pub struct Element<'a> {
     tag: &'a BytesStart<'a>,
-    /// The prefix of its namespace, which most programs choose alike.
+    /// The prefix of its namespace, which is the same in most programs.
     pub prefix: &'a str,
     /// The name, without the prefix of its namespace.
     pub name: &'a str,
 }
 
 impl Element<'_> {
-    /// The value of an attribute, by its name without a prefix.
+    /// Returns the value of an attribute, by its name without a prefix.
     pub fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.tag.attributes();
         attributes.with_checks(false);
@@ -100,7 +100,7 @@ impl Element<'_> {
     }
 
     #[cfg(feature = "office")]
-    /// The value of an attribute of a namespace, by its name without the prefix.
+    /// Returns the value of an attribute of a namespace, by its name without the prefix.
     pub fn prefixed(&self, name: &str) -> Option<String> {
         let mut attributes = self.tag.attributes();
         attributes.with_checks(false);
@@ -109,24 +109,24 @@ impl Element<'_> {
         Some(decoded(&found.value))
     }
 
-    /// Whether an attribute has this value.
+    /// Returns whether an attribute has this value.
     pub fn has(&self, name: &str, value: &str) -> bool {
         self.attribute(name).is_some_and(|found| found == value)
     }
 }
 
-/// A name without the prefix of its namespace.
+/// Returns a name without the prefix of its namespace.
 fn local(name: &str) -> &str {
     split(name).1
 }
 
-/// The prefix of a namespace, and the name.
+/// Splits a name into the prefix of its namespace, and the rest.
 fn split(name: &str) -> (&str, &str) {
     name.rsplit_once(':').unwrap_or(("", name))
 }
 
-/// A text with its references decoded. The names of HTML are known beside those of XML: many editions use
-/// them, and declare them in a file elsewhere.
+/// Decodes the references of a text. The names of HTML are known beside those of XML: many editions
+/// use them, and declare them in a separate file.
 fn decoded(text: &str) -> String {
     match memchr::memchr(b'&', text.as_bytes()) {
         Some(_) => html::decoded(text),
@@ -134,12 +134,12 @@ fn decoded(text: &str) -> String {
     }
 }
 
-/// The format of a file that begins so, if it is one of these.
+/// Returns the format of a file with this beginning, if it is one of these.
 pub fn kind(start: &[u8]) -> Option<Kind> {
     with_root(start, kind_of_root)
 }
 
-/// Whether a file that begins so is a web page, written as XML.
+/// Returns whether a file with this beginning is a web page written as XML.
 pub fn is_page(start: &[u8]) -> bool {
     let is_page = |_: &str, name: &str, space: &str| {
         (name == "html" && space == "http://www.w3.org/1999/xhtml").then_some(())
@@ -147,7 +147,7 @@ pub fn is_page(start: &[u8]) -> bool {
     with_root(start, is_page).is_some()
 }
 
-/// What follows from the root element: its prefix, its name, and the namespace that it declares.
+/// Calls `of` with the prefix of the root element, its name, and the namespace that it declares.
 fn with_root<T>(start: &[u8], of: impl FnOnce(&str, &str, &str) -> Option<T>) -> Option<T> {
     let start = charset::decode(start, None).text;
     let mut reader = reader(&start);
@@ -190,9 +190,9 @@ fn kind_of_root(_: &str, name: &str, space: &str) -> Option<Kind> {
     }
 }
 
-/// The text of a file of one of the formats; of another all of it.
+/// Returns the text of a file of one of the formats, or all of a file of another format.
 ///
-/// What stands before damage is read, and the damage is named as missing.
+/// Text before damage is read, and the damage is reported as missing.
 pub fn text_of(bytes: &[u8], encoding: Option<&str>) -> Extracted {
     let xml = decode(bytes, encoding);
     match kind(bytes) {
@@ -205,7 +205,7 @@ pub fn text_of(bytes: &[u8], encoding: Option<&str>) -> Extracted {
     }
 }
 
-/// The text of a document that is a zip file: of an office program, or an e-book.
+/// Returns the text of a document that is a zip file: of an office program, or an e-book.
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
@@ -233,7 +233,7 @@ pub fn text_of_zip(bytes: &[u8]) -> Result<Extracted, String> {
     }
 }
 
-/// XML as text, in the encoding that it declares.
+/// Decodes XML to text, from the encoding that it declares.
 fn decode<'a>(bytes: &'a [u8], encoding: Option<&str>) -> Cow<'a, str> {
     let declared = encoding.map(str::to_owned).or_else(|| html::declared(bytes));
     charset::decode(bytes, declared.as_deref()).text
@@ -247,11 +247,11 @@ fn reader(xml: &str) -> Reader<&[u8]> {
     reader
 }
 
-/// Reads XML as a format says, and returns what is wrong with it, as a clause.
+/// Reads XML by the rules of a format, and returns its defect, if any, as a clause.
 pub fn walk(xml: &str, format: &mut impl Format, out: &mut Out) -> Option<String> {
     let mut reader = reader(xml);
     let mut open: Vec<Rule> = Vec::new();
-    // The number of elements that are open in one that is skipped, and itself.
+    // The number of open elements in a skipped one, including that one.
     let mut skipped = 0usize;
     loop {
         let event = match reader.read_event() {

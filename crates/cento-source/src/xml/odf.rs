@@ -1,14 +1,14 @@
-//! What does this OpenDocument text or presentation say?
+//! Text of OpenDocument texts and presentations.
 //!
-//! Its final text: without deletions, comments and the sources of indexes. Notes, text boxes within paragraphs and
-//! descriptions of pictures come after the text, slides are pages. What a reader does not see is counted and left
-//! out, as in a Word document.
+//! The final text: without deletions, comments and the sources of indexes. Notes, text boxes within
+//! paragraphs and descriptions of pictures come after the text, and slides are pages. Text that a
+//! reader does not see is counted and left out, as in a Word document.
 
 use super::styles::{Look, Styles};
 use super::{Element, Format, Out, Rule, walk};
 use crate::extract::Extracted;
 
-/// What is no text of the document.
+/// Elements outside the text of the document.
 const SKIPPED: [&str; 17] = [
     "annotation",
     "binary-data",
@@ -32,28 +32,28 @@ const SKIPPED: [&str; 17] = [
 #[derive(Default)]
 pub struct Odf {
     styles: Styles,
-    /// How the open elements look, the innermost last, with the depth of each.
+    /// The looks of the open elements, the innermost last, with the depth of each.
     looks: Vec<(usize, Look)>,
     /// The number of open paragraphs.
     paragraphs: usize,
     /// The number of open shapes, which may be filled.
     shapes: usize,
-    /// Whether text is read: of styles only headers and footers are.
+    /// Whether text is read: in styles, only headers and footers are.
     is_body: bool,
     /// The depth of the pages of styles, if they are open.
     masters: Option<usize>,
-    /// The slides begun.
+    /// The number of slides begun.
     slides: usize,
 }
 
-/// The text of one XML file with all of a document.
+/// Returns the text of one XML file with all parts of a document.
 pub fn text_of_file(xml: &str) -> Extracted {
     let (mut odf, mut out) = (Odf::default(), Out::default());
     let missing = walk(xml, &mut odf, &mut out);
     out.finish(missing)
 }
 
-/// The text of a document.
+/// Returns the text of a document.
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
@@ -158,7 +158,7 @@ impl Odf {
         if self.is_body { Rule::Aside } else { Rule::Skip }
     }
 
-    /// Notes how an element looks.
+    /// Records the look of an element.
     fn look(&mut self, element: &Element<'_>, depth: usize) {
         let style = element.attribute("style-name").map(|style| self.styles.of(&style));
         let around = self.looks.last().map_or(Look::default(), |(_, look)| *look);

@@ -1,9 +1,9 @@
-//! How does text come out of elements?
+//! Collection of text from elements.
 
 use super::Rule;
 use crate::extract::Extracted;
 
-/// What is written before the next character.
+/// The separator before the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 enum Gap {
     #[default]
@@ -12,7 +12,7 @@ enum Gap {
     Line,
     Block,
     Page,
-    /// Nothing, and white space that follows is none: a word goes on.
+    /// Nothing, and the white space that follows is dropped: a word continues.
     Glue,
 }
 
@@ -24,13 +24,14 @@ struct Buffer {
     pages: usize,
 }
 
-/// Collects a text: one space for each white space, none at the ends of lines, paragraphs apart by an empty line.
+/// Collects a text. White space becomes one space, lines have no spaces at their ends, and an empty
+/// line separates paragraphs.
 #[derive(Debug, Default)]
 pub struct Out {
     text: Buffer,
-    /// Parts that are begun and not taken, the innermost last.
+    /// Parts that are begun and not yet taken, the innermost last.
     parts: Vec<Buffer>,
-    /// What comes after everything else.
+    /// The texts that come after everything else.
     asides: Vec<String>,
     /// The number of characters that a reader does not see.
     pub hidden: usize,
@@ -108,10 +109,10 @@ impl Out {
         self.separate(Gap::Page);
     }
 
-    /// Lets the next word go on with the last, which loses the hyphen at its end.
+    /// Joins the next word to the last one, which loses the hyphen at its end.
     pub fn join(&mut self) {
         let Buffer { text, gap, .. } = self.buffer();
-        // Of an early print, of a word processor, of Transkribus.
+        // The hyphens of early prints, of word processors, of Transkribus.
         let end =
             text.trim_end_matches(['-', '\u{2010}', '\u{ad}', '\u{ac}', '=', '\u{2e17}']).len();
         text.truncate(end);
@@ -135,12 +136,12 @@ impl Out {
         self.hidden += text.chars().filter(|c| !c.is_whitespace()).count();
     }
 
-    /// Begins a part that is taken on its own.
+    /// Begins a part that is taken separately.
     pub fn begin(&mut self) {
         self.parts.push(Buffer::default());
     }
 
-    /// The part begun last.
+    /// Takes the part begun last.
     pub fn take(&mut self) -> String {
         self.parts.pop().map(|buffer| buffer.text).unwrap_or_default()
     }
@@ -173,9 +174,9 @@ impl Out {
         }
     }
 
-    /// The text, with what is missing in it.
+    /// Returns the text; `missing` names the lost parts.
     pub fn finish(mut self, missing: Option<String>) -> Extracted {
-        // What damage has left open.
+        // Parts that damage has left open.
         while !self.parts.is_empty() {
             let text = self.take();
             self.aside(text);

@@ -1,4 +1,4 @@
-//! Which parts does this zip file of a document have?
+//! Parts of documents that are zip files.
 
 use std::collections::HashMap;
 use zip::result::ZipError;
@@ -7,7 +7,7 @@ use std::io::{Cursor, Read};
 
 use super::{Element, Format, Out, Rule, walk};
 
-/// A larger part is not read, nor are more bytes of all.
+/// Maximum size of a part, and of all parts together.
 const PART_BYTES_MAX: u64 = 128 << 20;
 
 /// A zip file with XML in it.
@@ -17,10 +17,10 @@ pub struct Package<'a> {
     left: u64,
 }
 
-/// What a part refers to, by the ids that it uses.
+/// The references of a part, by the ids that it uses.
 pub type Relations = HashMap<String, Relation>;
 
-/// Another part, or something outside.
+/// A reference to another part.
 #[derive(Debug, Clone)]
 pub struct Relation {
     /// The last part of the name of its kind.
@@ -30,7 +30,7 @@ pub struct Relation {
 }
 
 impl<'a> Package<'a> {
-    /// Opens it.
+    /// Opens a document.
     ///
     /// # Errors
     /// When it is damaged, as a clause.
@@ -40,18 +40,18 @@ impl<'a> Package<'a> {
         Ok(Package { archive, left: PART_BYTES_MAX })
     }
 
-    /// Whether it has this part.
+    /// Returns whether it has this part.
     pub fn has(&self, name: &str) -> bool {
         self.archive.index_for_name(name).is_some()
     }
 
-    /// The names of all parts that begin so.
+    /// Returns the names of all parts that begin with `start`.
     pub fn names(&self, start: &str) -> Vec<String> {
         let names = self.archive.file_names().flatten();
         names.filter(|name| name.starts_with(start)).map(|name| name.to_string()).collect()
     }
 
-    /// The bytes of a part.
+    /// Reads the bytes of a part.
     ///
     /// # Errors
     /// When it is missing, damaged or too large, as a clause.
@@ -74,7 +74,7 @@ impl<'a> Package<'a> {
         Ok(bytes)
     }
 
-    /// The XML of a part.
+    /// Reads the XML of a part.
     ///
     /// # Errors
     /// As [`part`](Self::part).
@@ -82,7 +82,7 @@ impl<'a> Package<'a> {
         Ok(super::decode(&self.part(name)?, None).into_owned())
     }
 
-    /// What a part of an Office document refers to; nothing if it does not say.
+    /// Returns the references of a part of an Office document; empty if the document lists none.
     pub fn relations(&mut self, part: &str) -> Relations {
         let (dir, file) = part.rsplit_once('/').unwrap_or(("", part));
         let name = format!("{dir}/_rels/{file}.rels");
@@ -95,7 +95,7 @@ impl<'a> Package<'a> {
 
 /// Reads relations.
 struct Reader<'a> {
-    /// Where the part is that they are of.
+    /// The directory of the part that the relations belong to.
     dir: &'a str,
     relations: Relations,
 }
@@ -114,7 +114,7 @@ impl Format for Reader<'_> {
     }
 }
 
-/// The name of a part that another one in this directory refers to.
+/// Returns the name of a part that another one in this directory refers to.
 pub fn resolved(dir: &str, target: &str) -> String {
     let dir = if target.starts_with('/') { "" } else { dir };
     let mut names: Vec<&str> = Vec::new();

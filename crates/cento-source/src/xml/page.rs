@@ -1,14 +1,14 @@
-//! What does this recognised page (PAGE) say?
+//! Text of recognised pages (PAGE).
 //!
-//! The lines of its regions, in the order in which they are to be read. The text of a line stands at the line, or
-//! else at its words; of several readings the first counts.
+//! The lines of the regions, in reading order. The text of a line is given for the line, or else
+//! for its words; of several readings the first counts.
 
 use std::collections::HashMap;
 
 use super::{Element, Format, Out, Rule, walk};
 use crate::extract::Extracted;
 
-/// Elements with a text within each other, at most: regions may be nested. A text is moved once for each.
+/// Maximum nesting of elements with a text: regions may be nested. A text is moved once per level.
 const LEVELS_MAX: usize = 16;
 
 /// An element that has a text: a region, a line, a word or a sign.
@@ -16,9 +16,9 @@ struct Open {
     level: Level,
     /// The number of elements around it.
     depth: usize,
-    /// What it says, and the number of that reading.
+    /// Its own text, and the number of that reading.
     reading: Option<(i64, String)>,
-    /// What the elements in it say.
+    /// The texts of the elements in it.
     parts: Vec<String>,
     /// The place of a region among those of its page.
     region: usize,
@@ -39,7 +39,7 @@ struct Page {
     reading: i64,
     /// The regions of a page: their ids and texts.
     regions: Vec<(String, String)>,
-    /// The places in the reading order that are open.
+    /// The open places in the reading order.
     groups: Vec<i64>,
     /// The place of each region in the reading order.
     order: HashMap<String, Vec<i64>>,
@@ -115,13 +115,13 @@ impl Format for Page {
     }
 
     fn text(&mut self, text: &str, out: &mut Out) {
-        // What is begun is text; all else is white space between elements.
+        // Open parts contain text; everything else is white space between elements.
         out.push_to_part(text);
     }
 }
 
 impl Page {
-    /// Gives the text of an element to the one around it.
+    /// Passes the text of an element to the one around it.
     fn close(&mut self) {
         let Some(Open { level, reading, parts, region, .. }) = self.open.pop() else { return };
         let own = reading.map(|(_, text)| text).unwrap_or_default();
@@ -144,7 +144,7 @@ impl Page {
     fn write(&mut self, out: &mut Out) {
         let mut regions = std::mem::take(&mut self.regions);
         let order = std::mem::take(&mut self.order);
-        // What is in no order keeps its place, at the end.
+        // Regions outside the reading order come last and keep their order.
         regions.sort_by_key(|(id, _)| order.get(id).map_or((true, &[][..]), |at| (false, at)));
         self.open.clear();
         for (_, text) in regions {
@@ -158,7 +158,7 @@ impl Page {
     }
 }
 
-/// Lines, of which a word that goes on in the next is one word.
+/// Joins lines; a word that continues on the next line becomes one word.
 fn joined(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines.iter().filter(|line| !line.is_empty()) {

@@ -1,12 +1,12 @@
-//! What does this presentation (.pptx) say?
+//! Text of presentations (.pptx).
 //!
-//! The text of its slides, each a page, with the notes of the speaker at the end of the slide.
+//! Each slide is a page, with the notes of the speaker at its end.
 
 use super::package::Package;
 use super::{Element, Format, Out, Rule, walk};
 use crate::extract::Extracted;
 
-/// The text of a presentation.
+/// Returns the text of a presentation.
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
@@ -46,7 +46,7 @@ pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
     Ok(Extracted { text: pages.join("\u{c}"), missing, hidden })
 }
 
-/// Reads which slides there are.
+/// Reads the list of slides.
 #[derive(Default)]
 struct List {
     ids: Vec<String>,
@@ -70,7 +70,7 @@ struct Slide {
     is_small: bool,
 }
 
-/// The size up to which text is not read by anybody, in hundredths of a point.
+/// The largest size of unreadable text, in hundredths of a point.
 const SIZE_HIDDEN: u32 = 200;
 
 impl Format for Slide {

@@ -1,16 +1,16 @@
-//! Does a reader see text of this style?
+//! Visibility of text by its style.
 
 use std::collections::HashMap;
 
 use super::Element;
 
-/// So many styles may be based on each other.
+/// Maximum length of a chain of styles based on each other.
 const CHAIN_MAX: usize = 32;
 
-/// The size up to which text is not read by anybody, in points.
+/// The largest size of unreadable text, in points.
 const POINTS_HIDDEN: f32 = 2.0;
 
-/// How text looks, as far as something says so.
+/// The look of text, as far as it is specified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Look {
     /// It is not displayed.
@@ -19,25 +19,25 @@ pub struct Look {
     pub is_white: Option<bool>,
     /// It is too small to be read.
     pub is_small: Option<bool>,
-    /// Something coloured lies behind it.
+    /// Something coloured is behind it.
     pub is_behind: Option<bool>,
 }
 
 impl Look {
-    /// This look where it says something, else the other.
+    /// Returns this look, completed by the other.
     #[must_use]
     pub fn over(self, other: Look) -> Look {
         Look {
             vanishes: self.vanishes.or(other.vanishes),
             is_white: self.is_white.or(other.is_white),
             is_small: self.is_small.or(other.is_small),
-            // What lies behind a paragraph lies behind its words.
+            // A colour behind a paragraph is behind its words, too.
             is_behind: self.is_behind.max(other.is_behind),
         }
     }
 
-    /// Whether a reader does not see text that looks so. Whether something coloured `may_lie_behind` it is known
-    /// of what is around.
+    /// Returns whether text of this look is invisible. `may_lie_behind`: whether something coloured
+    /// may be behind it because of the elements around it.
     pub fn is_hidden(self, may_lie_behind: bool) -> bool {
         let yes = |what: Option<bool>| what == Some(true);
         let is_on_paper = !may_lie_behind && !yes(self.is_behind);
@@ -155,7 +155,7 @@ impl Styles {
         }
     }
 
-    /// How text of a style looks.
+    /// Returns the look of text of a style.
     pub fn of(&self, id: &str) -> Look {
         let mut look = Look::default();
         let mut next = self.by_id.get(id);

@@ -1,13 +1,14 @@
-//! What does this edition (Text Encoding Initiative) say?
+//! Text of editions (Text Encoding Initiative).
 //!
-//! The reading text: without the header, running heads and what the writer deleted; of a choice and of an
-//! apparatus one reading, the regular one, once. Notes come after the text. A word that goes on in the next line
-//! is one word.
+//! The reading text: without the header, running heads and the deletions of the writer. A choice or
+//! an apparatus gives one reading, the regular one, once. Notes come after the text. A word that
+//! continues on the next line is one word.
 
 use super::{Element, Format, Out, Rule, walk};
 use crate::extract::Extracted;
 
-/// What is no reading text: descriptions, running heads, deletions, annotations of linguists.
+/// Elements outside the reading text: descriptions, running heads, deletions, annotations of
+/// linguists.
 const SKIPPED: [&str; 14] = [
     "del",
     "facsimile",
@@ -79,20 +80,20 @@ const LINES: [&str; 14] = [
     "zone",
 ];
 
-/// Readings within readings, at most; of deeper ones all are read. A text is moved once for each.
+/// Maximum nesting of readings; deeper ones are all read. A text is moved once per level.
 const READINGS_DEPTH_MAX: usize = 16;
 
-/// Readings of which one is taken.
+/// Alternative readings; one of them is taken.
 struct Readings {
     /// The depth of the element that they are in.
     depth: usize,
-    /// The best so far, and how good it is.
+    /// The best reading so far, with its rank.
     best: Option<(u8, String)>,
 }
 
 #[derive(Default)]
 struct Tei {
-    /// The choices that are open, and how good the reading is that is read.
+    /// The open choices, each with the rank of its best reading.
     readings: Vec<Readings>,
     /// Whether the transcription of a page image is read.
     reads_source: bool,
@@ -111,7 +112,7 @@ pub fn text_of(xml: &str) -> Extracted {
     if text.text.is_empty() { read(true) } else { text }
 }
 
-/// How good a reading is, if it is one.
+/// Returns the rank of a reading; `None` for elements that are not readings.
 fn rank(name: &str) -> Option<u8> {
     match name {
         "reg" | "corr" | "expan" | "ex" | "lem" => Some(3),
@@ -140,7 +141,8 @@ impl Format for Tei {
                 match element.attribute("break").as_deref() {
                     Some("no") => out.join(),
                     Some("yes") => out.line(),
-                    // A line ends a word, a page or column does where white space says so.
+                    // A line break ends a word; a page or column break ends one only at white
+                    // space.
                     _ if element.name == "lb" => out.line(),
                     _ => {}
                 }
@@ -182,7 +184,7 @@ impl Format for Tei {
 
     fn text(&mut self, text: &str, out: &mut Out) {
         self.after_word = false;
-        // White space between readings is none of the text.
+        // White space between readings is not part of the text.
         out.push(text);
     }
 }

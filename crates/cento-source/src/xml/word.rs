@@ -1,12 +1,13 @@
-//! What does this Word document say?
+//! Text of Word documents.
 //!
-//! Its final text, as Word shows it: with rows in content controls and text boxes, without deletions and
-//! comments. Notes, text boxes, descriptions of pictures, headers and footers come after the text, where they
-//! tear no sentence apart. What a reader does not see is counted and left out: hidden text, text of a size of 2
-//! points or less, and white text, unless something coloured may lie behind it.
+//! The final text, as Word shows it: with rows in content controls and text boxes, without
+//! deletions and comments. Notes, text boxes, descriptions of pictures, headers and footers come
+//! after the text, where they do not split a sentence. Text that a reader does not see is counted
+//! and left out: hidden text, text of a size of 2 points or less, and white text, unless something
+//! coloured may be behind it.
 //!
-//! The same elements stand in the parts of a .docx file, in one XML file with all parts, and in the XML of Word
-//! 2003; they have other namespaces.
+//! The same elements occur in the parts of a .docx file, in one XML file with all parts, and in the
+//! XML of Word 2003; their namespaces differ.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,7 @@ use super::styles::{Look, Styles, is_white};
 use super::{Element, Format, Out, Rule, walk};
 use crate::extract::Extracted;
 
-/// What is no text of the document: deletions, readings above characters, codes of fields, properties.
+/// Elements outside the text: deletions, readings above characters, codes of fields, properties.
 const SKIPPED: [&str; 16] = [
     "DocumentProperties",
     "Fallback",
@@ -41,16 +42,16 @@ pub struct Word {
     pub styles: Styles,
     /// The texts of embedded files, by their ids.
     pub embedded: HashMap<String, Extracted>,
-    /// How the open paragraphs and runs look, the innermost last.
+    /// The looks of the open paragraphs and runs, the innermost last.
     paragraphs: Vec<Look>,
     runs: Vec<Look>,
-    /// For each open table and cell, whether something coloured may lie behind its text.
+    /// For each open table and cell, whether something coloured may be behind its text.
     behind: Vec<bool>,
     /// The number of open shapes, which may be filled.
     shapes: usize,
     /// The number of open elements with text.
     texts: usize,
-    /// What properties are of.
+    /// The owners of the open properties.
     properties: Vec<Properties>,
 }
 
@@ -132,7 +133,7 @@ impl Format for Word {
     }
 
     fn text(&mut self, text: &str, out: &mut Out) {
-        // All else is white space between elements, or none of the text.
+        // Everything else is white space between elements, or not part of the text.
         if self.texts > 0 && self.properties.is_empty() {
             self.text_of(text, out);
         }
@@ -141,7 +142,7 @@ impl Format for Word {
 
 impl Word {
     fn begin_properties(&mut self, name: &str) -> Rule {
-        // Those of the mark at the end of a paragraph are none of its text.
+        // The properties of the mark at the end of a paragraph do not apply to its text.
         if name == "rPr" && self.properties.last() == Some(&Properties::Paragraph) {
             return Rule::Skip;
         }
@@ -153,7 +154,7 @@ impl Word {
         Rule::Inline
     }
 
-    /// Reads a property of what is open.
+    /// Reads a property of the open style, run, paragraph, table or cell.
     fn property(&mut self, element: &Element<'_>) {
         if self.styles.is_open() {
             self.styles.property(element);
@@ -190,7 +191,7 @@ impl Word {
         }
     }
 
-    /// Adds text, or counts it if it is not seen.
+    /// Adds text, or counts it if a reader does not see it.
     fn text_of(&mut self, text: &str, out: &mut Out) {
         let of_run = self.runs.last().copied().unwrap_or_default();
         let of_paragraph = self.paragraphs.last().copied().unwrap_or_default();
@@ -212,7 +213,7 @@ impl Word {
     }
 }
 
-/// The text of one XML file of Word 2003, or with all parts of a document.
+/// Returns the text of one XML file: of Word 2003, or with all parts of a document.
 pub fn text_of_file(xml: &str) -> Extracted {
     let (mut word, mut out) = (Word::default(), Out::default());
     let missing = walk(xml, &mut Flat { word: &mut word, pass: Pass::Styles }, &mut out);
@@ -222,10 +223,10 @@ pub fn text_of_file(xml: &str) -> Extracted {
     out.finish(missing)
 }
 
-/// Which parts of a file with all parts are read.
+/// The parts that are read in one pass over a file with all parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// Styles stand after what they are of.
+    /// Styles, which come after the text that uses them.
     Styles,
     Text,
 }

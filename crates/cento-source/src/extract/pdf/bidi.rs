@@ -1,10 +1,9 @@
-//! In which order are letters read that go from the right to the left?
+//! Reading order of text that goes from the right to the left.
 //!
-//! A page has them as they are seen. Here they are turned back, by a simple rule: what goes the
-//! other way than most of a line is a run from its first letter of that kind to its last.
+//! A page has letters in their visual order. A simple rule restores the reading order: letters
+//! against the direction of most of a line are a run, from the first of that kind to the last.
 
-/// The pieces of a line, which are given from the left to the right, in the order in which they are
-/// read.
+/// Returns the pieces of a line, given from the left to the right, in reading order.
 pub fn read_order(mut pieces: Vec<&str>) -> Vec<&str> {
     let count = |is: fn(&str) -> bool| pieces.iter().filter(|piece| is(piece)).count();
     let is_letter = |piece: &str| is_rightward(piece) && piece.chars().any(char::is_alphabetic);
@@ -35,7 +34,7 @@ pub fn read_order(mut pieces: Vec<&str>) -> Vec<&str> {
     pieces
 }
 
-/// Whether most of a text goes from the right to the left.
+/// Returns whether most of a text goes from the right to the left.
 pub fn is_leftward_text(text: &str) -> bool {
     let count = |is: fn(char) -> bool| text.chars().filter(|&c| is(c)).count();
     count(is_leftward_letter) * 2 > count(char::is_alphabetic)
@@ -50,7 +49,7 @@ fn is_rightward(piece: &str) -> bool {
     piece.chars().any(|c| c.is_alphanumeric() && !is_leftward_letter(c))
 }
 
-/// Whether it is a letter of Hebrew, Arabic, or a script of their kind.
+/// Returns whether it is a letter of Hebrew, Arabic, or a script of their kind.
 fn is_leftward_letter(letter: char) -> bool {
     let is_digit = matches!(letter, '\u{660}'..='\u{669}' | '\u{6f0}'..='\u{6f9}');
     matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')

@@ -1,7 +1,7 @@
-//! What has been filled in?
+//! Values of form fields.
 //!
-//! The value of a field of a form stands where the field is. Most have an appearance, which the
-//! interpreter draws; this module finds the values of those that have none.
+//! The value of a field of a form is at the place of the field. Most fields have an appearance,
+//! which the interpreter draws; this module finds the values of the others.
 
 use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, Rect, String as Bytes};
 use hayro_interpret::hayro_syntax::page::Page;
@@ -9,16 +9,17 @@ use hayro_interpret::kurbo::{Affine, Point, Vec2};
 
 use super::page::{Letter, Sight};
 
-/// A field is in fields of others, at most so many.
+/// Maximum nesting of fields.
 const DEPTH_MAX: usize = 16;
 
 /// The height of letters in a field that has room for larger ones.
 const SIZE_MAX: f64 = 12.0;
 
-/// What annotations are that are not shown: hidden, or not to be viewed.
+/// The flags of annotations that are not shown: hidden, or not to be viewed.
 const NOT_SHOWN: u32 = 1 << 1 | 1 << 5;
 
-/// The values of fields on a page without an appearance, as letters at the places of the fields.
+/// Returns the values of fields on a page that have no appearance, as letters at the places of the
+/// fields.
 pub fn values(page: &Page<'_>, transform: Affine) -> Vec<Letter> {
     let mut letters = Vec::new();
     let Some(all) = page.raw().get::<Array<'_>>("Annots") else { return letters };
@@ -40,7 +41,7 @@ pub fn values(page: &Page<'_>, transform: Affine) -> Vec<Letter> {
     letters
 }
 
-/// The value of a field of text, or of a choice.
+/// Returns the value of a field of text, or of a choice.
 fn value(field: &Dict<'_>) -> Option<String> {
     let kind = inherited(field, |field| field.get::<Name<'_>>("FT"))?;
     if !["Tx", "Ch"].contains(&kind.as_str()) {
@@ -57,7 +58,7 @@ fn value(field: &Dict<'_>) -> Option<String> {
     Some(texts.join("\n"))
 }
 
-/// What a field says, or one that it is in.
+/// Returns an entry of a field, or else of one around it.
 fn inherited<'a, T>(field: &Dict<'a>, get: impl Fn(&Dict<'a>) -> Option<T>) -> Option<T> {
     let mut field = field.clone();
     for _ in 0..DEPTH_MAX {
@@ -69,7 +70,7 @@ fn inherited<'a, T>(field: &Dict<'a>, get: impl Fn(&Dict<'a>) -> Option<T>) -> O
     None
 }
 
-/// The text of a string: in UTF-16 or UTF-8 with a mark, or in one byte a letter.
+/// Decodes a string: in UTF-16 or UTF-8 with a mark, or in one byte a letter.
 fn decoded(bytes: &[u8]) -> String {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let (units, _) = bytes.as_chunks::<2>();

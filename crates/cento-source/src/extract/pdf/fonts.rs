@@ -1,9 +1,9 @@
-//! Which letters do fonts have that the interpreter does not know?
+//! Letters of fonts that the interpreter does not know.
 //!
-//! Two kinds say so in other ways than most. Fonts of drawings, as TeX makes them, name their
-//! glyphs by numbers (`a97`), which are those of the letters. Embedded fonts for Chinese, Japanese
-//! and Korean have glyphs of a public collection, whose letters are known. All other letters stay
-//! unknown: what a glyph looks like is not considered.
+//! Two kinds of fonts define their letters in unusual ways. Fonts of drawings, as TeX makes them,
+//! name their glyphs by numbers (`a97`), which are those of the letters. Embedded fonts for
+//! Chinese, Japanese and Korean have glyphs of a public collection, whose letters are known. All
+//! other letters stay unknown: the look of a glyph is not considered.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, Stream, S
 /// The ligatures of the oldest encoding of TeX, from the code 11 on.
 const TEX_LIGATURES: [&str; 5] = ["ff", "fi", "fl", "ffi", "ffl"];
 
-/// What is known of the fonts of a document beyond what the interpreter knows.
+/// Data on the fonts of a document that the interpreter lacks.
 pub struct Fonts<'a> {
     pdf: &'a Pdf,
     known: OnceCell<FontCache>,
@@ -25,13 +25,13 @@ pub struct Fonts<'a> {
 
 #[derive(Default)]
 struct FontCache {
-    /// Of fonts of drawings by the codes of their glyphs; none where two fonts differ.
+    /// Letters in fonts of drawings, by the codes of their glyphs; `None` where two fonts differ.
     drawings: HashMap<u32, Option<String>>,
-    /// Of collections by the names of fonts; none where two of a name differ.
+    /// Collections, by the names of fonts; `None` where two fonts of one name differ.
     collections: HashMap<String, Option<Collection>>,
 }
 
-/// Which glyphs codes stand for, and which letters glyphs.
+/// The glyphs of codes, and the letters of glyphs.
 struct Collection {
     glyphs: CMap,
     letters: CMap,
@@ -39,12 +39,12 @@ struct Collection {
 }
 
 impl<'a> Fonts<'a> {
-    /// Those of a document, which are looked at when one is asked for.
+    /// Returns the fonts of a document, which are read at the first lookup.
     pub fn new(pdf: &'a Pdf) -> Fonts<'a> {
         Fonts { pdf, known: OnceCell::new() }
     }
 
-    /// The letters of a glyph.
+    /// Returns the letters of a glyph.
     pub fn text_of(&self, glyph: &Glyph<'_>) -> Option<String> {
         let known = self.known.get_or_init(|| FontCache::of(self.pdf));
         let code = glyph.char_code();
@@ -95,7 +95,7 @@ impl FontCache {
                 Object::Name(name) => {
                     let number =
                         name.as_str().strip_prefix(['a', 'c', 'C']).and_then(|n| n.parse().ok());
-                    // One that is not so named may be any letter, and so may the others.
+                    // A glyph with another name may be any letter, and so may the others.
                     if number != Some(code) && name.as_str() != ".notdef" {
                         return;
                     }
@@ -169,7 +169,7 @@ fn parsed(stream: &Stream<'_>) -> Option<CMap> {
     CMap::parse(&stream.decoded_data().ok()?, load_embedded)
 }
 
-/// The letter of a code of TeX's fonts.
+/// Returns the letter of a code of TeX's fonts.
 fn letter_of(code: u32) -> Option<String> {
     match code {
         11..=15 => Some(TEX_LIGATURES[code as usize - 11].to_owned()),

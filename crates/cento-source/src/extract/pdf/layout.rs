@@ -1,8 +1,8 @@
-//! In which order are the letters of a page read?
+//! Reading order of the letters of a page.
 //!
-//! Letters that follow each other become fragments, fragments beside each other segments of lines,
-//! and segments beneath each other columns: where a gap goes through six lines, what is left of it
-//! is read first. Lines in other directions come after those of the commonest.
+//! Letters that follow each other become fragments, fragments beside each other become segments of
+//! lines, and segments beneath each other become columns: where a gap goes through six lines, the
+//! part to its left is read first. Lines in other directions come after those of the commonest.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,17 @@ use hayro_interpret::kurbo::Vec2;
 use super::bidi::{is_leftward_text, read_order};
 use super::page::{Letter, median};
 
-/// Columns within each other that are told apart.
+/// Maximum nesting of columns.
 const DEPTH_MAX: usize = 4;
 
-/// So many lines of two columns show that they are some.
+/// Minimum number of lines of two columns.
 const COLUMN_LINES: usize = 6;
 
-/// Segments of a column are so wide, in heights of letters, or it is one of labels or numbers.
+/// Minimum mean width of the segments of a column, in heights of letters: a narrower one has labels
+/// or numbers.
 const COLUMN_WIDTH: f64 = 5.0;
 
-/// The gaps, in heights of letters, that part words of one line, and segments of a line.
+/// The gaps, in heights of letters, that separate words of one line, and segments of a line.
 const WORD_GAP: f64 = 0.12;
 const SEGMENT_GAP: f64 = 1.0;
 
@@ -36,7 +37,7 @@ struct Segment<'a> {
     size: f64,
 }
 
-/// Where a letter stands on its line, the x axis being the direction in which it is read.
+/// The position of a letter on its line; the x axis is the direction of reading.
 #[derive(Clone, Copy)]
 struct Spot<'a> {
     letter: &'a Letter,
@@ -53,11 +54,11 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// The text of letters.
+/// Returns the text of letters.
 pub fn text_of<'a>(letters: impl Iterator<Item = &'a Letter>) -> String {
     let mut directions: BTreeMap<i64, Vec<&Letter>> = BTreeMap::new();
     for letter in letters {
-        // Of five degrees each, so that a scan may be askew.
+        // Directions are steps of five degrees, so that a scan may be askew.
         let step = (letter.along.atan2().to_degrees() / 5.0).round() as i64;
         directions.entry(step.rem_euclid(72)).or_default().push(letter);
     }
@@ -76,7 +77,7 @@ pub fn text_of<'a>(letters: impl Iterator<Item = &'a Letter>) -> String {
     text
 }
 
-/// Letters that follow each other on a line, as they come.
+/// Joins letters that follow each other on a line, in the given order.
 fn fragments<'a>(spots: impl Iterator<Item = Spot<'a>>) -> Vec<Segment<'a>> {
     let mut fragments: Vec<Segment<'_>> = Vec::new();
     for spot in spots {
@@ -92,7 +93,7 @@ fn fragments<'a>(spots: impl Iterator<Item = Spot<'a>>) -> Vec<Segment<'a>> {
             }),
         }
     }
-    // Spaces alone part nothing that their places do not.
+    // A fragment of spaces separates nothing that the places of letters do not.
     fragments.retain(|fragment| fragment.letters.iter().any(|spot| !spot.letter.is_space()));
     fragments.iter_mut().for_each(Segment::trim);
     fragments
@@ -162,10 +163,10 @@ fn rows(mut segments: Vec<Segment<'_>>) -> Vec<Vec<Segment<'_>>> {
     rows
 }
 
-/// What has been written of a page.
+/// The text that has been written of a page.
 struct Page<'t> {
     text: &'t mut String,
-    /// The line and height of the last.
+    /// The line and height of the last row.
     last: Option<(f64, f64)>,
 }
 
@@ -186,7 +187,7 @@ impl Page<'_> {
     }
 }
 
-/// Writes rows, column by column where there are some.
+/// Writes rows, column by column where there are columns.
 fn read(mut rows: Vec<Vec<Segment<'_>>>, depth: usize, page: &mut Page<'_>) {
     let mut at = 0;
     while at < rows.len() {
@@ -214,7 +215,7 @@ fn read(mut rows: Vec<Vec<Segment<'_>>>, depth: usize, page: &mut Page<'_>) {
     }
 }
 
-/// How many of the first rows stand in columns, and where these begin that are of text.
+/// Returns the number of leading rows in columns, and the starts of the columns that have text.
 fn columns(rows: &[Vec<Segment<'_>>]) -> Option<(usize, Vec<f64>)> {
     let mut spans = Spans::default();
     let mut len = 0;
@@ -234,7 +235,7 @@ fn columns(rows: &[Vec<Segment<'_>>]) -> Option<(usize, Vec<f64>)> {
     (len >= 4 && spans.starts().len() >= 2).then(|| (len, spans.text_starts()))
 }
 
-/// What of the width of a page is covered.
+/// The covered parts of the width of a page.
 #[derive(Clone, Default)]
 struct Spans(Vec<Span>);
 
@@ -244,7 +245,7 @@ struct Span {
     end: f64,
     size: f64,
     segments: usize,
-    /// That of all segments together, in heights of letters.
+    /// The width of all segments together, in heights of letters.
     width: f64,
 }
 
@@ -272,7 +273,7 @@ impl Spans {
         self.0.iter().map(|span| span.start).collect()
     }
 
-    /// Where columns of text begin, with the labels before them.
+    /// Returns the starts of the columns of text, with the labels before them.
     fn text_starts(&self) -> Vec<f64> {
         let mut spans = self.0.clone();
         spans.sort_by(|a, b| a.start.total_cmp(&b.start));
@@ -297,7 +298,7 @@ impl Spans {
     }
 }
 
-/// The words of a segment.
+/// Returns the words of a segment.
 fn words(segment: &Segment<'_>) -> String {
     let limit = word_gap(segment);
     let mut line: Vec<&str> = Vec::new();
@@ -320,8 +321,8 @@ fn words(segment: &Segment<'_>) -> String {
     read_order(line).concat()
 }
 
-/// The gap that parts words in a segment, in heights of letters: more than that between most
-/// letters, as words may be spaced, and more where spaces are written.
+/// Returns the gap that separates words in a segment, in heights of letters: more than the gap
+/// between most letters, as words may be spaced, and more where spaces are written.
 fn word_gap(segment: &Segment<'_>) -> f64 {
     let spaces = segment.letters.iter().filter(|spot| spot.letter.is_space()).count();
     let pairs = segment.letters.windows(2);
@@ -343,7 +344,7 @@ fn word_gap(segment: &Segment<'_>) -> f64 {
     let step = median(&mut steps).unwrap_or_default();
     let even = steps.iter().filter(|other| (**other - step).abs() < 0.03 * step).count();
     if even * 10 >= count * 8 && spaces > 0 {
-        // Each letter has the same room, whatever its width.
+        // Each letter has the same advance, whatever its width.
         return WORD_GAP.max(step * 0.9);
     }
     let written = if spaces * 15 >= count && spaces > 0 { 0.25 } else { 0.0 };

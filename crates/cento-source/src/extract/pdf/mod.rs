@@ -1,8 +1,8 @@
-//! What do the pages of this PDF say?
+//! Text of PDFs.
 //!
-//! The interpreter of hayro draws each page on a device that notes letters and their places
-//! (`page`). Of these, the ones that a reader sees (`sight`) are read in the order of their columns
-//! and lines (`layout`).
+//! The interpreter of hayro draws each page on a device that records letters and their places
+//! (`page`). The letters that a reader sees (`sight`) are read in the order of their columns and
+//! lines (`layout`).
 
 mod bidi;
 mod field;
@@ -27,36 +27,36 @@ use hayro_interpret::{
 use super::{Extracted, TEXT_BYTES_MAX};
 use crate::sniff::COMPOUND;
 
-/// A PDF may begin so late (ISO 32000-1, annex H, note 13).
+/// Maximum offset of the header of a PDF (ISO 32000-1, annex H, note 13).
 const HEADER_BYTES_MAX: usize = 1024;
 
-/// A page with so many lines and areas shows something.
+/// A page with more lines and areas shows something.
 const FILLS_SHOWN: usize = 20;
 
-/// What a page says.
+/// The result of reading a page.
 enum Outcome {
-    /// This, and so many letters that a reader does not see.
+    /// Its text, and the number of letters that a reader does not see.
     Text(String, usize),
     /// It shows images and no letters.
     Image,
-    /// Much of it is in letters that are not known.
+    /// Much of it is in unknown letters.
     Unknown,
     /// Its content cannot be decoded.
     Damaged,
 }
 
-/// Whether it is one.
+/// Returns whether these bytes are a PDF.
 pub fn is_pdf(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(HEADER_BYTES_MAX)];
-    // What begins as another format may contain the words.
+    // A file that begins as another format may contain the words.
     let is_other = [&b"PK"[..], b"{\\rtf", COMPOUND].iter().any(|mark| start.starts_with(mark));
     !is_other && memchr::memmem::find(start, b"%PDF-").is_some()
 }
 
-/// The text of a PDF.
+/// Returns the text of a PDF.
 ///
 /// # Errors
-/// When there is none, with the reason as a clause.
+/// When it has no text, with the reason as a clause.
 pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
     let pdf = Pdf::new(Arc::new(bytes.to_vec())).map_err(reason)?;
     let pages = pdf.pages();
@@ -106,17 +106,17 @@ fn reason(error: LoadPdfError) -> String {
     }
 }
 
-/// How many pages a document says it has.
+/// Returns the number of pages that a document declares.
 fn announced(pdf: &Pdf) -> Option<usize> {
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id())?;
     let count = catalog.get::<Dict<'_>>("Pages")?.get::<i32>("Count")?;
     usize::try_from(count).ok()
 }
 
-/// What a page says.
+/// Reads the text of a page.
 ///
 /// # Errors
-/// When it says too much.
+/// When it has too many letters.
 fn read<'a>(
     page: &Page<'a>,
     pdf: &'a Pdf,
@@ -161,7 +161,7 @@ fn read<'a>(
     })
 }
 
-/// The pages of which nothing is read.
+/// The pages without readable text.
 #[derive(Default)]
 struct Gaps {
     images: BTreeSet<usize>,
@@ -180,7 +180,7 @@ impl Gaps {
         .insert(number);
     }
 
-    /// Refuses a document of which nothing is read.
+    /// Refuses a document without readable text.
     fn check(&self, lost: usize) -> Result<(), String> {
         if !self.unknown.is_empty() {
             let advice = "recognise its text (OCR) first";
@@ -196,7 +196,7 @@ impl Gaps {
         }
     }
 
-    /// What of a document with so many pages is not read, as a clause.
+    /// Returns the unread parts of a document with `count` pages, as a clause.
     fn missing(&self, count: usize, lost: usize) -> Option<String> {
         let images = ["is an image without text", "are images without text"];
         let unknown = [
@@ -220,7 +220,7 @@ impl Gaps {
     }
 }
 
-/// Numbers as in `2, 5-7, 12`.
+/// Writes numbers as in `2, 5-7, 12`.
 fn ranges(numbers: &BTreeSet<usize>) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for &number in numbers {

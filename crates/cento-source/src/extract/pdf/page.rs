@@ -1,7 +1,7 @@
-//! What does a page show, and where?
+//! Contents of a page, and their places.
 //!
-//! A device of the interpreter that draws nothing: it notes each letter with its place, its size
-//! and whether a reader sees it, and of all else what may lie beneath or upon letters.
+//! A device of the interpreter that draws nothing. It records each letter with its place, its size
+//! and its visibility, and other contents only as areas that may be beneath or upon letters.
 
 use hayro_interpret::font::{Glyph, GlyphRun, PositionedGlyph};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
@@ -12,13 +12,13 @@ use hayro_interpret::{
 
 use super::fonts::Fonts;
 
-/// A page with more letters is not read: they would not find room.
+/// A page with more letters is not read: they would not fit in memory.
 pub const LETTERS_MAX: usize = 2_000_000;
 
-/// What is smaller, in points, covers no letter and is beneath none.
+/// A smaller area, in points, covers no letter and is beneath no letter.
 const FILL_MIN: f64 = 3.0;
 
-/// So many fills of a page are looked at.
+/// Maximum number of fills of a page that are considered.
 const FILLS_MAX: usize = 20_000;
 
 /// Units of a font in an em.
@@ -39,20 +39,20 @@ const LIGATURES: [(char, &str); 7] = [
 #[derive(Debug, Clone)]
 pub struct Letter {
     pub text: Box<str>,
-    /// Where it begins on its line.
+    /// Its beginning on its line.
     pub origin: Point,
-    /// Where its line goes from there, of length 1.
+    /// The direction of its line from there, of length 1.
     pub along: Vec2,
     /// The height of its font.
     pub size: f64,
-    /// How far the next letter is.
+    /// The distance to the next letter.
     pub advance: f64,
     pub sight: Sight,
-    /// The font does not say what letter it is.
+    /// The font does not identify the letter.
     pub is_unknown: bool,
 }
 
-/// How a letter shows.
+/// The visibility of a letter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sight {
     /// In a color, of red, green and blue.
@@ -66,49 +66,49 @@ pub enum Sight {
 }
 
 impl Letter {
-    /// Whether it is a space.
+    /// Returns whether it is a space.
     pub fn is_space(&self) -> bool {
         self.text.chars().all(char::is_whitespace)
     }
 
-    /// Whether nobody can tell which letter it is.
+    /// Returns whether the letter cannot be identified.
     pub fn is_unreadable(&self) -> bool {
         let is_private = |c| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'.. | '\u{fffd}');
         self.is_unknown || self.text.chars().any(is_private)
     }
 
-    /// A point within it.
+    /// Returns a point within it.
     pub fn center(&self) -> Point {
         let up = Vec2::new(self.along.y, -self.along.x);
         self.origin + self.along * (self.advance / 2.0) + up * (self.size * 0.3)
     }
 }
 
-/// What was painted.
+/// A painted area.
 #[derive(Debug, Clone, Copy)]
 pub struct Fill {
     pub area: Rect,
-    /// Its color; of a pattern, or of what is no rectangle, none.
+    /// Its color; `None` for a pattern, or for an area that is not a rectangle.
     pub color: Option<[f32; 3]>,
     /// The number of letters before it.
     pub after: usize,
 }
 
-/// What a page shows.
+/// The contents of a page.
 pub struct Canvas<'f, 'a> {
     pub letters: Vec<Letter>,
     pub fills: Vec<Fill>,
     pub images: Vec<Rect>,
-    /// It has more letters than are noted.
+    /// Whether it has more letters than are recorded.
     pub is_full: bool,
     clips: Vec<Rect>,
-    /// Of the groups that are open, whether they are transparent.
+    /// For each open group, whether it is transparent.
     groups: Vec<bool>,
     fonts: &'f Fonts<'a>,
 }
 
 impl<'f, 'a> Canvas<'f, 'a> {
-    /// An empty page.
+    /// Returns an empty page.
     pub fn new(fonts: &'f Fonts<'a>) -> Canvas<'f, 'a> {
         Canvas {
             letters: Vec::new(),
@@ -121,7 +121,8 @@ impl<'f, 'a> Canvas<'f, 'a> {
         }
     }
 
-    /// Whether it shows anything that may hold letters: an image, or more than so many areas.
+    /// Returns whether it shows anything that may hold letters: an image, or more than `fills`
+    /// areas.
     pub fn shows_more(&self, fills: usize) -> bool {
         !self.images.is_empty() || self.fills.len() > fills
     }
@@ -177,7 +178,7 @@ fn sight_of(paint: &Paint<'_>) -> Sight {
 impl<'a> Device<'a> for Canvas<'_, 'a> {
     fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, mode: &DrawMode) {
         let area = (props.transform * path.bounding_box().to_path(0.1)).bounding_box();
-        // What is no rectangle covers a part of its box.
+        // A path that is not a rectangle covers a part of its box.
         self.fill(area, path.elements().len() <= 2, &props, mode);
     }
 
@@ -229,7 +230,7 @@ impl<'a> Device<'a> for Canvas<'_, 'a> {
     }
 }
 
-/// Where a glyph is.
+/// The place of a glyph.
 struct Place {
     origin: Point,
     along: Vec2,
@@ -274,9 +275,9 @@ impl Place {
     }
 }
 
-/// How much wider than high the letters of a run are. The interpreter stretches those of a font
-/// that stands for another, each by another factor, which is no property of their places: the
-/// factor is right with which the places follow from the widths.
+/// Returns how much wider than high the letters of a run are. The interpreter stretches the letters
+/// of a substitute font, each by another factor, which is not a property of their places: with the
+/// right factor, the places follow from the widths.
 fn stretch_of(places: &[Place]) -> f64 {
     let mut ratios: Vec<f64> = places.iter().map(|at| at.along.hypot() / at.up.hypot()).collect();
     ratios.retain(|ratio| ratio.is_finite());
@@ -296,7 +297,7 @@ fn stretch_of(places: &[Place]) -> f64 {
     if spread(1.0) <= spread(ratio) { 1.0 } else { ratio }
 }
 
-/// The number in the middle.
+/// Returns the number in the middle of the sorted numbers.
 pub fn median(numbers: &mut [f64]) -> Option<f64> {
     let middle = numbers.len() / 2;
     let middle =
@@ -304,7 +305,7 @@ pub fn median(numbers: &mut [f64]) -> Option<f64> {
     middle.copied()
 }
 
-/// What a glyph says, if its font knows.
+/// Returns the text of a glyph, if its font knows it.
 fn text_of(glyph: &Glyph<'_>) -> Option<String> {
     let text = match glyph.as_unicode()? {
         BfString::Char(letter) => letter.to_string(),

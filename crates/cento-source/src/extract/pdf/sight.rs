@@ -1,9 +1,9 @@
-//! Which letters of a page does a reader see?
+//! Visible letters of a page.
 //!
-//! Not those that are drawn in the color of what is beneath them, painted over, transparent, cut
-//! off, outside of the page, or of less than two points among larger ones. Letters that are not
-//! drawn are read where an image is, which is then that of a scanned page, and on pages with no
-//! others.
+//! A reader does not see letters that are drawn in the color beneath them, painted over,
+//! transparent, cut off, outside of the page, or of less than two points among larger ones. Letters
+//! that are not drawn are read where an image is, which is then that of a scanned page, and on
+//! pages with no others.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use hayro_interpret::kurbo::Rect;
 
 use super::page::{Canvas, Letter, Sight};
 
-/// Letters of less, in points, are not seen among larger ones.
+/// Minimum size of letters, in points: smaller ones are not seen among larger ones.
 const SIZE_MIN: f64 = 2.0;
 
-/// Colors are the same that differ by no more in red, green and blue.
+/// Maximum difference in red, green and blue of colors that count as the same.
 const COLOR_DIFFERENCE: f32 = 0.05;
 
 const WHITE: [f32; 3] = [1.0; 3];
 
-/// Whether each letter is seen, by those of a page of this area.
+/// Returns for each letter whether a reader sees it on a page of this area.
 pub fn seen(canvas: &Canvas<'_, '_>, page: Rect) -> Vec<bool> {
     let letters = &canvas.letters;
     let is_drawn = |letter: &Letter| matches!(letter.sight, Sight::Color(_) | Sight::Pattern);
@@ -46,7 +46,7 @@ pub fn seen(canvas: &Canvas<'_, '_>, page: Rect) -> Vec<bool> {
     letters.iter().enumerate().map(is_seen).collect()
 }
 
-/// Whether a letter of this color differs from what is beneath it, and nothing lies upon it.
+/// Returns whether a letter of this color differs from the color beneath it, and nothing covers it.
 fn shows(canvas: &Canvas<'_, '_>, at: usize, letter: &Letter, color: [f32; 3]) -> bool {
     let center = letter.center();
     let count = canvas.fills.partition_point(|fill| fill.after <= at);
@@ -61,7 +61,7 @@ fn shows(canvas: &Canvas<'_, '_>, at: usize, letter: &Letter, color: [f32; 3]) -
     !is_covered && ground.is_none_or(differs)
 }
 
-/// Of letters that are drawn twice at one place, as for bold ones, the later.
+/// Marks the later of two letters that are drawn at one place, as for bold ones.
 pub fn copies(letters: &[Letter], seen: &mut [bool]) -> Vec<bool> {
     let mut places: HashMap<(&str, i64, i64), usize> = HashMap::new();
     let mut is_copy = vec![false; letters.len()];
