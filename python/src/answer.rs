@@ -1,6 +1,6 @@
-//! What did searches find, as values of Python?
+//! Answers of searches, as Python values.
 //!
-//! The answers of many searches are one object of Python; what is read of them is made when it is read.
+//! The answers of many searches are one Python object; their parts are made when they are read.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use crate::convert::{dict_of, to_json};
 use crate::html;
 use crate::pipeline::Refusal;
 
-/// What one search found.
+/// The result of one search.
 pub struct SearchAnswer {
     /// As the library gives it, with passages in bytes.
     pub answer: cento::Answer,
-    /// The same with passages in code points, if it has any and they are asked for.
+    /// The answer with passages in code points, if it has any and they are requested.
     pub shown: Option<Box<cento::Answer>>,
-    /// What was searched, and for what, if passages were asked for: a notebook shows them in their
-    /// texts.
+    /// The searcher and the subject of the search, if passages were requested: a notebook shows
+    /// them in their texts.
     pub asked: Option<Box<(Searcher, Subject)>>,
 }
 
 impl SearchAnswer {
-    /// With offsets in the unit that was asked for.
+    /// Returns the answer with offsets in the requested unit.
     fn in_units(&self) -> &cento::Answer {
         self.shown.as_deref().unwrap_or(&self.answer)
     }
 }
 
-/// What searches found, in their order.
+/// The results of searches, in their order.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Answers {
     found: Vec<Arc<SearchAnswer>>,
@@ -41,7 +41,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// These, with passages in bytes or not, and what could not be searched for.
+    /// Holds these answers, with passages in bytes or not, and the texts that could not be searched
+    /// for.
     pub fn new(found: Vec<Arc<SearchAnswer>>, as_bytes: bool, refused: Vec<Refusal>) -> Answers {
         Answers { found, as_bytes, refused }
     }
@@ -53,23 +54,23 @@ impl Answers {
         self.found.len()
     }
 
-    /// The one at this place, of which there are as many as searches.
+    /// Returns the answer at this place; there is one for each search.
     pub fn get(&self, at: usize) -> Answer {
         Answer::new(self.found[at].clone(), self.as_bytes)
     }
 
-    /// Numbers and reasons of the texts that could not be searched for.
+    /// Returns numbers and reasons of the texts that could not be searched for.
     fn refusals(&self) -> Vec<(u64, &str)> {
         self.refused.iter().map(|each| (each.number, each.reason.as_str())).collect()
     }
 
-    /// The hits of each as a table, with the number of the answer.
+    /// Returns the hits of each as a table, with the number of the answer.
     fn table(&self) -> PyResult<Table> {
         Table::of_answers(self.found.iter().map(|found| found.in_units()), self.as_bytes)
     }
 }
 
-/// What one of them found.
+/// The result of one of them.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Answer {
     found: Arc<SearchAnswer>,
@@ -77,14 +78,14 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// This one, with passages in bytes or not.
+    /// Holds this result, with passages in bytes or not.
     pub fn new(found: Arc<SearchAnswer>, as_bytes: bool) -> Answer {
         Answer { found, as_bytes }
     }
 }
 
-/// Id, tokens, fingerprints and stopped fingerprints of the query; what is explained of it, whether the search went to
-/// its end, its microseconds; whether more documents meet the query, and how many do.
+/// Id, tokens, fingerprints and stopped fingerprints of the query; its explained share, whether the
+/// search was complete, its microseconds; whether more documents match the query, and their number.
 type Info<'a> = (Option<&'a str>, u32, u32, u32, Option<f64>, bool, u64, bool, Option<u64>);
 
 #[pymethods]
@@ -101,30 +102,32 @@ impl Answer {
         (id, tokens, fingerprints, stopped, *explained, *complete, *took_us, *more, *total)
     }
 
-    /// What a reader of the query does not see, as the values of the fields of `Unseen`.
+    /// Returns the parts of the query that a reader does not see, as the values of the fields of
+    /// `Unseen`.
     fn unseen(&self) -> (u64, u64) {
         let unseen = &self.found.answer.query.unseen;
         (unseen.hidden_characters, unseen.mixed_words)
     }
 
-    /// The hits, each as the values of the fields of `Hit`.
+    /// Returns the hits, each as the values of the fields of `Hit`.
     fn hits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let hits = self.found.in_units().hits.iter();
         hits.map(|hit| values_of(py, hit, self.as_bytes)).collect()
     }
 
-    /// The answer as the command line and the service write it, with offsets in bytes.
+    /// Returns the answer as the command line and the service write it, with offsets in bytes.
     fn json(&self) -> PyResult<String> {
         to_json(&self.found.answer)
     }
 
-    /// The answer as a page of HTML; none if it has no passages.
+    /// Returns the answer as a page of HTML; `None` if it has no passages.
     fn page(&self, py: Python<'_>) -> PyResult<Option<String>> {
         html::page(py, self.found.asked.as_deref(), &self.found.answer)
     }
 }
 
-/// A hit as the values of the fields of `Hit`, those that are classes again as such tuples.
+/// Returns a hit as the values of the fields of `Hit`; values that are classes are such tuples,
+/// too.
 fn values_of<'py>(py: Python<'py>, hit: &Hit, as_bytes: bool) -> PyResult<Bound<'py, PyTuple>> {
     let passages = match &hit.passages {
         Some(passages) => {
@@ -158,7 +161,7 @@ fn values_of<'py>(py: Python<'py>, hit: &Hit, as_bytes: bool) -> PyResult<Bound<
     PyTuple::new(py, values)
 }
 
-/// A passage as the values of the fields of `Passage`.
+/// Returns a passage as the values of the fields of `Passage`.
 fn passage_of<'py>(
     py: Python<'py>,
     passage: &Passage,

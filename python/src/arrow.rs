@@ -1,4 +1,4 @@
-//! Which documents are in an Arrow table, and how do results become one?
+//! Documents from Arrow tables, and results as Arrow tables.
 //!
 //! Tables come and go by the Arrow PyCapsule interface (`__arrow_c_stream__`, `__arrow_c_array__`), so that no
 //! library of Python for Arrow is needed. A text is copied once, into the document that is signed.
@@ -27,14 +27,14 @@ use crate::error::{Failure, refused};
 use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::strings::{StringColumn, ids_of};
 
-/// What the columns of a table are.
+/// The meaning of the columns of a table.
 pub struct Columns {
-    /// The column of the ids; if none is named, `id`, or a number for each row where there is no such
-    /// column.
+    /// The column of the ids; if it is not given, `id`, or a number for each row where there is no
+    /// such column.
     pub id: Option<String>,
-    /// What is written before the number of a row to make its id, in place of a column.
+    /// The text before the number of a row in its id, in place of a column.
     pub id_prefix: Option<String>,
-    /// The same for rows of a table without a column `id`, if none is named.
+    /// The text before the number for rows of a table without a column `id`, if no column is named.
     pub numbered: &'static str,
     /// The column of the texts.
     pub text: String,
@@ -55,7 +55,7 @@ pub enum Meta {
 /// Some rows of a table.
 pub struct Rows {
     batch: RecordBatch,
-    /// All rows of the batch that came in, of which these are the first.
+    /// All rows of the incoming batch, if these are its first ones.
     whole: Option<RecordBatch>,
     /// The number of the first row.
     first: u64,
@@ -64,18 +64,19 @@ pub struct Rows {
 
 /// The tables that a value of Python gives.
 pub struct Tables {
-    /// What else there is.
+    /// The remaining tables.
     rest: Option<Py<PyIterator>>,
     reader: Option<Box<dyn RecordBatchReader + Send>>,
     /// Rows that are still to be given, and whether others of their batch have been.
     current: Option<(RecordBatch, bool)>,
     columns: Arc<Columns>,
-    /// Of the next row.
+    /// The number of the next row.
     number: u64,
 }
 
 impl Tables {
-    /// Of anything with `__arrow_c_stream__` or `__arrow_c_array__`, or an iterable of such.
+    /// Reads anything with `__arrow_c_stream__` or `__arrow_c_array__`, or an iterable of such
+    /// values.
     pub fn new(value: &Bound<'_, PyAny>, columns: Columns) -> PyResult<Tables> {
         let columns = Arc::new(columns);
         let mut tables = Tables { rest: None, reader: None, current: None, columns, number: 0 };
@@ -86,12 +87,12 @@ impl Tables {
         Ok(tables)
     }
 
-    /// The name of the column of the texts.
+    /// Returns the name of the column of the texts.
     pub fn text(&self) -> &str {
         &self.columns.text
     }
 
-    /// The columns of the tables; waits for the first of them. None if there is none.
+    /// Returns the columns of the tables; waits for the first of them. `None` if there is no table.
     pub fn schema(&mut self, py: Python<'_>) -> PyResult<Option<SchemaRef>> {
         Ok(match (self.current.is_some() || self.advance(py)?, &self.current, &self.reader) {
             (_, Some((batch, _)), _) => Some(batch.schema()),
@@ -131,7 +132,7 @@ impl Tables {
         }
     }
 
-    /// The next rows; none at the end.
+    /// Returns the next rows; `None` at the end.
     pub fn next(&mut self, py: Python<'_>) -> PyResult<Option<Rows>> {
         loop {
             if let Some((batch, is_begun)) = self.current.take()
@@ -153,13 +154,13 @@ impl Tables {
         }
     }
 
-    /// The first rows of a batch; the others are left for later.
+    /// Returns the first rows of a batch; the others are left for later.
     fn cut(&mut self, batch: &RecordBatch, is_begun: bool) -> PyResult<Rows> {
         let all = batch.num_rows();
         let text = column(batch, &self.columns.text).map_err(Failure)?;
         let text = text.slice(0, all.min(BATCH_DOCUMENTS));
         let text = StringColumn::new(&text, &self.columns.text).map_err(Failure)?;
-        // By the rows themselves: views and dictionaries do not say what their rows take.
+        // By the rows themselves: views and dictionaries do not show the size of their rows.
         let (mut count, mut bytes) = (0, 0);
         while count < text.len() && bytes < BATCH_BYTES {
             bytes += text.at(count).map_or(0, str::len);
@@ -182,8 +183,8 @@ fn not_arrow(value: &Bound<'_, PyAny>) -> PyErr {
     refused(what).into()
 }
 
-/// The exception for a value that gives Arrow data, but no table, such as a column. What is no ordinary exception,
-/// such as that of Ctrl-C, is given on.
+/// Makes the exception for a value that gives Arrow data, but no table, such as a column. An
+/// exception that is not an ordinary one, such as that of Ctrl-C, is passed on.
 fn not_table(value: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     let py = value.py();
     if !cause.is_instance_of::<pyo3::exceptions::PyException>(py) {
@@ -212,12 +213,13 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
 }
 
 impl Rows {
-    /// All rows of the batch that came in, if these are the first of it.
+    /// Returns all rows of the incoming batch, if these are the first of it.
     pub fn take_whole(&mut self) -> Option<RecordBatch> {
         self.whole.take()
     }
 
-    /// The documents of the rows. If `skips` is not set, the first that is none is the last.
+    /// Makes the documents of the rows. Unless `skips` is set, the first row that is not a document
+    /// is the last.
     ///
     /// # Errors
     /// When a column is missing, or of a type that it cannot be.
@@ -260,14 +262,14 @@ impl Rows {
         Ok(documents)
     }
 
-    /// Whether a column says that its values of 16 bytes are UUIDs.
+    /// Returns whether a column declares its values of 16 bytes as UUIDs.
     fn has_uuids(&self, name: &str) -> bool {
         let field = self.batch.schema_ref().field_with_name(name).ok();
         let says = field.and_then(|field| field.metadata().get("ARROW:extension:name"));
         says.is_some_and(|name| name == "arrow.uuid")
     }
 
-    /// The document of a row.
+    /// Makes the document of a row.
     fn document(
         &self,
         id: String,
@@ -317,7 +319,7 @@ impl Rows {
     }
 }
 
-/// What columns have in a row as an object, without those that have nothing there.
+/// Returns the values of columns in a row as an object, without the columns that are null there.
 fn object_of<'a>(
     columns: impl Iterator<Item = Result<(&'a String, &'a ArrayRef)>>,
     row: usize,
@@ -334,8 +336,8 @@ fn object_of<'a>(
     Ok(map)
 }
 
-/// A value of a column as JSON, as the command line reads it from a file; what JSON has no type for, such as a
-/// time, as text.
+/// Returns a value of a column as JSON, as the command line reads it from a file; a type that JSON
+/// does not have, such as a time, as text.
 fn json_of(array: &ArrayRef, row: usize, place: &dyn Fn() -> String) -> Result<Value> {
     macro_rules! number {
         ($kind:ty) => {
@@ -482,12 +484,12 @@ fn shares(values: impl Iterator<Item = f64>) -> ArrayRef {
 }
 
 impl Table {
-    /// These rows.
+    /// Makes a table of these rows.
     pub fn new(batch: RecordBatch) -> Table {
         Table { batch }
     }
 
-    /// The hits of answers, in their order.
+    /// Makes a table of the hits of answers, in their order.
     pub fn of_answers<'a>(
         answers: impl Iterator<Item = &'a Answer>,
         as_bytes: bool,
@@ -515,7 +517,7 @@ impl Table {
         ])
     }
 
-    /// Pairs, in their order.
+    /// Makes a table of pairs, in their order.
     pub fn of_pairs(pairs: &[PairReport]) -> PyResult<Table> {
         let each = || pairs.iter();
         let margins = each().map(|pair| pair.margin);
@@ -539,7 +541,7 @@ impl Table {
     }
 }
 
-/// What the ranges of a passage count.
+/// Returns the unit of the ranges of a passage.
 pub fn unit_of(unit: Unit, as_bytes: bool) -> &'static str {
     match (unit, as_bytes) {
         (Unit::Tokens, _) => "tokens",

@@ -1,4 +1,4 @@
-//! What do two texts have in common, what is the signature of one, and what is there to choose from?
+//! Comparisons of two texts, signatures, and the lists of families.
 
 use cento::compare::measure;
 use cento::spec::Family;
@@ -13,7 +13,8 @@ use crate::offsets::convert_pairs;
 use crate::search::ForeignSignature;
 use crate::{index, run};
 
-/// The comparison of two texts as JSON, with offsets in the unit that is asked for, and as the library gives it.
+/// Compares two texts; returns JSON with offsets in the requested unit, and as the library gives
+/// it.
 #[pyfunction]
 #[pyo3(signature = (a, b, scheme, analyzer, measures, min_passage, as_bytes))]
 #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
@@ -42,7 +43,7 @@ pub fn compare(
     Ok((to_json(&shown)?, to_json(&comparison)?))
 }
 
-/// The signature of a text.
+/// Makes the signature of a text.
 #[pyfunction]
 pub fn sign(
     py: Python<'_>,
@@ -55,7 +56,7 @@ pub fn sign(
     sign_with(py, &config, text)
 }
 
-/// The signature of a text as `config` says.
+/// Makes the signature of a text with `config`.
 pub fn sign_with(
     py: Python<'_>,
     config: &Config,
@@ -72,7 +73,7 @@ pub fn sign_with(
     Ok((scheme, analyzer, config.frequencies_digest(), tokens, fingerprints))
 }
 
-/// What is known of each scheme, analyzer or measure.
+/// Returns the description of each scheme, analyzer or measure.
 #[pyfunction]
 pub fn families<'py>(py: Python<'py>, kind: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let described: Vec<_> = match kind {

@@ -1,4 +1,4 @@
-//! Which documents, ids and meta objects are these values of Python, and which values are meta objects?
+//! Conversion between Python values and documents, ids and meta objects.
 
 use cento::index::{META_DEPTH_MAX, id_of_json};
 use cento::{Document, Error};
@@ -12,17 +12,17 @@ use serde_json::{Map, Number, Value};
 use crate::error::Failure;
 use crate::pipeline::{Entry, Refusal};
 
-/// The names of what is read of a mapping.
+/// The names of the fields of a mapping.
 pub struct Fields {
-    /// Of the id.
+    /// The name for the id.
     pub id: String,
-    /// Of the text.
+    /// The name for the text.
     pub text: String,
-    /// Of the meta object.
+    /// The name for the meta object.
     pub meta: String,
 }
 
-/// Makes the exception for a value at `place` that is no document.
+/// Makes the exception for a value at `place` that is not a document.
 fn refuse(place: &str, what: impl Into<String>) -> PyErr {
     Failure(Error::input(place, what.into())).into()
 }
@@ -31,7 +31,7 @@ fn type_of(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string())
 }
 
-/// The text that a value is; `name` is what the message calls it.
+/// Reads a value as a text; `name` is its name in the message.
 pub fn text_of<'a>(value: &'a Bound<'_, PyAny>, place: &str, name: &str) -> PyResult<&'a str> {
     let Ok(text) = value.cast::<PyString>() else {
         return Err(refuse(place, format!("the {name} is a {}, not a str", type_of(value))));
@@ -42,7 +42,7 @@ pub fn text_of<'a>(value: &'a Bound<'_, PyAny>, place: &str, name: &str) -> PyRe
     })
 }
 
-/// The id that a value is: a `str`, or a number, which is taken for what JSON writes; a whole one for its digits.
+/// Returns the id of a value: a `str`, or a number as JSON writes it; a whole number as its digits.
 pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
     if value.is_instance_of::<PyString>() {
         return text_of(value, place, "id").map(str::to_owned);
@@ -66,7 +66,7 @@ pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
     id.ok_or_else(|| refuse(place, format!("the id {value} is no number of JSON")))
 }
 
-/// The meta object that a value is; `None` is an empty one.
+/// Reads a value as a meta object; `None` is an empty one.
 pub fn meta_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Map<String, Value>> {
     if value.is_none() {
         return Ok(Map::new());
@@ -77,7 +77,7 @@ pub fn meta_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Map<String, Va
     }
 }
 
-/// A value as JSON.
+/// Converts a value to JSON.
 fn json_of(value: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<Value> {
     if depth > META_DEPTH_MAX {
         let what = format!("the meta object is nested more than {META_DEPTH_MAX} levels deep");
@@ -122,7 +122,7 @@ fn json_of(value: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<Valu
     Ok(json)
 }
 
-/// A meta object as a `dict`.
+/// Converts a meta object to a `dict`.
 pub fn dict_of<'py>(py: Python<'py>, meta: &Map<String, Value>) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in meta {
@@ -131,7 +131,7 @@ pub fn dict_of<'py>(py: Python<'py>, meta: &Map<String, Value>) -> PyResult<Boun
     Ok(dict)
 }
 
-/// What `json.loads` makes of a value, whose depth is that of a meta object at most.
+/// Converts a value as `json.loads` does; its depth is that of a meta object at most.
 fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
@@ -150,16 +150,16 @@ fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> 
     })
 }
 
-/// Which documents get an id that is made of the number of the item.
+/// The documents that get an id made of the number of the item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
-    /// All without one: it is the number. A text alone is a document.
+    /// All documents without an id: the id is the number. A text alone is a document.
     All,
-    /// Those whose id is `None`, or NaN as data frames have it: it is `item/` and the number.
+    /// Documents whose id is `None`, or NaN as in data frames: the id is `item/` and the number.
     Nulls,
 }
 
-/// The refusal that an exception is, if it is about the item alone.
+/// Converts an exception to a refusal, if it is about the item alone.
 pub fn refusal_of(py: Python<'_>, number: u64, error: &PyErr) -> PyResult<Option<Refusal>> {
     let class = py.import("cento._errors")?.getattr("InputError")?;
     if !error.matches(py, class)? {
@@ -170,8 +170,8 @@ pub fn refusal_of(py: Python<'_>, number: u64, error: &PyErr) -> PyResult<Option
     Ok(Some(Refusal { number, reason }))
 }
 
-/// The document that an item of an iterable is: `(id, text)`, `(id, text, meta)` or a mapping, and, if an id is
-/// given to all documents without, a text alone.
+/// Reads an item of an iterable as a document: `(id, text)`, `(id, text, meta)` or a mapping, and,
+/// if an id is given to all documents without one, a text alone.
 pub fn document_of(
     item: &Bound<'_, PyAny>,
     fields: &Fields,
@@ -231,7 +231,7 @@ pub fn checked(document: Document, place: &str) -> PyResult<Document> {
     }
 }
 
-/// What the library found, as JSON, by which the Python half makes its classes.
+/// Writes a result of the library as JSON; the Python half makes its classes of it.
 pub fn to_json(value: &impl Serialize) -> PyResult<String> {
     let json = serde_json::to_string(value);
     Ok(json.map_err(|e| Failure(Error::internal("a result", e.to_string())))?)

@@ -1,8 +1,8 @@
-//! Which documents of an iterator say what one before them has said?
+//! Deduplication of the documents of an iterator.
 //!
-//! One thread owns the run, which decides a batch at a time; the thread of Python feeds it from the iterator and gives
-//! each item back with its verdict, in order, once that is there. Rows of Arrow data come back as batches of those
-//! that stay ([`stream`](crate::stream)).
+//! One thread owns the run, which decides a batch at a time; the Python thread feeds it from the
+//! iterator and returns each item with its verdict, in order, once the verdict is there. Rows of
+//! Arrow data come back as batches of the kept rows ([`stream`](crate::stream)).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -29,19 +29,20 @@ use crate::query::Options;
 use crate::run;
 use crate::writer::{ends_at_once, entry_of};
 
-/// What has been decided of a document.
+/// The decision on a document.
 pub struct Decided {
-    /// The id; of what was refused its place.
+    /// The id; for a refused item its place.
     id: String,
-    /// With offsets in bytes; or why the item is no document.
+    /// The verdict with offsets in bytes; or the reason why the item is not a document.
     pub verdict: Result<Verdict, Refusal>,
-    /// The same with offsets in the unit that was asked for, where there are any.
+    /// The verdict with offsets in the requested unit, if it has any offsets.
     shown: Option<Verdict>,
-    /// The text that is kept, if passages were cut out.
+    /// The kept text, if passages were cut out.
     pub text: Option<String>,
 }
 
-/// A verdict, the same with offsets in the unit that was asked for, and the text that is kept if passages were cut out.
+/// A verdict, the verdict with offsets in the requested unit, and the kept text if passages were
+/// cut out.
 type DecisionRow = (String, String, Option<String>);
 
 impl Decided {
@@ -72,7 +73,7 @@ impl Decided {
         decided
     }
 
-    /// Of an item that is no document.
+    /// Makes the decision on an item that is not a document.
     fn refused(refusal: Refusal) -> Decided {
         let id = format!("item {}", refusal.number);
         Decided { id, verdict: Err(refusal), shown: None, text: None }
@@ -98,15 +99,15 @@ pub struct Dedup {
     run: Mutex<Run>,
 }
 
-/// What is deduplicated.
+/// The documents to deduplicate.
 enum Input {
-    /// Of the next item its number.
+    /// Items, with the number of the next one.
     Items { items: Py<PyIterator>, fields: Fields, number: u64, skips: bool },
     /// Rows of Arrow data.
     Tables(Tables),
 }
 
-/// A batch of Arrow data, on which verdicts are awaited.
+/// A batch of Arrow data that waits for its verdicts.
 struct PendingBatch {
     batch: RecordBatch,
     decided: Vec<Decided>,
@@ -120,14 +121,14 @@ impl PendingBatch {
 
 struct Run {
     input: Input,
-    /// None once the run has ended.
+    /// `None` once the run has ended.
     pipeline: Option<Pipeline>,
     verdicts: Receiver<Decided>,
     /// Items of Python without a verdict, in order.
     waiting: VecDeque<Py<PyAny>>,
     /// Batches without all of their verdicts, in order.
     batches: VecDeque<PendingBatch>,
-    /// What the iterator raised, which comes after the verdicts of the items before.
+    /// The exception of the iterator, raised after the verdicts of the items before it.
     raised: Option<PyErr>,
     is_fed: bool,
 }
@@ -140,7 +141,7 @@ struct Line<'a> {
     verdict: &'a Verdict,
 }
 
-/// The same of an item that is no document.
+/// A line about an item that is not a document.
 #[derive(Serialize)]
 struct FailedLine<'a> {
     id: &'a str,
@@ -148,13 +149,13 @@ struct FailedLine<'a> {
     reason: &'a str,
 }
 
-/// The memory for documents that are not committed yet, if not said otherwise.
+/// The default memory for documents that are not committed yet.
 const MEMORY_BYTES: usize = 512 << 20;
 
 /// Shorter runs of tokens are common to texts that have nothing to do with each other.
 const PASSAGE_MIN: u32 = 5;
 
-/// What is a duplicate, by the arguments of a call; refuses those that contradict each other.
+/// Makes the options that define a duplicate from the arguments of a call; refuses contradictions.
 fn dedup_options(
     options: &Options<'_, '_>,
     store_text: Option<bool>,
@@ -257,7 +258,7 @@ impl Dedup {
         let pipeline = Pipeline::start(&index, dedup.threads, None, skips, move |results| {
             // Removed at the end of the run.
             let _temporary = temporary;
-            // Those whose turn has not come.
+            // Refusals whose turn has not come.
             let refused = RefCell::new(VecDeque::new());
             let mut sink = |event: Event<'_>| {
                 let decided = match event {
@@ -311,7 +312,7 @@ impl Dedup {
         Ok(Dedup { run: Mutex::new(run) })
     }
 
-    /// The next item with its verdict; none at the end.
+    /// Returns the next item with its verdict; `None` at the end.
     fn read(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, DecisionRow)>> {
         let mut run = self.alone()?;
         let Some(decided) = run.next(py)? else { return Ok(None) };
@@ -320,8 +321,8 @@ impl Dedup {
         Ok(Some((item, decided.said()?)))
     }
 
-    /// Ends the run; what has not been committed is dropped. It does not wait long for that if `is_patient` is
-    /// not set.
+    /// Ends the run and drops everything that has not been committed. Waits only briefly unless
+    /// `is_patient` is set.
     pub fn close(&self, py: Python<'_>, is_patient: bool) {
         // Another thread that reads has the run, and ends it with its own.
         let pipeline = self.run.try_lock().ok().and_then(|mut run| run.pipeline.take());
@@ -342,7 +343,7 @@ impl Dedup {
         }
     }
 
-    /// The columns of the Arrow data that comes in; none if there is no batch of it.
+    /// Returns the columns of the incoming Arrow data; `None` if there is no batch.
     pub fn schema(&self, py: Python<'_>) -> PyResult<Option<SchemaRef>> {
         match &mut self.alone()?.input {
             Input::Tables(tables) => tables.schema(py),
@@ -350,7 +351,7 @@ impl Dedup {
         }
     }
 
-    /// The name of the column of the texts.
+    /// Returns the name of the column of the texts.
     pub fn text(&self) -> PyResult<String> {
         Ok(match &self.alone()?.input {
             Input::Tables(tables) => tables.text().into(),
@@ -358,7 +359,7 @@ impl Dedup {
         })
     }
 
-    /// The next batch that came in, with a verdict on each row; none at the end.
+    /// Returns the next incoming batch, with a verdict on each row; `None` at the end.
     pub fn batch(&self, py: Python<'_>) -> PyResult<Option<(RecordBatch, Vec<Decided>)>> {
         let mut run = self.alone()?;
         loop {
@@ -373,7 +374,7 @@ impl Dedup {
 }
 
 impl Drop for Dedup {
-    /// Waits a moment for the end of a run that was left, so that its index has no writer afterwards.
+    /// Waits briefly for the end of an abandoned run, so that its index has no writer afterwards.
     fn drop(&mut self) {
         let run = self.run.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = run.pipeline.take() {
@@ -383,7 +384,7 @@ impl Drop for Dedup {
 }
 
 impl Run {
-    /// The next verdict; none at the end.
+    /// Returns the next verdict; `None` at the end.
     fn next(&mut self, py: Python<'_>) -> PyResult<Option<Decided>> {
         loop {
             if let Ok(decided) = self.verdicts.try_recv() {
@@ -458,7 +459,7 @@ impl Run {
     fn end(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(pipeline) = self.pipeline.take() else { return Ok(()) };
         match &self.raised {
-            // What has been decided is given; nothing more is committed.
+            // Verdicts already reached are returned; nothing more is committed.
             Some(raised) => pipeline.abort(py, !ends_at_once(py, raised)),
             None => {
                 if let Err(error) = pipeline.end(py) {

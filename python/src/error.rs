@@ -1,4 +1,4 @@
-//! Which exception is an error of the library?
+//! Python exceptions for errors of the library.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// The exception of the package for an error, with what the error knows as attributes.
+/// Makes the exception of the package for an error, with its details as attributes.
 fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let reason = error.reason();
     let made = py.import("cento._errors")?.getattr(class(reason))?.call1((error.to_string(),))?;
@@ -40,7 +40,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(made))
 }
 
-/// The name of the class.
+/// Returns the name of the class for a reason.
 fn class(reason: Reason<'_>) -> &'static str {
     match reason {
         Reason::InvalidArgument { .. } => "InvalidArgumentError",
@@ -98,12 +98,12 @@ fn attributes(error: &Error) -> Vec<(&'static str, String)> {
     }
 }
 
-/// The error for arguments that cannot be used together.
+/// Makes the error for arguments that cannot be used together.
 pub fn refused(what: impl Into<String>) -> Failure {
     Failure(Error::arguments(what))
 }
 
-/// The error for an argument that cannot be used.
+/// Makes the error for an argument that cannot be used.
 pub fn refused_argument(
     argument: impl Into<Cow<'static, str>>,
     what: impl Into<String>,

@@ -1,4 +1,4 @@
-//! How do answers and comparisons show themselves? As the reports of `cento search` and `cento compare`.
+//! HTML pages of answers and comparisons: the reports of `cento search` and `cento compare`.
 
 use cento::{Analyzer, Answer, Error, PairPassage, Searcher, Subject};
 use cento_report::{Counting, Exclusions, Place, ReuseReport, ReuseSource, Run, Searched};
@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::offsets::stored;
 use crate::run;
 
-/// The page of an answer with passages; none if the text that was searched for is not known.
+/// Makes the page of an answer with passages; `None` if the text of the query is unknown.
 pub fn of_answer(
     searcher: &Searcher,
     subject: &Subject,
@@ -36,14 +36,14 @@ pub fn of_answer(
     Ok(Some(ReuseReport::new(run, vec![searched], Exclusions::default())?.html()))
 }
 
-/// What a comparison of two texts as JSON says of their passages.
+/// The parts of a comparison of two texts as JSON that describe passages.
 #[derive(Deserialize)]
 struct Common {
     passages: Vec<PairPassage>,
     complete: bool,
 }
 
-/// The page of a comparison of two texts, which is given as JSON with offsets in bytes.
+/// Makes the page of a comparison of two texts, which is given as JSON with offsets in bytes.
 #[pyfunction]
 pub fn comparison_page(
     py: Python<'_>,
@@ -68,7 +68,7 @@ pub fn comparison_page(
     })
 }
 
-/// The page of an answer, if it was kept what was asked.
+/// Makes the page of an answer, if its query was kept.
 pub fn page(
     py: Python<'_>,
     asked: Option<&(Searcher, Subject)>,

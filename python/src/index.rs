@@ -25,14 +25,14 @@ pub struct Index {
     open: Mutex<Open>,
 }
 
-/// File, section, offset, and what is wrong there.
+/// File, section, offset, and the problem there.
 type Problem = (String, String, u64, String);
 
 struct Open {
     /// The process that opened it.
     process: u32,
     index: cento::Index,
-    /// Over the commit that it shows; none while that cannot be read.
+    /// A searcher over the commit that it shows; `None` while that cannot be read.
     searcher: Option<Searcher>,
 }
 
@@ -45,7 +45,7 @@ impl Open {
     }
 }
 
-/// The settings of a new index.
+/// Makes the settings of a new index.
 pub fn config(
     scheme: &str,
     analyzer: &str,
@@ -58,7 +58,8 @@ pub fn config(
     Ok(config.with_max_df(max_df.unwrap_or_default()))
 }
 
-/// The limit of document frequency that a value is: a number of documents, a share of them, or text of either.
+/// Reads the limit of document frequency: a number of documents, a share of them, or text of
+/// either.
 pub fn max_df_of(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<MaxDf>> {
     let Some(value) = value.filter(|value| !value.is_none()) else { return Ok(None) };
     let parsed: cento::Result<MaxDf> = value.str()?.to_str()?.parse();
@@ -66,7 +67,7 @@ pub fn max_df_of(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<MaxDf>> {
 }
 
 impl Index {
-    /// The index; opened again if this is another process than that which opened it.
+    /// Returns the index; opens it again if another process opened it.
     pub fn index(&self) -> cento::Result<cento::Index> {
         Ok(self.opened()?.0)
     }
@@ -87,7 +88,7 @@ impl Index {
         Ok(opened)
     }
 
-    /// A searcher over the commit that the index shows.
+    /// Returns a searcher over the commit that the index shows.
     pub fn searcher(&self) -> cento::Result<Searcher> {
         let (index, searcher) = self.opened()?;
         if let Some(searcher) = searcher {
@@ -170,7 +171,8 @@ impl Index {
         run::short(py, || Ok(self.searcher()?.snapshot().find(&id)?.is_some()))
     }
 
-    /// The id, the text and the meta object as JSON of a stored document; none if there is no such document.
+    /// Returns the id, the text and the meta object as JSON of a stored document; `None` if it is
+    /// missing.
     fn document(
         &self,
         py: Python<'_>,
@@ -185,7 +187,7 @@ impl Index {
         found.map(|found| Ok((found.id, found.text, to_json(&found.meta)?))).transpose()
     }
 
-    /// The ids of all documents, in the order in which they are stored.
+    /// Returns the ids of all documents, in stored order.
     fn ids(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         run::long(py, |stop| {
             let searcher = self.searcher()?;
@@ -200,7 +202,7 @@ impl Index {
         to_json(&stats)
     }
 
-    /// The number of segments, and what is wrong with each damaged place.
+    /// Returns the number of segments, and the problem at each damaged place.
     fn check(&self, py: Python<'_>) -> PyResult<(usize, Vec<Problem>)> {
         // The library reads on to the end of it; only the waiting ends at a signal.
         let report = apart(py, self.index().map_err(Failure)?, |index| index.check())?;
@@ -209,7 +211,8 @@ impl Index {
         Ok((report.segments, problems.collect()))
     }
 
-    /// The segments before and after, and the deleted documents of which nothing is left.
+    /// Returns the numbers of segments before and after, and that of deleted documents removed for
+    /// good.
     fn compact(&self, py: Python<'_>, segments: usize) -> PyResult<(usize, usize, u64)> {
         let (done, snapshot) = apart(py, self.index().map_err(Failure)?, move |index| {
             let done = index.compact(segments)?;
@@ -259,7 +262,7 @@ impl Index {
         pairs::start(py, self, against, as_bytes, options)
     }
 
-    /// The clusters as JSON, one each.
+    /// Returns the clusters as JSON, one each.
     fn clusters(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
         pairs::clusters(py, self, options)
     }
@@ -270,8 +273,8 @@ impl Index {
     }
 }
 
-/// Does what the library cannot end early on a thread that is left behind at a signal; whatever it does
-/// to an index is done whole or not at all.
+/// Does work that the library cannot end early on a thread that is left behind at a signal; a
+/// change of an index is done whole or not at all.
 fn apart<T: Send + 'static>(
     py: Python<'_>,
     index: cento::Index,
@@ -280,7 +283,7 @@ fn apart<T: Send + 'static>(
     run::apart(py, move || work(index))
 }
 
-/// Refuses an index with other settings than those that are asked for.
+/// Refuses an index with other settings than the requested ones.
 pub fn check_settings(
     index: &cento::Index,
     scheme: Option<String>,
@@ -324,7 +327,7 @@ pub fn check_settings(
     Ok(())
 }
 
-/// The error of a pid that is not that which opened a writer.
+/// Makes the error for a writer that another process opened.
 pub fn forked(process: u32) -> Failure {
     refused(format!(
         "this writer was opened by process {process}, and its threads are not in this one; open a \

@@ -1,8 +1,9 @@
-//! The native half of the Python package `cento`: what does the library do for `package/cento`?
+//! The native half of the Python package `cento`, for `package/cento`.
 //!
-//! Names, types, defaults and documentation are in Python; here is what needs the library: values go in as
-//! Python's own; answers come out as tuples, other results as JSON of the library's own types, of which
-//! the Python half makes classes. Every call that may take long releases the GIL and looks for signals ([`run`]).
+//! Names, types, defaults and documentation are in Python; this half has the parts that need the
+//! library: values go in as Python's own; answers come out as tuples, other results as JSON of the
+//! library's own types, and the Python half makes classes of them. Every call that may take long
+//! releases the GIL and looks for signals ([`run`]).
 
 mod answer;
 mod arrow;

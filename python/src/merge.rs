@@ -1,4 +1,4 @@
-//! How do finished indexes become one?
+//! Merging of finished indexes.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use crate::convert::to_json;
 use crate::error::refused;
 use crate::run;
 
-/// Takes the segments of the shards into the index at `path`, which is created if there is none; what
-/// was done, as JSON.
+/// Takes the segments of the shards into the index at `path`, which is created if it does not
+/// exist; returns the result as JSON.
 #[pyfunction]
 pub fn merge(
     py: Python<'_>,
@@ -31,7 +31,7 @@ pub fn merge(
     if shards.is_empty() {
         return Err(refused("there are no indexes to merge; name at least one").into());
     }
-    // The library cannot end it early: it is done whole or not at all, whoever waits.
+    // The library cannot end it early: it is done whole or not at all, even if the caller has gone.
     let options = AddIndexesOptions { on_conflict, remove };
     let merged = run::apart(py, move || Index::add_indexes(path, &shards, options))?;
     to_json(&merged)

@@ -1,4 +1,4 @@
-//! Which character of a `str` is the byte at this offset?
+//! Offsets in characters of a `str` from offsets in bytes.
 
 use cento::{Answer, PairPassage, Passage, Searcher, Subject, Unit};
 
@@ -6,17 +6,17 @@ use cento::{Answer, PairPassage, Passage, Searcher, Subject, Unit};
 pub struct CodePoints<'a> {
     text: &'a str,
     is_ascii: bool,
-    /// The last byte that was asked for, and its code point.
+    /// The last byte that was requested, and its code point.
     last: (usize, usize),
 }
 
 impl<'a> CodePoints<'a> {
-    /// Of this text.
+    /// Starts at the first byte of this text.
     pub fn new(text: &'a str) -> CodePoints<'a> {
         CodePoints { text, is_ascii: text.is_ascii(), last: (0, 0) }
     }
 
-    /// The number of code points before a byte, which begins one or is the end.
+    /// Returns the number of code points before a byte, which begins one or is the end.
     pub fn at(&mut self, byte: u32) -> u32 {
         if self.is_ascii {
             return byte;
@@ -29,7 +29,7 @@ impl<'a> CodePoints<'a> {
         count as u32
     }
 
-    /// A range of bytes as one of code points.
+    /// Converts a range of bytes to one of code points.
     pub fn range(&mut self, (start, end): (u32, u32)) -> (u32, u32) {
         (self.at(start), self.at(end))
     }
@@ -47,7 +47,7 @@ pub fn convert(passages: &mut [Passage], query: &str, hit: &str) {
     }
 }
 
-/// The text of a stored document; empty if there is none.
+/// Returns the text of a stored document; empty if there is no such text.
 pub fn stored(searcher: &Searcher, id: &str) -> cento::Result<String> {
     let snapshot = searcher.snapshot();
     let Some(address) = snapshot.find(id)? else { return Ok(String::new()) };
@@ -61,7 +61,7 @@ pub fn convert_pairs(passages: &mut Vec<PairPassage>, a: &str, b: &str) {
     passages.extend(of_search.into_iter().map(PairPassage::from));
 }
 
-/// The answer with passages in code points; none if it has no passages.
+/// Returns the answer with passages in code points; `None` if it has no passages.
 pub fn of_answer(
     searcher: &Searcher,
     subject: &Subject,

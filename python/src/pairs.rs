@@ -1,4 +1,4 @@
-//! Which documents of an index belong together?
+//! Pairs and clusters of the documents of an index.
 
 use std::collections::VecDeque;
 use std::ffi::CString;
@@ -36,7 +36,7 @@ pub struct Pairs {
     warning: Arc<Mutex<Option<String>>>,
 }
 
-/// So many documents' pairs wait to be read.
+/// The maximum number of documents whose pairs wait to be read.
 const WAITING: usize = 64;
 
 /// Starts to look for the pairs of an index, or of it and another.
@@ -114,7 +114,7 @@ pub fn start(
                     Ok(pair)
                 };
                 let pairs = pairs.into_iter().map(report).collect::<cento::Result<Vec<_>>>()?;
-                // Nobody reads any more.
+                // There is no reader any more.
                 if !pairs.is_empty() && sender.send(Ok(pairs)).is_err() {
                     return Err(Error::Cancelled);
                 }
@@ -209,12 +209,12 @@ impl Pairs {
 
 #[pymethods]
 impl Pairs {
-    /// The next pair as JSON; none at the end.
+    /// Returns the next pair as JSON; `None` at the end.
     fn read(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.next(py)?.map(|pair| to_json(&pair)).transpose()
     }
 
-    /// All that are left as a table.
+    /// Returns all remaining pairs as a table.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         let mut pairs = Vec::new();
         while let Some(pair) = self.next(py)? {
@@ -230,7 +230,7 @@ impl Drop for Pairs {
     }
 }
 
-/// The clusters of an index as JSON, one each.
+/// Returns the clusters of an index as JSON, one each.
 pub fn clusters(
     py: Python<'_>,
     index: &Index,

@@ -1,9 +1,9 @@
-//! How do several threads sign what one thread of Python hands over, in order and in bounded memory?
+//! Signing of documents from one Python thread by several threads, in order and in bounded memory.
 //!
-//! The thread of Python collects batches; workers sign them; one more thread takes the results in the order of the
-//! batches. For each batch a place in the queue of turns is taken before it is handed to the workers, so
-//! the length of that queue bounds what is under way, and the batch whose turn it is is always being
-//! worked on.
+//! The Python thread collects batches; workers sign them; one more thread takes the results in the
+//! order of the batches. For each batch a place in the queue of turns is taken before it is handed
+//! to the workers, so the length of that queue bounds the number of batches in progress, and the
+//! batch at the head of the queue is always being signed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,26 +17,27 @@ use crate::arrow::Rows;
 use crate::error::Failure;
 use crate::run::{self, Flag};
 
-/// A batch is handed over when it has about so many bytes of text.
+/// A batch is handed over when its text has about this number of bytes.
 pub const BATCH_BYTES: usize = 256 << 10;
 
-/// Or so many documents.
+/// A batch is handed over when it has this number of documents.
 pub const BATCH_DOCUMENTS: usize = 512;
 
-/// So many batches of each worker are under way.
+/// The number of batches in progress for each worker.
 const BATCHES_PER_THREAD: usize = 4;
 
-/// An item or a row that is no document.
+/// An item or a row that is not a document.
 #[derive(Debug, Clone)]
 pub struct Refusal {
     /// Its number, from 0.
     pub number: u64,
-    /// Why, as a clause.
+    /// The reason, as a clause.
     pub reason: String,
 }
 
 impl Refusal {
-    /// Of an error about the item or row with this number; gives an error back that is not about it alone.
+    /// Makes the refusal of the item or row with this number; returns an error that is not about it
+    /// alone.
     pub fn of(number: u64, error: Error) -> Result<Refusal> {
         let reason = match error {
             Error::Cancelled => return Err(Error::Cancelled),
@@ -48,13 +49,13 @@ impl Refusal {
     }
 }
 
-/// A document with its number, or why there is none.
+/// A document with its number, or the reason why it was refused.
 pub struct Entry {
     /// The number of the item or row, from 0.
     pub number: u64,
     /// The document.
     pub document: std::result::Result<Document, Refusal>,
-    /// Its id is its number, which nobody has chosen.
+    /// Whether its id is its number, which the caller did not choose.
     pub is_numbered: bool,
 }
 
@@ -62,19 +63,20 @@ pub struct Entry {
 pub enum Batch {
     /// As they are.
     Documents(Vec<Entry>),
-    /// Rows of a table, of which the workers make documents.
+    /// Rows of a table; the workers make documents of them.
     Rows(Rows),
 }
 
-/// What has been made of a document.
+/// The result of signing a document.
 pub enum SignOutcome {
     /// Its signature.
     Signed(SignedDocument),
-    /// The same, of a document whose id is its number, which is here: it must not replace another.
+    /// The signature of a document whose id is its number, given here: it must not replace another.
     Numbered(u64, SignedDocument),
-    /// Nothing: the last commit holds the same.
+    /// No signature: the last commit holds the same document.
     Known(Document),
-    /// Nothing: it is no document, or could not be signed, and others are to follow.
+    /// No signature: it is not a document or could not be signed, and later documents are still
+    /// expected.
     Refused(Refusal),
 }
 
@@ -85,9 +87,9 @@ struct Job {
     out: Sender<Signatures>,
 }
 
-/// Threads that sign, and one that takes.
+/// Threads that sign, and one that takes the results.
 pub struct Pipeline {
-    /// Both none once the input has ended.
+    /// `None` once the input has ended.
     queues: Option<(Sender<Receiver<Signatures>>, Sender<Job>)>,
     done: Receiver<Result<()>>,
     stop: Flag,
@@ -111,7 +113,8 @@ impl Iterator for Results {
             if let Some(made) = self.current.next() {
                 return Some(made);
             }
-            // Its end is that of the input only if nobody has stopped: that is looked at once more.
+            // The end of the queue is the end of the input only if `stop` is not set: check it once
+            // more.
             match self.turns.recv() {
                 Ok(turn) => match turn.recv() {
                     Ok(made) => self.current = made.into_iter(),
@@ -130,8 +133,9 @@ impl Iterator for Results {
 }
 
 impl Pipeline {
-    /// Starts threads that sign as `index` does and leave alone what `known` holds, and one for `take`, whose result is
-    /// that of [`end`](Self::end). If `skips` is set, what is no document does not end the input.
+    /// Starts threads that sign as `index` does and leave alone the documents that `known` holds,
+    /// and one for `take`, whose result [`end`](Self::end) returns. If `skips` is set, items that
+    /// are not documents do not end the input.
     pub fn start(
         index: &Index,
         threads: usize,
@@ -164,25 +168,26 @@ impl Pipeline {
         Pipeline { queues: Some((turns_in, jobs_in)), done, stop }
     }
 
-    /// Hands a batch over; waits for room. `false` if no more is taken: [`end`](Self::end) says why.
+    /// Hands a batch over; waits for room. Returns `false` if no more is taken: [`end`](Self::end)
+    /// returns the reason.
     pub fn give(&self, py: Python<'_>, batch: Batch) -> PyResult<bool> {
         let Some((turns, jobs)) = &self.queues else { return Ok(false) };
         let (out, turn) = bounded(1);
         Ok(run::send(py, turns, turn)? && run::send(py, jobs, Job { batch, out })?)
     }
 
-    /// Says that there is no more input, without waiting.
+    /// Ends the input, without waiting.
     pub fn close(&mut self) {
         self.queues = None;
     }
 
-    /// Waits until everything has been taken.
+    /// Waits until all results have been taken.
     pub fn end(mut self, py: Python<'_>) -> PyResult<()> {
         self.close();
         Ok(run::wait(py, &self.done, &self.stop)?.map_err(Failure)?)
     }
 
-    /// Ends as soon as possible, and waits for that; not long, if `is_patient` is not set.
+    /// Stops as soon as possible, and waits for that; only briefly unless `is_patient` is set.
     pub fn abort(mut self, py: Python<'_>, is_patient: bool) {
         self.stop.store(true, Ordering::Relaxed);
         self.close();
@@ -192,7 +197,7 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // Before the queues close, whose end would be taken for that of the input.
+        // Before the queues close: their end would pass for the end of the input.
         if self.queues.is_some() {
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -216,7 +221,7 @@ fn sign(
     let mut made = Vec::with_capacity(documents.len());
     for Entry { number, document, is_numbered } in documents {
         let result = match document {
-            // What ends the input has been raised where it was found, or is the last here.
+            // The error that ends the input has been raised at its origin, or is the last here.
             Err(refusal) => match skips {
                 true => Ok(SignOutcome::Refused(refusal)),
                 false => Err(Error::input(format!("row {number}"), refusal.reason)),
@@ -238,7 +243,7 @@ fn sign(
     made
 }
 
-/// Signs a document. What a library does with a text costs no other one.
+/// Signs a document. A panic in a library on one text does not affect the others.
 fn sign_one(
     number: u64,
     document: Document,
@@ -247,7 +252,7 @@ fn sign_one(
     stop: &AtomicBool,
 ) -> Result<SignOutcome> {
     let digest = cento::Digest::of(document.text.as_bytes());
-    // What cannot be read now cannot be read by the writer, which says so.
+    // If the index cannot be read here, the writer cannot read it either, and returns the error.
     if known.is_some_and(|known| known.holds(&document, digest).unwrap_or(false)) {
         return Ok(SignOutcome::Known(document));
     }

@@ -1,4 +1,4 @@
-//! Which query do these keyword arguments make?
+//! Queries from keyword arguments.
 
 use cento::join::pairs::PairRank;
 use cento::search::{Query, SearchOptions, Thresholds};
@@ -15,12 +15,12 @@ use crate::index::max_df_of;
 pub struct Options<'a, 'py>(pub &'a Bound<'py, PyDict>);
 
 impl<'py> Options<'_, 'py> {
-    /// The value with this name, unless it is `None`.
+    /// Returns the value with this name, unless it is `None`.
     pub fn get(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(self.0.get_item(name)?.filter(|value| !value.is_none()))
     }
 
-    /// The same as a value of Rust.
+    /// Returns the value with this name as a Rust value.
     pub fn value<T>(&self, name: &'static str) -> PyResult<Option<T>>
     where
         T: for<'a> FromPyObject<'a, 'py>,
@@ -35,7 +35,7 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
-    /// Whether what is no document, or no text, is left out and named, by `on_error`.
+    /// Returns whether items that are not documents or texts are left out and named, by `on_error`.
     pub fn skips(&self) -> PyResult<bool> {
         let given: Option<String> = self.value("on_error")?;
         match given.as_deref() {
@@ -48,7 +48,7 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
-    /// A share, 0 to 1.
+    /// Returns a share, 0 to 1.
     pub fn share(&self, name: &'static str) -> PyResult<Option<f64>> {
         let share: Option<f64> = self.value(name)?;
         match share {
@@ -60,14 +60,14 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
-    /// What a pair must have; the default if nothing is asked for.
+    /// Returns the thresholds of a pair; the default if no threshold is given.
     pub fn thresholds(&self, default: Thresholds) -> PyResult<Thresholds> {
         let Among { thresholds } = self.read()?;
         thresholds.check().map_err(Failure)?;
         Ok(thresholds.or(default))
     }
 
-    /// By what pairs are ranked, if it is said.
+    /// Returns the order of pairs, if it is given.
     pub fn pair_rank(&self) -> PyResult<Option<PairRank>> {
         let rank: Option<String> = self.value("rank")?;
         match rank.as_deref() {
@@ -83,7 +83,7 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
-    /// A query, of which only the subject is still to come: all keywords are its options.
+    /// Returns a query without its subject: all keywords are its options.
     pub fn query(&self) -> PyResult<Query> {
         let Asked { thresholds, options } = self.read()?;
         let mut query = Query::text("");
@@ -134,7 +134,7 @@ struct Among {
     thresholds: Thresholds,
 }
 
-/// The value of an option as JSON.
+/// Returns the value of an option as JSON.
 fn json_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if name == "max_df" {
         let max_df = max_df_of(Some(value))?;

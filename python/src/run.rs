@@ -1,8 +1,9 @@
-//! How does a long call leave Python running, and end at Ctrl-C?
+//! Long calls that leave Python running and end at Ctrl-C.
 //!
-//! Python handles signals on its main thread, when code of Python runs there. So what may take long is done
-//! on another thread, while the main thread waits without the GIL and looks for signals every few
-//! hundredths of a second. Other threads get no signals: they do their work themselves.
+//! Python handles signals on its main thread, when Python code runs there. So work that may take
+//! long is done on another thread, while the main thread waits without the GIL and looks for
+//! signals every few hundredths of a second. Other threads get no signals: they do their work
+//! themselves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,17 +15,17 @@ use pyo3::prelude::*;
 
 use crate::error::Failure;
 
-/// How often a waiting thread looks for signals.
+/// The interval between two looks for signals by a waiting thread.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long a thread that has got a signal waits for others to end: some work of the writer cannot be
+/// The time that a thread with a signal waits for others to end: some work of the writer cannot be
 /// stopped, such as writing a segment, and does no harm if it goes on.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Tells a computation to end.
+/// A request to a computation to end.
 pub type Flag = Arc<AtomicBool>;
 
-/// Does what takes no longer than it takes to notice: without the GIL, on this thread.
+/// Does work that is too short to notice: without the GIL, on this thread.
 pub fn short<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> cento::Result<T> + Send,
@@ -33,7 +34,8 @@ pub fn short<T: Send>(
     Ok(done.map_err(Failure)?)
 }
 
-/// Does what may take long: without the GIL, and ends soon after a signal whose handler raises.
+/// Does work that may take long: without the GIL, and ends soon after a signal whose handler
+/// raises.
 pub fn long<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Flag) -> cento::Result<T> + Send,
@@ -60,7 +62,8 @@ pub fn wait<T: Send>(py: Python<'_>, receiver: &Receiver<T>, stop: &AtomicBool) 
     wait_with(py, receiver, stop, true)
 }
 
-/// The same; after a signal it waits for the message in any case, unless `is_hasty` is set.
+/// Takes the next message as [`wait`] does; after a signal it waits for the message in any case,
+/// unless `is_hasty` is set.
 fn wait_with<T: Send>(
     py: Python<'_>,
     receiver: &Receiver<T>,
@@ -97,7 +100,8 @@ pub fn settle<T: Send>(py: Python<'_>, receiver: &Receiver<T>, is_patient: bool)
     });
 }
 
-/// Sends a message; waits for room without the GIL. `false` if nobody takes messages any more.
+/// Sends a message; waits for room without the GIL. Returns `false` if there is no receiver any
+/// more.
 pub fn send<T: Send>(py: Python<'_>, sender: &Sender<T>, message: T) -> PyResult<bool> {
     let mut message = message;
     loop {
@@ -116,7 +120,8 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     threading.call_method0("get_ident")?.eq(main)
 }
 
-/// Does what cannot be ended early on a thread of its own, which is left behind when a signal comes.
+/// Does work that cannot be ended early on its own thread, which is left behind when a signal
+/// comes.
 pub fn apart<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> cento::Result<T> + Send + 'static,
@@ -139,7 +144,8 @@ pub fn apart<T: Send + 'static>(
     }
 }
 
-/// Takes the next message; waits for it without the GIL. None when there is nobody left to send one.
+/// Takes the next message; waits for it without the GIL. Returns `None` when there is no sender
+/// left.
 pub fn receive<T: Send>(py: Python<'_>, receiver: &Receiver<T>) -> PyResult<Option<T>> {
     loop {
         match py.detach(|| receiver.recv_timeout(INTERVAL)) {

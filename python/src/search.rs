@@ -1,4 +1,4 @@
-//! What is asked of an index?
+//! Searches of an index.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,7 +22,7 @@ use crate::run::{self, Flag};
 /// Scheme, analyzer, digest of the frequency table, tokens, and fingerprints with their positions.
 pub type ForeignSignature = (String, String, Option<String>, u32, Vec<(u64, u32)>);
 
-/// A text of so many bytes is searched for in less time than it takes to notice.
+/// The maximum length of a text for a search that is too short to notice.
 const SHORT_BYTES: usize = 16 << 10;
 
 /// Searches for a text, a stored document or a signature.
@@ -71,7 +71,7 @@ pub fn one(
     Ok(Answer::new(Arc::new(found?), as_bytes))
 }
 
-/// Searches, and takes what was searched for out of the query.
+/// Searches, and moves the subject out of the query.
 fn find(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result<SearchAnswer> {
     let answer = searcher.search(query)?;
     let shown = match as_bytes {
@@ -86,7 +86,7 @@ fn find(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result
     Ok(SearchAnswer { answer, shown, asked })
 }
 
-/// Refuses what is no text, of which nothing could be found.
+/// Refuses input that is not text, because nothing could be found for it.
 fn checked(text: &str) -> cento::Result<&str> {
     match no_text_in(text) {
         Some(why) => Err(Error::input("the text", why)),
@@ -177,7 +177,7 @@ pub fn many(
     })
 }
 
-/// What is searched for with a signature that was made as `config` says.
+/// Makes the subject of a query from a signature that was made with `config`.
 fn subject(signature: ForeignSignature, config: &Config) -> PyResult<Subject> {
     let (scheme, analyzer, frequencies, tokens, fingerprints) = signature;
     let own = (config.scheme.to_string(), config.analyzer.to_string());

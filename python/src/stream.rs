@@ -1,4 +1,4 @@
-//! Which rows of Arrow data stay, as Arrow data?
+//! The kept rows of Arrow data, as Arrow data.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,7 +33,7 @@ pub struct Stream {
     /// The column of the texts.
     text: String,
     annotates: bool,
-    /// Rows that are no documents have a verdict with a reason.
+    /// Whether rows that are not documents get a verdict with a reason.
     skips: bool,
     /// No more rows come.
     is_over: AtomicBool,
@@ -69,13 +69,13 @@ impl Stream {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The number of rows that were no documents, of those that have been read.
+    /// Returns the number of rows that were not documents, among those read.
     #[getter]
     fn failed(&self) -> u64 {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Which they are, and why; the first of them.
+    /// Returns the first refused rows, with their reasons.
     #[getter]
     fn refusals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let class = py.import("cento._types")?.getattr("Refusal")?;
@@ -91,7 +91,7 @@ impl Stream {
         Ok(self.next(py)?.map(Table::new))
     }
 
-    /// Ends the run; what has not been committed is dropped.
+    /// Ends the run and drops everything that has not been committed.
     fn close(&self, py: Python<'_>) {
         self.is_over.store(true, Ordering::Relaxed);
         self.run.get().close(py, true);
@@ -126,7 +126,7 @@ impl Stream {
 }
 
 impl Stream {
-    /// The next batch of which anything stays; none at the end.
+    /// Returns the next batch with any kept rows; `None` at the end.
     fn next(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
         let next = self.read(py);
         if !matches!(next, Ok(Some(_))) {
@@ -175,7 +175,7 @@ impl Stream {
     }
 }
 
-/// The column of texts without the passages that were cut out.
+/// Makes the column of texts without the passages that were cut out.
 fn replaced(texts: &ArrayRef, decided: &[Decided]) -> Result<ArrayRef, ArrowError> {
     let plain = cast(texts, &DataType::LargeUtf8)?;
     let own = plain.as_string::<i64>();
@@ -197,7 +197,7 @@ fn members(skips: bool) -> Fields {
     members.into()
 }
 
-/// The column of verdicts.
+/// Makes the column of verdicts.
 fn annotation(decided: &[Decided], skips: bool) -> ArrayRef {
     let each = || decided.iter().map(|decided| decided.verdict.as_ref().ok());
     let kind = |verdict: Option<&Verdict>| match verdict {

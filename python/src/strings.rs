@@ -1,4 +1,4 @@
-//! Which texts and ids are in a column of Arrow?
+//! Texts and ids in Arrow columns.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use serde_json::value::RawValue;
 /// A column of strings, or of bytes that are strings.
 pub struct StringColumn {
     values: ArrayRef,
-    /// The rows whose bytes are no string.
+    /// The rows whose bytes are not a string.
     not_utf8: Vec<bool>,
 }
 
 impl StringColumn {
-    /// Of a column, whose name is `place`.
+    /// Reads a column, whose name is `place`.
     pub fn new(array: &ArrayRef, place: &str) -> Result<StringColumn> {
         let plain = match array.data_type() {
             DataType::Dictionary(_, values) => cast(array, values)
@@ -34,7 +34,7 @@ impl StringColumn {
             | DataType::LargeBinary
             | DataType::BinaryView
             | DataType::FixedSizeBinary(_) => {
-                // A row that is no string is null after it.
+                // A row that is not a string is null after it.
                 let values = cast(&plain, &DataType::LargeBinary)
                     .and_then(|bytes| cast(&bytes, &DataType::LargeUtf8))
                     .map_err(|e| Error::input(format!("the column `{place}`"), e.to_string()))?;
@@ -49,12 +49,12 @@ impl StringColumn {
         }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// The string of a row, if there is one.
+    /// Returns the string of a row, if there is one.
     pub fn at(&self, row: usize) -> Option<&str> {
         (!self.values.is_null(row)).then(|| match self.values.data_type() {
             DataType::LargeUtf8 => self.values.as_string::<i64>().value(row),
@@ -63,14 +63,15 @@ impl StringColumn {
         })
     }
 
-    /// Whether a row has bytes that are no string.
+    /// Returns whether a row has bytes that are not a string.
     pub fn is_not_utf8(&self, row: usize) -> bool {
         self.not_utf8.get(row).is_some_and(|is_bad| *is_bad)
     }
 }
 
-/// A column of ids as strings: as the command line reads them from a file. Numbers that are whole are their
-/// digits, also those with a fraction of 0; bytes of one length, and those that are no text, are hexadecimal.
+/// Reads a column of ids as strings, as the command line reads them from a file. Whole numbers are
+/// their digits, also those with a fraction of 0; bytes of one length, and those that are not text,
+/// are hexadecimal.
 pub fn ids_of(ids: &ArrayRef, are_uuids: bool) -> std::result::Result<ArrayRef, ArrowError> {
     let ids = match ids.data_type() {
         DataType::Dictionary(_, values) => &cast(ids, values)?,
@@ -124,7 +125,7 @@ pub fn ids_of(ids: &ArrayRef, are_uuids: bool) -> std::result::Result<ArrayRef, 
     let is_null = |row| nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
     let values = (0..ids.len()).map(|row| match is_null(row) {
         true => Ok(None),
-        // As data frames have what is missing.
+        // Data frames use NaN for missing values.
         false => shown(row).map(|id| Some(id).filter(|id| id != "NaN")),
     });
     let values = values.collect::<std::result::Result<Vec<_>, _>>()?;
@@ -135,7 +136,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// 32 digits in the groups in which UUIDs are written.
+/// Formats 32 digits in the groups of a UUID.
 fn uuid(digits: &str) -> String {
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }

@@ -22,23 +22,23 @@ pub struct Writer {
     index: Py<Index>,
     memory_bytes: usize,
     process: u32,
-    /// None outside the block.
+    /// `None` outside the block.
     open: Arc<Mutex<Option<cento::Writer>>>,
 }
 
-/// The memory for everything on its way, if not said otherwise.
+/// The default memory for everything in progress.
 const MEMORY_BYTES: usize = 512 << 20;
 
-/// What was done: added, replaced and unchanged documents, and what was refused.
+/// The result of an addition: added, replaced and unchanged documents, and refusals.
 #[derive(Default)]
 struct Counts {
     documents: [u64; 3],
     failed: u64,
-    /// The first of those that failed.
+    /// The first refusals.
     refusals: Vec<Refusal>,
 }
 
-/// So many refusals are kept, at most; all are counted.
+/// The maximum number of refusals that are kept; all are counted.
 pub const REFUSALS_MAX: usize = 10_000;
 
 /// The counts for Python: added, replaced, unchanged and failed, and numbers and reasons of the first that failed.
@@ -83,7 +83,7 @@ fn check_new(writer: &cento::Writer, signed: &SignedDocument) -> cento::Result<(
     Err(Error::input(id.clone(), cento::Refusal::new(Reason::IdTaken, what)))
 }
 
-/// Does something with an open writer.
+/// Calls `work` with the open writer.
 fn with<T>(
     open: &Mutex<Option<cento::Writer>>,
     work: impl FnOnce(&mut cento::Writer) -> cento::Result<T>,
@@ -93,7 +93,7 @@ fn with<T>(
 }
 
 impl Writer {
-    /// A writer of an index, which is opened when its block begins.
+    /// Makes a writer of an index, which opens when its block begins.
     pub fn open(index: &Bound<'_, Index>, memory: Option<usize>) -> PyResult<Writer> {
         Ok(Writer {
             index: index.clone().unbind(),
@@ -110,7 +110,7 @@ impl Writer {
         }
     }
 
-    /// Adds what `feed` gives until it gives no more.
+    /// Adds the batches of `feed` until it has no more.
     fn add_batches(
         &self,
         py: Python<'_>,
@@ -153,7 +153,7 @@ impl Writer {
         let fed = feed_all(py, &pipeline, &mut feed);
         match fed {
             Ok(()) => pipeline.end(py)?,
-            // What came before is added, whatever the threads were doing.
+            // Documents before the exception are added, whatever the state of the threads.
             Err(error) if !ends_at_once(py, &error) => {
                 pipeline.end(py)?;
                 return Err(error);
@@ -168,7 +168,7 @@ impl Writer {
     }
 }
 
-/// Whether this is a signal, such as that of Ctrl-C, rather than a bad document.
+/// Returns whether this is a signal, such as that of Ctrl-C, rather than a bad document.
 pub fn ends_at_once(py: Python<'_>, error: &PyErr) -> bool {
     !error.is_instance_of::<pyo3::exceptions::PyException>(py)
 }
@@ -187,10 +187,11 @@ fn feed_all(
     Ok(())
 }
 
-/// Makes a document of an item, or, if `skips` is set, the reason why it is none.
+/// Makes a document of an item, or, if `skips` is set, returns the reason why the item is not one.
 ///
 /// # Errors
-/// What the iterator raised, and what the item is not, if `skips` is not set.
+/// The exception of the iterator, and, unless `skips` is set, the reason why the item is not a
+/// document.
 pub fn entry_of(
     py: Python<'_>,
     item: PyResult<Bound<'_, PyAny>>,
@@ -213,20 +214,20 @@ pub fn entry_of(
 pub struct Batches<'a, 'py> {
     items: &'a Bound<'py, PyAny>,
     fields: &'a Fields,
-    /// What is no document does not end them.
+    /// Whether items that are not documents are skipped, and do not end the batches.
     skips: bool,
-    /// Of the next item.
+    /// The number of the next item.
     number: u64,
     raised: Option<PyErr>,
 }
 
 impl<'a, 'py> Batches<'a, 'py> {
-    /// Of this iterator.
+    /// Creates batches of this iterator.
     pub fn new(items: &'a Bound<'py, PyAny>, fields: &'a Fields, skips: bool) -> Batches<'a, 'py> {
         Batches { items, fields, skips, number: 0, raised: None }
     }
 
-    /// The next batch; none at the end.
+    /// Returns the next batch; `None` at the end.
     pub fn next(&mut self) -> PyResult<Option<Batch>> {
         if let Some(error) = self.raised.take() {
             return Err(error);
@@ -259,7 +260,7 @@ impl Writer {
     fn begin(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process()?;
         let index = self.index.get().index().map_err(Failure)?;
-        // Half for the writer; the rest is what is being signed, and what merging takes for a while.
+        // Half for the writer; the rest is for documents being signed, and at times for merges.
         let options =
             WriterOptions { memory_bytes: self.memory_bytes / 2, ..WriterOptions::default() };
         run::short(py, || {
@@ -343,7 +344,7 @@ impl Writer {
             writer.commit()?;
             Ok(writer.committed()?.clone())
         };
-        // The commit itself, and not the last one: another process may write when this one has finished.
+        // This commit, and not the last one: another process may write when this one has finished.
         let snapshot = run::long(py, |_| with(&open, committed))?;
         self.index.get().show(snapshot);
         Ok(())
@@ -359,8 +360,8 @@ impl Writer {
         })
     }
 
-    /// Drops what has not been committed, and gives up the lock; without waiting long for that if `is_patient`
-    /// is not set.
+    /// Drops everything that has not been committed, and releases the lock; waits only briefly for
+    /// that unless `is_patient` is set.
     fn discard(&self, py: Python<'_>, is_patient: bool) {
         if self.process != std::process::id() {
             return;
@@ -387,7 +388,7 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // Its threads, for which its end waits, are in the other process, and so is its lock.
+            // Its end waits for its threads, and these are in the other process, as is its lock.
             std::mem::forget(std::mem::take(&mut self.open));
         }
     }

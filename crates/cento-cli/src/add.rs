@@ -27,11 +27,12 @@ use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there
 ///
 /// Creates the index if it does not exist. With --url, sends the documents to a service.
 ///
-/// A file with JSON objects (one per line, in an array, or in an array that is a member of an object) or a
-/// table (.csv, .tsv) holds one document per record. Any other file is one document, with its path as id:
-/// text, HTML, and, if this build has the feature `office`, docx, doc, odt, rtf, pdf, epub, pptx and odp.
-/// Files can be compressed as .gz, .zst, .bz2 or .xz, and stand in .tar and .zip archives. A document that is already stored with
-/// the same text and meta is left unchanged, so you can repeat a run that was interrupted.
+/// A file with JSON objects (one per line, in an array, or in an array that is a member of an
+/// object) or a table (.csv, .tsv) holds one document per record. Any other file is one document,
+/// with its path as id: text, HTML, and, if this build has the feature `office`, docx, doc, odt,
+/// rtf, pdf, epub, pptx and odp. Files can be compressed as .gz, .zst, .bz2 or .xz, and be in .tar
+/// and .zip archives. A document that is already stored with the same text and meta is left
+/// unchanged, so you can repeat a run that was interrupted.
 ///
 /// Every file and every record becomes a document, or is named with the reason why not. The exit status is 2
 /// if a record or a file was refused, or if nothing was added. An id that was made of a file name never replaces
@@ -72,7 +73,7 @@ pub struct Add {
     format: Format,
 }
 
-/// How documents are read.
+/// Options for reading documents.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
     /// JSON field or column that holds the id.
@@ -107,7 +108,7 @@ pub struct SourceArgs {
     readers: ReaderArgs,
 }
 
-/// What is read of HTML pages.
+/// The parts of HTML pages to read.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum HtmlArg {
     /// The part with many words and few tags: the content, without menus.
@@ -133,11 +134,12 @@ impl From<HtmlArg> for Html {
 /// doubling and wait for the compressor. Ten documents of 20 MB took 250 MiB, whatever the budget was.
 const RECORD_SHARE: usize = 8;
 
-/// The least limit of a record: twelve times this is in what the budget does not count.
+/// The minimum limit of a record: twelve times this fits into the memory that the budget does not
+/// count.
 const RECORD_BYTES_MIN: usize = 1 << 20;
 
 impl SourceArgs {
-    /// The options.
+    /// Returns the options.
     pub fn options(&self) -> SourceOptions {
         let defaults = SourceOptions::default();
         SourceOptions {
@@ -159,11 +161,12 @@ impl SourceArgs {
         }
     }
 
-    /// The options, for records that are held within this many bytes of memory. Half of it may go to what a
-    /// compressed stream refers back to, if that is more than it may have anyway.
+    /// Returns the options, for records that are held within this number of bytes of memory. Half
+    /// of it may go to the window of a compressed stream, if that is more than the window may have
+    /// anyway.
     ///
     /// # Errors
-    /// When longer ones are asked for.
+    /// When longer records are requested.
     pub fn options_within(&self, memory: usize) -> cento::Result<SourceOptions> {
         let options = self.options();
         let max = (memory / RECORD_SHARE).max(RECORD_BYTES_MIN);

@@ -13,11 +13,11 @@ use cento::join::reuse::{
     CategoryStatistics, Pattern, ReuseOptions, ReuseStatistics, reuse_statistics,
 };
 
-/// Analyze how much of a collection is reused text, and of what kind.
+/// Analyze how much of a collection is reused text, and which kinds.
 ///
 /// Counts the documents that share text by the six categories of Seo and Croft (2008), and
-/// determines from a sample of each category what they share: reused text, templates, frames,
-/// common phrases, or the whole document.
+/// determines from a sample of each category the kind of shared text: reused text, templates,
+/// frames, common phrases, or the whole document.
 #[derive(Debug, Args)]
 pub struct Analyze {
     /// Directory of the index.

@@ -1,4 +1,4 @@
-//! Which text does not count, and how is text without it searched?
+//! Boilerplate: text that searches ignore.
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,9 @@ use cento_source::{NoDocument, SourceOptions};
 /// Boilerplate that was not read.
 #[derive(Debug, Default)]
 pub struct Unread {
-    /// All of it, for a report.
+    /// All parts that were not read, for a report.
     pub list: Vec<NotCompared>,
-    /// Whether any was refused, and not only left out.
+    /// Whether any part was refused, and not only left out.
     pub is_any_refused: bool,
 }
 
@@ -87,7 +87,7 @@ pub fn read_noting(
     read_telling(paths, config, &mut |name, no_document| unread.note(name, no_document))
 }
 
-/// Reads the text at these paths, and tells the parts that were not read.
+/// Reads the text at these paths, and reports the parts that were not read.
 fn read_telling(
     paths: &[PathBuf],
     config: &Config,

@@ -67,7 +67,7 @@ impl Compact {
         watched(&index, || index.compact(self.segments as usize))
     }
 
-    /// Asks the service that runs on the index, if one does.
+    /// Sends the request to the service that runs on the index, if there is one.
     fn ask_service_of(&self, path: &Path) -> cento::Result<Compaction> {
         let locked = || Error::Locked { path: path.to_owned() };
         let service = ServiceFile::of(path).ok_or_else(locked)?;
@@ -77,7 +77,7 @@ impl Compact {
             return Err(locked());
         }
         match self.ask(&self.target.client_at(&service.url)?) {
-            // It is gone, and something else writes.
+            // The service is gone, and another process writes.
             Err(Error::Io { .. }) => Err(locked()),
             done => done,
         }
@@ -94,11 +94,11 @@ impl Compact {
     }
 }
 
-/// How often the progress line is renewed.
+/// The interval between updates of the progress line.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Merges segments of the index while a progress line shows how far that has come; then says how fast it was, if
-/// it took long enough for that to be of interest.
+/// Merges segments of the index while a progress line shows how far that has come; then reports the
+/// speed, if it took long enough for that to be of interest.
 fn watched(
     index: &Index,
     compact: impl FnOnce() -> cento::Result<Compaction> + Send,
@@ -140,7 +140,7 @@ fn rate((done, total): (u64, u64), took: Duration) -> String {
     )
 }
 
-/// Describes what was done.
+/// Describes the result.
 fn sentence(done: &Compaction) -> String {
     let Compaction { segments_before, segments_after, purged, .. } = *done;
     let before = counted(segments_before as u64, "segment");

@@ -167,7 +167,7 @@ impl Compare {
         self.handout.write_reuse(&report)
     }
 
-    /// Whether the table is for the measures, and not for the scheme.
+    /// Returns whether the table is for the measures, and not for the scheme.
     fn weighs_measures(&self) -> bool {
         !self.measures.is_empty() && !self.config.reads_table()
     }
@@ -188,8 +188,8 @@ impl Compare {
         }
     }
 
-    /// Reads the text of a file, and where it stands in it, and notes what of it cannot be read. An empty one
-    /// would seem to have nothing in common with the other.
+    /// Reads the text of a file, and its place in the file, and notes the parts that cannot be
+    /// read. An empty text would seem to have nothing in common with the other.
     fn text(
         &self,
         path: &Path,

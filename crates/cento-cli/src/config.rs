@@ -1,8 +1,8 @@
-//! Where do the options of `cento serve` come from, beside the command line?
+//! Options of `cento serve` from the environment and from a file.
 //!
-//! From variables of the environment and from a file. Every option has a variable and a key, which are made of
-//! its name, so that none can be forgotten. What the file says is put on the command line, unless the option
-//! is there already or has a variable; then one parser checks all of it, conflicts included.
+//! Every option has a variable and a key, which are made of its name, so that none can be
+//! forgotten. The options of the file are put on the command line, unless the option is there
+//! already or has a variable; then one parser checks all of it, conflicts included.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -44,23 +44,23 @@ fn is_flag(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::SetTrue)
 }
 
-/// The variable of an argument, if it has one.
+/// Returns the variable of an argument, if it has one.
 fn variable(arg: &Arg) -> Option<String> {
     let key = key(arg).filter(|key| *key == "config" || !OWN.contains(key))?;
-    // CENTO_LOG says what is logged, of every verb.
+    // CENTO_LOG selects the messages to log, for every verb.
     let key = if key == "log" { "log-format" } else { key };
     Some(format!("CENTO_{}", key.to_ascii_uppercase().replace('-', "_")))
 }
 
-/// The name of an argument in a file.
+/// Returns the name of an argument in a file.
 fn key(arg: &Arg) -> Option<&str> {
     arg.get_long().or_else(|| (arg.get_id() == INDEX).then_some(INDEX))
 }
 
-/// A command line, with what a file says.
+/// A command line, with the options of a file.
 #[derive(Debug)]
 pub struct Expanded {
-    /// What is to be parsed.
+    /// The arguments to parse.
     pub arguments: Vec<OsString>,
     /// The file, as it was named, with the line of each key that was taken from it.
     file: Option<(String, BTreeMap<String, usize>)>,
@@ -70,13 +70,13 @@ impl Expanded {
     /// Reads the file that the command line or a variable names, if one does.
     ///
     /// # Errors
-    /// When it cannot be read, is no TOML, or has a key or a kind of value that is unknown; with its line.
+    /// When it cannot be read, is not TOML, or has an unknown key or kind of value; with its line.
     pub fn new(command: &Command, given: Vec<OsString>) -> Result<Expanded> {
         let plain = |arguments| Ok(Expanded { arguments, file: None });
         if given.get(1).is_none_or(|verb| verb != VERB) {
             return plain(given);
         }
-        // What is wrong is said when all of it is parsed.
+        // Errors are reported when the complete command line is parsed.
         let lenient = command.clone().ignore_errors(true).try_get_matches_from(&given);
         let Ok(lenient) = lenient else { return plain(given) };
         let Some((_, matches)) = lenient.subcommand() else { return plain(given) };
@@ -91,7 +91,8 @@ impl Expanded {
         Ok(Expanded { arguments, file: Some((place, lines)) })
     }
 
-    /// The error of the parser with the line of the file that it is about, or the variable, if it is about one.
+    /// Returns the error of the parser with the line of the file that it is about, or with the
+    /// variable, if it is about one of them.
     pub fn explain(&self, command: &Command, error: &clap::Error) -> Option<Error> {
         let named = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| error.get(kind));
         let names = named.into_iter().flatten().flat_map(|value| match value {
@@ -118,14 +119,14 @@ impl Expanded {
         Some(Error::input(place, said))
     }
 
-    /// The file and the line in it that has this key.
+    /// Returns the file and the line in it that has this key.
     fn line(&self, key: &str) -> Option<(&str, usize)> {
         let (place, lines) = self.file.as_ref()?;
         Some((place, *lines.get(key)?))
     }
 
-    /// The options in effect, as a file that says the same, if they were asked for. Of tokens it has the file that
-    /// they are in.
+    /// Returns the options in effect, as an equivalent file, if they were requested. For tokens it
+    /// has the file that they are in.
     pub fn printed(&self, command: &Command, matches: &ArgMatches) -> Option<String> {
         let (VERB, matches) = matches.subcommand()? else { return None };
         if !matches.get_flag("print_config") {
@@ -155,7 +156,7 @@ impl Expanded {
     }
 }
 
-/// The value of an argument in TOML; `None` if it has none.
+/// Returns the value of an argument in TOML; `None` if the argument has no value.
 fn value(arg: &Arg, key: &str, matches: &ArgMatches) -> Option<String> {
     let id = arg.get_id().as_str();
     if is_flag(arg) {
@@ -190,12 +191,12 @@ struct Reader<'a> {
     text: &'a str,
     place: &'a str,
     serve: &'a Command,
-    /// What the command line and variables say.
+    /// The values of the command line and of variables.
     matches: &'a ArgMatches,
 }
 
 impl Reader<'_> {
-    /// The arguments that the file stands for, and the line of each key.
+    /// Reads the arguments that the file specifies, and the line of each key.
     fn read(&self) -> Result<(Vec<OsString>, BTreeMap<String, usize>)> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -236,7 +237,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The values of a key, as they would stand on the command line: of a flag that is set, one.
+    /// Returns the values of a key, as on the command line: for a flag that is set, one.
     fn values(&self, arg: &Arg, name: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>> {
         let at = value.span().start;
         if is_flag(arg) {
@@ -298,7 +299,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert!(names.len() == count && count > 20, "{names:?}");
-        // They have another meaning.
+        // These variables have another meaning.
         assert!(!names.iter().any(|name| ["CENTO_LOG", "CENTO_TOKEN"].contains(&name.as_str())));
     }
 }

@@ -46,12 +46,12 @@ pub enum Signatures {
 }
 
 impl Signatures {
-    /// The choice that was made for an index.
+    /// Returns the choice that was made for an index.
     pub fn of_index(config: &Config) -> Signatures {
         if config.store_signatures { Signatures::Stored } else { Signatures::Computed }
     }
 
-    /// The name of the choice on the command line.
+    /// Returns the name of the choice on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Signatures::Stored => "stored",
@@ -59,7 +59,7 @@ impl Signatures {
         }
     }
 
-    /// A configuration, with the choice made.
+    /// Returns a configuration with this choice.
     pub fn of(self, config: Config) -> cento::Result<Config> {
         match self {
             Signatures::Stored => Ok(config),
@@ -68,7 +68,7 @@ impl Signatures {
     }
 }
 
-/// How documents are signed.
+/// Options for signing documents.
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
     /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento info schemes` lists them all.
@@ -92,7 +92,7 @@ pub fn open_frequencies(path: Option<&Path>) -> cento::Result<Option<Arc<Frequen
 }
 
 impl ConfigArgs {
-    /// Whether the scheme reads a frequency table.
+    /// Returns whether the scheme reads a frequency table.
     pub fn reads_table(&self) -> bool {
         let name = self.scheme.split('(').next().unwrap_or_default().trim();
         scheme::families().iter().any(|family| family.name == name && family.table().is_some())
@@ -109,7 +109,7 @@ impl ConfigArgs {
         ConfigArgs { analyzer, ..self.clone() }.config(store_text)
     }
 
-    /// Makes the configuration for comparing these programs, of which most are in one language.
+    /// Makes the configuration for comparing these programs, by the language of most of them.
     pub fn config_of_most(
         &self,
         inputs: &[PathBuf],

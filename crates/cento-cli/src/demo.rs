@@ -34,7 +34,7 @@ pub struct Demo {
     bytes: usize,
 }
 
-/// Files that Cargo's sources are asked for.
+/// Extensions of the files to read in Cargo's sources.
 const TEXT_EXTENSIONS: [&str; 4] = ["md", "txt", "rs", "toml"];
 
 /// Documents whose near-duplicates are looked for.
@@ -107,7 +107,7 @@ impl Demo {
     }
 }
 
-/// Where Cargo keeps the sources of packages.
+/// Returns the directory of the sources that Cargo has downloaded.
 fn cargo_sources() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
         let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"))?;
@@ -118,7 +118,7 @@ fn cargo_sources() -> Option<PathBuf> {
     has_entries.then_some(sources)
 }
 
-/// The text files below `root`, in the order of their names, up to `bytes_max`.
+/// Returns the text files below `root`, in the order of their names, up to `bytes_max`.
 fn files(root: &Path, bytes_max: usize) -> Vec<PathBuf> {
     let mut taken = 0;
     let mut files = Vec::new();
@@ -150,7 +150,7 @@ struct Pair {
     resemblance: f64,
 }
 
-/// The pairs that share most, identical texts and pairs within a directory left out.
+/// Returns the pairs that share most, identical texts and pairs within a directory left out.
 fn striking_pairs(searcher: &Searcher, root: &Path) -> cento::Result<Vec<Pair>> {
     let step = (searcher.snapshot().documents() as usize).div_ceil(SAMPLE_DOCUMENTS).max(1);
     let mut pairs = Vec::new();
@@ -179,7 +179,7 @@ fn striking_pairs(searcher: &Searcher, root: &Path) -> cento::Result<Vec<Pair>> 
     Ok(pairs)
 }
 
-/// The directory of a file: for Cargo's sources the package without its version.
+/// Returns the directory of a file: for Cargo's sources the package without its version.
 fn package(id: &str, root: &Path) -> String {
     let path = shown(id, root);
     let mut parts = path.split('/');
@@ -189,7 +189,7 @@ fn package(id: &str, root: &Path) -> String {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || ".+-".contains(c)).to_owned()
 }
 
-/// An id as it is shown: the path below `root`.
+/// Returns an id as it is shown: the path below `root`.
 fn shown(id: &str, root: &Path) -> String {
     let path = Path::new(id);
     let path = path.strip_prefix(root).unwrap_or(path).display().to_string();
@@ -199,7 +199,7 @@ fn shown(id: &str, root: &Path) -> String {
     }
 }
 
-/// Shows what was changed in a passage that a pair has in common.
+/// Shows the changes in a passage that a pair has in common.
 fn show_edited_passage(
     searcher: &Searcher,
     pairs: &[Pair],

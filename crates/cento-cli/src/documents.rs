@@ -20,9 +20,10 @@ use cento::{Error, Reason};
 
 /// List the documents of an index.
 ///
-/// The columns are tokens, bytes of the text, the time when it was added, and the id; with --format json also
-/// `meta`. Documents come in the order in which they are stored: by segment, and in it as they were added. That
-/// order changes when segments are merged. One commit is listed, whole, whoever writes meanwhile.
+/// The columns are tokens, bytes of the text, the time when it was added, and the id; with --format
+/// json also `meta`. Documents are in stored order: by segment, and in it as they were added. That
+/// order changes when segments are merged. One commit is listed, whole, even if another process
+/// writes meanwhile.
 #[derive(Debug, Args)]
 pub struct List {
     /// Directory of the index.
@@ -88,7 +89,7 @@ struct Exported {
     added: Option<String>,
 }
 
-/// A fingerprint, and where in the text what it stands for begins, counted in tokens.
+/// A fingerprint, and the start of its text, counted in tokens.
 #[derive(Debug, Serialize)]
 struct Placed {
     fingerprint: u64,
@@ -103,7 +104,7 @@ struct Shown {
     fingerprints: Vec<Placed>,
 }
 
-/// The time when a document was added, as RFC 3339.
+/// Returns the time when a document was added, as RFC 3339.
 fn added(snapshot: &Snapshot, address: DocAddress) -> cento::Result<Option<String>> {
     Ok(Timestamp::from_second(snapshot.added(address)?).ok().map(|time| time.to_string()))
 }

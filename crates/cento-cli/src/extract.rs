@@ -1,4 +1,4 @@
-//! How does the command read documents that are no text?
+//! Reading of documents that are not text, by other processes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ impl ExtractWorker {
 #[cfg(feature = "parquet")]
 #[derive(Debug, clap::Args)]
 pub struct TableWorker {
-    /// What to do, in JSON.
+    /// The request, in JSON.
     request: String,
 }
 
@@ -61,7 +61,7 @@ impl TableWorker {
 
 /// Returns this program, to be started as a worker.
 fn itself() -> Option<PathBuf> {
-    // This one, even after another was installed at its path.
+    // This program, even after another was installed at its path.
     let own = PathBuf::from("/proc/self/exe");
     if own.exists() { Some(own) } else { std::env::current_exe().ok() }
 }
@@ -95,7 +95,7 @@ pub struct ReaderArgs {
 }
 
 impl ReaderArgs {
-    /// The commands.
+    /// Returns the commands.
     pub fn readers(&self) -> Readers {
         let readers = Readers::parse(self.readers.iter().map(String::as_str));
         // Some are secrets.

@@ -1,4 +1,4 @@
-//! How do answers become a report that people hand on?
+//! Reports of answers, as files to hand on.
 
 use std::path::PathBuf;
 
@@ -20,10 +20,10 @@ pub struct HandoutArgs {
     title: Option<String>,
 }
 
-/// What does not count in the report of a document.
+/// The parts of a document that its report ignores.
 #[derive(Debug, Clone, Args)]
 pub struct ExcludeArgs {
-    /// What does not count in the report: neither as reused nor as text. Can be repeated.
+    /// Ignore this part in the report: it counts neither as reused nor as text. Can be repeated.
     #[arg(long, value_enum, value_name = "PART", requires = "handouts")]
     exclude: Vec<Part>,
 }
@@ -37,7 +37,7 @@ enum Part {
     Bibliography,
 }
 
-/// A file, and what is written to it.
+/// A file, and the form that is written to it.
 #[derive(Debug, Clone)]
 struct Handout {
     path: PathBuf,
@@ -64,21 +64,21 @@ fn parse_handout(name: &str) -> std::result::Result<Handout, String> {
 }
 
 impl HandoutArgs {
-    /// Whether a report is asked for.
+    /// Returns whether a report is requested.
     pub fn is_asked(&self) -> bool {
         !self.handouts.is_empty()
     }
 
-    /// Begins the foot of a report of documents that were analyzed so.
+    /// Begins the foot of a report of documents that were analyzed with `analyzer`.
     ///
     /// # Errors
-    /// When the environment names a time that is none.
+    /// When the environment names an invalid time.
     pub fn run(&self, action: &str, analyzer: &Analyzer) -> Result<Run> {
         let run = Run { title: self.title.clone(), date: Some(now()?), ..Run::new(action) };
         Ok(run.analyzed_by(analyzer))
     }
 
-    /// Writes what is said of documents.
+    /// Writes a report on documents.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -90,7 +90,7 @@ impl HandoutArgs {
         })
     }
 
-    /// Writes what is said of pairs.
+    /// Writes a report on pairs.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -111,7 +111,7 @@ impl HandoutArgs {
 }
 
 impl ExcludeArgs {
-    /// What is excluded.
+    /// Returns the excluded parts.
     pub fn exclusions(&self) -> Exclusions {
         Exclusions {
             quotations: self.exclude.contains(&Part::Quotations),
@@ -119,7 +119,7 @@ impl ExcludeArgs {
         }
     }
 
-    /// Names what is excluded in the foot of the report.
+    /// Names the excluded parts in the foot of the report.
     pub fn of(&self, run: Run) -> Run {
         let Exclusions { quotations, bibliography } = self.exclusions();
         let parts = [(quotations, "quotations"), (bibliography, "bibliography")];
@@ -134,8 +134,8 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
     Ok(json + "\n")
 }
 
-/// The time of the report. `SOURCE_DATE_EPOCH`, in seconds since 1970, stands for it where runs are to
-/// be repeated byte by byte (reproducible-builds.org).
+/// Returns the time of the report. `SOURCE_DATE_EPOCH`, in seconds since 1970, replaces it where
+/// runs are to be repeated byte by byte (reproducible-builds.org).
 fn now() -> Result<String> {
     let time = match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(seconds) => {
@@ -154,7 +154,7 @@ pub fn unless<T: PartialEq + ToString>(run: Run, name: &str, value: &T, default:
     if value == default { run } else { run.with(name, value.to_string()) }
 }
 
-/// Paths as the foot of a report shows them.
+/// Formats paths for the foot of a report.
 pub fn listed(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }

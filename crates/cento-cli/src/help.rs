@@ -1,11 +1,12 @@
-//! How is the help arranged? Groups of verbs, headings of options, examples.
+//! Arrangement of the help: groups of verbs, headings of options, examples.
 //!
-//! Structs define options where they are used; what the help shows first is decided here, for all verbs.
+//! Structs define options where they are used; this module decides, for all verbs, which part the
+//! help shows first.
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
-/// The verbs by what they are for, in the order in which people need them.
+/// The verbs by purpose, in the usual order of use.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Index",
@@ -143,7 +144,7 @@ const RARE: &[&str] = &[
     "no_text",
 ];
 
-/// Two examples for each verb: a command line, and what it does.
+/// Two examples for each verb: a command line, and its effect.
 pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "create",
@@ -410,7 +411,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     ),
 ];
 
-/// The command, its verbs in groups and its options under headings, with examples.
+/// Returns the command, with its verbs in groups and its options under headings, with examples.
 pub fn arranged(command: Command) -> Command {
     let groups = groups(&command);
     let verbs: Vec<String> =
@@ -422,7 +423,7 @@ pub fn arranged(command: Command) -> Command {
     ))
 }
 
-/// The verbs, a line each, in their groups.
+/// Lists the verbs, a line each, in their groups.
 fn groups(command: &Command) -> String {
     let mut text = String::new();
     for (heading, verbs) in GROUPS {
@@ -437,7 +438,7 @@ fn groups(command: &Command) -> String {
     text
 }
 
-/// A verb with its options under headings.
+/// Puts the options of a verb under headings.
 fn verb(command: Command) -> Command {
     let name = command.get_name().to_owned();
     let command = command.mut_args(|arg| option(told(&name, arg)));
@@ -455,7 +456,7 @@ fn shown(examples: &[(&str, &str)]) -> String {
 /// Verbs without a query.
 const OF_PAIRS: [&str; 4] = ["pairs", "passages", "cluster", "dedup"];
 
-/// An option with what is true of it in this verb, where verbs share its definition.
+/// Adapts an option to this verb, where verbs share its definition.
 fn told(verb: &str, arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "min_containment" if OF_PAIRS.contains(&verb) => {
@@ -474,7 +475,7 @@ fn told(verb: &str, arg: Arg) -> Arg {
     }
 }
 
-/// An option under its heading, of which the short help has the first sentence.
+/// Puts an option under its heading; the short help has its first sentence.
 fn option(arg: Arg) -> Arg {
     let id = arg.get_id().to_string();
     let heading = HEADINGS.iter().find(|(_, ids)| ids.contains(&id.as_str()));
@@ -490,7 +491,8 @@ fn option(arg: Arg) -> Arg {
     arg.help(first_sentence(&help)).long_help(long)
 }
 
-/// The first sentence of a text, without its full stop, its examples and what it explains after a semicolon.
+/// Returns the first sentence of a text, without its full stop, its examples and the explanation
+/// after a semicolon.
 fn first_sentence(text: &str) -> String {
     let ends = [". ", ".\n", "; ", ", such as ", ", which "];
     let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());

@@ -1,7 +1,7 @@
-//! What can the user of the command do about an error?
+//! Hints for the user of the command about errors.
 //!
-//! The library's errors say what is wrong, for programs as well; options and verbs of the command
-//! are named here, by the reason of the error.
+//! The library's errors describe the problem, for programs as well; options and verbs of the
+//! command are named here, by the reason of the error.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,7 +21,7 @@ impl fmt::Display for Explained<'_> {
     }
 }
 
-/// What helps if a connection failed because of a certificate.
+/// The hint for a connection that failed because of a certificate.
 pub const ON_CERTIFICATES: &str = "certificates are checked by the authorities of the system, or those in the \
                                    PEM file that SSL_CERT_FILE names";
 
@@ -94,7 +94,7 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
     })
 }
 
-/// What to do about an answer of a service.
+/// Returns the hint about an answer of a service.
 fn on_service(reason: Reason<'_>) -> Option<&'static str> {
     match reason {
         Reason::IdTaken => Some("--replace does"),
@@ -103,7 +103,7 @@ fn on_service(reason: Reason<'_>) -> Option<&'static str> {
     }
 }
 
-/// What to do about a damaged file, of an index or in a store.
+/// Returns the hint about a damaged file, of an index or in a store.
 fn on_damage(found: &Corruption) -> &'static str {
     match found.section {
         "object" => {
@@ -140,7 +140,7 @@ mod tests {
         assert!(shown.contains(expected), "{shown}");
     }
 
-    /// Returns the first failure to read what is at `path`.
+    /// Returns the first failure to read the files at `path`.
     fn failure(path: &Path, record_bytes_max: usize) -> Error {
         let obeys_ignore_files = true;
         let options =

@@ -13,9 +13,10 @@ use cento_remote::{Content, HistoryEntry};
 
 /// List the commits that were pushed to an object store.
 ///
-/// Each manifest is a commit that can be pulled or restored. The columns are its number, the time of the
-/// push, documents, segments, bytes, bytes that the one before does not have, and whether it is the current
-/// one or a restored copy. A damaged manifest is listed with what is wrong with it; the others can be used.
+/// Each manifest is a commit that can be pulled or restored. The columns are its number, the time
+/// of the push, documents, segments, bytes, bytes that the one before does not have, and whether it
+/// is the current one or a restored copy. A damaged manifest is listed with its damage; the others
+/// can be used.
 #[derive(Debug, Args)]
 pub struct History {
     #[command(flatten)]
@@ -57,7 +58,7 @@ impl History {
     }
 }
 
-/// A manifest, as one line.
+/// Formats a manifest as one line.
 fn row(entry: &HistoryEntry) -> String {
     let current = if entry.is_current { "  current" } else { "" };
     match &entry.content {

@@ -1,6 +1,6 @@
-//! `cento info`: what is there to choose from, and what can be read?
+//! `cento info`: the available choices, and the readable formats.
 //!
-//! All that is shown comes from the lists of the libraries.
+//! All output comes from the lists of the libraries.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ struct ListArgs {
     format: ListFormat,
 }
 
-/// List what there is to choose from, and what can be read.
+/// List the available schemes, analyzers, measures and readable formats.
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub struct Info {
@@ -62,8 +62,9 @@ enum List {
     Measures(ListArgs),
     /// List the formats of files that can be read.
     ///
-    /// Shows what becomes a document of each, and whether this build reads it. The first bytes of a file
-    /// say what it is, then the end of its name. Archives and compressed files may hold all others.
+    /// Shows which parts of each become documents, and whether this build reads it. The first bytes
+    /// of a file decide its format, then the end of its name. Archives and compressed files may
+    /// hold all others.
     Formats(ListArgs),
 }
 
@@ -71,7 +72,7 @@ enum List {
 #[derive(Serialize)]
 struct Entry<T> {
     name: &'static str,
-    /// With all its defaults.
+    /// The specification with all defaults.
     spec: String,
     summary: &'static str,
     parameters: Vec<ParameterEntry>,
@@ -90,7 +91,7 @@ struct Entry<T> {
 #[derive(Serialize)]
 struct ParameterEntry {
     name: &'static str,
-    /// None if it must be given.
+    /// `None` if it must be given.
     default: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min: Option<u32>,
@@ -98,7 +99,7 @@ struct ParameterEntry {
     max: Option<u32>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     values: &'static [&'static str],
-    /// Those of the values that this build does not have, and the feature for each.
+    /// The values that this build does not have, and the feature for each.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     missing: BTreeMap<&'static str, &'static str>,
     meaning: &'static str,
@@ -131,31 +132,31 @@ impl ParameterEntry {
     }
 }
 
-/// The values of a parameter that this build does not have, and the feature for each.
+/// Returns the values of a parameter that this build does not have, and the feature for each.
 fn missing(parameter: &'static Parameter) -> impl Iterator<Item = (&'static str, &'static str)> {
     let values = parameter.names.iter().zip(parameter.missing);
     values.filter_map(|(name, feature)| Some((*name, (*feature)?)))
 }
 
-/// What only schemes have.
+/// The fields that only schemes have.
 #[derive(Serialize)]
 struct SchemeEntry {
     kind: &'static str,
-    /// What a fingerprint of the example stands for.
+    /// The text span of a fingerprint of the example.
     span: String,
-    /// What the frequency table counts that it needs.
+    /// The contents of the frequency table that it needs.
     table: Option<String>,
-    /// Fingerprints a token.
+    /// The number of fingerprints per token.
     density: &'static str,
 }
 
-/// What only measures have.
+/// The fields that only measures have.
 #[derive(Serialize)]
 struct MeasureEntry {
     /// For texts of n and m tokens.
     costs: &'static str,
     purpose: &'static str,
-    /// Whether it says how much of the first text is in the second.
+    /// Whether it measures how much of the first text is in the second.
     asymmetric: bool,
     /// Whether `--frequencies` changes it.
     collection: bool,
@@ -169,9 +170,9 @@ struct Nothing {}
 #[derive(Serialize)]
 struct FormatEntry {
     name: &'static str,
-    /// How the names of such files usually end.
+    /// The usual endings of the names of such files.
     endings: &'static [&'static str],
-    /// What becomes a document.
+    /// The parts of such a file that become documents.
     documents: &'static str,
     /// Whether this build reads it.
     available: bool,
@@ -217,7 +218,7 @@ fn of_measure(family: &'static measure::Family) -> (MeasureEntry, Vec<String>) {
     (entry, vec![format!("costs {costs}; for {purpose}")])
 }
 
-/// What an entry has beside what all have, as JSON and as lines.
+/// Fields of an entry beside the common ones, as JSON and as lines.
 type More<'a, F, T> = dyn Fn(&'static F) -> (T, Vec<String>) + 'a;
 
 impl ListArgs {

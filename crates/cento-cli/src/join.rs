@@ -1,4 +1,4 @@
-//! What do the verbs that join documents have in common?
+//! Options that the verbs that join documents share.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,7 @@ use cento::join::StopCounts;
 use cento::search::Searcher;
 use cento::stop::Stop;
 
-/// How an index is joined.
+/// Options for joining an index.
 #[derive(Debug, Clone, Args)]
 pub struct JoinArgs {
     /// Ignore fingerprints in more documents than this when looking for candidates: a number of

@@ -1,4 +1,4 @@
-//! In which language are the programs that the user names?
+//! The language of the programs that the user names.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub fn of_documents(
     completed(analyzer, |names| for_each_name(inputs, options, &mut |name| names.add(name)))
 }
 
-/// Returns the same for single files.
+/// Returns such a specification for single files.
 ///
 /// # Errors
 /// When the names do not agree on a language.
@@ -40,7 +40,7 @@ pub fn commonest(
     if !lacks_language(analyzer) {
         return Ok(analyzer.to_owned());
     }
-    // In the order in which they were met first; one that several names agree on has more.
+    // In the order of their first appearance; one that several names agree on has a higher count.
     let mut counts: Vec<(&str, u64)> = Vec::new();
     for_each_name(inputs, options, &mut |name| {
         for language in languages_of(name) {
@@ -51,7 +51,7 @@ pub fn commonest(
         }
     });
     let most = counts.iter().map(|(_, count)| *count).max();
-    // Of equals one that this build can read.
+    // Of equals, one that this build can read.
     let common = || counts.iter().filter(|(_, count)| Some(*count) == most);
     let is_built = |language: &str| languages().any(|built| built == language);
     let found = common().find(|(language, _)| is_built(language)).or_else(|| common().next());

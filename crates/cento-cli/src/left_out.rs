@@ -1,4 +1,4 @@
-//! Which files are left out by their names, and which were?
+//! Files that are left out by their names.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::output::{self, count};
 use super::terminal::tell;
 use cento_source::{PathFilter, place_of};
 
-/// Which files are read, by their names.
+/// Patterns of names that select the files to read.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FilterArgs {
     /// Read only files that match this pattern, such as '*.java': by the name of the file or of a directory above
@@ -30,7 +30,7 @@ fn parse_glob(text: &str) -> Result<String, String> {
 }
 
 impl FilterArgs {
-    /// The filter of these patterns.
+    /// Makes the filter of these patterns.
     ///
     /// # Errors
     /// When they are too large together.
@@ -50,7 +50,7 @@ pub struct LeftOut {
     pub reason: &'static str,
 }
 
-/// All that was left out by its name.
+/// All files that were left out by their names.
 #[derive(Debug, Default)]
 pub struct LeftOuts {
     list: Vec<LeftOut>,
@@ -86,7 +86,7 @@ impl LeftOuts {
         self.list[number].files += 1;
     }
 
-    /// The list.
+    /// Returns the list.
     pub fn list(&self) -> &[LeftOut] {
         &self.list
     }
@@ -105,7 +105,7 @@ impl LeftOuts {
         }
     }
 
-    /// All in a line, for the foot of a report; nothing if there are none.
+    /// Returns all of them in a line, for the foot of a report; `None` if there are no such files.
     pub fn summary(&self) -> Option<String> {
         let files: u64 = self.list.iter().map(|left| left.files).sum();
         let names = self.list.iter().take(TOLD_MAX).map(|left| left.name.as_str());

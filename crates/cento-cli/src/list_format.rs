@@ -17,12 +17,12 @@ pub enum ListFormat {
     Json,
     /// A table with commas; its columns are fields of the JSON.
     Csv,
-    /// The same with tabs.
+    /// A table with tabs; its columns are fields of the JSON.
     Tsv,
 }
 
 impl ListFormat {
-    /// Tells whether people read it, who are also told how much it is.
+    /// Returns whether people read it, who also get the total.
     pub fn is_human(self) -> bool {
         self == ListFormat::Human
     }

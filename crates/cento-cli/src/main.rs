@@ -1,7 +1,7 @@
-//! The command `cento`: what does the user ask for, and how is the answer shown?
+//! The command `cento`: its verbs, options and exit status.
 //!
 //! Each verb has a file. Data goes to standard output, progress and messages to standard error. The
-//! exit status is that of grep: 0 found, 1 nothing found, 2 error; 3 if --strict was asked for and
+//! exit status is that of grep: 0 found, 1 nothing found, 2 error; 3 if --strict was given and
 //! files were left out; and 130 if the run was stopped, by Ctrl-C for example.
 
 mod add;
@@ -151,7 +151,7 @@ enum Outcome {
     Nothing,
     /// Something is wrong, and has been reported.
     Bad,
-    /// The work was done, but not for files that were left out, and that was asked.
+    /// The work was done, except for files that were left out, and --strict was given.
     Incomplete,
 }
 
@@ -177,7 +177,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The command with all its options.
+/// Returns the command with all its options.
 fn command() -> clap::Command {
     let command = Cento::command();
     #[cfg(feature = "serve")]
@@ -275,7 +275,7 @@ fn main() -> ExitCode {
             tell!("cento: cannot write the output: {error}");
             ExitCode::from(2)
         }
-        // Said when it was asked.
+        // Reported at the request to stop.
         Err(Failure::Cento(Error::Cancelled)) => ExitCode::from(130),
         Err(Failure::Cento(error)) => {
             tell!("cento: {}", Explained(&error));

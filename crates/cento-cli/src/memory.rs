@@ -1,4 +1,4 @@
-//! How much memory may a run use if nobody says?
+//! The default memory of a run.
 //!
 //! A container is a control group with a limit, and the kernel ends what exceeds it, without a word. So
 //! the default follows the limits of the groups that this process is in, and the memory of the machine.
@@ -14,19 +14,20 @@ const DEFAULT_BYTES: usize = 512 << 20;
 /// The least default: below it hardly a document can be added.
 const LEAST_BYTES: usize = 16 << 20;
 
-/// What the budget does not count, at the least: merges, and what the allocator keeps.
+/// The minimum that the budget does not count: merges, and the reserve of the allocator.
 const UNCOUNTED_BYTES: u64 = 128 << 20;
 
-/// The share of the rest that is the default. Documents as long as `add` accepts take some times the budget.
+/// The share of the rest that is the default. Documents as long as `add` accepts take several times
+/// the budget.
 const SHARE: u64 = 4;
 
-/// Returns the memory to use: what was asked for, or the default. Says so if that is smaller than usual, and
-/// if what was asked for is more than there is room for.
+/// Returns the memory to use: the requested size, or the default. Reports a default that is smaller
+/// than usual, and a requested size that exceeds the available memory.
 pub fn or_default(asked: Option<usize>) -> usize {
     or_default_saying(asked, |said| tell!("cento: {said}"))
 }
 
-/// The same, which says it by `say`.
+/// Returns the memory to use as [`or_default`] does, and reports by `say`.
 pub fn or_default_saying(asked: Option<usize>, say: impl FnOnce(&str)) -> usize {
     let Some(limit) = limit_below(Path::new("/")) else { return asked.unwrap_or(DEFAULT_BYTES) };
     if let Some(said) = said_of(asked, limit) {
@@ -35,7 +36,7 @@ pub fn or_default_saying(asked: Option<usize>, say: impl FnOnce(&str)) -> usize 
     asked.unwrap_or_else(|| default_for(limit))
 }
 
-/// What there is to say of the memory that was asked for, or of the default.
+/// Returns the message about the requested memory, or about the default, if there is one.
 fn said_of(asked: Option<usize>, limit: u64) -> Option<String> {
     let bytes = asked.unwrap_or_else(|| default_for(limit)) as u64;
     let (memory, all) = (output::bytes(bytes), output::bytes(limit));
@@ -51,7 +52,7 @@ fn said_of(asked: Option<usize>, limit: u64) -> Option<String> {
     }
 }
 
-/// Returns the default without a word.
+/// Returns the default without a message.
 pub fn default_bytes() -> usize {
     limit_below(Path::new("/")).map_or(DEFAULT_BYTES, default_for)
 }
@@ -62,16 +63,16 @@ fn default_for(limit: u64) -> usize {
     share.clamp(LEAST_BYTES, DEFAULT_BYTES)
 }
 
-/// The least of the limits of all groups of this process and of the machine's memory, in the files below
-/// `root`; none where they are not those of Linux.
+/// Returns the least of the limits of all groups of this process and of the machine's memory, in
+/// the files below `root`; `None` where they are not those of Linux.
 fn limit_below(root: &Path) -> Option<u64> {
     let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let limits = groups.lines().flat_map(|line| limits_of(root, line));
     limits.chain(machine_bytes(root)).min()
 }
 
-/// The limits of a group and of those that it is in. A line is `number:controllers:path`; of the second
-/// version of control groups the number is 0 and there are no controllers.
+/// Returns the limits of a group and of those that it is in. A line is `number:controllers:path`;
+/// of the second version of control groups the number is 0 and there are no controllers.
 fn limits_of(root: &Path, line: &str) -> Vec<u64> {
     let mut parts = line.splitn(3, ':');
     let (Some(number), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next())
@@ -84,13 +85,13 @@ fn limits_of(root: &Path, line: &str) -> Vec<u64> {
         _ if is_memory => (&["sys/fs/cgroup/memory"], "memory.limit_in_bytes"),
         _ => return Vec::new(),
     };
-    // In a container the path may be that outside of it, and what is mounted is the group itself.
+    // In a container the path may be that outside of it, and the mount is the group itself.
     let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
     let path: std::path::PathBuf = Path::new(path).components().filter(is_name).collect();
     let groups = mounts.iter().flat_map(|mount| {
         path.ancestors().map(move |group| root.join(mount).join(group).join(file))
     });
-    // `max` is no number.
+    // `max` is not a number.
     groups.filter_map(|file| std::fs::read_to_string(file).ok()?.trim().parse().ok()).collect()
 }
 

@@ -18,10 +18,10 @@ use cento_client::api::MergeRequest;
 /// the index is as before or has all of them, and the command can be repeated. Shards that were merged
 /// before are left out. The answers are those of one index that was built of all documents.
 ///
-/// Shards must have the scheme, the analyzer and the frequency table of the index, and nobody may be
-/// writing to them. An index that does not exist is created like the first shard.
+/// Shards must have the scheme, the analyzer and the frequency table of the index, and no process
+/// may be writing to them. An index that does not exist is created like the first shard.
 ///
-/// With --url the index is that of a service, which goes on meanwhile, and shards are named as they lie in
+/// With --url the index is that of a service, which goes on meanwhile, and shards are paths below
 /// the directory that it was started with for them (`serve --shard-dir`).
 #[derive(Debug, Args)]
 pub struct Merge {
@@ -91,7 +91,7 @@ impl Merge {
     }
 }
 
-/// Describes what was done.
+/// Describes the result.
 fn sentence(merged: &AddedIndexes) -> String {
     let mut done = match merged.segments {
         0 => "nothing to do: all segments had been merged before".to_owned(),

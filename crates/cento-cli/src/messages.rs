@@ -1,4 +1,4 @@
-//! Which messages are shown when there are many of one kind?
+//! Limits on messages of one kind.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,10 +12,10 @@ use cento_source::NoDocument;
 /// Messages of one kind that are shown.
 const SHOWN_MAX: u64 = 10;
 
-/// Kinds that are told apart; the rest count as one. Reasons can contain anything.
+/// The maximum number of distinct kinds; the rest count as one. Reasons can contain anything.
 const KINDS_MAX: usize = 20;
 
-/// Counts messages by their kinds: the first of each are shown, of the others their number.
+/// Counts messages by their kinds: shows the first of each kind, and the number of the others.
 #[derive(Debug, Default)]
 pub struct Messages {
     kinds: RefCell<Kinds>,
@@ -53,21 +53,21 @@ impl Messages {
         self.counts(&reason_of(error))
     }
 
-    /// Tells the reason of something, if it is to be shown.
+    /// Reports the reason of something, if it is to be shown.
     pub fn tell(&self, name: &str, reason: &str) {
         if self.counts(reason) {
             tell!("cento: {name}: {reason}");
         }
     }
 
-    /// Tells an error, if it is to be shown.
+    /// Reports an error, if it is to be shown.
     pub fn tell_error(&self, error: &Error) {
         if self.counts_error(error) {
             tell!("cento: {}", Explained(error));
         }
     }
 
-    /// Tells what is no document, if it is to be shown.
+    /// Reports an item that is not a document, if it is to be shown.
     pub fn tell_no_document(&self, no_document: &NoDocument) {
         match no_document {
             NoDocument::LeftOut { place, why } => self.tell(place, why),
@@ -92,7 +92,7 @@ impl Messages {
     }
 }
 
-/// The reason of an error, without its place.
+/// Returns the reason of an error, without its place.
 fn reason_of(error: &Error) -> String {
     match error {
         Error::Input { what, .. } => what.clone(),
@@ -102,7 +102,7 @@ fn reason_of(error: &Error) -> String {
     }
 }
 
-/// A reason without what differs from one message to the next: numbers, and what is quoted.
+/// Returns a reason without the parts that differ between messages: numbers, and quoted text.
 fn kind_of(reason: &str) -> String {
     let mut kind = String::with_capacity(reason.len());
     let mut quote = None;

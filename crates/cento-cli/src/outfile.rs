@@ -1,4 +1,4 @@
-//! Where does a run write, in which form, and where does it continue after an interruption?
+//! Output files: the place and form of the output, and its continuation after an interruption.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -9,16 +9,17 @@ use cento::replace;
 use cento::{Error, Result};
 use flate2::write::GzEncoder;
 
-/// A file that is written from some position on, or standard output; compressed if its name says so.
+/// A file that is written from a given position, or standard output; compressed if its
+/// name promises that.
 pub struct OutFile {
-    /// None only while an encoder takes its place.
+    /// `None` only while an encoder takes its place.
     stream: Option<Stream>,
     compression: Compression,
-    /// None for standard output.
+    /// `None` for standard output.
     file: Option<(File, PathBuf)>,
 }
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Compression {
     None,
@@ -26,8 +27,8 @@ enum Compression {
     Zstd,
 }
 
-/// What is written to. What lies before the last [`OutFile::sync`] is a sequence of whole members or frames,
-/// so a run continues with another one, and readers take them for one stream.
+/// The target of writes. Everything before the last [`OutFile::sync`] is a sequence of whole
+/// members or frames, so a run continues with another one, and readers take them for one stream.
 enum Stream {
     Plain(Counted),
     Gzip(GzEncoder<Counted>),
@@ -37,7 +38,7 @@ enum Stream {
 /// Bytes on their way to a file.
 struct Counted {
     writer: BufWriter<Box<dyn Write>>,
-    /// How many there are, with those of earlier runs.
+    /// The length so far, with the bytes of earlier runs.
     written: u64,
 }
 
@@ -53,16 +54,16 @@ impl Write for Counted {
     }
 }
 
-/// What the name of an output promises, without that of its compression.
+/// The form that the name of an output promises, apart from its compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promised {
-    /// Nothing in particular: lines are written.
+    /// No particular form: lines are written.
     Lines,
     /// A table.
     Table,
 }
 
-/// How names end that promise what is written as something else.
+/// Endings of names that promise another form than lines.
 const TABLES: [&str; 3] = ["csv", "tsv", "tab"];
 const COLUMNS: [&str; 4] = ["parquet", "arrow", "feather", "ipc"];
 const OTHERS: [&str; 14] = [
@@ -70,15 +71,15 @@ const OTHERS: [&str; 14] = [
     "xlsx",
 ];
 
-/// How a name ends, in small letters.
+/// Returns the ending of a name, in small letters.
 fn ending_of(path: &Path) -> Option<String> {
     path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase())
 }
 
-/// Returns what the name of an output promises; `lines` names what is written.
+/// Returns the form that the name of an output promises; `lines` names the data.
 ///
 /// # Errors
-/// When it promises a form that is not written.
+/// When the name promises a form that is not written.
 pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
     let Some(ending) = ending_of(&Compression::of(path).1) else { return Ok(Promised::Lines) };
     let is_in = |list: &[&str]| list.contains(&ending.as_str());
@@ -99,7 +100,7 @@ pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
 /// Refuses a name that promises anything but lines.
 ///
 /// # Errors
-/// Then.
+/// When it does.
 pub fn check_lines(path: &Path, lines: &str) -> Result<()> {
     match promised(path, lines)? {
         Promised::Lines => Ok(()),
@@ -113,7 +114,7 @@ pub fn check_lines(path: &Path, lines: &str) -> Result<()> {
     }
 }
 
-/// Whether the name of an output promises JSON lines.
+/// Returns whether the name of an output promises JSON lines.
 pub fn promises_json(path: &Path) -> bool {
     let ending = ending_of(&Compression::of(path).1);
     matches!(ending.as_deref(), Some("jsonl" | "ndjson" | "jl"))
@@ -122,7 +123,7 @@ pub fn promises_json(path: &Path) -> bool {
 /// Refuses a name that promises a known form where `what`, a form of our own, is written.
 ///
 /// # Errors
-/// Then.
+/// When it does.
 pub fn check_own(path: &Path, what: &str) -> Result<()> {
     let is_plain = Compression::of(path).0 == Compression::None && !promises_json(path);
     if is_plain && matches!(promised(path, what), Ok(Promised::Lines)) {
@@ -134,7 +135,7 @@ pub fn check_own(path: &Path, what: &str) -> Result<()> {
 }
 
 impl Compression {
-    /// How a file of this name is compressed, and the name without that ending.
+    /// Returns the compression for a file of this name, and the name without that ending.
     fn of(path: &Path) -> (Compression, PathBuf) {
         match ending_of(path).as_deref() {
             Some("gz") => (Compression::Gzip, path.with_extension("")),
@@ -157,7 +158,7 @@ impl Compression {
 }
 
 impl Stream {
-    /// Ends the member or frame.
+    /// Ends the current member or frame.
     fn end(self) -> io::Result<Counted> {
         match self {
             Stream::Plain(inner) => Ok(inner),
@@ -175,13 +176,13 @@ impl Stream {
     }
 }
 
-/// The name of a file as it counts in the number of a run: its bytes, escaped where they are not
-/// printable ASCII.
+/// Returns the name of a file as it counts in the number of a run: its bytes, escaped where they
+/// are not printable ASCII.
 pub fn path_name(path: &Path) -> String {
     path.as_os_str().as_encoded_bytes().escape_ascii().to_string()
 }
 
-/// Things as they count in the number of a run: each on a line of its own, so none is the empty
+/// Formats values for the number of a run: each on its own line, so an empty list is the empty
 /// text.
 pub fn listed<T: Display>(things: impl IntoIterator<Item = T>) -> String {
     things.into_iter().map(|thing| format!("{thing}\n")).collect()
@@ -189,13 +190,13 @@ pub fn listed<T: Display>(things: impl IntoIterator<Item = T>) -> String {
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The error after a write that failed and left nothing to write to.
+/// Makes the error after a write that failed and left nothing to write to.
 fn broken() -> io::Error {
     io::Error::other("an earlier write failed")
 }
 
 impl OutFile {
-    /// Standard output.
+    /// Returns standard output.
     pub fn stdout() -> OutFile {
         let writer =
             BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write>);
@@ -206,7 +207,7 @@ impl OutFile {
     /// Creates a new file and makes its name durable, so that a later note about it holds.
     ///
     /// # Errors
-    /// When it cannot be created, or is there.
+    /// When it cannot be created, or exists already.
     pub fn create(path: &Path) -> Result<OutFile> {
         let file = File::create_new(path).map_err(|e| Error::io("create", path, e))?;
         replace::sync_name(path).map_err(|e| Error::io("sync", path, e))?;
@@ -216,7 +217,7 @@ impl OutFile {
     /// Opens a file that an interrupted run wrote, and truncates it to `length`.
     ///
     /// # Errors
-    /// When it is not there, or shorter.
+    /// When it is missing, or shorter.
     pub fn resume(path: &Path, length: u64) -> Result<OutFile> {
         let failed = |action| move |e| Error::io(action, path, e);
         let file = File::options().write(true).open(path).map_err(failed("open"))?;
@@ -250,7 +251,7 @@ impl OutFile {
         matches!(&self.stream, Some(Stream::Plain(inner)) if inner.written == 0)
     }
 
-    /// Makes what has been written durable, if it is a file; returns its length.
+    /// Makes everything written durable, if it is a file; returns its length.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -265,7 +266,7 @@ impl OutFile {
         Ok(written)
     }
 
-    /// Makes it complete and durable: a compressed file of nothing has a member, too.
+    /// Makes it complete and durable: a compressed file without content has a member, too.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -276,7 +277,7 @@ impl OutFile {
         self.sync().map(|_| ())
     }
 
-    /// Begins a member or frame if none is open.
+    /// Begins a member or frame unless one is open.
     fn begin(&mut self) -> io::Result<&mut Stream> {
         if self.compression != Compression::None
             && let Some(Stream::Plain(inner)) =
@@ -294,8 +295,8 @@ impl OutFile {
     }
 }
 
-/// Whether something was written at `path` already. Of a run that was cut off before its first
-/// checkpoint there may be an empty file.
+/// Returns whether an earlier run wrote to `path`. A run that was cut off before its first
+/// checkpoint may have left an empty file.
 pub fn is_taken(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.len() > 0)
 }

@@ -1,4 +1,4 @@
-//! How are numbers and tables shown?
+//! Formats of numbers and tables.
 
 use std::io::{self, Write};
 
@@ -60,11 +60,11 @@ pub fn tokens_of(tokens: u32, matched: u32) -> String {
 /// The end of a list: the last of JSON lines. No other line has `more`.
 #[derive(Debug, Serialize)]
 pub struct ListEnd<'a> {
-    /// Whether there is more than is shown.
+    /// Whether there are more items than those shown.
     more: bool,
-    /// How much is shown.
+    /// The number of items shown.
     shown: u64,
-    /// How much there is.
+    /// The number of items in total.
     total: u64,
     /// The inputs that were not compared, with reasons.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -72,13 +72,13 @@ pub struct ListEnd<'a> {
     /// The files that were left out by their names.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     left_out: &'a [LeftOut],
-    /// The texts of which a reader does not see all.
+    /// The texts that a reader sees only in part.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     warnings: &'a [NotCompared],
 }
 
 impl<'a> ListEnd<'a> {
-    /// The end of a list of this length of all that there is.
+    /// Makes the end of a list with this number of items out of `total`.
     pub fn new(shown: usize, total: u64, not_compared: &'a [NotCompared]) -> ListEnd<'a> {
         let shown = shown as u64;
         ListEnd { more: shown < total, shown, total, not_compared, left_out: &[], warnings: &[] }
@@ -89,7 +89,7 @@ impl<'a> ListEnd<'a> {
         ListEnd { left_out, ..self }
     }
 
-    /// Adds the texts of which a reader does not see all.
+    /// Adds the texts that a reader sees only in part.
     pub fn with_warnings(self, warnings: &'a [NotCompared]) -> ListEnd<'a> {
         ListEnd { warnings, ..self }
     }
@@ -104,13 +104,13 @@ impl<'a> ListEnd<'a> {
         }
     }
 
-    /// Says how many of the list are shown, if not all, and with which option all would be.
+    /// Returns a message with the number of items shown, if not all, and the option that shows all.
     pub fn said(&self, things: &str, option: &str) -> Option<String> {
         cento_report::shown_of(self.shown, self.total, things, option)
     }
 }
 
-/// Prints what a reader of the answer is to be told of the texts that were compared.
+/// Prints the warnings about the compared texts.
 ///
 /// # Errors
 /// When standard output cannot be written.
@@ -138,15 +138,15 @@ pub fn place(page: Option<u32>, line: Option<u32>) -> String {
     }
 }
 
-/// Formats where something stands in the web page that it was taken from, in brackets; nothing if it was
-/// taken from none.
+/// Formats the place of something in the web page that it was taken from, in brackets; nothing if
+/// it was taken from no page.
 pub fn in_page(origin: Option<Origin>) -> String {
     origin.map_or(String::new(), |Origin { start, end, line }| {
         format!(" (in the page {start}..{end}, line {line})")
     })
 }
 
-/// An id, and the index that has it, if several were searched.
+/// Formats an id, and the index that has it, if several were searched.
 pub fn named(id: &str, index: Option<&str>) -> String {
     index.map_or(id.to_owned(), |index| format!("{id} in {index}"))
 }

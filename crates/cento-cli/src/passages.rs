@@ -19,10 +19,10 @@ use cento::{Error, PairPassage, Unit};
 
 /// List the passages that documents share, with their texts.
 ///
-/// One row for each passage of each pair of documents: where it stands in both, its text there, and the text around
-/// it. The texts of both may differ in white space, in punctuation and, where one was rewritten, in words. Pairs
-/// come in the order in which the index stores their documents, passages in the order of the first. The index must
-/// store texts.
+/// One row for each passage of each pair of documents: its place in both, its text there, and the
+/// text around it. The texts of both may differ in white space, in punctuation and, where one was
+/// rewritten, in words. Pairs are in the order of their documents in the index, passages in the
+/// order of the first document. The index must store texts.
 #[derive(Debug, Args)]
 pub struct PassageList {
     /// Directory of the index; several are taken as one, if they have the same scheme and analyzer.
@@ -64,7 +64,8 @@ struct Row<'a> {
     of_b: OfB<'a>,
 }
 
-/// Where a passage stands in the first document: the bytes from `a_start` to `a_end`, and what is there.
+/// The place of a passage in the first document: the bytes from `a_start` to `a_end`, and the text
+/// there.
 #[derive(Debug, Serialize)]
 struct OfA<'a> {
     a_start: u32,
@@ -78,7 +79,7 @@ struct OfA<'a> {
     a_after: &'a str,
 }
 
-/// The same of the second document.
+/// The place of a passage in the second document.
 #[derive(Debug, Serialize)]
 struct OfB<'a> {
     b_start: u32,
@@ -195,7 +196,7 @@ impl PassageList {
         Ok(Ok(written))
     }
 
-    /// Returns what stands before, in and after a range of bytes.
+    /// Returns the text before, in and after a range of bytes.
     fn cut<'a>(&self, text: &'a str, (start, end): (u32, u32)) -> [&'a str; 3] {
         let (start, end) = (start as usize, end as usize);
         let (Some(before), Some(within), Some(after)) =
@@ -254,7 +255,7 @@ fn print(out: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// A text with a space for each stretch of white space.
+/// Returns a text with one space for each stretch of white space.
 fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {

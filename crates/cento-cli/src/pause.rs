@@ -1,4 +1,4 @@
-//! Where can a test stop the process?
+//! Points where a test can stop the process.
 //!
 //! With `CENTO_PAUSE=POINT:N` in the environment a run pauses when it reaches the point for the
 //! N-th time, reports that on standard error, and continues when its standard input ends. Tests of
@@ -8,7 +8,7 @@ use std::io::{self, Read};
 
 use super::terminal::tell;
 
-/// A point at which a run may be stopped, and how often it has come there.
+/// A point where a run may be stopped, and the number of visits.
 pub struct Pause {
     point: &'static str,
     /// Visits before the stop; none if it is not to stop here.
@@ -16,14 +16,14 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// The point of this name.
+    /// Makes the point of this name.
     pub fn at(point: &'static str) -> Pause {
         let wanted = std::env::var("CENTO_PAUSE").unwrap_or_default();
         let wanted = wanted.split_once(':').filter(|(name, _)| *name == point);
         Pause { point, left: wanted.and_then(|(_, number)| number.parse().ok()) }
     }
 
-    /// The run has come here.
+    /// Counts a visit; pauses the run if this is the visit to pause at.
     pub fn reached(&mut self) {
         let Some(left) = &mut self.left else { return };
         *left = left.saturating_sub(1);

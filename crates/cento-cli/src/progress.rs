@@ -1,4 +1,4 @@
-//! How far has a run come, and does the user want to stop it?
+//! Progress of a run, and requests to stop it.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -49,13 +49,13 @@ pub struct LeftOut {
 /// All files that were not read, for a report in JSON.
 #[derive(Debug, Default, Serialize)]
 pub struct NotRead {
-    /// Those that are not text, empty, or not files.
+    /// Paths that are not text, are empty, or are not files.
     left_out: Vec<LeftOut>,
-    /// Those that could not be read, or not to their ends.
+    /// Files that could not be read, or not to their ends.
     unread_files: Vec<LeftOut>,
 }
 
-/// Reports files that were left out, records that are no documents and texts that are empty: of each
+/// Reports files that were left out, records that are not documents and empty texts: of each
 /// kind the first ones on a line each, of the others their number.
 pub struct Omissions {
     is_listed: bool,
@@ -79,7 +79,7 @@ impl Omissions {
         is_shown.then(|| format!("cento: {path}: left out: {reason}"))
     }
 
-    /// Notes a record that is no document, or a file that could not be read; returns the message to show,
+    /// Notes a record that is not a document, or an unreadable file; returns the message to show,
     /// if any.
     pub fn failed(&self, error: &Error) -> Option<String> {
         if let (Error::Io { path, source, .. }, true) = (error, self.is_listed) {
@@ -101,7 +101,7 @@ impl Omissions {
         self.messages.finish();
     }
 
-    /// The lists.
+    /// Returns the lists.
     pub fn into_lists(self) -> NotRead {
         self.not_read.into_inner()
     }
@@ -155,7 +155,7 @@ impl AddProgress {
         }
     }
 
-    /// Removes the progress line and returns the lists of what was not read.
+    /// Removes the progress line and returns the lists of files that were not read.
     pub fn finish(self) -> NotRead {
         self.bar.finish_and_clear();
         let Some(omissions) = self.omissions else { return NotRead::default() };
@@ -176,7 +176,7 @@ fn spinner() -> ProgressBar {
     bar
 }
 
-/// Reports now and then what has been done.
+/// Reports progress now and then.
 pub struct Spinner {
     bar: ProgressBar,
     told: Cell<u64>,
@@ -236,7 +236,7 @@ impl Progress {
     }
 }
 
-/// Summarises what has been added, in a line.
+/// Summarises an addition of documents in a line.
 pub fn summary(report: &AddReport) -> String {
     let AddReport { added, replaced, unchanged, skipped, failed, empty, bytes, .. } = report;
     let mut parts = vec![format!("{} added", output::count(*added))];

@@ -12,9 +12,9 @@ use cento_remote::{PullOptions, Pulled};
 
 /// Make a directory a copy of an index in an object store.
 ///
-/// Fetches what the directory does not have, compares all of it with its digests, and puts the list of
-/// segments there last: readers see the commit before or this one. An interrupted pull can be repeated and
-/// fetches nothing twice.
+/// Fetches the files that the directory does not have, compares all of them with their digests, and
+/// puts the list of segments there last: readers see the commit before or this one. An interrupted
+/// pull can be repeated and fetches nothing twice.
 #[derive(Debug, Args)]
 pub struct Pull {
     #[command(flatten)]
@@ -54,7 +54,7 @@ impl Pull {
     }
 }
 
-/// Describes what was done.
+/// Describes the result.
 fn sentence(pulled: &Pulled) -> String {
     let Pulled { manifest, documents, files, bytes, found, .. } = *pulled;
     if files == 0 {

@@ -18,10 +18,10 @@ use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 
 /// Publish the last commit of an index in an object store.
 ///
-/// Sends what the store does not have and then, if nobody else has pushed meanwhile, a manifest with the
-/// next number, all or nothing. An interrupted push can be repeated and sends nothing twice. Old
-/// manifests are the history: `cento history` lists them, `cento pull --manifest` and `cento restore` bring
-/// them back. A service or other processes may use the index meanwhile.
+/// Sends the files that the store does not have and then, if no other push came first, a manifest
+/// with the next number, all or nothing. An interrupted push can be repeated and sends nothing
+/// twice. Old manifests are the history: `cento history` lists them, `cento pull --manifest` and
+/// `cento restore` bring them back. A service or other processes may use the index meanwhile.
 ///
 /// The store must have conditional writes, as S3, Google Cloud Storage, Azure and file systems do. The
 /// first push needs an empty URL; later ones an index that was made from the current manifest.
@@ -31,8 +31,8 @@ pub struct Push {
     index: PathBuf,
     #[command(flatten)]
     store: StoreArgs,
-    /// Push again and again, so long after each other, until the command is stopped. What fails for want of
-    /// the store is tried again.
+    /// Push repeatedly, with this interval, until the command is stopped. A push that fails because
+    /// of the store is tried again.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     every: Option<Duration>,
     /// Afterwards keep only this number of manifests, and remove the files that none of them needs.
@@ -53,7 +53,7 @@ pub struct Push {
     format: Format,
 }
 
-/// What was done.
+/// The result of a push.
 #[derive(Debug, Serialize)]
 struct Done {
     #[serde(flatten)]
@@ -74,7 +74,7 @@ impl Push {
         Ok(Outcome::Found)
     }
 
-    /// Pushes the last commit, and removes what is history.
+    /// Pushes the last commit, and removes expired history.
     fn once(&self, remote: &Remote, watch: Watch<'_>) -> cento::Result<Done> {
         let index = Index::open(&self.index)?;
         let options = PushOptions { parallel: self.parallel.into(), ..PushOptions::default() };
@@ -101,7 +101,7 @@ impl Push {
                 }
                 Ok(_) => {}
                 Err(Error::Cancelled) => break,
-                // The store is away, or the network.
+                // The store or the network is unavailable.
                 Err(error @ (Error::Store { .. } | Error::Io { .. })) => {
                     tell!("cento: {}; trying again", Explained(&error));
                 }
@@ -115,7 +115,7 @@ impl Push {
         Ok(Ok(()))
     }
 
-    /// Shows what was done.
+    /// Shows the result.
     fn tell(&self, done: &Done) -> std::io::Result<()> {
         match self.format {
             Format::Json => output::print_json(done)?,
@@ -136,7 +136,7 @@ impl Push {
     }
 }
 
-/// Describes what was done.
+/// Describes the result.
 fn sentence(done: &Done) -> String {
     let Pushed { manifest, is_new, documents, files, bytes: sent, found, .. } = done.pushed;
     let documents = counted(documents, "document");

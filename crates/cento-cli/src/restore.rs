@@ -23,7 +23,7 @@ pub struct Restore {
     format: Format,
 }
 
-/// What was done.
+/// The result of a restore.
 #[derive(Debug, Serialize)]
 struct Restored {
     restored: u64,

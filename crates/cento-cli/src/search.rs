@@ -39,9 +39,10 @@ use queries::{End, Unanswered};
 pub struct Search {
     #[command(flatten)]
     target: TargetArgs,
-    /// Query files or directories, or - for standard input. Directories of more indexes may come first: all are searched as
-    /// if they were one. Each file is a query, with its path as id, and each record of a list, such as a .jsonl
-    /// file. What cannot be read is named, and the others are answered; the exit status is then 2.
+    /// Query files or directories, or - for standard input. Directories of more indexes may come
+    /// first: all are searched as if they were one. Each file is a query, with its path as id, and
+    /// each record of a list, such as a .jsonl file. Queries that cannot be read are named, and the
+    /// others are answered; the exit status is then 2.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Use this text as the query.
@@ -68,8 +69,8 @@ pub struct Search {
     /// Read standard input as JSON lines, one query per line.
     #[arg(long)]
     jsonl: bool,
-    /// Memory for passages and the report. What does not fit is left out, and named. Default: 512MiB, or less in a
-    /// container or machine with less than 2.2 GiB.
+    /// Memory for passages and the report. Parts that do not fit are left out, and named. Default:
+    /// 512MiB, or less in a container or machine with less than 2.2 GiB.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<usize>,
     #[command(flatten)]
@@ -86,25 +87,25 @@ pub struct Search {
 /// The share of the memory that passages of one answer may take: as text they take as much again, and more.
 const PASSAGES_SHARE: usize = 4;
 
-/// The share of the memory for what becomes a report.
+/// The share of the memory for the data of a report.
 const REPORT_SHARE: usize = 2;
 
 /// A query of the user.
 enum Asked {
-    /// A text, and where it stands in its file.
+    /// A text, and its place in its file.
     Text(String, InFile),
     Id(String),
     Signature(Signature),
 }
 
-/// What answers the queries.
+/// The engine that answers the queries.
 enum Engine {
     Index { searcher: Searcher, frequencies: Option<Arc<FrequencyTable>> },
     Service { client: Client, boilerplate: Vec<String> },
 }
 
 impl Engine {
-    /// Searches for what is asked, with the other options of `query`.
+    /// Searches for a query of the user, with the other options of `query`.
     fn search(&self, asked: Asked, query: &Query) -> cento::Result<Answer> {
         match self {
             Engine::Index { searcher, frequencies } => {
@@ -158,7 +159,7 @@ impl Engine {
         }
     }
 
-    /// What the foot of a report says of the index.
+    /// Returns the state of the index for the foot of a report.
     fn state(&self, place: &str) -> cento::Result<IndexState> {
         let (generation, documents) = match self {
             Engine::Index { searcher, .. } => {
@@ -254,7 +255,7 @@ impl Search {
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
 
-    /// Opens what answers, and tells where that is; notes what of the boilerplate is not read.
+    /// Opens the engine and returns it with its place; notes the boilerplate that is not read.
     fn engine(&mut self, unread: &mut Unread) -> cento::Result<(Engine, String)> {
         let place;
         let engine = match self.target.target(&mut self.files)? {
@@ -291,7 +292,7 @@ impl Search {
         Ok((engine, place))
     }
 
-    /// What the foot of the report says of this run: the options that decide what is found.
+    /// Returns the run for the foot of the report: the options that decide the result.
     fn reported(&self, analyzer: &Analyzer) -> cento::Result<Run> {
         let run = self.handout.run("search", analyzer)?;
         let run = self.exclude.of(run);
@@ -302,7 +303,7 @@ impl Search {
         })
     }
 
-    /// Whether an option, and not a file, holds the query.
+    /// Returns whether an option, and not a file, holds the query.
     fn asks_once(&self) -> bool {
         self.text.is_some() || self.id.is_some() || self.signature.is_some()
     }
@@ -321,7 +322,7 @@ impl Search {
         self.memory.unwrap_or_else(memory::default_bytes)
     }
 
-    /// The options as a query, whose subject is still to come.
+    /// Returns the options as a query without a subject.
     ///
     /// # Errors
     /// When they contradict each other.
@@ -371,7 +372,7 @@ fn print_human(answer: &Answer, wanted: &Query) -> io::Result<()> {
     Ok(())
 }
 
-/// Says that hits are shown without their passages.
+/// Returns a message that hits are shown without their passages.
 fn without_passages(name: &str, answer: &Answer, memory: usize) -> Option<NotCompared> {
     let is_without = |hit: &&Hit| hit.passages.is_none() && hit.passages_complete == Some(false);
     let count = answer.hits.iter().filter(is_without).count();
@@ -386,7 +387,7 @@ fn without_passages(name: &str, answer: &Answer, memory: usize) -> Option<NotCom
     (count > 0).then(|| NotCompared::new(name, what()))
 }
 
-/// Says that hits were left out.
+/// Returns a message that hits were left out.
 fn more(answer: &Answer, wanted: &Query) -> String {
     let shown = answer.hits.len() as u64;
     let is_full = wanted.options.limit.is_none_or(|limit| answer.hits.len() >= limit);

@@ -1,4 +1,4 @@
-//! What does a search say in its report?
+//! The report of a search.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use cento_report::{NotCompared, Searched};
 
 use super::output;
 
-/// What was searched for, as the reader knows it.
+/// The query, as the reader knows it.
 pub struct Subject {
     /// The name: a path, an id.
     pub name: String,
@@ -20,15 +20,15 @@ pub struct Subject {
 pub struct Collected {
     /// The documents, in the order of the queries.
     pub searched: Vec<Searched>,
-    /// Documents and sources of which the report lacks something, with the reasons.
+    /// Documents and sources that the report lacks or shows in part, with the reasons.
     pub left_out: Vec<NotCompared>,
     /// Texts of sources: those of one query are often those of the next.
     texts: HashMap<String, Option<String>>,
-    /// How many bytes these are.
+    /// The size of these texts, in bytes.
     held: usize,
-    /// The memory, in bytes, for what is collected.
+    /// The memory, in bytes, for the collected answers.
     bytes_max: usize,
-    /// What of it is taken.
+    /// The part of it in use.
     bytes: usize,
 }
 
@@ -38,14 +38,14 @@ const HELD_BYTES_MAX: usize = 64 << 20;
 /// The times that the text of a document is in memory while its report is made: its parts, with markup.
 const TEXT_TIMES: usize = 8;
 
-/// The times that the text of a source is.
+/// The times that the text of a source is in memory.
 const SOURCE_TIMES: usize = 2;
 
-/// What a passage takes beside its text, in the report and as markup.
+/// The size of a passage beside its text, in the report and as markup.
 const PASSAGE_BYTES: usize = 1024;
 
 impl Collected {
-    /// Nothing yet; all may take this many bytes.
+    /// Creates an empty collection, which may use this number of bytes.
     pub fn within(bytes_max: usize) -> Collected {
         Collected {
             searched: Vec::new(),
@@ -57,8 +57,8 @@ impl Collected {
         }
     }
 
-    /// Adds an answer. `text_of` reads stored texts, and `analyzer` is that of the index. Sources for which the
-    /// memory does not suffice are left out from the first on.
+    /// Adds an answer. `text_of` reads stored texts, and `analyzer` is that of the index. When the
+    /// memory does not suffice for a source, this source and the later ones are left out.
     ///
     /// # Errors
     /// When a text cannot be read.
@@ -106,7 +106,7 @@ impl Collected {
         Ok(())
     }
 
-    /// Takes so much of the memory, if it is left.
+    /// Takes this number of bytes of the memory, if they are left.
     fn take(&mut self, bytes: usize) -> bool {
         let taken = self.bytes.saturating_add(bytes);
         let fits = taken <= self.bytes_max;
@@ -145,7 +145,7 @@ impl Collected {
     }
 }
 
-/// The error when there is no text to be shown.
+/// Makes the error when there is no text to show.
 pub fn without_text(name: &str) -> Error {
     let what = "its text is not stored, and a report shows it; search with the file instead, or \
                 without --report";

@@ -1,4 +1,4 @@
-//! How are whole sources sent to a service?
+//! Sending of whole sources to a service.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -14,25 +14,25 @@ use cento_source::{AddReport, Event, Item, SourceOptions};
 /// The approximate size of a request, unless a single document is larger.
 const REQUEST_BYTES: usize = 4 << 20;
 
-/// How documents are sent.
+/// Options for sending documents.
 #[derive(Debug, Clone, Default)]
 pub struct SendOptions {
-    /// How sources are read.
+    /// Options for reading sources.
     pub source: SourceOptions,
     /// Ask the service to commit after this many documents, and at the end; at the end only if
     /// `None`.
     pub commit_every: Option<u64>,
     /// Stop at the first record that is not a document.
     pub strict: bool,
-    /// A document whose id was made replaces any other of this id.
+    /// Whether a document whose id was made replaces any other document with this id.
     pub replaces_any: bool,
 }
 
 /// Sends all documents of `inputs` to a service, in order, and asks it to commit.
 ///
 /// # Errors
-/// When the service cannot be reached, `stop` is set, or, if `strict`, at the first record
-/// that is not a document. What was sent before may then be in the index.
+/// When the service cannot be reached, `stop` is set, or, if `strict`, at the first record that is
+/// not a document. Documents sent before may then be in the index.
 pub fn send(
     client: &Client,
     inputs: &[PathBuf],
@@ -73,14 +73,14 @@ struct Sending<'a> {
     client: &'a Client,
     options: &'a SendOptions,
     on_event: &'a mut dyn FnMut(Event<'_>),
-    /// What the service was when sending began.
+    /// The run of the service when sending began.
     run: Run,
     report: AddReport,
-    /// What is sent next.
+    /// The lines of the next request.
     lines: Vec<u8>,
     /// The id of each line.
     ids: Vec<String>,
-    /// Documents sent since the service was last asked to commit.
+    /// The number of documents sent since the last request for a commit.
     uncommitted: u64,
 }
 
@@ -132,7 +132,7 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Sends what has been gathered.
+    /// Sends the gathered lines.
     fn flush(&mut self) -> Result<()> {
         if self.lines.is_empty() {
             return Ok(());
@@ -159,7 +159,7 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Sends these lines, of documents with these ids; in halves if the service does not take so much.
+    /// Sends these lines, of documents with these ids; in halves if the service refuses their size.
     fn send(&mut self, lines: &[u8], ids: &[String]) -> Result<()> {
         match self.client.add_lines(lines, Commit::Auto) {
             Ok(response) => self.answered(response, ids),
@@ -192,7 +192,7 @@ impl Sending<'_> {
             let id = usize::try_from(error.line).ok().and_then(|line| ids.get(line - 1));
             let refusal = match Reason::of_code(&error.code, None) {
                 reason @ Reason::IdTaken => Refusal::new(reason, error.message),
-                // A limit of the service is none of this command.
+                // A limit of the service is not a limit of this command.
                 _ => error.message.into(),
             };
             self.failed(Error::input(id.map_or("a document", String::as_str), refusal))?;

@@ -44,8 +44,8 @@ pub struct Serve {
     /// them, and sees what others commit.
     #[arg(value_name = "INDEX")]
     others: Vec<PathBuf>,
-    /// Write nothing: serve an index that another process writes to, or that this one may only read, and see
-    /// what is committed to it. Additions and removals get 403.
+    /// Write nothing: serve an index that another process writes to, or that this one may only
+    /// read, and see its new commits. Additions and removals get 403.
     #[arg(long, conflicts_with_all = ["compact_at", "shard_dir"])]
     read_only: bool,
     #[cfg(feature = "remote")]
@@ -67,8 +67,8 @@ pub struct Serve {
     /// Compact the index every day at this local time, such as 03:00.
     #[arg(long, value_name = "HH:MM", value_parser = parse_time, conflicts_with = "others")]
     compact_at: Option<Time>,
-    /// Let clients that may write merge finished indexes in this directory (`cento merge --url`). Whoever can
-    /// write to it decides what is merged. Default: they cannot.
+    /// Let clients that may write merge finished indexes in this directory (`cento merge --url`).
+    /// Users who can write to it decide which indexes are merged. Default: they cannot.
     #[arg(long, value_name = "DIR", conflicts_with = "others")]
     shard_dir: Option<PathBuf>,
     /// Maximum size of a request body, and of the texts of its files together.
@@ -130,7 +130,7 @@ pub struct Serve {
     print_config: bool,
 }
 
-/// Tokens that are read again.
+/// Tokens that are read again when their file changes.
 struct Reading {
     path: PathBuf,
     tokens: Tokens,
@@ -138,19 +138,19 @@ struct Reading {
     known: Vec<u8>,
 }
 
-/// What to follow.
+/// The store to follow, and how.
 #[cfg(feature = "remote")]
 #[derive(Debug, Args)]
 struct FollowArgs {
-    /// Serve what was pushed to this object store: s3://BUCKET/PATH, file:///PATH and so on, as for
-    /// `cento pull`.
+    /// Serve the index that was pushed to this object store: s3://BUCKET/PATH, file:///PATH and so
+    /// on, as for `cento pull`.
     #[arg(long = "follow", value_name = "URL", conflicts_with_all = ["compact_at", "others", "shard_dir", "read_only"])]
     url: Option<String>,
     /// With --follow, the time between two looks for a new push.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration, requires = "url")]
     follow_interval: Duration,
-    /// With --follow, the maximum size of the copy, and of a new one beside it, which shares what has not
-    /// changed. A push that does not fit is not followed, and the log says so.
+    /// With --follow, the maximum size of the copy, and of a new one beside it, which shares the
+    /// unchanged files. A push that does not fit is not followed, and the log reports it.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, requires = "url")]
     cache_size: Option<usize>,
     /// With --follow, /readyz answers 503 when the copy has been older than the store, or the store
@@ -232,14 +232,14 @@ impl Serve {
         self.run_until(Service::follow(follow, settings)?, stop)
     }
 
-    /// Returns a flag that is set when the process is asked to stop, which is then reported. New tokens are read
-    /// when it is asked for that.
+    /// Returns a flag that is set at a request to stop, which is then reported. New tokens are read
+    /// at a request for that.
     fn stop_flag(&self, message: &'static str, reading: Option<Reading>) -> Arc<AtomicBool> {
         let (ask, asked) = crossbeam::channel::bounded(1);
         let reload: Option<Box<dyn Fn() + Send>> =
             reading.map(|Reading { path, tokens, known }| {
                 tokens::follow(path, tokens, known, asked);
-                // Of several that come at once one is enough.
+                // Of several requests at the same time, one is enough.
                 Box::new(move || {
                     let _ = ask.try_send(());
                 }) as Box<dyn Fn() + Send>
@@ -258,13 +258,13 @@ impl Serve {
         Ok(Outcome::Found)
     }
 
-    /// The indexes, as they were named.
+    /// Returns the names of the indexes, as given.
     fn names(&self) -> String {
         let paths = [&self.index].into_iter().chain(&self.others);
         paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     }
 
-    /// How the service works, and which tokens are read again.
+    /// Returns the settings of the service, and the tokens that are read again.
     fn settings(&self) -> cento::Result<(Settings, Option<Reading>)> {
         let read = self.tokens.as_deref().map(tokens::read).transpose()?;
         let (tokens, known) = read.unwrap_or_default();
@@ -312,7 +312,7 @@ impl Serve {
     }
 }
 
-/// Whether this says that the index cannot be written to by this process, which could read it.
+/// Returns whether this error means that this process can read the index but not write to it.
 fn needs_no_writer(error: &Error) -> bool {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     match error {
@@ -325,7 +325,7 @@ fn needs_no_writer(error: &Error) -> bool {
     }
 }
 
-/// The copies of what is in an object store, for a service.
+/// The copies of an index in an object store, for a service.
 #[cfg(feature = "remote")]
 struct Copies(Mirror);
 

@@ -1,4 +1,4 @@
-//! How are two passages shown so that the eye finds what was changed?
+//! Two passages side by side, so that the eye finds the changes.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ const COMPARING_MAX: Duration = Duration::from_millis(500);
 /// Two columns on a terminal.
 pub struct SideBySide {
     column: usize,
-    /// Of words that only the left, only the right text has.
+    /// For words that only the left, and only the right text has.
     styles: [Style; 2],
 }
 
@@ -37,21 +37,21 @@ enum Step<'a> {
 }
 
 impl SideBySide {
-    /// Columns as wide as the terminal allows.
+    /// Makes columns as wide as the terminal allows.
     pub fn new() -> SideBySide {
         let width = Term::stdout().size_checked().map_or(WIDTH_DEFAULT, |size| size.1.into());
         let column = (width.clamp(40, WIDTH_MAX) - RULE.len()) / 2;
         SideBySide { column, styles: [Style::new().red().bold(), Style::new().green().bold()] }
     }
 
-    /// A line above the columns.
+    /// Writes a line above the columns.
     pub fn headings(&self, out: &mut impl Write, headings: [String; 2]) -> io::Result<()> {
         let bold = Style::new().bold();
         let [left, right] = headings.map(|text| self.fit(&printable(&text)));
         self.line(out, &bold.apply_to(left).to_string(), &bold.apply_to(right).to_string())
     }
 
-    /// The texts, line beside line: what is equal stays level.
+    /// Writes the texts, line beside line: equal parts stay level.
     pub fn texts(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
         let [left_style, right_style] = &self.styles;
         let mut lines = [Line::default(), Line::default()];
@@ -80,7 +80,7 @@ impl SideBySide {
         self.line(out, &lines[0].text, &lines[1].text)
     }
 
-    /// Programs, line beside line, with their indentation: equal lines stay level.
+    /// Writes programs, line beside line, with their indentation: equal lines stay level.
     pub fn programs(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
         let (left, right) = (lines(left), lines(right));
         for step in compare(&left, &right, without_white_space) {
@@ -131,7 +131,7 @@ struct Line {
 }
 
 impl Line {
-    /// Its width with another word.
+    /// Returns its width with another word.
     fn width_with(&self, word: &str) -> usize {
         self.width + usize::from(self.width > 0) + measure_text_width(word)
     }
@@ -149,8 +149,8 @@ impl Line {
     }
 }
 
-/// The words of a text as they can be shown in a column: long ones, such as a text without spaces
-/// is, in pieces, and what would move the cursor replaced.
+/// Returns the words of a text as they can be shown in a column: long ones, such as a text without
+/// spaces, in pieces, and characters that would move the cursor replaced.
 fn words(text: &str, column: usize) -> Vec<String> {
     let mut words = Vec::new();
     for word in text.split_whitespace() {
@@ -165,7 +165,7 @@ fn words(text: &str, column: usize) -> Vec<String> {
     words
 }
 
-/// The lines of a program as they can be shown.
+/// Returns the lines of a program as they can be shown.
 fn lines(text: &str) -> Vec<String> {
     let visible = |line: &str| {
         let line = line.replace('\t', "    ");
@@ -187,7 +187,8 @@ fn pieces(text: &str, width: usize) -> Vec<String> {
     pieces
 }
 
-/// The words or lines of two texts, in the order of both; those with an equal `key` are equal.
+/// Lists the words or lines of two texts, in the order of both; those with an equal `key` are
+/// equal.
 fn compare<'a>(
     left: &'a [String],
     right: &'a [String],
@@ -209,14 +210,14 @@ fn compare<'a>(
     steps
 }
 
-/// What makes two words equal: their letters and digits.
+/// Returns the letters and digits of a word, which decide whether two words are equal.
 fn key(word: &str) -> String {
     let key: String =
         word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     if key.is_empty() { word.into() } else { key }
 }
 
-/// What makes two lines of programs equal.
+/// Returns the part of a program's line that decides whether two lines are equal.
 fn without_white_space(line: &str) -> String {
     line.chars().filter(|c| !c.is_whitespace()).collect()
 }

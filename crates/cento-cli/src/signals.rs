@@ -1,13 +1,14 @@
-//! What does the system ask of a service?
+//! Signals of the system to a service.
 //!
-//! SIGTERM and Ctrl-C ask it to stop. SIGHUP asks it to read again what can change, as of other services; of
-//! one in a terminal that was closed it asks to stop.
+//! SIGTERM and Ctrl-C stop the service. SIGHUP makes it read again the settings that can change, as
+//! in other services; a service in a terminal that was closed stops.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Returns a flag that is set when the process is asked to stop, and calls `asked` then; a second request ends it
-/// at once. Calls `reload` when it is asked to read again, which without it means to stop.
+/// Returns a flag that is set at a request to stop, and calls `asked` then; a second request ends
+/// the process immediately. Calls `reload` at a request to read again, which without `reload` means
+/// to stop.
 #[cfg(unix)]
 pub fn stop_flag(
     asked: impl Fn() + Send + 'static,
@@ -43,13 +44,13 @@ pub fn stop_flag(
     stop
 }
 
-/// The same where there is no SIGHUP.
+/// Returns such a flag where there is no SIGHUP.
 #[cfg(not(unix))]
 pub fn stop_flag(
     asked: impl Fn() + Send + 'static,
     reload: Option<Box<dyn Fn() + Send>>,
 ) -> Arc<AtomicBool> {
-    // The tokens are read again for as long as somebody could ask for it.
+    // The tokens are read again for as long as a request for that can come.
     std::mem::forget(reload);
     super::progress::stop_flag_and(asked)
 }

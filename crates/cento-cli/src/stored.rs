@@ -1,4 +1,4 @@
-//! What do the verbs share that work with an object store?
+//! Options and helpers of the verbs that work with an object store.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -30,13 +30,13 @@ impl StoreArgs {
 
 /// Connects to the store at `url`, with the settings of the environment.
 pub fn open(url: &str) -> Result<Remote> {
-    // A variable that is not Unicode is none that a store knows.
+    // No store knows a variable that is not Unicode.
     let settings = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Remote::open(url, settings)
 }
 
-/// A progress line and Ctrl-C for `work`; `message` is what is said when it is asked to stop.
+/// Runs `work` with a progress line and Ctrl-C; shows `message` at a request to stop.
 pub fn watched<T>(message: &'static str, work: impl FnOnce(Watch<'_>) -> Result<T>) -> Result<T> {
     let stop: Arc<AtomicBool> = stop_flag_and(move || tell!("cento: {message}"));
     let line: RefCell<Option<Progress>> = RefCell::new(None);
@@ -53,7 +53,7 @@ pub fn watched<T>(message: &'static str, work: impl FnOnce(Watch<'_>) -> Result<
     done
 }
 
-/// How much of something has travelled, and how much had done so before.
+/// Describes how much has been transferred, and how much was there before.
 pub fn travelled(what: &str, new: u64, found: u64) -> String {
     match found {
         0 => format!("{what} {}", bytes(new)),

@@ -1,4 +1,4 @@
-//! What does each directory hand in?
+//! Submissions: all files below a directory as one document.
 
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
@@ -51,7 +51,7 @@ const FILE_PAIRS_MAX: usize = 5;
 /// The submissions of some directories or archives.
 #[derive(Debug, Default)]
 pub struct Submissions {
-    /// By their names.
+    /// Sorted by name.
     pub all: Vec<Submission>,
     /// Files that could not be read, or not to their ends.
     pub left_out: Vec<NotCompared>,
@@ -72,10 +72,10 @@ impl Submissions {
     /// order of their paths, and a file directly in it is one by itself.
     ///
     /// # Errors
-    /// When JSON lines are named, or standard input, of which no document is in a directory.
+    /// When JSON lines or standard input are named: their documents are in no directory.
     pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> cento::Result<Submissions> {
         let mut found = Submissions::default();
-        // Without files so far: what is left out belongs to a submission or is all of it.
+        // Files that were left out; each belongs to a submission, or is all of it.
         let mut without: Vec<(PathBuf, String, &'static str)> = Vec::new();
         for input in inputs {
             // As the ids of its files begin.
@@ -153,9 +153,9 @@ impl Submissions {
         }
     }
 
-    /// Finds the submissions of an archive with one directory around all of them, as some learning platforms
-    /// pack it: a single submission of which every file is two directories deep, or deeper, is not one.
-    /// Returns that directory.
+    /// Finds the submissions of an archive with one directory around all of them, as some learning
+    /// platforms pack it: a single submission whose files are all at least two directories deep is
+    /// not one. Returns that directory.
     fn unwrap(&mut self) -> Option<PathBuf> {
         let [only] = &self.all[..] else { return None };
         let root = PathBuf::from(&only.name);
@@ -189,7 +189,7 @@ impl Submissions {
         }
     }
 
-    /// What a reader of each submission does not see, if there is any.
+    /// Returns the parts of each submission that a reader does not see, if there are any.
     pub fn unseen(&self) -> impl Iterator<Item = (&str, Unseen)> {
         let of_all = self.all.iter().map(|submission| {
             let files = submission.files.iter().map(|file| file.unseen);
@@ -224,7 +224,8 @@ impl Submissions {
         writer.finish()
     }
 
-    /// The pairs of files of two submissions with most in common, and how many have something in common.
+    /// Returns the pairs of files of two submissions with most in common, and the number of pairs
+    /// with something in common.
     pub fn files_of(&self, a: &str, b: &str) -> (Vec<FilePair>, usize) {
         let files = |name: &str| {
             let found = self.all.binary_search_by(|submission| submission.name.as_str().cmp(name));
@@ -247,14 +248,14 @@ impl Submissions {
     }
 }
 
-/// Whether it is part of a list of records that was named, or standard input.
+/// Returns whether it is part of a list of records that was named, or standard input.
 fn is_list(chunk: &Chunk, root: &Path) -> bool {
     let is_named = Path::new(&*chunk.path) == root;
     let is_data = !chunk.kind.is_whole_file() || PathFilter::is_data(&chunk.path);
     &*chunk.path == "-" || (is_named && is_data)
 }
 
-/// The name of the submission that has the file at this path, which is `root` or below it.
+/// Returns the name of the submission that has the file at this path, which is `root` or below it.
 fn submission_of(root: &Path, path: &str) -> String {
     // Names of documents leave out a leading `./`.
     let root = root.strip_prefix(".").unwrap_or(root);

@@ -1,4 +1,4 @@
-//! Which index does the user mean: one on disk, or that of a service?
+//! The target of a verb: an index on disk, or that of a service.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub struct ServiceArgs {
     token: Option<String>,
 }
 
-/// Where the documents are.
+/// The place of the documents.
 pub enum Target {
     /// In an index in this directory.
     Index(PathBuf),

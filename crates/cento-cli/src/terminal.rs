@@ -1,9 +1,9 @@
-//! How does text from outside reach a terminal safely?
+//! Safe output of text from outside to a terminal.
 //!
-//! Names of files and archive entries, ids and passages come from outside, and a terminal obeys what
-//! it is sent: control characters move its cursor, change its title or hide what was written, and
-//! controls of direction show a name backwards. All that the verbs write for people goes through
-//! here, where such characters are written as escapes; nothing else in `cli` prints.
+//! Names of files and archive entries, ids and passages come from outside, and a terminal obeys the
+//! characters it gets: control characters move its cursor, change its title or hide earlier text,
+//! and controls of direction show a name backwards. All text that the verbs write for people goes
+//! through here, where such characters are written as escapes; nothing else in `cli` prints.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,8 +17,8 @@ pub fn is_obeyed(c: char) -> bool {
 }
 
 fn is_any_obeyed(text: &str) -> bool {
-    // Most lines are ASCII, of which many bytes are looked at together: character by character took a
-    // tenth of the time of `pairs`.
+    // Most lines are ASCII, and their bytes are checked many at a time: character by character took
+    // a tenth of the time of `pairs`.
     let is_plain = text.bytes().fold(true, |is_plain, byte| is_plain & matches!(byte, b' '..=b'~'));
     !is_plain && text.contains(is_obeyed)
 }
@@ -50,7 +50,7 @@ macro_rules! tell {
 }
 pub(super) use tell;
 
-/// What lines for people are written to.
+/// An output of lines for people.
 pub trait Lines: Write {
     /// Writes a line.
     fn line(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
@@ -70,13 +70,13 @@ macro_rules! line {
 }
 pub(super) use line;
 
-/// JSON on one line. What a terminal would obey is written as JSON escapes it.
+/// Writes JSON on one line. Characters that a terminal would obey are written as JSON escapes.
 pub fn json(value: &impl Serialize) -> io::Result<String> {
     let json = serde_json::to_string(value).map_err(io::Error::other)?;
     if !is_any_obeyed(&json) {
         return Ok(json);
     }
-    // They stand within strings: JSON itself has none.
+    // They are within strings: the syntax of JSON has no such characters.
     let mut shown = String::with_capacity(json.len() + 16);
     for c in json.chars() {
         match is_obeyed(c) {

@@ -1,4 +1,4 @@
-//! How does a service learn of new tokens?
+//! Reloading of the tokens of a service.
 //!
 //! Their file is read every second, and after SIGHUP. It is compared by its bytes: a secret of Kubernetes is
 //! replaced through links, and times of files are coarse. Tokens that cannot be read replace none.
@@ -18,7 +18,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// Reads the tokens in a file, and its bytes.
 ///
 /// # Errors
-/// When it cannot be read, or has a line that is none; with its number.
+/// When it cannot be read, or has an invalid line; with the number of the line.
 pub fn read(path: &Path) -> Result<(Tokens, Vec<u8>)> {
     let bytes = fs::read(path).map_err(|e| Error::io("read", path, e))?;
     Ok((parse(path, &bytes)?, bytes))
@@ -30,8 +30,8 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Tokens> {
     Tokens::parse(text, &place)
 }
 
-/// Replaces `tokens` by what is in the file at `path` when that is no longer `known`, and when `asked` says so;
-/// until nobody can ask any more.
+/// Replaces `tokens` by those in the file at `path` when its bytes differ from `known`, and at each
+/// message of `asked`; ends when no sender of `asked` is left.
 pub fn follow(path: PathBuf, tokens: Tokens, known: Vec<u8>, asked: Receiver<()>) {
     let look = move || {
         let mut known = Some(known);

@@ -15,7 +15,7 @@ use cento_source::NoDocument;
 
 /// Count the runs of tokens of a collection, and write a frequency table.
 ///
-/// Schemes such as fbw(q,w) keep what is rare in a collection and need the table that this command
+/// Schemes such as fbw(q,w) keep the rare runs of a collection and need the table that this command
 /// writes: `cento create INDEX --scheme 'fbw(q=4)' --analyzer chars --frequencies FILE`. An index
 /// keeps its own copy; `cento compact --retrain` makes a new one.
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! How are values of options read?
+//! Parsers of option values.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub fn parse_bytes(text: &str) -> Result<usize, String> {
     number.checked_mul(shift).ok_or_else(|| "the number is too large".into())
 }
 
-/// The time that a text such as `500ms`, `5s` or `10m` names.
+/// Parses a duration such as `500ms`, `5s` or `10m`.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let refused = "expected a duration above zero, such as 500ms, 5s or 10m";
     let span: jiff::SignedDuration = text.parse().map_err(|_| refused)?;
@@ -55,7 +55,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The time that a text such as `12h` or `30d` names; a day has 24 hours.
+/// Parses a duration such as `12h` or `30d`; a day has 24 hours.
 #[cfg(feature = "remote")]
 pub fn parse_age(text: &str) -> Result<Duration, String> {
     let refused = "expected a duration, such as 90m, 12h or 30d";

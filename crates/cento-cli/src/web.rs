@@ -1,7 +1,8 @@
 //! `cento web`
 //!
-//! The internet module of Sharapova and Sharapov (2011): pieces of a text are asked of a search engine, the
-//! pages that most answers name are fetched and added to an index, and an ordinary search follows.
+//! The internet module of Sharapova and Sharapov (2011): pieces of a text are sent to a search
+//! engine as queries, the pages that most answers name are fetched and added to an index, and an
+//! ordinary search follows.
 
 mod address;
 mod engine;
@@ -36,7 +37,8 @@ use fetch::{Fetcher, Limits, Page};
 ///
 /// Cuts the text into windows and asks a search engine for the rarest run of words of each. Pages that
 /// most answers name are fetched and added, with their addresses as ids, `votes` and the time in `meta`.
-/// Then `cento search INDEX FILE --goal cover --passages --report FILE.html` shows what they share with the text.
+/// Then `cento search INDEX FILE --goal cover --passages --report FILE.html` shows the passages
+/// that they share with the text.
 ///
 /// Sends parts of the text to the search engine. Keeps to robots.txt, makes one request a second to a host, and
 /// refuses addresses that are not public, also after redirects. The exit status is 1 if no page could be added,
@@ -85,14 +87,14 @@ pub struct Web {
     format: Format,
 }
 
-/// What was done, as JSON.
+/// The result of a run, as JSON.
 #[derive(Debug, Default, Serialize)]
 struct Report {
-    /// The queries that were answered.
+    /// The queries that the engine answered.
     asked: Vec<Asked>,
-    /// The queries that were not.
+    /// The queries that it did not answer.
     unanswered: Vec<Failed>,
-    /// Windows that were not asked about.
+    /// The number of windows without a query.
     not_asked: usize,
     /// The pages that are in the index.
     added: Vec<Added>,
@@ -123,7 +125,7 @@ struct Added {
     bytes: usize,
 }
 
-/// After so many failures in a row the engine is not asked again.
+/// After this number of failures in a row the engine gets no more queries.
 const FAILURES_MAX: usize = 3;
 
 impl Web {
@@ -137,7 +139,7 @@ impl Web {
             return Err(Error::input(self.file.display().to_string(), "it has no words").into());
         }
         if Index::exists(&self.into) {
-            // Before anybody is asked.
+            // Before any request is sent.
             Index::open(&self.into)?;
         }
         let mut report = Report::default();
@@ -152,7 +154,7 @@ impl Web {
         Ok(if report.added.is_empty() { Outcome::Nothing } else { Outcome::Found })
     }
 
-    /// Asks the engine; returns addresses with their votes, most votes first.
+    /// Sends the queries to the engine; returns addresses with their votes, most votes first.
     fn ask(
         &self,
         engine: &dyn Engine,
@@ -178,7 +180,7 @@ impl Web {
             failures = 0;
             let mut seen = HashSet::new();
             for address in &addresses {
-                // A page that an answer names twice has one vote of it.
+                // A page that an answer names twice gets one vote from it.
                 if seen.insert(address) {
                     let next = votes.len();
                     votes.entry(address.clone()).or_insert((0, next)).0 += 1;
@@ -188,7 +190,7 @@ impl Web {
         }
         report.not_asked = windows - report.asked.len() - report.unanswered.len();
         let mut ranked: Vec<(String, (u32, usize))> = votes.into_iter().collect();
-        // Of equals, that which was named first.
+        // Of equals, the one that was named first.
         ranked.sort_by_key(|(_, (votes, first))| (std::cmp::Reverse(*votes), *first));
         ranked.into_iter().map(|(address, (votes, _))| (address, votes)).collect()
     }
@@ -202,7 +204,7 @@ impl Web {
             allows_loopback: self.allow_loopback,
         });
         report.not_fetched = ranked.len().saturating_sub(self.pages.into());
-        // Pages come slowly, and nobody should wait for the lock of the index meanwhile.
+        // Pages come slowly, and no other process should wait for the lock of the index meanwhile.
         let mut documents = Vec::new();
         for (address, votes) in ranked.into_iter().take(self.pages.into()) {
             let read = |page: Page| {
@@ -257,7 +259,7 @@ impl Web {
     }
 }
 
-/// Makes a document of a page, or a clause that says why there is none.
+/// Makes a document of a page; the error is a clause with the reason.
 fn document(page: Page, votes: u32) -> std::result::Result<Document, String> {
     let text = text_of(&page)?;
     if text.trim().is_empty() {
@@ -271,7 +273,7 @@ fn document(page: Page, votes: u32) -> std::result::Result<Document, String> {
     Document::new(page.address, text).with_meta(meta).checked().map_err(|error| error.to_string())
 }
 
-/// Reads a page as a file would be: its first bytes decide what it is, then its type.
+/// Reads a page as a file would be read: its first bytes determine its format, then its type.
 fn text_of(page: &Page) -> std::result::Result<String, String> {
     let unwritten = |error: io::Error| format!("it cannot be kept in a temporary file: {error}");
     let dir = tempfile::tempdir().map_err(unwritten)?;
@@ -281,7 +283,7 @@ fn text_of(page: &Page) -> std::result::Result<String, String> {
     let options = SourceOptions { encoding, ..source_options() };
     let mut cut = None;
     let text = read_text(&path, &options, &mut |missing| cut = Some(missing.to_string()));
-    // The temporary file is nothing to the user.
+    // The name of the temporary file means nothing to the user.
     let named = |what: String| what.replace(&path.display().to_string(), "the page");
     match (text, cut) {
         (Err(error), _) => Err(named(error.to_string())),

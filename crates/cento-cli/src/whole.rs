@@ -1,4 +1,4 @@
-//! How is a file read as a whole, if it is not too long for that?
+//! Reading of whole files up to a maximum length.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::values::parse_bytes;
 use cento::Error;
 use cento_source::{SourceOptions, too_long};
 
-/// How long a file may be that is read as a whole.
+/// The maximum length of a file that is read as a whole.
 #[derive(Debug, Clone, Default, Args)]
 pub struct LengthArgs {
     /// Maximum length of a file; longer ones are refused. Default: 64MiB.
@@ -18,7 +18,7 @@ pub struct LengthArgs {
 }
 
 impl LengthArgs {
-    /// The limit.
+    /// Returns the limit.
     pub fn bytes_max(&self) -> usize {
         self.max_record_bytes.unwrap_or(SourceOptions::default().record_bytes_max)
     }

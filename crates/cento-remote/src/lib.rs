@@ -1,17 +1,17 @@
-//! How does an index get into an object store, and out of it?
+//! Pushing an index to an object store, and pulling it from there.
 //!
-//! A store holds the files of commits, which never change, and one *manifest* per push, numbered from
-//! 1: the list of segments with the files that it names, in parts of 16 MiB with a digest each. A push
-//! puts what is missing, and then the next manifest on the condition that there is none of that number:
-//! of several pushes made from one manifest, one succeeds, and the others are told
-//! ([`Error::Conflict`]). A pull takes a manifest, compares all bytes with their
+//! A store holds the files of commits, which never change, and one *manifest* per push, numbered
+//! from 1: the list of segments with the files that it names, in parts of 16 MiB with a digest
+//! each. A push puts the missing parts, and then the next manifest on the condition that the store
+//! has no manifest of that number: of several pushes made from one manifest, one succeeds, and the
+//! others fail with [`Error::Conflict`]. A pull takes a manifest, compares all bytes with their
 //! digests, and puts the list of segments into the directory last. Both can be cut off anywhere and
-//! repeated; what has arrived is not sent again.
+//! repeated; parts that have arrived are not sent again.
 //!
-//! Old manifests are the history, until [`Remote::retain`] removes them, and with them what no other
-//! manifest names. [`Remote::restore`] makes an old one the newest.
+//! Old manifests are the history, until [`Remote::retain`] removes them, together with the files
+//! that no other manifest names. [`Remote::restore`] makes an old one the newest.
 //!
-//! What lies in a store, under its URL:
+//! The objects of a store, under its URL:
 //!
 //! | object | content |
 //! |---|---|
@@ -19,9 +19,9 @@
 //! | `manifests/NUMBER.json` | a manifest; the current one has the greatest number |
 //! | `data/SINCE-FILE-PART-DIGEST` | a part of a file, put by a push that was made from the manifest SINCE |
 //!
-//! A part is named after the manifest that its push was made from. If that is not the current one any
-//! more, the push has succeeded or never will, so that parts of older ones that no manifest names can be
-//! removed, whoever pushes meanwhile.
+//! A part is named after the manifest that its push was made from. If that manifest is not the
+//! current one any more, the push has succeeded or never will, so that unnamed parts of older
+//! manifests can be removed, even while others push.
 
 mod listing;
 mod manifest;
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Remote {
     }
 }
 
-/// How far a push or a pull has come, in bytes of parts that had to be looked at.
+/// The progress of a push or a pull, in bytes of parts that had to be looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Done.
@@ -66,7 +66,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// What a push or a pull tells its caller, and how the caller stops it.
+/// The progress callback of a push or a pull, and the flag that stops it.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// Called as parts arrive.
@@ -85,17 +85,17 @@ impl std::fmt::Debug for Watch<'_> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Pushed {
-    /// The number of the manifest that the index now is.
+    /// The number of the manifest that the index is now.
     pub manifest: u64,
     /// Whether the push made it; otherwise the store had this commit already.
     pub is_new: bool,
     /// Live documents.
     pub documents: u64,
-    /// Files that the manifest before did not name.
+    /// Files that the previous manifest did not name.
     pub files: usize,
     /// Bytes that were sent.
     pub bytes: u64,
-    /// Bytes of the new files that an earlier push, which was cut off, had sent.
+    /// Bytes of the new files that an earlier push had sent before it was cut off.
     pub found: u64,
 }
 
@@ -107,13 +107,13 @@ pub struct Pulled {
     pub manifest: u64,
     /// Live documents.
     pub documents: u64,
-    /// Files that were not there.
+    /// Files that were missing.
     pub files: usize,
     /// Bytes that were received.
     pub bytes: u64,
-    /// Bytes of these files that an earlier pull, which was cut off, had received.
+    /// Bytes of these files that an earlier pull had received before it was cut off.
     pub found: u64,
-    /// Files that were there, or linked from another directory.
+    /// Files that were present, or linked from another directory.
     pub kept: usize,
 }
 
@@ -125,13 +125,13 @@ pub struct HistoryEntry {
     pub manifest: u64,
     /// Whether it is the one that a pull takes.
     pub is_current: bool,
-    /// What it holds.
+    /// Its content.
     #[serde(flatten)]
     pub content: Content,
 }
 
 impl HistoryEntry {
-    /// The commit; `None` if the manifest cannot be read.
+    /// Returns the commit; `None` if the manifest cannot be read.
     #[must_use]
     pub fn commit(&self) -> Option<&ListedCommit> {
         match &self.content {
@@ -141,15 +141,15 @@ impl HistoryEntry {
     }
 }
 
-/// What a manifest holds.
+/// The content of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Content {
     /// A commit.
     Commit(ListedCommit),
-    /// Nothing that can be read.
+    /// Unreadable.
     Damaged {
-        /// What is wrong, with the name of the object.
+        /// The damage, with the name of the object.
         damaged: String,
     },
 }
@@ -161,7 +161,7 @@ pub struct ListedCommit {
     /// The number of the manifest that it is a restored copy of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored: Option<u64>,
-    /// When it was made, by the clock of the machine that did (RFC 3339).
+    /// The time of its creation, by the clock of the machine that pushed it (RFC 3339).
     pub created: String,
     /// Live documents.
     pub documents: u64,
@@ -169,7 +169,7 @@ pub struct ListedCommit {
     pub segments: usize,
     /// Bytes of its files.
     pub bytes: u64,
-    /// Bytes of files that the readable one listed before it does not name.
+    /// Bytes of files that the previous readable manifest in the list does not name.
     pub new_bytes: u64,
 }
 
@@ -185,16 +185,17 @@ pub struct Retained {
     pub removed_parts: usize,
     /// Their bytes.
     pub removed_bytes: u64,
-    /// Manifests that stay and cannot be read. What they name is not known, so no part was removed.
+    /// Manifests that stay and cannot be read. The files that they name are unknown, so no part was
+    /// removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<u64>,
 }
 
 impl Remote {
     /// Connects to the object store at `url`: `s3://BUCKET/PATH`, `gs://BUCKET/PATH`,
-    /// `az://CONTAINER/PATH` (feature `cloud`), `file:///PATH`, or the path of a directory. `settings` are
-    /// names and values as the environment has them, such as `AWS_ACCESS_KEY_ID`; other names are passed
-    /// over. Nothing is read yet.
+    /// `az://CONTAINER/PATH` (feature `cloud`), `file:///PATH`, or the path of a directory.
+    /// `settings` are names and values as in the environment, such as `AWS_ACCESS_KEY_ID`; other
+    /// names are ignored. It reads nothing yet.
     ///
     /// # Errors
     /// When the URL cannot be used, or a setting is missing.
@@ -211,13 +212,13 @@ impl Remote {
         Ok(Remote { store: Store::over(store, url)? })
     }
 
-    /// Where it is.
+    /// Returns its URL.
     #[must_use]
     pub fn url(&self) -> &str {
         self.store.url()
     }
 
-    /// The number of the current manifest; 0 if nothing has been pushed.
+    /// Returns the number of the current manifest; 0 before the first push.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -225,8 +226,8 @@ impl Remote {
         self.store.block(self.store.current())
     }
 
-    /// The bytes of the files of a manifest and of another one together; what both have counts once. The
-    /// other one may be gone or damaged.
+    /// Returns the total size of the files of a manifest and of another one, in bytes; files of
+    /// both count once. The other one may be gone or damaged.
     ///
     /// # Errors
     /// When there is no such manifest, or the store cannot be read.
@@ -245,8 +246,8 @@ impl Remote {
         })
     }
 
-    /// All manifests, oldest first. Those that are damaged, or of another version, are listed with the
-    /// reason.
+    /// Returns all manifests, oldest first. Those that are damaged, or of another version, are
+    /// listed with the reason.
     ///
     /// # Errors
     /// When there is no index, or the store cannot be read.
@@ -284,12 +285,12 @@ impl Remote {
         })
     }
 
-    /// Makes an old manifest the newest, as if its commit had been pushed again; returns its new number.
-    /// Nothing is sent but a manifest. The current one may be damaged.
+    /// Makes an old manifest the newest, as if its commit had been pushed again; returns its new
+    /// number. Only a manifest is sent. The current one may be damaged.
     ///
     /// # Errors
-    /// When there is no such manifest, it is damaged, or it is removed meanwhile; [`Error::Conflict`] when
-    /// somebody else has pushed meanwhile.
+    /// When there is no such manifest, it is damaged, or it is removed meanwhile;
+    /// [`Error::Conflict`] after a push by another process meanwhile.
     pub fn restore(&self, manifest: u64) -> Result<u64> {
         self.store.block(async {
             self.store.check_conditions(false).await?;
@@ -302,7 +303,8 @@ impl Remote {
             };
             let next = old.restored_after(current);
             self.store.put_manifest(&next, number).await?;
-            // A retention that removed the old one before the new one was there may remove its files.
+            // If a retention removed the old manifest before the new one existed, it may remove its
+            // files.
             if let Err(error) = self.store.manifest(manifest).await {
                 self.store.remove_manifest(next.number).await?;
                 return Err(error);
@@ -312,17 +314,17 @@ impl Remote {
     }
 }
 
-/// Whether a manifest is there and nobody can read it with this version; otherwise the store failed.
+/// Returns whether a manifest exists and this version cannot read it; otherwise the store failed.
 fn is_unreadable(error: &Error) -> bool {
     matches!(error.reason(), Reason::Damaged | Reason::OtherVersion)
 }
 
-/// A duration in the unit that an object store's times have.
+/// Converts a duration to the unit of an object store's times.
 fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Another push came first.
+/// Returns the error of a push after another one.
 fn outrun(url: &str, base: u64, current: u64) -> Error {
     match base {
         0 => Error::conflict(

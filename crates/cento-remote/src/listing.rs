@@ -1,8 +1,8 @@
-//! How is a list of objects read that somebody else makes?
+//! Bounded reading of lists of objects.
 //!
-//! A store answers page by page, and each page says whether there is another one. A store that is broken,
-//! or a proxy before it, may answer the same page for ever, never end, or say nothing more. Such a list is
-//! refused by name.
+//! A store answers page by page, and each page refers to the next one. A broken store, or a proxy
+//! before it, may repeat the same page without end, send new pages without end, or stop sending.
+//! Such a list is refused by name.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use object_store::path::Path;
 
 use crate::store::within;
 
-/// What a list may be.
+/// The limits on a list.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// The maximum number of objects.
     pub objects_max: u64,
-    /// The maximum time until the next object. The clients of cloud stores limit the time of each request,
-    /// and how often it is tried again: a page takes three minutes at most.
+    /// The maximum time until the next object. The clients of cloud stores limit the duration of
+    /// each request, and the number of retries: a page takes three minutes at most.
     pub patience: Duration,
 }
 
@@ -30,22 +30,22 @@ pub const MANIFESTS: Bounds = Bounds { objects_max: 1 << 20, patience: PATIENCE 
 /// Parts of files, of some petabytes.
 pub const PARTS: Bounds = Bounds { objects_max: 1 << 28, patience: PATIENCE };
 
-/// What is wrong with a list.
+/// The fault of a list.
 #[derive(Debug)]
 pub enum Fault {
     /// It could not be read.
     Store(object_store::Error),
-    /// It is none that ends, as a clause.
+    /// It has no end, with the reason as a clause.
     Endless(String),
 }
 
-/// A list of objects, as it comes.
+/// A list of objects, read as it arrives.
 pub struct Listing {
     objects: BoxStream<'static, object_store::Result<ObjectMeta>>,
     bounds: Bounds,
     seen: u64,
-    /// The object with the number of which `seen` was last a power of two. A list that begins again passes
-    /// it (Brent's algorithm); no object is twice in any other.
+    /// The object that was read when `seen` was last a power of two. A list that begins again
+    /// passes it (Brent's algorithm); in any other no object occurs twice.
     mark: Option<Path>,
 }
 
@@ -57,7 +57,7 @@ impl Listing {
         Listing { objects, bounds, seen: 0, mark: None }
     }
 
-    /// The next object; `None` at the end.
+    /// Returns the next object; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<ObjectMeta>, Fault> {
         let Bounds { objects_max, patience } = self.bounds;
         let next = within(patience, self.objects.next()).await;
@@ -101,7 +101,7 @@ mod tests {
         })
     }
 
-    /// Reads a list of objects with these numbers; how many there were, or what is wrong.
+    /// Reads a list of objects with these numbers; returns how many there were, or the fault.
     fn read(
         numbers: impl Iterator<Item = u64> + Send + 'static,
         ends: bool,
@@ -136,7 +136,7 @@ mod tests {
         };
         refused(read(0..10_001, true), "more than 10000 objects");
         refused(read(0.., true), "more than 10000 objects");
-        // The same page again and again, at once or after others.
+        // The same page again and again, from the start or after others.
         for (first, page) in [(0, 1), (0, 3), (5, 1000), (1000, 7)] {
             let pages = (0..first).chain((0..u64::MAX).map(move |at| first + at % page));
             refused(read(pages, true), " again after ");

@@ -1,8 +1,8 @@
-//! What does one push say?
+//! Manifests: the record of one push.
 //!
-//! A manifest is JSON that ends with a digest of all before it. It comes from outside: names, lengths
-//! and numbers are believed only as far as they agree with the list of segments, which has a checksum of
-//! its own and names nothing outside of a directory.
+//! A manifest is JSON that ends with a digest of all bytes before it. It comes from outside: names,
+//! lengths and numbers are trusted only as far as they agree with the list of segments, which has a
+//! checksum of its own and names nothing outside of a directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,21 +18,21 @@ use cento::{Corruption, Error, Reason, Result};
 /// The version of the layout.
 const FORMAT: u32 = 1;
 
-/// The largest manifest that is read: the parts of some 30 TB.
+/// The maximum size of a manifest: the parts of some 30 TB.
 pub const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 
-/// A larger part than any that is written is refused: it is held in memory.
+/// A part larger than any that cento writes is refused: it is held in memory.
 const PART_BYTES_MAX: u64 = 64 << 20;
 
 const DIGEST_MEMBER: &[u8] = b",\"xxh3\":\"";
 
-/// An XXH3-128, in JSON 32 hexadecimal digits.
+/// An XXH3-128; in JSON 32 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PartDigest(u128);
 
 impl PartDigest {
-    /// That of these bytes.
+    /// Returns the digest of these bytes.
     pub fn of(bytes: &[u8]) -> PartDigest {
         PartDigest(xxh3_128(bytes))
     }
@@ -65,7 +65,7 @@ impl TryFrom<String> for PartDigest {
 pub struct StoredFile {
     /// Its length.
     pub bytes: u64,
-    /// The manifest that the push was made from that put it.
+    /// The number of the manifest that the push of this file was made from.
     pub since: u64,
     /// The length of all parts but the last.
     pub part_bytes: u64,
@@ -78,33 +78,33 @@ pub struct StoredFile {
 pub struct Part {
     /// The file.
     pub name: String,
-    /// Where it lies in the file.
+    /// Its range in the file.
     pub range: Range<u64>,
-    /// What it holds.
+    /// The digest of its bytes.
     pub digest: PartDigest,
     /// Its object.
     pub path: Path,
 }
 
 impl StoredFile {
-    /// A file whose parts are not known yet.
+    /// Returns a file whose parts are not known yet.
     pub fn new(bytes: u64, since: u64, part_bytes: u64) -> StoredFile {
         StoredFile { bytes, since, part_bytes, parts: Vec::new() }
     }
 
-    /// Where its parts lie.
+    /// Returns the ranges of its parts.
     pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
         let (bytes, part_bytes) = (self.bytes, self.part_bytes);
         (0..bytes.div_ceil(part_bytes))
             .map(move |at| at * part_bytes..bytes.min((at + 1) * part_bytes))
     }
 
-    /// The object of a part of the file with this name.
+    /// Returns the object of a part of the file with this name.
     pub fn path(&self, name: &str, number: usize, digest: PartDigest) -> Path {
         Path::from(format!("data/{:020}-{name}-{number:06}-{digest}", self.since))
     }
 
-    /// The parts of the file with this name.
+    /// Returns the parts of the file with this name.
     pub fn parts(&self, name: &str) -> Vec<Part> {
         let parts = self.ranges().zip(&self.parts).enumerate();
         let part = |(number, (range, &digest))| Part {
@@ -117,18 +117,19 @@ impl StoredFile {
     }
 }
 
-/// The manifest that a part of this object's path was put on; `None` if the path is not of a part.
+/// Returns the number of the manifest that the push of this part was made from; `None` if the path
+/// is not that of a part.
 pub fn since_of(path: &Path) -> Option<u64> {
     let (since, _) = path.as_ref().strip_prefix("data/")?.split_once('-')?;
     if since.len() == 20 { since.parse().ok() } else { None }
 }
 
-/// The manifest that the next one comes after.
+/// The manifest before the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Base {
-    /// Its number; 0 if there is none.
+    /// Its number; 0 before the first manifest.
     pub number: u64,
-    /// Its id; none if there is no manifest, or the one there is damaged.
+    /// Its id; `None` before the first manifest, or if the manifest is damaged.
     pub id: Option<PartDigest>,
 }
 
@@ -138,26 +139,26 @@ impl From<&Manifest> for Base {
     }
 }
 
-/// What a push puts last.
+/// The last object of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// Its number; one more than that of the manifest that it was made from.
     pub number: u64,
-    /// What tells it from another one of the same number.
+    /// An id, different from that of any other manifest of the same number.
     pub id: PartDigest,
-    /// The id of the manifest that it was made from; none if that could not be read.
+    /// The id of the manifest that it was made from; `None` if that could not be read.
     pub parent: Option<PartDigest>,
     /// The manifest that it is a copy of.
     pub restored: Option<u64>,
-    /// When it was made.
+    /// The time of its creation.
     pub created: Timestamp,
     /// The list of segments.
     pub list: FileList,
-    /// What the list names, and the frequency table.
+    /// The files in the list, and the frequency table.
     pub files: BTreeMap<String, StoredFile>,
 }
 
-/// The same as it is written.
+/// A manifest as it is written.
 #[derive(Serialize, Deserialize)]
 struct ManifestJson {
     cento_manifest: u32,
@@ -171,14 +172,14 @@ struct ManifestJson {
     files: Vec<(String, StoredFile)>,
 }
 
-/// What every version of the layout has.
+/// The fields common to all versions of the layout.
 #[derive(Deserialize)]
 struct Version {
     cento_manifest: u32,
 }
 
 impl Manifest {
-    /// A manifest of these files, which comes after `base`.
+    /// Returns a manifest of these files, which comes after `base`.
     pub fn after(base: Base, list: FileList, files: BTreeMap<String, StoredFile>) -> Manifest {
         Manifest {
             number: base.number + 1,
@@ -191,18 +192,18 @@ impl Manifest {
         }
     }
 
-    /// A copy of it, which comes after `current`.
+    /// Returns a copy, which comes after `current`.
     pub fn restored_after(&self, current: Base) -> Manifest {
         let copy = Manifest::after(current, self.list.clone(), self.files.clone());
         Manifest { restored: Some(self.number), ..copy }
     }
 
-    /// Bytes of its files.
+    /// Returns the bytes of its files.
     pub fn bytes(&self) -> u64 {
         self.files.values().map(|file| file.bytes).sum()
     }
 
-    /// Bytes of its files that `other` does not name.
+    /// Returns the bytes of its files that `other` does not name.
     pub fn bytes_beside(&self, other: Option<&Manifest>) -> u64 {
         let is_known = |name: &str, file: &StoredFile| {
             other.is_some_and(|other| other.files.get(name) == Some(file))
@@ -211,13 +212,13 @@ impl Manifest {
         new.map(|(_, file)| file.bytes).sum()
     }
 
-    /// The objects of all its parts.
+    /// Returns the objects of all its parts.
     pub fn paths(&self) -> BTreeSet<Path> {
         let parts = self.files.iter().flat_map(|(name, file)| file.parts(name));
         parts.map(|part| part.path).collect()
     }
 
-    /// The manifest as it is stored.
+    /// Returns the manifest as it is stored.
     pub fn to_bytes(&self) -> Vec<u8> {
         let written = ManifestJson {
             cento_manifest: FORMAT,
@@ -240,8 +241,8 @@ impl Manifest {
     /// Reads the manifest with this number.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when it is damaged, or says what no push says; [`Error::Index`] when it is of
-    /// another version. `name` names it in the message.
+    /// [`Error::Corrupt`] when it is damaged, or no push can have written it; [`Error::Index`] when
+    /// it is of another version. `name` is its name in the message.
     pub fn parse(name: &str, number: u64, bytes: &[u8]) -> Result<Manifest> {
         let damage = |what: String| Error::from(Corruption::new(name, "manifest", 0, what));
         let at = bytes.len().checked_sub(DIGEST_MEMBER.len() + 34);
@@ -257,7 +258,8 @@ impl Manifest {
             return Err(damage("it does not match its digest".into()));
         }
         let version: Version = serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
-        // One that is whole and cannot be read is not damaged: it must not be replaced as if it were.
+        // A manifest that is whole and of another version is not damaged: it must not be replaced
+        // as if it were.
         if version.cento_manifest != FORMAT {
             let what = format!(
                 "it is a manifest of version {}, but this version of cento reads {FORMAT}",
@@ -291,7 +293,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Compares the files with the list of segments; what is wrong, as a clause.
+    /// Compares the files with the list of segments; returns any difference as a clause.
     fn check(&self) -> std::result::Result<(), String> {
         let table = self.list.table();
         let listed = self.list.files().map(|file| (file.name, Some(file.bytes)));
@@ -329,7 +331,7 @@ pub mod tests {
 
     use cento::index::{Config, Index, WriterOptions};
 
-    /// The list of an index of one document.
+    /// Returns the list of an index of one document.
     pub fn list() -> FileList {
         let index = Index::in_memory(Config::new("winnow", "words", true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();

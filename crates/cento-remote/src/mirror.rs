@@ -1,8 +1,8 @@
-//! How does a follower keep up with a store?
+//! The local copy of a follower.
 //!
-//! A mirror is a directory with a copy of the manifest that is served, under its number, and for a moment
-//! the next one beside it. Files that both have are links, so that only what is new is fetched and
-//! takes space. A copy never changes: what is open in it stays what it was.
+//! A mirror is a directory with a copy of the served manifest, under its number, and for a moment
+//! the next one beside it. Files of both are links, so that only new files are fetched and take
+//! space. A copy never changes: open files in it stay as they are.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::pull::PullOptions;
 use crate::{Remote, Watch};
 use cento::{Error, Index, Reason, Result};
 
-/// The file by which a mirror is known, and locked.
+/// The file that marks a mirror, and is locked.
 const LOCK: &str = ".mirror.lock";
 
 /// A directory of copies of manifests, for one process.
@@ -26,18 +26,18 @@ pub struct Mirror {
     _lock: File,
 }
 
-/// What the last look at the store has found out about the copy that is served.
+/// The state of the served copy in the store, as of the last check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct StoreState {
-    /// The number of the manifest and when that was put, by the clock of the store.
+    /// The number of the manifest and the time of its creation, by the clock of the store.
     manifest: Option<(u64, i64)>,
     /// Whether the store has another manifest of this number, or has never had it.
     is_foreign: bool,
 }
 
 impl Mirror {
-    /// Takes the directory `dir`, which is created if it does not exist, for copies of what is in
-    /// `remote`. Their files take at most `bytes_max` bytes.
+    /// Takes the directory `dir`, which is created if it does not exist, for copies of the
+    /// manifests in `remote`. Their files take at most `bytes_max` bytes.
     ///
     /// # Errors
     /// [`Error::Locked`] when another process has it; when it contains anything else.
@@ -79,21 +79,21 @@ impl Mirror {
         }
     }
 
-    /// The store.
+    /// Returns the store.
     #[must_use]
     pub fn remote(&self) -> &Remote {
         &self.remote
     }
 
-    /// The directory.
+    /// Returns the directory.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Returns the number of the store's current manifest, 0 if there is none, and whether the manifest
-    /// `served` belongs to another history: the store was emptied, or started again. That cannot be told of
-    /// a manifest that a retention has removed, and is then as it was before.
+    /// Returns the number of the store's current manifest, 0 without one, and whether the manifest
+    /// `served` belongs to another history: the store was emptied, or started again. For a manifest
+    /// that a retention has removed this is unknown, and the previous answer stays.
     ///
     /// # Errors
     /// When the store or the copy cannot be read.
@@ -108,7 +108,7 @@ impl Mirror {
             *known = StoreState { manifest: None, is_foreign: true };
         } else if dated.is_some() && known.manifest != dated {
             let manifest = match store.block(store.manifest_if_there(served)) {
-                // It says nothing any more of the history, and a later one may be whole.
+                // The damaged manifest is no evidence of the history, and a later one may be whole.
                 Err(Error::Corrupt(_)) => None,
                 manifest => manifest?,
             };
@@ -122,7 +122,7 @@ impl Mirror {
         Ok((newest, known.is_foreign))
     }
 
-    /// The newest copy that is complete, with its manifest's number.
+    /// Returns the newest complete copy, with its manifest's number.
     #[must_use]
     pub fn present(&self) -> Option<(u64, PathBuf)> {
         let entries = std::fs::read_dir(&self.dir).ok()?;
@@ -133,11 +133,11 @@ impl Mirror {
         numbers.filter(|(_, path)| Index::exists(path)).max()
     }
 
-    /// Fetches a manifest, if the copy is not complete yet; files that the copy of `beside` has are
+    /// Fetches a manifest, if the copy is not complete yet; files in the copy of `beside` are
     /// linked.
     ///
     /// # Errors
-    /// [`Error::Memory`] when it does not fit beside that one into the size that is allowed; otherwise the
+    /// [`Error::Memory`] when it does not fit beside that one into the allowed size; otherwise the
     /// errors of [`Remote::pull`].
     pub fn fetch(&self, manifest: u64, beside: Option<u64>, watch: Watch<'_>) -> Result<PathBuf> {
         let bytes = self.remote.bytes(manifest, beside)?;
@@ -159,13 +159,13 @@ impl Mirror {
         Ok(path)
     }
 
-    /// Removes all copies but that of `manifest`. What is open stays readable.
+    /// Removes all copies but that of `manifest`. Open files stay readable.
     pub fn keep_only(&self, manifest: u64) {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
         for entry in entries.flatten() {
             let number = number_of(&entry.file_name().to_string_lossy());
             if number.is_some_and(|number| number != manifest) {
-                // One that is half removed is not to be taken for a complete one.
+                // A half-removed copy must not pass for a complete one.
                 let _ = std::fs::remove_file(entry.path().join("meta.json"));
                 if let Err(error) = std::fs::remove_dir_all(entry.path()) {
                     log::warn!("cannot remove {}: {error}", entry.path().display());
@@ -179,7 +179,7 @@ impl Mirror {
     }
 }
 
-/// The number of the manifest whose copy has this name.
+/// Returns the number of the manifest whose copy has this name.
 fn number_of(name: &str) -> Option<u64> {
     let is_number = name.len() == 20 && name.bytes().all(|byte| byte.is_ascii_digit());
     name.parse().ok().filter(|_| is_number)

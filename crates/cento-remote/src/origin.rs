@@ -1,10 +1,11 @@
-//! Which manifest is the index in this directory?
+//! The manifest that an index was made from.
 //!
-//! A small file beside the list of segments says which manifest of which store it was pulled as, or
-//! pushed as last. A digest of the list tells whether it has changed since. Before a push puts a manifest,
-//! a second file says which one it will be: if the push is cut off then, the next one finds out whether
-//! the manifest was put, though the index has changed meanwhile. Pushes and pulls of one directory take
-//! turns, so that none of them overwrites what another one has just written here.
+//! A small file beside the list of segments names the manifest, and its store, that the index was
+//! pulled as, or pushed as last. A digest of the list shows whether it has changed since. Before a
+//! push puts a manifest, a second file names that manifest: if the push is cut off then, the next
+//! one finds out whether the manifest was put, though the index has changed meanwhile. Pushes and
+//! pulls of one directory take turns, so that none of them overwrites files that another one has
+//! just written here.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -17,16 +18,16 @@ use crate::manifest::{Manifest, PartDigest};
 use crate::store::Store;
 use cento::{Error, Result, replace};
 
-/// Hidden, as what belongs to a directory and is no part of the index.
+/// Hidden, like other files that belong to a directory and are not part of the index.
 const FILE: &str = ".remote.json";
-/// The same for the manifest that a push is about to put.
+/// The hidden file for the manifest that a push is about to put.
 const NEXT: &str = ".remote.next.json";
 const LOCK: &str = ".remote.lock";
 
-/// The time between two looks at a lock that another process holds.
+/// The time between two attempts at a lock that another process holds.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The only push or pull of an index in a directory, as long as it lives.
+/// The lock of the only push or pull of an index in a directory, held as long as it lives.
 #[derive(Debug)]
 pub struct Turn(#[expect(dead_code, reason = "it is locked until it is dropped")] File);
 
@@ -53,7 +54,7 @@ impl Turn {
     }
 }
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     url: String,
@@ -63,7 +64,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// That of an index which is this manifest of the store at `url`.
+    /// Returns the origin of an index which is this manifest of the store at `url`.
     pub fn of(url: &str, manifest: &Manifest) -> Origin {
         Origin {
             url: url.to_owned(),
@@ -73,7 +74,7 @@ impl Origin {
         }
     }
 
-    /// That of the index in `dir`; `None` if it came from no store.
+    /// Returns the origin of the index in `dir`; `None` if it came from no store.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -86,12 +87,12 @@ impl Origin {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             read => read.map_err(|e| Error::io("read", path, e))?,
         };
-        // One that was damaged is as good as none: a push or pull then refuses to guess.
+        // A damaged file counts as missing: a push or pull then refuses to guess.
         Ok(serde_json::from_slice(&bytes).ok())
     }
 
-    /// That of the index in `dir` after a push that was cut off has been settled: if its manifest is in the
-    /// store, the index was made from that.
+    /// Returns the origin of the index in `dir` after settling a push that was cut off: if its
+    /// manifest is in the store, the index was made from that.
     ///
     /// # Errors
     /// When a file cannot be read or written, or the store cannot be read.
@@ -101,7 +102,8 @@ impl Origin {
         {
             match store.manifest_if_there(number).await {
                 Ok(Some(manifest)) if next.is(store.url(), &manifest) => next.write(dir)?,
-                // Whose it was cannot be told: the index counts as made from the one before.
+                // The owner of the manifest is unknown: the index counts as made from the manifest
+                // before.
                 Ok(_) | Err(Error::Corrupt(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -131,7 +133,8 @@ impl Origin {
         replace::file(path, &bytes).map_err(|e| Error::io("write", path, e))
     }
 
-    /// Forgets which manifest a push was about to put, because the index in `dir` becomes another one.
+    /// Removes the record of the manifest that a push was about to put, because the index in `dir`
+    /// becomes another one.
     ///
     /// # Errors
     /// When the file cannot be removed.
@@ -143,17 +146,17 @@ impl Origin {
         }
     }
 
-    /// The number of the manifest, if it is one of the store at `url`.
+    /// Returns the number of the manifest, if it is in the store at `url`.
     pub fn number_at(&self, url: &str) -> Option<u64> {
         (self.url == url).then_some(self.manifest)
     }
 
-    /// Whether that is this manifest of the store at `url`.
+    /// Returns whether the origin is this manifest of the store at `url`.
     pub fn is(&self, url: &str, manifest: &Manifest) -> bool {
         self.number_at(url) == Some(manifest.number) && self.id == manifest.id
     }
 
-    /// Whether the index is as it was pulled or pushed.
+    /// Returns whether the index is as it was pulled or pushed.
     pub fn is_unchanged(&self, list: &[u8]) -> bool {
         self.list == PartDigest::of(list)
     }

@@ -1,19 +1,19 @@
-//! Which directory does a URL mean?
+//! The directory that a URL names.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use cento::{Error, Reason, Result};
 
-/// Why a URL is refused that is none of a store.
+/// The reason for refusing a URL that is not that of a store.
 pub const URL: Reason<'static> = Reason::InvalidArgument { argument: Some("url") };
 
-/// The directory that `url` means, absolute and without `..`; `None` if it means no directory. It need not
-/// exist.
+/// Returns the directory that `url` names, absolute and without `..`; `None` if it names no
+/// directory. It need not exist.
 ///
 /// # Errors
-/// When it is a `file:` URL of another machine, or not of an absolute path; when the directory cannot be
-/// looked for.
+/// When it is a `file:` URL of another machine, or not of an absolute path; when the directory
+/// cannot be looked up.
 pub fn directory(url: &str) -> Result<Option<PathBuf>> {
     let Some(rest) = url.strip_prefix("file:") else {
         return match url.contains("://") {
@@ -29,9 +29,9 @@ pub fn directory(url: &str) -> Result<Option<PathBuf>> {
     resolved(&unescaped(url, path)?).map(Some)
 }
 
-/// Where this path leads: what there is of it without links and `..`, then the rest.
+/// Returns the target of this path: its existing part without links and `..`, then the rest.
 ///
-/// `a/..` is not always the parent of `a`, which may be a link, so the system is asked.
+/// `a/..` is not always the parent of `a`, which may be a link, so the system resolves it.
 fn resolved(path: &Path) -> Result<PathBuf> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io("find", path, e))?;
     let mut found = PathBuf::new();
@@ -50,7 +50,7 @@ fn resolved(path: &Path) -> Result<PathBuf> {
     Ok(found)
 }
 
-/// The path in a `file:` URL, in which `%20` is a space.
+/// Returns the path in a `file:` URL, with `%20` and other escapes decoded.
 fn unescaped(url: &str, path: &str) -> Result<PathBuf> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -93,7 +93,7 @@ mod tests {
         check("file://ROOT/a/b c", "a/b c");
         check("file:ROOT/a", "a");
         check("file://localhostROOT/a/..", "");
-        // What does not exist yet.
+        // Directories that do not exist yet.
         check("ROOT/new/er/../est", "new/est");
         check("ROOT/100%", "100%");
         check("ROOT/a%20b", "a%20b");

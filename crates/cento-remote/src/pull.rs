@@ -1,8 +1,9 @@
-//! How does a manifest become an index?
+//! Pulling a manifest into a directory.
 //!
 //! Parts arrive in hidden files, several at a time, and each is compared with its digest. A file
-//! whose parts are all there is synced and gets its name; the list of segments comes last. What has
-//! arrived when this is cut off is compared with the digests again by a repetition, and kept.
+//! with all its parts is synced and gets its name; the list of segments comes last. After an
+//! interruption, a repeated pull compares the parts that have arrived with the digests again, and
+//! keeps them.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -19,16 +20,17 @@ use crate::{Progress, Pulled, Remote, Watch};
 use cento::index::{FileList, ListedFile, Receiver};
 use cento::{ConflictKind, Corruption, Error, Reason, Result};
 
-/// How an index is pulled.
+/// Options for pulling an index.
 #[derive(Debug, Clone)]
 pub struct PullOptions {
-    /// The manifest to take; the current one if not given.
+    /// The number of the manifest to take; the current one if not given.
     pub manifest: Option<u64>,
-    /// Replace an index in the directory that has changes which are in no manifest. They are lost.
+    /// Replace an index in the directory with changes that are in no manifest. They are lost.
     pub force: bool,
-    /// The maximum number of parts that are on their way at a time.
+    /// The maximum number of parts in transfer at a time.
     pub parallel: usize,
-    /// The directory of another pulled index, whose files are linked or copied where they are the same.
+    /// The directory of another pulled index, whose files are linked or copied if they are
+    /// identical.
     pub reuse: Option<PathBuf>,
 }
 
@@ -38,7 +40,7 @@ impl Default for PullOptions {
     }
 }
 
-/// What all parts that arrive share.
+/// The state that all arriving parts share.
 struct Receiving<'a> {
     store: &'a Store,
     dir: &'a Path,
@@ -49,22 +51,25 @@ struct Receiving<'a> {
     watch: Watch<'a>,
 }
 
-/// The name that a file has until it is complete.
+/// Returns the name of a file until it is complete.
 fn unfinished(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!(".pull-{name}"))
 }
 
 impl Remote {
-    /// Makes the index in `dir` a manifest of the store; creates it if it does not exist.
+    /// Makes the index in `dir` a manifest of the store; creates the directory if it does not
+    /// exist.
     ///
-    /// Files that are there already stay, and are not read. Readers of the index see the commit before or
-    /// this one. Can be repeated after any failure. Waits while another process pushes the index in `dir`.
+    /// Existing files stay, and are not read. Readers of the index see the commit before or this
+    /// one. Can be repeated after any failure. Waits while another process pushes the index in
+    /// `dir`.
     ///
     /// # Errors
-    /// When there is no such manifest, or an object is missing or damaged ([`Error::Corrupt`]); when `dir` has
-    /// an index with changes that are in no manifest, is being written ([`Error::Locked`]), or contains what
-    /// does not belong to an index; [`Error::Conflict`] when the manifest is removed meanwhile. The index in
-    /// `dir` is then as before. [`Error::Cancelled`].
+    /// When there is no such manifest, or an object is missing or damaged ([`Error::Corrupt`]);
+    /// when `dir` has an index with changes that are in no manifest, is being written
+    /// ([`Error::Locked`]), or contains files that do not belong to an index; [`Error::Conflict`]
+    /// when the manifest is removed meanwhile. The index in `dir` is then as before.
+    /// [`Error::Cancelled`].
     pub fn pull(&self, dir: &Path, options: &PullOptions, watch: Watch<'_>) -> Result<Pulled> {
         // Nothing is created in `dir` for a store without an index.
         let manifest = self.store.block(async {
@@ -108,8 +113,8 @@ impl Remote {
         Ok(pulled)
     }
 
-    /// The error of a pull; another one if the manifest has been removed meanwhile, and with it what is
-    /// missing.
+    /// Returns the error of a pull, or a conflict if the manifest has been removed meanwhile,
+    /// together with the missing object.
     fn unless_removed(&self, manifest: u64, error: Error) -> Error {
         if !matches!(error, Error::Corrupt(_)) {
             return error;
@@ -126,7 +131,7 @@ impl Remote {
         }
     }
 
-    /// The files of the manifest that are not in the directory.
+    /// Returns the files of the manifest that are not in the directory.
     fn missing<'a>(
         &self,
         receiver: &Receiver,
@@ -152,7 +157,7 @@ impl Remote {
                 );
                 return Err(Error::index(dir, Reason::Unsuitable, what));
             }
-            // What is named stays in its place, where readers look for it.
+            // Files named in the list stay in their place, where readers look for them.
             let is_there = current.is_some() && is_whole(&path, name, file, wanted);
             let link = |elsewhere: &Elsewhere| {
                 let from = elsewhere.dir.join(name);
@@ -164,7 +169,7 @@ impl Remote {
                 pulled.kept += 1;
                 continue;
             }
-            // Of a pull that was cut off, or of a writer: compared part by part.
+            // The file of a pull that was cut off, or of a writer: it is compared part by part.
             if path.exists() {
                 let hidden = unfinished(dir, name);
                 std::fs::rename(&path, &hidden).map_err(|e| Error::io("rename", &path, e))?;
@@ -175,7 +180,7 @@ impl Remote {
     }
 }
 
-/// Another index, of which files are taken.
+/// Another index, as a source of files.
 struct Elsewhere {
     dir: PathBuf,
     list: FileList,
@@ -189,11 +194,11 @@ impl Elsewhere {
     }
 }
 
-/// What tells the content of a file that a list names from any other: that of a segment's file, or the digest
-/// of the frequency table.
+/// The identity of a named file's content: that of a segment's file, or the digest of the frequency
+/// table.
 type Identity<'a> = (Option<ListedFile<'a>>, Option<&'a str>);
 
-/// What a list says of the content of the file with this name, if it names it.
+/// Returns the identity of the file with this name in a list, if the list names it.
 fn identity<'a>(list: &'a FileList, name: &str) -> Option<Identity<'a>> {
     match list.file(name) {
         Some(listed) => Some((Some(listed), None)),
@@ -201,8 +206,9 @@ fn identity<'a>(list: &'a FileList, name: &str) -> Option<Identity<'a>> {
     }
 }
 
-/// Whether the file that an index has at `path` can be taken for that of a manifest. A segment's is not read:
-/// all who use it compare it with its checksum. What a list says of a table is not for all of its bytes.
+/// Returns whether the file of an index at `path` can be taken for that of a manifest. A segment's
+/// file is not read: all its readers compare it with its checksum. The identity of a table does not
+/// cover all of its bytes.
 fn is_whole(path: &Path, name: &str, file: &StoredFile, identity: Option<Identity<'_>>) -> bool {
     let has_length = std::fs::metadata(path).is_ok_and(|found| found.len() == file.bytes);
     let is_table = matches!(identity, Some((None, _)));
@@ -211,7 +217,7 @@ fn is_whole(path: &Path, name: &str, file: &StoredFile, identity: Option<Identit
 
 /// Links a file; returns whether that worked.
 fn link(from: &Path, to: &Path) -> bool {
-    // One that is there already may be anything.
+    // An existing file may have any content.
     let _ = std::fs::remove_file(to);
     std::fs::hard_link(from, to).is_ok()
 }
@@ -234,7 +240,7 @@ fn check_unchanged(
     Err(Error::index(dir, Reason::UnpushedChanges, what))
 }
 
-/// Removes what earlier pulls, of other manifests, have left.
+/// Removes files that earlier pulls, of other manifests, have left.
 fn remove_unfinished(dir: &Path) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
@@ -274,19 +280,19 @@ impl Receiving<'_> {
         Ok(())
     }
 
-    /// Gives a file its name, durably but for the directory.
+    /// Gives a file its name; only the directory is not synced yet.
     fn complete(&self, name: &str, file: &StoredFile) -> Result<()> {
         let hidden = unfinished(self.dir, name);
         let failed = |e| Error::io("write", &hidden, e);
         let opened = OpenOptions::new().write(true).open(&hidden).map_err(failed)?;
-        // What was there may have been longer.
+        // The existing file may have been longer.
         opened.set_len(file.bytes).map_err(failed)?;
         opened.sync_all().map_err(failed)?;
         let path = self.dir.join(name);
         std::fs::rename(&hidden, &path).map_err(|e| Error::io("rename", &hidden, e))
     }
 
-    /// Fetches a part, unless it is there.
+    /// Fetches a part, unless it has arrived already.
     async fn part(&self, part: &Part) -> Result<()> {
         if self.watch.stop.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
@@ -306,8 +312,8 @@ impl Receiving<'_> {
         Ok(())
     }
 
-    /// Fetches a part and compares it with its digest; again if it differs, which may be the network's
-    /// fault.
+    /// Fetches a part and compares it with its digest; tries again if it differs, which may be the
+    /// network's fault.
     async fn fetch(&self, part: &Part) -> Result<bytes::Bytes> {
         let mut tries = 0;
         loop {
@@ -337,7 +343,7 @@ impl Receiving<'_> {
     }
 }
 
-/// Whether a file holds this part already.
+/// Returns whether a file holds this part already.
 fn holds(path: &Path, part: &Part) -> bool {
     let read = || -> std::io::Result<Option<Vec<u8>>> {
         let mut file = File::open(path)?;

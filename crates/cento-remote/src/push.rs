@@ -1,9 +1,9 @@
-//! How does a commit become a manifest?
+//! Pushing a commit as a manifest.
 //!
-//! Files that the manifest before names are there; of the others the parts are put, several at a time,
-//! each if there is none of its name, which contains its digest. The manifest comes last. Whatever
-//! cuts this off leaves parts that nothing names; a repetition finds them, if it is made from the same
-//! manifest.
+//! Files that the previous manifest names are in the store; the parts of the others are put,
+//! several at a time, each unless an object has its name, which contains its digest. The manifest
+//! comes last. An interruption leaves parts that no manifest names; a repeated push finds them, if
+//! it is made from the same manifest.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,12 +19,12 @@ use crate::{Progress, Pushed, Remote, Watch, outrun};
 use cento::index::OpenCommit;
 use cento::{ConflictKind, Corruption, Error, Index, Result, replace};
 
-/// How an index is pushed.
+/// Options for pushing an index.
 #[derive(Debug, Clone)]
 pub struct PushOptions {
-    /// The maximum number of parts that are on their way at a time.
+    /// The maximum number of parts in transfer at a time.
     pub parallel: usize,
-    /// The length of a part in bytes, at most 64 MiB. As many parts are in memory as are on their way.
+    /// The length of a part in bytes, at most 64 MiB. All parts in transfer are in memory.
     pub part_bytes: u64,
 }
 
@@ -34,7 +34,7 @@ impl Default for PushOptions {
     }
 }
 
-/// What all parts that are being put share.
+/// The state that all parts in transfer share.
 struct Sending<'a> {
     store: &'a Store,
     commit: &'a OpenCommit,
@@ -48,20 +48,22 @@ struct Sending<'a> {
 impl Remote {
     /// Puts the last commit of `index` into the store, as the next manifest.
     ///
-    /// The index must be made from the current manifest: pulled as it, or pushed as it before and then
-    /// changed. The first push needs an empty store. Can be repeated after any failure, also when the index has
-    /// changed meanwhile; what has been sent is not sent again. A commit that is the current manifest already
-    /// is not pushed twice. If the current manifest is damaged and the index was made from it, all files are
-    /// sent and the next manifest is put. Waits while another process pushes this index or pulls into its directory.
+    /// The index must be made from the current manifest: pulled as it, or pushed as it before and
+    /// then changed. The first push needs an empty store. Can be repeated after any failure, even
+    /// if the index has changed meanwhile; parts that have been sent are not sent again. A commit
+    /// that is the current manifest already is not pushed twice. If the current manifest is damaged
+    /// and the index was made from it, all files are sent and the next manifest is put. Waits while
+    /// another process pushes this index or pulls into its directory.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the store has another manifest than the one that the index was made from:
-    /// nothing is changed, and nothing of the index is lost; also when that one is damaged. When the store has no conditional writes, or
-    /// cannot be read or written; when a file of the index is damaged. [`Error::Cancelled`].
+    /// [`Error::Conflict`] when the store has another manifest than the one that the index was made
+    /// from: nothing is changed, and nothing of the index is lost; also when that one is damaged.
+    /// When the store has no conditional writes, or cannot be read or written; when a file of the
+    /// index is damaged. [`Error::Cancelled`].
     pub fn push(&self, index: &Index, options: &PushOptions, watch: Watch<'_>) -> Result<Pushed> {
         let _turn = Turn::wait(index.path(), watch.stop)?;
         let commit = index.open_commit()?;
-        // What is in the store is not to be gone here after a power cut.
+        // A commit in the store must not be lost here after a power cut.
         let list = index.path().join("meta.json");
         replace::sync_name(&list).map_err(|e| Error::io("sync", &list, e))?;
         let (manifest, pushed) =
@@ -91,8 +93,8 @@ async fn push(
                 if base != Some(number) {
                     return Err(unreadable(store.url(), base, number, &damage));
                 }
-                // The index was made from this one, so nobody else's changes are lost with it. Nothing of
-                // it is believed: all files are sent.
+                // The index was made from this manifest, so no other push's changes are lost with
+                // it. No part of it is trusted: all files are sent.
                 log::warn!("{damage}; all files are sent again");
                 None
             }
@@ -121,7 +123,8 @@ async fn push(
     Ok((manifest, pushed))
 }
 
-/// The current manifest is damaged, and the index was made from another one, or none.
+/// Returns the error for a damaged current manifest, when the index was made from another one, or
+/// none.
 fn unreadable(url: &str, base: Option<u64>, number: u64, damage: &Corruption) -> Error {
     let made = match base {
         None => "this index was not made from it".to_owned(),
@@ -134,8 +137,8 @@ fn unreadable(url: &str, base: Option<u64>, number: u64, damage: &Corruption) ->
     Error::conflict(ConflictKind::UnreadableManifest, what)
 }
 
-/// Puts what the manifest before, number `since`, does not have; returns all files. It puts all of them if
-/// that one cannot be read.
+/// Puts the files that the previous manifest, number `since`, does not have; returns all files. It
+/// puts all of them if that manifest cannot be read.
 async fn send(
     store: &Store,
     commit: &OpenCommit,
@@ -151,7 +154,7 @@ async fn send(
         None => new.push((name.to_owned(), StoredFile::new(bytes, since, options.part_bytes))),
     };
     for file in commit.list().files() {
-        // The name of a list of deleted documents can come again, with other content.
+        // The name of a list of deleted documents can be used again, with other content.
         let is_same = before.is_some_and(|before| before.list.file(file.name) == Some(file));
         let known = before.filter(|_| is_same).and_then(|before| before.files.get(file.name));
         add(file.name, file.bytes, known);
@@ -177,7 +180,7 @@ async fn send(
     let sending = &sending;
     let digests: Vec<(usize, PartDigest)> = stream::iter(parts)
         .map(|(at, name, file, number, range)| async move {
-            // What would be noticed later by all who pull is refused here.
+            // Damage that all pulls would notice later is refused here.
             if number == 0 && commit.list().file(name).is_some() {
                 commit.verify(name)?;
             }
@@ -196,7 +199,7 @@ async fn send(
 }
 
 impl Sending<'_> {
-    /// Puts a part, unless it is there.
+    /// Puts a part, unless the store has it.
     async fn part(
         &self,
         name: &str,
@@ -235,7 +238,8 @@ impl Sending<'_> {
             self.sent.fetch_add(len, Ordering::Relaxed);
             return Ok(());
         }
-        // The name says what it holds; a store that kept half of it is helped.
+        // The name determines the content; an object that the store has kept only in part is
+        // replaced.
         if self.store.length(path).await? == Some(len) {
             self.found.fetch_add(len, Ordering::Relaxed);
             return Ok(());

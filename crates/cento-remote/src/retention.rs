@@ -1,8 +1,8 @@
-//! Which manifests stay, and which objects does none of them name?
+//! Removing old manifests, and the objects that no manifest names.
 //!
-//! Manifests go first, then parts that no manifest names. Both stay for some time: a pull of an
-//! old manifest may be on its way. Ages are by the clock of the store, which is read from the newest
-//! manifest: a clock that is wrong here removes nothing.
+//! Manifests go first, then parts that no manifest names. Both stay for some time: a pull of an old
+//! manifest may be in progress. Ages are by the clock of the store, which is read from the newest
+//! manifest: a wrong clock here removes nothing.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,15 +16,15 @@ use crate::store::Store;
 use crate::{Remote, Retained, is_unreadable, micros};
 use cento::Result;
 
-/// Which manifests are kept. The current one always is.
+/// The manifests to keep. The current one is always kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {
-    /// The newest ones, this many.
+    /// The number of newest manifests to keep.
     pub keep: usize,
-    /// Those that are younger than this.
+    /// Keep manifests younger than this.
     pub keep_for: Duration,
-    /// Nothing that was needed within this time is removed; no pull of a manifest may take longer after
-    /// another push.
+    /// An object that was needed within this time is not removed; no pull of a manifest may take
+    /// longer after another push.
     pub keep_min_age: Duration,
 }
 
@@ -36,10 +36,10 @@ impl Default for Retention {
 }
 
 impl Remote {
-    /// Removes manifests that are not to be kept, and parts of files that no other one names.
+    /// Removes manifests that are not to be kept, and parts of files that no other manifest names.
     ///
-    /// Others may push and pull meanwhile. "Now" is the time of the last push. Cut off, it leaves parts for
-    /// the next time. While a manifest that stays is damaged, no part is removed.
+    /// Others may push and pull meanwhile. "Now" is the time of the last push. If cut off, it
+    /// leaves parts for the next time. While a kept manifest is damaged, no part is removed.
     ///
     /// # Errors
     /// When there is no index, or the store cannot be read or written.
@@ -58,12 +58,13 @@ async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     let newest = manifests.len().saturating_sub(retention.keep.max(1));
     let mut retained = Retained::default();
     for (&(number, _), &(_, replaced)) in manifests.iter().zip(&manifests[1..]).take(newest) {
-        // Until it was replaced a pull may have begun with it.
+        // Until it was replaced, a pull may have begun with it.
         if replaced <= oldest {
             retained.removed_manifests += usize::from(store.remove_manifest(number).await?);
         }
     }
-    // Read after the removals: a restored copy of one that went is among these, or is withdrawn.
+    // Read after the removals: a restored copy of a removed manifest is among these, or is
+    // withdrawn.
     let mut named: BTreeSet<Path> = BTreeSet::new();
     for number in store.manifests().await? {
         match store.manifest_if_there(number).await {

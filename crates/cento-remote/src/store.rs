@@ -1,7 +1,8 @@
-//! Which objects are there, and how are they read and put?
+//! Access to the objects of a store.
 //!
-//! The one door to the object stores, and between blocking and asynchronous code: all above it is
-//! `async` and runs inside [`Store::block`], which a thread of the caller waits in.
+//! This is the only module that calls the object stores, and the border between blocking and
+//! asynchronous code: all code above it is `async` and runs inside [`Store::block`], where a thread
+//! of the caller waits.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -22,15 +23,15 @@ use crate::{outrun, place};
 use cento::Refusal;
 use cento::{Corruption, Error, Reason, Result};
 
-/// What marks a repository.
+/// The object that marks a repository.
 const LAYOUT: &str = "cento.json";
 const LAYOUT_BYTES: &[u8] = b"{\"cento_repository\":1}\n";
 
-/// The number of times that a request is made which may have failed by chance; the clients of cloud
-/// stores try again by themselves too.
+/// The maximum number of attempts at a request that may have failed by chance; the clients of cloud
+/// stores retry by themselves too.
 pub const TRIES: u32 = 3;
 
-/// Waits between them grow from this.
+/// The first pause between attempts; later ones are longer.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// An object store with a repository, or room for one.
@@ -40,7 +41,7 @@ pub struct Store {
     runtime: tokio::runtime::Runtime,
 }
 
-/// Makes the reason of an object store one of cento's.
+/// Converts the reason of an object store to an error of cento.
 fn refused(url: &str, reason: Reason<'static>, what: impl Into<String>) -> Error {
     Error::index(url, reason, what)
 }
@@ -54,7 +55,7 @@ impl Store {
         let prefix = Path::from_absolute_path(&path);
         let prefix = prefix.map_err(|e| refused(url, URL, e.to_string()))?;
         let files = LocalFileSystem::new().with_fsync(true);
-        // One name, however it was written: an index remembers from which store it came.
+        // One name for every spelling: an index remembers the store that it came from.
         let url = path.display().to_string();
         Store::over(Arc::new(PrefixStore::new(files, prefix)), &url)
     }
@@ -78,12 +79,12 @@ impl Store {
         self.runtime.block_on(work)
     }
 
-    /// A failure while doing `action` to an object.
+    /// Returns the error of a failed `action` on an object.
     pub fn failed(&self, action: &'static str, path: &Path, error: object_store::Error) -> Error {
         failed(action, &self.name(path), error)
     }
 
-    /// The name of an object in messages.
+    /// Returns the name of an object for messages.
     pub fn name(&self, path: &Path) -> String {
         format!("{}/{path}", self.url)
     }
@@ -101,8 +102,8 @@ impl Store {
         }
     }
 
-    /// Refuses a store that puts an object although there is one, though it was asked not to: of two pushes
-    /// at a time it would lose one. `create` marks a store that has no repository yet.
+    /// Refuses a store that overwrites objects despite the request not to: of two simultaneous
+    /// pushes it would lose one. `create` marks a store that has no repository yet.
     pub async fn check_conditions(&self, create: bool) -> Result<()> {
         let path = Path::from(LAYOUT);
         let put = || self.put_new(&path, Bytes::from_static(LAYOUT_BYTES));
@@ -112,7 +113,7 @@ impl Store {
             self.check_layout().await?;
             return Ok(());
         }
-        // The same bytes: nothing is lost if it does overwrite.
+        // The bytes are identical: nothing is lost if the store does overwrite.
         if put().await? {
             let what = "the store overwrites objects although it is asked not to (`If-None-Match: *`), so \
                         that of two pushes at a time one would be lost; use a store with conditional writes";
@@ -121,7 +122,7 @@ impl Store {
         Ok(())
     }
 
-    /// Puts an object if there is none of its name; returns whether there was none.
+    /// Puts an object unless one of its name exists; returns whether it was put.
     pub async fn put_new(&self, path: &Path, bytes: Bytes) -> Result<bool> {
         let put = self.objects.put_opts(path, bytes.into(), PutMode::Create.into()).await;
         match put {
@@ -140,13 +141,13 @@ impl Store {
         }
     }
 
-    /// Puts an object in the place of another.
+    /// Puts an object, replacing another.
     pub async fn put_over(&self, path: &Path, bytes: Bytes) -> Result<()> {
         let put = self.objects.put(path, bytes.into()).await;
         put.map(drop).map_err(|e| self.failed("put", path, e))
     }
 
-    /// The length of an object; `None` if there is none.
+    /// Returns the length of an object; `None` if it is missing.
     pub async fn length(&self, path: &Path) -> Result<Option<u64>> {
         match self.objects.head(path).await {
             Ok(meta) => Ok(Some(meta.size)),
@@ -155,7 +156,7 @@ impl Store {
         }
     }
 
-    /// Reads an object of at most this length; `None` if there is none.
+    /// Reads an object of at most this length; `None` if it is missing.
     pub async fn get_if_there(&self, path: &Path, bytes_max: u64) -> Result<Option<Bytes>> {
         let found = match self.objects.get(path).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
@@ -171,7 +172,7 @@ impl Store {
         found.bytes().await.map(Some).map_err(|e| self.failed("read", path, e))
     }
 
-    /// Calls `each` with all objects below `prefix`, whose list must be within `bounds`.
+    /// Calls `each` for all objects below `prefix`, whose list must be within `bounds`.
     pub async fn for_each_below(
         &self,
         prefix: &Path,
@@ -194,7 +195,7 @@ impl Store {
         }
     }
 
-    /// Removes an object; returns whether it was there.
+    /// Removes an object; returns whether it existed.
     pub async fn remove(&self, path: &Path) -> Result<bool> {
         match self.objects.delete(path).await {
             Ok(()) => Ok(true),
@@ -203,8 +204,8 @@ impl Store {
         }
     }
 
-    /// The numbers of all manifests, ascending, and when they were put, by the clock of the store in
-    /// microseconds since 1970.
+    /// Returns the numbers of all manifests, ascending, and the times of their creation, by the
+    /// clock of the store in microseconds since 1970.
     pub async fn dated_manifests(&self) -> Result<Vec<(u64, i64)>> {
         let mut manifests: Vec<(u64, i64)> = Vec::new();
         let found = async |object: ObjectMeta| {
@@ -218,17 +219,18 @@ impl Store {
         Ok(manifests)
     }
 
-    /// The numbers of all manifests, ascending.
+    /// Returns the numbers of all manifests, ascending.
     pub async fn manifests(&self) -> Result<Vec<u64>> {
         Ok(self.dated_manifests().await?.into_iter().map(|(number, _)| number).collect())
     }
 
-    /// The number of the current manifest; 0 if there is none.
+    /// Returns the number of the current manifest; 0 for a store without a manifest.
     pub async fn current(&self) -> Result<u64> {
         Ok(self.manifests().await?.last().copied().unwrap_or(0))
     }
 
-    /// The manifest with this number; 0 is that of a store which has none.
+    /// Reads the manifest with this number; 0 is refused as the number of a store without a
+    /// manifest.
     pub async fn manifest(&self, number: u64) -> Result<Manifest> {
         if number == 0 {
             self.check_layout().await?;
@@ -241,7 +243,7 @@ impl Store {
         })
     }
 
-    /// The manifest with this number; `None` if there is none, or no longer.
+    /// Reads the manifest with this number; `None` if it is missing, or has been removed.
     pub async fn manifest_if_there(&self, number: u64) -> Result<Option<Manifest>> {
         let path = manifest_path(number);
         let Some(bytes) = self.get_if_there(&path, MANIFEST_BYTES_MAX).await? else {
@@ -250,15 +252,16 @@ impl Store {
         Manifest::parse(&self.name(&path), number, &bytes).map(Some)
     }
 
-    /// Removes a manifest; returns whether it was there.
+    /// Removes a manifest; returns whether it existed.
     pub async fn remove_manifest(&self, number: u64) -> Result<bool> {
         self.remove(&manifest_path(number)).await
     }
 
-    /// Puts a manifest that was made from the one with the number `base`, if none was made from it before.
+    /// Puts a manifest that was made from the one with the number `base`, unless another was made
+    /// from it before.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if one was.
+    /// [`Error::Conflict`] if another was.
     pub async fn put_manifest(&self, manifest: &Manifest, base: u64) -> Result<()> {
         let path = manifest_path(manifest.number);
         let bytes = Bytes::from(manifest.to_bytes());
@@ -267,7 +270,7 @@ impl Store {
             tries += 1;
             match self.put_new(&path, bytes.clone()).await {
                 Ok(true) => break,
-                // The answer to an earlier try may have been lost.
+                // The answer to an earlier attempt may have been lost.
                 Ok(false) => match self.manifest_if_there(manifest.number).await? {
                     Some(found) if found.id == manifest.id => break,
                     _ => return Err(outrun(&self.url, base, self.current().await?)),
@@ -276,8 +279,8 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        // Retention may have removed the one that was first with this number: then there are later ones,
-        // which were not made from this.
+        // Retention may have removed the first manifest with this number: then there are later
+        // ones, which were not made from this one.
         let later = self.manifests().await?.into_iter().any(|number| number > manifest.number);
         if later {
             let next = self.manifest_if_there(manifest.number + 1).await?;
@@ -290,12 +293,12 @@ impl Store {
     }
 }
 
-/// Waits before a request is made again.
+/// Pauses before a request is repeated.
 pub async fn pause(tries: u32) {
     tokio::time::sleep(PAUSE * tries).await;
 }
 
-/// Waits for `work`, but no longer than this.
+/// Waits for `work`, but no longer than `time`.
 pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(time, work).await.ok()
 }
@@ -304,7 +307,7 @@ fn manifest_path(number: u64) -> Path {
     Path::from(format!("manifests/{number:020}.json"))
 }
 
-/// The number of the manifest at `path`; `None` if it is something else.
+/// Returns the number of the manifest at `path`; `None` if it is another object.
 fn number_of(path: &Path) -> Option<u64> {
     let digits = path.filename()?.strip_suffix(".json")?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -320,7 +323,7 @@ fn cloud(
     url: &str,
     settings: impl IntoIterator<Item = (String, String)>,
 ) -> Result<Arc<dyn ObjectStore>> {
-    // What `reqwest` is built without: the one that is there already.
+    // `reqwest` is built without a crypto provider: install the one that is built in already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let parsed = reqwest::Url::parse(url).map_err(|e| refused(url, URL, e.to_string()))?;
     if !matches!(parsed.scheme(), "s3" | "s3a" | "gs" | "az" | "azure" | "adl" | "abfs" | "abfss") {

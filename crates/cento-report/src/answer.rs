@@ -1,4 +1,4 @@
-//! How does the answer to a search, or a list of pairs, become what a report is made of?
+//! Conversion of answers and lists of pairs into reports.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::pairs::Joined;
 use crate::reuse::{Counting, Place, ReuseSource, Searched};
 
 impl Searched {
-    /// Takes the answer to a search for `text`, with passages. `text_of` reads the text of a source by its
-    /// id, none if it is not stored; `analyzer` is that of the index.
+    /// Takes the answer to a search for `text`, with passages. `text_of` reads the text of a source
+    /// by its id, and returns `None` if it is not stored; `analyzer` is that of the index.
     ///
     /// # Errors
     /// When a text cannot be read or analyzed.
@@ -45,9 +45,9 @@ impl Searched {
 }
 
 impl Joined {
-    /// Takes pairs of an index with their similarities, and reads what is shown of them: the texts, and the
-    /// passages if they are not there yet. The last pairs are left out if all that would take more than `bytes_max`
-    /// bytes of memory, about.
+    /// Takes pairs of an index with their similarities, and reads the texts to show, and the
+    /// passages if they are missing. The last pairs are left out if everything would take more than
+    /// about `bytes_max` bytes of memory.
     ///
     /// # Errors
     /// When a text cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -91,30 +91,30 @@ impl Joined {
     }
 }
 
-/// What of the memory for a report of pairs is left.
+/// The remaining memory for a report of pairs.
 #[derive(Debug)]
 pub struct ReportMemory {
     left: Option<usize>,
 }
 
 impl ReportMemory {
-    /// All of so many bytes.
+    /// Starts with `bytes_max` bytes.
     #[must_use]
     pub fn of(bytes_max: usize) -> ReportMemory {
         ReportMemory { left: Some(bytes_max) }
     }
 
-    /// Takes what the text of a document takes: it itself, and the parts that are shown.
+    /// Deducts the memory for the text of a document, and for its shown parts.
     pub fn take_text(&mut self, text: &str) {
         self.take(text.len().saturating_mul(TEXT_TIMES));
     }
 
-    /// Takes what the passages of a pair take, in the report and as markup.
+    /// Deducts the memory for the passages of a pair, in the report and as markup.
     pub fn take_passages(&mut self, pair: &PairReport) {
         self.take(pair.passages.as_ref().map_or(0, Vec::len).saturating_mul(PASSAGE_BYTES));
     }
 
-    /// Whether there was enough for all.
+    /// Returns whether there was enough for all.
     #[must_use]
     pub fn suffices(&self) -> bool {
         self.left.is_some()
@@ -125,10 +125,10 @@ impl ReportMemory {
     }
 }
 
-/// The times that the text of a document is in memory while a report shows passages of it.
+/// The number of copies of a document's text in memory while a report shows passages of it.
 pub const TEXT_TIMES: usize = 2;
 
-/// What a passage takes beside its text, in the report and as markup.
+/// The memory for a passage without its text, in the report and as markup, in bytes.
 pub const PASSAGE_BYTES: usize = 1024;
 
 fn found(hit: &Hit, passages: &[Passage], text: Option<String>, tokens: &Tokens) -> ReuseSource {
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn pairs_for_which_memory_does_not_suffice_are_left_out_of_a_report() {
-        // The texts and passages of all were held, however many there were.
+        // The texts and passages of all pairs were held, whatever their number.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let index = Index::in_memory(config).unwrap();
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();

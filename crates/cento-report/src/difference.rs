@@ -1,17 +1,17 @@
-//! Which words of two passages differ?
+//! Words that differ between two passages.
 
 use std::ops::Range;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// Passages with more words are not compared word by word: in the worst case that takes the product of
-/// both numbers.
+/// Passages with more words are not compared word by word: in the worst case, the number of steps
+/// is the product of both numbers.
 const WORDS_MAX: usize = 10_000;
 
-/// The steps that all comparisons of a report may take together, in the worst case of each.
+/// Maximum number of steps of all comparisons of a report together, in the worst case of each.
 const STEPS_MAX: u64 = 1 << 30;
 
-/// What only one of two passages has: bytes of each, ascending and disjoint.
+/// The words that only one of two passages has: bytes of each, ascending and disjoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     /// Of the first passage.
@@ -33,9 +33,9 @@ impl Default for Comparer {
 }
 
 impl Comparer {
-    /// Finds the words that only one of two passages has at its place. Case, punctuation and layout make
-    /// no difference. None if the passages are too long, or nothing is left of the steps: these and not
-    /// the time are counted, so that equal input gives equal reports.
+    /// Finds the words that only one of two passages has at its place. Case, punctuation and layout
+    /// make no difference. Returns `None` if the passages are too long, or no steps are left: steps
+    /// are counted instead of time, so that equal input gives equal reports.
     pub fn compare(&mut self, left: &str, right: &str) -> Option<Difference> {
         let (a, b) = (words(left), words(right));
         if a.len() > WORDS_MAX || b.len() > WORDS_MAX {
@@ -57,12 +57,13 @@ impl Comparer {
     }
 }
 
-/// The bytes from the first word to the last.
+/// Returns the bytes from the first word to the last.
 fn joined(words: &[Range<usize>]) -> Option<Range<usize>> {
     Some(words.first()?.start..words.last()?.end)
 }
 
-/// The places of the words: runs of letters and digits; letters of scripts without spaces one by one.
+/// Returns the places of the words: runs of letters and digits; in scripts without spaces, single
+/// letters.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     let mut is_open = false;

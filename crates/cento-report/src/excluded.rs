@@ -1,23 +1,23 @@
-//! Which parts of a text are quotations or a bibliography?
+//! Quotations and bibliographies in a text.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// What does not count on request.
+/// The parts of a text that are excluded on request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exclusions {
     /// Text in quotation marks within a paragraph, and paragraphs of lines that begin with `>`.
     pub quotations: bool,
-    /// All after a heading such as "References" in the second half of the text.
+    /// Everything after a heading such as "References" in the second half of the text.
     pub bibliography: bool,
 }
 
-/// A text in quotation marks is not longer, in bytes: otherwise a mark that lacks its partner would
-/// exclude much, and so would a whole text between two marks.
+/// Maximum size of a quotation, in bytes: otherwise a mark that lacks its partner would exclude
+/// much, and so would a whole text between two marks.
 pub const QUOTATION_BYTES_MAX: usize = 2000;
 
-/// What closes a quotation that this character opens.
+/// Returns the marks that close a quotation opened by this character.
 fn closing(open: char) -> &'static [char] {
     match open {
         '"' => &['"'],
@@ -36,7 +36,7 @@ fn closing(open: char) -> &'static [char] {
 #[must_use]
 pub fn quotations(text: &str) -> Vec<Range<u32>> {
     let mut found = Vec::new();
-    // Up to where the text has been looked at.
+    // The end of the text that has been examined.
     let mut from = 0;
     for (at, c) in text.char_indices() {
         let closing = closing(c);
@@ -142,7 +142,7 @@ mod tests {
             "\u{201e}ja\u{201c} \u{ab}da\u{bb} \u{300c}\u{4e00}\u{300d}",
             &["\u{201e}ja\u{201c}", "\u{ab}da\u{bb}", "\u{300c}\u{4e00}\u{300d}"],
         );
-        // A mark that lacks its partner excludes nothing of the next paragraph.
+        // A mark that lacks its partner excludes nothing in the next paragraph.
         check("a 5\" pipe\n\n\"quoted\"", &["\"quoted\""]);
         check("over \"two\nlines\" of one", &["\"two\nlines\""]);
         check("text\n> quoted\n> more\ntext", &["> quoted\n", "> more\n"]);

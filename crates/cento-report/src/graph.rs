@@ -1,4 +1,4 @@
-//! Which documents of some pairs hang together, and how is that drawn?
+//! Clusters of documents that pairs connect, and their drawing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -12,13 +12,14 @@ use crate::number::decimals;
 pub struct Cluster {
     /// The number of the cluster: 1 for the largest.
     pub cluster: usize,
-    /// How many documents it has.
+    /// The number of its documents.
     pub size: usize,
     /// Their ids, in order.
     pub members: Vec<String>,
 }
 
-/// Returns the clusters of documents that pairs connect, the largest first, of equals that with the first id.
+/// Returns the clusters of documents that pairs connect, the largest first; of equal size, by the
+/// first id.
 pub fn clusters<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Cluster> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut parents: Vec<usize> = Vec::new();
@@ -49,8 +50,8 @@ pub fn clusters<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Clus
     numbered.map(|(cluster, members)| Cluster { cluster, size: members.len(), members }).collect()
 }
 
-/// Returns the pairs with their similarities as an undirected graph in the language of Graphviz, in which
-/// the documents of a cluster stand together.
+/// Returns the pairs with their similarities as an undirected graph in the language of Graphviz. It
+/// keeps the documents of a cluster together.
 pub fn dot(pairs: &[(&str, &str, f64)]) -> String {
     let mut text = String::from("graph pairs {\n    node [shape=box];\n");
     for Cluster { cluster, members, .. } in clusters(pairs.iter().map(|&(a, b, _)| (a, b))) {

@@ -1,9 +1,9 @@
-//! What did a search find, for people to read?
+//! Reports of search results, for people to read.
 //!
 //! A search of [`cento`] gives numbers and places. A report says how much of a document is reused
 //! ([`ReuseReport`]) or which documents of a collection resemble each other ([`PairsReport`]): first as
 //! a model, which is computed here and becomes JSON by serde, then as one self-contained HTML file and
-//! as csv. Neither files nor the time are known here: the caller says when a report was made.
+//! as csv. This crate knows neither files nor the time: the caller supplies the date of a report.
 
 mod answer;
 mod difference;
@@ -38,6 +38,6 @@ pub use rows::{Delimiter, Rows};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
 
-/// What is said where the search for passages was cut short.
+/// The note on a search for passages that was cut short.
 #[doc(hidden)]
 pub const MORE_PASSAGES: &str = "the search for passages reached a limit: there may be more";

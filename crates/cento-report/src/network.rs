@@ -57,7 +57,8 @@ impl Network {
     }
 }
 
-/// The documents of a network with the numbers of their clusters, in the order of their ids.
+/// Returns the documents of a network with the numbers of their clusters, in the order of their
+/// ids.
 fn nodes<'a>(edges: &[Edge<'a>]) -> BTreeMap<String, usize> {
     let pairs = edges.iter().map(|&(a, b, _): &Edge<'a>| (a, b));
     let clusters = clusters(pairs).into_iter();
@@ -78,7 +79,7 @@ fn xml(write: impl FnOnce(&mut Out) -> io::Result<()>) -> String {
     text
 }
 
-/// A text as XML can hold it.
+/// Returns a text as XML can hold it.
 fn printable(text: &str) -> String {
     let is_none = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
     text.chars().map(|c| if is_none(c) { ' ' } else { c }).collect()

@@ -1,4 +1,4 @@
-//! How is a number written for people?
+//! Numbers as text for people.
 
 /// Writes a number with a comma between thousands.
 #[must_use]
@@ -62,7 +62,8 @@ pub fn rounded(share: f64, whole: u64) -> u64 {
     ((share * whole as f64).round() as u64).clamp(1, whole - 1)
 }
 
-/// Says how many of a list of `things` are shown, and by which option all are; nothing if all are.
+/// Writes how many of a list of `things` are shown, and the option that shows all; returns `None`
+/// if all are shown.
 #[must_use]
 pub fn shown_of(shown: u64, total: u64, things: &str, option: &str) -> Option<String> {
     let what = format!("{} of {} {things} shown", count(shown), count(total));

@@ -1,4 +1,4 @@
-//! Which documents of a collection resemble each other, and where?
+//! Pairs of documents that resemble each other, with their passages.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +21,7 @@ pub struct PairsReport {
     pub run: Run,
     /// The number of documents that were compared.
     pub compared: u64,
-    /// What the similarities are, for the reader.
+    /// The definition of the similarities, for the reader.
     pub measure: String,
     /// All pairs by similarity, also those that do not meet the thresholds, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,11 +36,11 @@ pub struct PairsReport {
     pub more: bool,
     /// The inputs that were not compared, or only in part.
     pub not_compared: Vec<NotCompared>,
-    /// The inputs of which a reader does not see all, and what. An anonymous report has the numbers of those in
-    /// pairs, and no others.
+    /// The inputs that a reader does not see completely, each with the unseen part. An anonymous
+    /// report has the numbers of those in pairs, and no others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<NotCompared>,
-    /// Documents without the field by which pairs were chosen.
+    /// The number of documents that lack the field for choosing pairs.
     #[serde(skip_serializing_if = "is_zero")]
     pub documents_without_field: u64,
     /// The documents that pairs connect.
@@ -60,7 +60,7 @@ fn is_zero(number: &u64) -> bool {
 pub struct Member {
     /// Its number, by its first pair.
     pub number: usize,
-    /// Its id, or its number if names are to be left out.
+    /// Its id, or its number if names are left out.
     pub name: String,
     /// Its address, if the id is one of http or https.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub struct Member {
     pub tokens: u32,
     /// The number of its cluster.
     pub cluster: usize,
-    /// Where its text is boilerplate that was named, in bytes: ascending and disjoint.
+    /// The parts of its text that are specified boilerplate, in bytes: ascending and disjoint.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<(u32, u32)>,
     #[serde(skip)]
@@ -80,21 +80,21 @@ pub struct Member {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairEntry {
-    /// The number of the one document.
+    /// The number of the first document.
     pub a: usize,
-    /// The number of the other.
+    /// The number of the other document.
     pub b: usize,
-    /// How similar they are, 0 to 1.
+    /// The similarity of the documents, 0 to 1.
     pub similarity: f64,
-    /// How similar their texts are, by runs of words.
+    /// The similarity of their texts, by runs of words.
     #[serde(flatten)]
     pub texts: Similarity,
     /// Distinct fingerprints in common.
     pub overlap: u32,
-    /// How much more alike they are than others are to either.
+    /// How much more similar they are than other documents are to either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
-    /// Whether a program of them is too short for the numbers to say anything.
+    /// Whether one of them is a program too short for meaningful numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub too_short: Option<bool>,
     /// The passages in common; `source` is in the other.
@@ -103,16 +103,16 @@ pub struct PairEntry {
     pub complete: bool,
 }
 
-/// What the similarities of `pairs` are.
+/// The definition of the similarities of `pairs`.
 pub const SYMMETRIC_MEASURE: &str =
     "twice the fingerprints in common, divided by those of both together";
 
-/// Pairs that were found, and what is known of their documents.
+/// Pairs that were found, and the known data of their documents.
 #[derive(Debug, Clone, Default)]
 pub struct Joined {
     /// The number of documents that were compared.
     pub compared: u64,
-    /// What the similarities are, for the reader.
+    /// The definition of the similarities, for the reader.
     pub measure: String,
     /// All pairs by similarity, if they are known.
     pub histogram: Option<Histogram>,
@@ -120,23 +120,23 @@ pub struct Joined {
     pub pairs: Vec<(PairReport, f64)>,
     /// The number of all pairs that meet the thresholds; these are the best of them.
     pub total: u64,
-    /// The option that shows more of them, such as `--limit`; empty if none does.
+    /// The option that shows more of them, such as `--limit`; empty if there is no such option.
     pub limit_option: &'static str,
     /// The inputs that were not compared.
     pub not_compared: Vec<NotCompared>,
-    /// The inputs of which a reader does not see all.
+    /// The inputs that a reader does not see completely.
     pub warnings: Vec<NotCompared>,
-    /// Documents without the field by which pairs were chosen.
+    /// The number of documents that lack the field for choosing pairs.
     pub documents_without_field: u64,
     /// The texts of their documents, as far as they are known.
     pub texts: HashMap<String, String>,
-    /// Where these are boilerplate that was named, in bytes, if any is.
+    /// The parts of these texts that are specified boilerplate, in bytes, if there are any.
     pub boilerplate: HashMap<String, Vec<(u32, u32)>>,
 }
 
 impl PairsReport {
-    /// Makes a report of pairs. `anonymous` leaves out the names of documents, which then have numbers
-    /// alone: those follow the similarity of pairs, and so tell nothing of the names.
+    /// Makes a report of pairs. `anonymous` replaces the names of documents by numbers, which
+    /// follow the similarity of pairs, and so reveal nothing about the names.
     #[must_use]
     pub fn new(run: Run, joined: Joined, anonymous: bool) -> PairsReport {
         let Joined { compared, measure, histogram, pairs, mut texts, mut boilerplate, .. } = joined;
@@ -222,7 +222,7 @@ fn entry(
     similarity: f64,
     documents: &[Member],
 ) -> PairEntry {
-    // A passage in tokens, or beyond a text, cannot be shown; it is one of no text that is stored.
+    // A passage in tokens, or beyond a text, cannot be shown: its text is not stored.
     let is_in = |number: usize, (start, end): (u32, u32)| {
         let text = documents[number - 1].text.as_deref();
         text.is_some_and(|text| text.get(start as usize..end as usize).is_some())

@@ -1,4 +1,4 @@
-//! How much of each document is reused, from which sources, and where?
+//! Reuse in each document: its share, its sources and its places.
 
 use std::ops::Range;
 
@@ -18,19 +18,19 @@ use crate::shares::{CountedBytes, Ranges, Share, cover};
 pub struct ReuseReport {
     /// How it was made.
     pub run: Run,
-    /// The documents, in the order in which they were searched for.
+    /// The documents, in the order of the searches.
     pub documents: Vec<DocumentReport>,
     /// The inputs that were not searched for, or only in part.
     pub not_compared: Vec<NotCompared>,
-    /// What the reader is to be told of the documents, such as that one has characters that nobody sees.
+    /// Warnings about the documents, for the reader, such as one about invisible characters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<NotCompared>,
 }
 
-/// What is known of a document before its shares are computed.
+/// A document before its shares are computed.
 #[derive(Debug, Clone)]
 pub struct Searched {
-    /// What the reader knows it by.
+    /// Its name for the reader.
     pub name: String,
     /// Its text.
     pub text: String,
@@ -40,7 +40,7 @@ pub struct Searched {
     pub counting: Counting,
     /// Whether the search found further documents and left them out.
     pub more: bool,
-    /// Whether the search went to its end.
+    /// Whether the search ran to its end.
     pub complete: bool,
 }
 
@@ -49,8 +49,8 @@ pub struct Searched {
 pub struct Counting {
     /// The bytes that are boilerplate, which do not count. The search knew them and found no passage there.
     pub boilerplate: Vec<(u32, u32)>,
-    /// Of a program the first byte of each token: tokens count, not bytes, so comments do not, and a long string
-    /// counts as much as a short one. None of prose.
+    /// For a program, the first byte of each token: tokens count, not bytes, so comments do not,
+    /// and a long string counts as much as a short one. `None` for prose.
     pub tokens: Option<Vec<u32>>,
 }
 
@@ -70,7 +70,7 @@ pub enum CountUnit {
 pub struct ReuseSource {
     /// Its id.
     pub id: String,
-    /// What the caller knows of it.
+    /// The caller's data about it.
     pub meta: Map<String, Value>,
     /// Its text, if it is stored.
     pub text: Option<String>,
@@ -83,42 +83,42 @@ pub struct ReuseSource {
 /// A passage in common, in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Place {
-    /// Where it stands in the document.
+    /// Its place in the document.
     pub document: (u32, u32),
-    /// Where it stands in the source, if that is known.
+    /// Its place in the source, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<(u32, u32)>,
     /// Words of the document in it.
     pub tokens: u32,
-    /// Those of them that the source has too, in this passage: edited words are not counted.
+    /// The words of these that the source has too, in this passage: edited words are not counted.
     pub matched: u32,
     /// The places of the matched words in the document, ascending and disjoint; empty if all are matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matched_ranges: Vec<(u32, u32)>,
-    /// How alike both places are, 0 to 1.
+    /// The similarity of both places, 0 to 1.
     pub similarity: f64,
-    /// The page of the document on which it begins, counted from 1, if the document has pages.
+    /// The page of the document where it begins, counted from 1, if the document has pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
-    /// The line of the document on which it begins, counted from 1, if the document has lines.
+    /// The line of the document where it begins, counted from 1, if the document has lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The page of the source on which it begins.
+    /// The page of the source where it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_page: Option<u32>,
-    /// The line of the source on which it begins.
+    /// The line of the source where it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_line: Option<u32>,
-    /// Where it stands in the file that the document was extracted from, if that is known: in a web page.
+    /// Its place in the file that the document was extracted from, if known: in a web page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// Where it stands in the file that the source was extracted from, if that is known.
+    /// Its place in the file that the source was extracted from, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_origin: Option<Origin>,
 }
 
 impl Place {
-    /// Takes a passage of a search over. `tokens` are those of the document as it was signed: where an
+    /// Converts a passage of a search. `tokens` are those of the document as it was signed: if an
     /// index keeps no texts, passages are ranges of these.
     #[must_use]
     pub fn new(passage: &Passage, tokens: &Tokens) -> Place {
@@ -147,7 +147,7 @@ impl Place {
         }
     }
 
-    /// Takes a passage of bytes of a comparison or a pair over; `a` is the document, `b` the source.
+    /// Converts a passage of bytes of a comparison or a pair; `a` is the document, `b` the source.
     #[must_use]
     pub fn of_pair(passage: PairPassage) -> Place {
         Place::new(&passage.into(), &Tokens::default())
@@ -167,7 +167,7 @@ impl Place {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct DocumentReport {
-    /// What the reader knows it by.
+    /// Its name for the reader.
     pub name: String,
     /// The number of bytes or tokens that count: not excluded, nor white space.
     pub size: u64,
@@ -176,18 +176,19 @@ pub struct DocumentReport {
     /// The share that some source has, 0 to 1. Only matched words of passages count: edited words within a
     /// passage are not reused.
     pub reused: Share,
-    /// The share that no source has: 1 less `reused`, or 0 of a document of which nothing counts.
+    /// The share that no source has: 1 less `reused`, or 0 if nothing in the document counts.
     pub originality: Share,
-    /// The sources in cover order: always the one that has most of what no source before it has.
+    /// The sources in cover order: the next one is always the one that adds most to those before
+    /// it.
     pub sources: Vec<Source>,
-    /// Hits of the search that are no sources, because no passage of theirs counts.
+    /// Hits of the search that are not sources, because none of their passages counts.
     pub without_passages: u64,
     /// The number of bytes or tokens that do not count, by reason.
     pub excluded: Excluded,
     /// Whether further documents share fingerprints with it and the search left them out, because of its limit or
     /// because too many documents before them had no passage: they may be sources.
     pub more: bool,
-    /// Whether the search went to its end; if not, sources may be missing.
+    /// Whether the search ran to its end; if not, sources may be missing.
     pub complete: bool,
     #[serde(skip)]
     pub(crate) text: String,
@@ -198,11 +199,11 @@ pub struct DocumentReport {
 /// Bytes or tokens that do not count, without white space. Each is counted once, for the first reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Excluded {
-    /// In boilerplate that was named.
+    /// In specified boilerplate.
     pub boilerplate: u64,
-    /// In quotations, if these were to be left out.
+    /// In quotations, if these are excluded.
     pub quotations: u64,
-    /// In the bibliography, if it was to be left out.
+    /// In the bibliography, if it is excluded.
     pub bibliography: u64,
 }
 
@@ -217,7 +218,7 @@ pub struct Source {
     /// Its address, if the id is one of http or https.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// What the caller knows of it.
+    /// The caller's data about it.
     pub meta: Map<String, Value>,
     /// The share of the document that this source has and none before it. These add up to `reused`.
     pub share_in_report: Share,
@@ -229,7 +230,7 @@ pub struct Source {
     pub complete: bool,
     #[serde(skip)]
     pub(crate) text: Option<String>,
-    /// Where its passages are, in bytes or tokens that count.
+    /// The places of its passages, in bytes or tokens that count.
     #[serde(skip)]
     pub(crate) counted: Ranges,
 }
@@ -238,7 +239,7 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
     pub range: Range<u32>,
-    /// The sources by their places in cover order, and of each its first passage that has the part.
+    /// The sources by their places in cover order, each with its first passage that has the part.
     pub sources: Vec<(u32, u32)>,
     pub is_excluded: bool,
     /// Whether it is excluded as boilerplate.
@@ -258,7 +259,7 @@ impl ReuseReport {
 }
 
 impl DocumentReport {
-    /// Returns the share that no source has in thousandths: what the shown share that is reused leaves.
+    /// Returns the share that no source has, in thousandths: 1000 less the reused share as shown.
     pub(crate) fn original_thousandths(&self) -> u64 {
         if self.size == 0 { 0 } else { 1000 - self.reused.thousandths() }
     }
@@ -393,7 +394,8 @@ fn with_counted(mut found: ReuseSource, counted: &CountedBytes) -> (ReuseSource,
 
 /// Cuts the text where the sources that have it change, and where a passage begins.
 fn parts(text: &str, sources: &[Source], cut: &Ranges, boilerplate: &Ranges) -> Vec<Part> {
-    // Of each passage its begin and its end: the place, whether it begins, the source, the passage.
+    // For each passage its beginning and its end: the place, whether it begins, the source, the
+    // passage.
     let mut events: Vec<(u32, bool, u32, u32)> = Vec::new();
     for (source, of) in (0..).zip(sources) {
         for (passage, place) in (0..).zip(&of.passages) {

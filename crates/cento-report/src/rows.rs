@@ -1,7 +1,7 @@
 //! JSON objects as rows of csv or tsv.
 //!
-//! A column has the name of its field in JSON, with a point before each field of an object in the object, so that a
-//! list has the same names in both forms. Lists within a row have no place in a table and no column.
+//! A column has the name of its field in JSON, with a point before each field of a nested object,
+//! so that a list has the same names in both forms. Lists within a row have no column in a table.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::table::cell;
 
-/// What stands between the cells of a row.
+/// The separator of the cells of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delimiter {
     /// Commas: csv (RFC 4180).
@@ -58,8 +58,8 @@ impl<W: Write> Rows<W> {
         Ok(Rows { out, columns })
     }
 
-    /// Writes the fields of `object` that have columns. A text that a spreadsheet would take for a formula gets a `'`
-    /// before it; a field that is absent, null or a list leaves its cell empty.
+    /// Writes the fields of `object` that have columns. A text that a spreadsheet would take for a
+    /// formula gets a `'` before it; a field that is absent, null or a list leaves its cell empty.
     ///
     /// # Errors
     /// When the output cannot be written, or `object` has no form in JSON.
@@ -78,7 +78,7 @@ impl<W: Write> Rows<W> {
         Ok(self.out.write_record(cells)?)
     }
 
-    /// Hands everything on to the output.
+    /// Flushes everything to the output.
     ///
     /// # Errors
     /// When the output cannot be written.

@@ -1,4 +1,4 @@
-//! What is a report of, and how was it made?
+//! The run that produced a report.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use cento::Analyzer;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// How the numbers of a report came about: its foot.
+/// The origin of the numbers of a report: its foot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Run {
-    /// The title; a default if there is none.
+    /// The title; `None` for the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What was done, such as `search`.
+    /// The action, such as `search`.
     pub action: String,
-    /// The options that decide what is found, by name.
+    /// The options that affect the results, by name.
     pub parameters: BTreeMap<String, String>,
     /// The index that was searched.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,7 +22,7 @@ pub struct Run {
     /// Whether the documents are programs, which are shown line by line.
     #[serde(skip)]
     pub is_code: bool,
-    /// When it was made, as the reader is to see it; the caller knows the time.
+    /// The date of the report as shown to the reader; the caller knows the time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The version of cento.
@@ -32,7 +32,7 @@ pub struct Run {
 /// The state of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IndexState {
-    /// Where it is: a directory, or the address of a service.
+    /// Its location: a directory, or the address of a service.
     pub place: String,
     /// The number of its commit, in decimal digits: many readers of JSON round large numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,19 +42,19 @@ pub struct IndexState {
 }
 
 impl Run {
-    /// Begins with what was done.
+    /// Starts a run with its action.
     #[must_use]
     pub fn new(action: impl Into<String>) -> Run {
         Run { action: action.into(), version: env!("CARGO_PKG_VERSION"), ..Run::default() }
     }
 
-    /// Notes how documents were analyzed, which decides how they are shown.
+    /// Records how documents were analyzed, which decides how they are shown.
     #[must_use]
     pub fn analyzed_by(self, analyzer: &Analyzer) -> Run {
         Run { is_code: analyzer.spec().name() == "code", ..self }
     }
 
-    /// Adds those of the options that are not the defaults, by the names that programs know.
+    /// Adds the options that differ from their defaults, by the names that programs know.
     #[must_use]
     pub fn with_options<T: Serialize + Default>(self, options: &T) -> Run {
         let defaults = fields(&T::default());
@@ -77,7 +77,7 @@ impl Run {
     }
 }
 
-/// The fields of options; of what is no object there are none.
+/// Returns the fields of options; empty if the options are not an object.
 fn fields(options: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(options) {
         Ok(Value::Object(fields)) => fields,

@@ -1,7 +1,8 @@
-//! How much of a text do its sources account for?
+//! Shares of a text that its sources account for.
 //!
-//! The bytes of a text count that are neither white space nor excluded; of a program its tokens. Sources are put in
-//! cover order: always the one that has most of what no source before it has (the greedy cover).
+//! In prose, the bytes count that are neither white space nor excluded; in a program, the tokens.
+//! Sources are in cover order: the next one is always the one that adds most to the sources before
+//! it (the greedy cover).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,10 +20,10 @@ pub struct Share {
 }
 
 impl Share {
-    /// Returns it in thousandths, rounded half up; 0 of an empty whole. Only all is 1000, and only
-    /// nothing 0, as of all numbers that are shown.
+    /// Returns it in thousandths, rounded half up; 0 if the whole is empty. Only a full share is
+    /// 1000, and only an empty share is 0, as in all numbers that are shown.
     ///
-    /// The script of the page rounds in the same way, so that its numbers are those of the file.
+    /// The script of the page rounds in the same way, so its numbers equal those of the file.
     #[must_use]
     pub fn thousandths(self) -> u64 {
         match self.of {
@@ -33,7 +34,7 @@ impl Share {
         }
     }
 
-    /// Returns it as a number from 0 to 1; 0 of an empty whole.
+    /// Returns it as a number from 0 to 1; 0 if the whole is empty.
     #[must_use]
     pub fn ratio(self) -> f64 {
         match self.of {
@@ -57,12 +58,14 @@ pub struct CountedBytes {
     /// Bytes that count.
     total: u32,
     len: u32,
-    /// Of a program the first byte of each token that counts, ascending; these are counted instead.
+    /// For a program, the first byte of each token that counts, ascending; these are counted
+    /// instead.
     tokens: Option<Vec<u32>>,
 }
 
 impl CountedBytes {
-    /// Finds what counts in `text` outside of `excluded`, which is ascending and disjoint.
+    /// Finds the bytes of `text` that count, outside of `excluded`, which is ascending and
+    /// disjoint.
     #[must_use]
     pub fn new(text: &str, excluded: &[Range<u32>]) -> CountedBytes {
         let len = text.len() as u32;
@@ -89,7 +92,8 @@ impl CountedBytes {
         counted
     }
 
-    /// Counts the tokens that begin at these ascending places, outside of `excluded`, which is ascending and disjoint.
+    /// Counts the tokens that begin at these ascending places, outside of `excluded`, which is
+    /// ascending and disjoint.
     #[must_use]
     pub fn of_tokens(starts: &[u32], excluded: &[Range<u32>]) -> CountedBytes {
         let is_excluded = |start: u32| {
@@ -126,7 +130,7 @@ impl CountedBytes {
 pub struct Ranges(Vec<Range<u32>>);
 
 impl Ranges {
-    /// Makes them of any ranges.
+    /// Builds them from any ranges.
     #[must_use]
     pub fn new(mut ranges: Vec<Range<u32>>) -> Ranges {
         ranges.retain(|range| !range.is_empty());
@@ -141,31 +145,31 @@ impl Ranges {
         Ranges(joined)
     }
 
-    /// Returns them in order.
+    /// Returns the ranges in order.
     #[must_use]
     pub fn as_slice(&self) -> &[Range<u32>] {
         &self.0
     }
 
-    /// Returns their length together.
+    /// Returns their total length.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.0.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no ranges.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns what is in either.
+    /// Returns the union with `other`.
     #[must_use]
     pub fn with(&self, other: &Ranges) -> Ranges {
         Ranges::new(self.0.iter().chain(&other.0).cloned().collect())
     }
 
-    /// Returns the length of what is in these and not in the others.
+    /// Returns the total length of the parts that are outside of `other`.
     #[must_use]
     pub fn len_without(&self, other: &Ranges) -> u32 {
         let in_both = |range: &Range<u32>| {
@@ -176,7 +180,7 @@ impl Ranges {
         self.0.iter().map(|range| range.end - range.start - in_both(range)).sum()
     }
 
-    /// Returns what is in these and not in the others.
+    /// Returns the parts that are outside of `other`.
     #[must_use]
     pub fn without(&self, other: &Ranges) -> Ranges {
         let mut left = Vec::new();
@@ -193,8 +197,9 @@ impl Ranges {
     }
 }
 
-/// Returns the places of `sources` in cover order, each with the bytes that it is the first to have;
-/// of equals, the one that comes first in `sources`. Those that add nothing come last.
+/// Returns the places of `sources` in cover order, each with the number of bytes that it is the
+/// first to have. Of equal sources, the first in `sources` comes first; those that add nothing come
+/// last.
 #[must_use]
 pub fn cover(sources: &[Ranges]) -> Vec<(usize, u32)> {
     let mut open: BinaryHeap<(u32, Reverse<usize>)> =
@@ -202,7 +207,7 @@ pub fn cover(sources: &[Ranges]) -> Vec<(usize, u32)> {
     let mut covered = Ranges::default();
     let mut order = Vec::with_capacity(sources.len());
     while let Some((bound, Reverse(at))) = open.pop() {
-        // What a source adds can only have become less since it was last looked at.
+        // The gain of a source can only have fallen since its last check.
         let adds = sources[at].len_without(&covered);
         if adds < bound {
             open.push((adds, Reverse(at)));

@@ -1,4 +1,4 @@
-//! How does a report become a table?
+//! Reports as tables.
 
 use cento::{Error, Result};
 use csv::Writer;
@@ -8,19 +8,19 @@ use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
 use crate::reuse::{CountUnit, ReuseReport};
 
-/// The note of a document whose search did not go to its end.
+/// The note on a document whose search was cut short.
 const CUT_SHORT: &str = "the search was cut short: sources may be missing";
 
-/// The note of a pair of programs whose numbers prove nothing.
+/// The note on a pair of programs whose numbers prove nothing.
 const TOO_SHORT: &str = "too short to tell";
 
-/// How a formula begins for a spreadsheet. Excel takes the wide forms that Chinese and Japanese keyboards
-/// write for `=`, `+`, `-` and `@` too, and the minus sign.
+/// The characters that begin a formula in a spreadsheet. Excel also accepts the wide forms of `=`,
+/// `+`, `-` and `@` from Chinese and Japanese keyboards, and the minus sign.
 const FORMULA: [char; 9] =
     ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{2212}'];
 
-/// A cell with text from outside. A spreadsheet would run one that begins like a formula, also after white
-/// space and characters without a width, which it skips.
+/// Returns a cell with text from outside. A spreadsheet would run text that begins like a formula,
+/// also after white space and characters without a width, which it skips.
 pub(crate) fn cell(text: &str) -> String {
     let is_skipped = |c: char| {
         c.is_control()
@@ -38,7 +38,7 @@ fn share(share: f64) -> String {
     decimals(share, 4)
 }
 
-/// A row for something that is in no number: a name, and at its end a note.
+/// Returns a row for an entry that is in no number: a name, and at its end a note.
 fn noted(name: &str, note: String, columns: usize) -> Vec<String> {
     let mut row = vec![String::new(); columns];
     row[0] = cell(name);
@@ -56,7 +56,7 @@ impl ReuseReport {
     /// formula begins with `'`.
     ///
     /// # Errors
-    /// None that is known: the lines are written to memory.
+    /// No error is known: the lines are written to memory.
     pub fn csv(&self) -> Result<String> {
         let mut out = Writer::from_writer(Vec::new());
         let written = self.rows().try_for_each(|row| out.write_record(row));
@@ -119,7 +119,7 @@ impl PairsReport {
     /// take for a formula begins with `'`.
     ///
     /// # Errors
-    /// None that is known: the lines are written to memory.
+    /// No error is known: the lines are written to memory.
     pub fn csv(&self) -> Result<String> {
         let mut out = Writer::from_writer(Vec::new());
         let head = [
@@ -182,7 +182,7 @@ mod tests {
     use crate::reuse::tests::{found, report};
     use crate::run::Run;
 
-    /// Excel in Chinese and Japanese takes U+FF1D for `=`.
+    /// Excel in Chinese and Japanese accepts U+FF1D as `=`.
     #[test]
     fn no_cell_begins_like_a_formula_in_any_width_or_after_what_is_skipped() {
         for formula in [

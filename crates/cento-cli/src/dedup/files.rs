@@ -1,4 +1,4 @@
-//! Where do kept and dropped documents and messages go?
+//! The outputs of a run: kept and dropped documents, and messages.
 
 use std::io::Write;
 use std::path::Path;
@@ -26,14 +26,14 @@ enum Out {
     Tables(Box<TableFiles>),
 }
 
-/// The outputs, and what has been written to them.
+/// The outputs, and a summary of the documents written to them.
 pub struct Files {
     out: Out,
-    /// None for standard error.
+    /// `None` for standard error.
     dropped: Option<OutFile>,
     /// The field of a record with the text.
     text_field: String,
-    /// How many documents had which result.
+    /// The number of documents for each result.
     pub summary: Summary,
     omissions: Omissions,
 }
@@ -46,7 +46,7 @@ struct Line<'a> {
     verdict: &'a Verdict,
 }
 
-/// A line about something that is no document.
+/// A line about an item that is not a document.
 #[derive(Serialize)]
 struct NoDocument<'a> {
     /// The file, and the record in it.
@@ -56,11 +56,11 @@ struct NoDocument<'a> {
     reason: &'a str,
 }
 
-/// What a commit notes of them.
+/// The note of a commit about the outputs.
 #[derive(Serialize, Deserialize)]
 struct Note {
-    /// The lengths of both files; of the first, where Parquet files are written, that of the selection of
-    /// the current one, and the number of that.
+    /// The lengths of both files. Where Parquet files are written, the first is the length of the
+    /// selection of the current one, and `table` is its number.
     out: u64,
     dropped: u64,
     #[serde(default)]

@@ -39,10 +39,10 @@ use tree::{TableInput, Tree};
 ///
 /// Compares every document with those before it, in one pass, and with other indexes. The first of
 /// several duplicates is kept. A list names every dropped document, the reason, and the document
-/// that it duplicates. Fingerprints bring up candidates, and the texts decide: with --index, those that the index
-/// stores; without, those of this run, which wait in a temporary file. Without texts an estimate decides, and the
-/// list says so. Fingerprints are not weighted by rarity, which changes with every batch: a verdict
-/// does not depend on what was committed when.
+/// that it duplicates. Fingerprints bring up candidates, and the texts decide: with --index, those
+/// that the index stores; without, those of this run, which wait in a temporary file. Without texts
+/// an estimate decides, and the list reports that. Fingerprints are not weighted by rarity, which
+/// changes with every batch: a verdict does not depend on the times of the commits.
 #[derive(Debug, Args)]
 pub struct Dedup {
     /// Files or directories, or - for standard input.
@@ -81,8 +81,8 @@ pub struct Dedup {
     /// directories such as year=2024 are mirrored.
     #[arg(long, value_name = "FILE|DIR/")]
     out: Option<PathBuf>,
-    /// List what is dropped in this file instead of on standard error, one JSON line per document; compressed if
-    /// its name ends in .gz or .zst.
+    /// List dropped documents in this file instead of on standard error. One JSON line per
+    /// document; compressed if its name ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
     dropped: Option<PathBuf>,
     /// Resume the interrupted run that wrote to --out and --dropped; use the same documents and
@@ -134,14 +134,14 @@ struct DedupConfigArgs {
     no_text: bool,
 }
 
-/// How many documents had which result.
+/// The number of documents for each result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Summary {
     kept: u64,
     exact: u64,
     near: u64,
     contained: u64,
-    /// Of the near and contained ones, those whose texts were not compared.
+    /// The number of near and contained documents whose texts were not compared.
     #[serde(default)]
     estimated: u64,
     /// Dropped because passages of other documents contain all of it.
@@ -168,7 +168,7 @@ struct Summary {
 struct Report<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
-    /// What was not read since the run began or was resumed.
+    /// The files not read since the run began or was resumed.
     #[serde(flatten)]
     not_read: &'a NotRead,
 }
@@ -285,26 +285,26 @@ impl Dedup {
         Ok(())
     }
 
-    /// Finds the Parquet files that are copied, if the output is a directory; returns what is left out of
-    /// the inputs. They are then the inputs, as if each had been named.
+    /// Finds the Parquet files to copy, if the output is a directory; returns the files left out of
+    /// the inputs. The files found are then the inputs, as if each had been named.
     fn find_tables(&mut self) -> cento::Result<Vec<(String, &'static str)>> {
         if !self.writes_tables() {
             return Ok(Vec::new());
         }
         let Tree { files, left_out } = Tree::of(&self.paths, &self.source())?;
         self.paths = files.iter().map(|file| file.path.clone()).collect();
-        // It has done its work.
+        // The filter has done its work.
         self.filter = FilterArgs::default();
         self.tables = files;
         Ok(left_out)
     }
 
-    /// The memory to use, which is known when the run begins.
+    /// Returns the memory to use, which is known when the run begins.
     fn memory(&self) -> usize {
         self.memory.unwrap_or_else(memory::default_bytes)
     }
 
-    /// Whether the output is a directory of Parquet files.
+    /// Returns whether the output is a directory of Parquet files.
     fn writes_tables(&self) -> bool {
         self.out.as_deref().is_some_and(tables::is_dir)
     }
@@ -371,7 +371,7 @@ impl Dedup {
 
     /// Refuses to write into an input, or two outputs into one file.
     fn check_apart(&self) -> cento::Result<()> {
-        // What is not there yet will be in a directory that is.
+        // A file that does not exist yet will be in a directory that does.
         let place = |path: &Path| {
             let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
             let dir = dir.unwrap_or(Path::new(".")).canonicalize().ok()?;

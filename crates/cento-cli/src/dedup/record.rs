@@ -1,4 +1,4 @@
-//! How is a document written as a line?
+//! Documents as lines of output.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use cento::index::Document;
 use cento::join::dedup::Verdict;
 
-/// A value whose members have names for keys, as JSON.
+/// Writes a value as JSON; its members have names for keys.
 pub fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("it has names for keys only")
 }
 
-/// The record of a document, as it was read.
+/// Returns the record of a document, as it was read.
 pub fn record(document: &Document) -> Cow<'_, str> {
     match &document.record {
         Some(record) => (&**record).into(),
@@ -21,7 +21,7 @@ pub fn record(document: &Document) -> Cow<'_, str> {
     }
 }
 
-/// A document that was read from something else than a record, with this text.
+/// Makes the record of a document that was read from another source than a record, with this text.
 fn written(document: &Document, text: &str) -> String {
     let Document { id, meta, .. } = document;
     json(&Record { id, meta, text })
@@ -37,14 +37,14 @@ struct Record<'a> {
     text: &'a str,
 }
 
-/// The record with another text, in this field; all else is as it was read.
+/// Returns the record with another text in this field; all else is as it was read.
 pub fn with_text(document: &Document, text: &str, field: &str) -> String {
     let record = document.record.as_deref();
     let changed = record.and_then(|record| cento_source::with_text(record, field, text));
     changed.unwrap_or_else(|| written(document, text))
 }
 
-/// The record with one member more.
+/// Returns the record with one more member.
 pub fn annotated(document: &Document, verdict: &Verdict) -> String {
     let record = record(document);
     let open = record.trim_end().strip_suffix('}').unwrap_or(&record);

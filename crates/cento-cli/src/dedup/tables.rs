@@ -1,8 +1,8 @@
-//! Which rows of Parquet files are kept, and where are their copies?
+//! Copies of Parquet files with the rows that are kept.
 //!
-//! What becomes of each row of an input is written to a file beside the copy, its selection. When the
-//! run has come to the end of the input, another process copies the rows that are kept, while the run
-//! goes on with the next one.
+//! The decision on each row of an input is written to a file beside the copy, its selection. When
+//! the run has come to the end of the input, another process copies the rows that are kept, while
+//! the run goes on with the next one.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct TableFiles {
     inputs: Vec<TableInput>,
     /// The number of the input whose rows are being decided upon.
     current: usize,
-    /// What has been decided of it.
+    /// The decisions on its rows.
     selection: Selecting,
     /// The copy of the one before.
     copying: Option<(Copying, NamedTempFile, PathBuf)>,
@@ -44,14 +44,14 @@ struct Selecting {
     rows: u64,
 }
 
-/// Whether this output is a directory, in which each input has its copy.
+/// Returns whether this output is a directory with a copy of each input.
 pub fn is_dir(out: &Path) -> bool {
     out.is_dir() || out.to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR])
 }
 
 impl TableFiles {
-    /// Opens the outputs of a run that begins, or of one that was interrupted with the input `at.0`, of
-    /// whose selection `at.1` bytes had been written.
+    /// Opens the outputs of a run that begins, or of one that was interrupted in the input `at.0`,
+    /// after `at.1` bytes of its selection.
     ///
     /// # Errors
     /// When a directory cannot be created, or a copy is there already.
@@ -99,7 +99,7 @@ impl TableFiles {
         })
     }
 
-    /// Notes what becomes of the row at `place`, a path and a number; rows before it that were not
+    /// Notes the decision on the row at `place`, a path and a number; rows before it that were not
     /// mentioned are left out.
     ///
     /// # Errors
@@ -127,12 +127,12 @@ impl TableFiles {
         Ok(())
     }
 
-    /// Whether this is the name of an input as a whole.
+    /// Returns whether this is the name of an input as a whole.
     pub fn is_input(&self, place: &str) -> bool {
         self.inputs.iter().any(|input| *input.place == *place)
     }
 
-    /// Begins to copy what is kept of the current input, and goes on to the next one.
+    /// Begins to copy the kept rows of the current input, and goes on to the next one.
     fn end_input(&mut self) -> Result<()> {
         self.end_copying()?;
         let file = &mut self.selection.file;
@@ -149,7 +149,7 @@ impl TableFiles {
         self.current += 1;
         if let Some(next) = self.inputs.get(self.current) {
             let path = selection_of(&self.dir, next)?;
-            // One that is there is of a run that was interrupted, before this.
+            // An existing file is from a run that was interrupted before this one.
             let file = match path.exists() {
                 true => OutFile::resume(&path, 0)?,
                 false => OutFile::create(&path)?,
@@ -168,7 +168,7 @@ impl TableFiles {
         replace::sync_name(&target).map_err(failed)
     }
 
-    /// Makes what has been written durable. Returns the number of the current input, and the length of
+    /// Makes everything written durable. Returns the number of the current input, and the length of
     /// its selection.
     ///
     /// # Errors
@@ -212,7 +212,7 @@ impl TableFiles {
 impl Drop for TableFiles {
     fn drop(&mut self) {
         if !self.is_resumable {
-            // Nothing more can be done about one that stays.
+            // Nothing more can be done about a file that cannot be removed.
             let _ = self.remove_selections((self.current + 1).min(self.inputs.len()));
         }
     }
@@ -229,8 +229,8 @@ fn check_new(dir: &Path, inputs: &[TableInput]) -> Result<()> {
     Ok(())
 }
 
-/// The file that becomes the copy at `target`: with a name of its own, so that a run that is resumed removes
-/// what one that was killed left.
+/// Creates the file that becomes the copy at `target`: with its own name, so that a run that is
+/// resumed removes the file of one that was killed.
 fn unfinished(target: &Path) -> io::Result<NamedTempFile> {
     let dir = target.parent().unwrap_or(Path::new("."));
     let name = format!(".{}.part", target.file_name().unwrap_or_default().display());
@@ -246,7 +246,7 @@ fn unfinished(target: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(dir)
 }
 
-/// The selection of an input, beside its copy, in a directory that is there.
+/// Returns the selection of an input, beside its copy, in a directory that is there.
 fn selection_of(dir: &Path, input: &TableInput) -> Result<PathBuf> {
     let copy = dir.join(&input.copy);
     let dir = copy.parent().unwrap_or(dir);

@@ -1,4 +1,4 @@
-//! Which Parquet files are meant, and where in the output are their copies?
+//! The Parquet files of the inputs, and the places of their copies in the output.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -24,14 +24,14 @@ pub struct TableInput {
 pub struct Tree {
     /// In the order of the inputs, those of a directory in the order of their paths.
     pub files: Vec<TableInput>,
-    /// What is left out of directories, with the reasons.
+    /// The files of directories that are left out, with the reasons.
     pub left_out: Vec<(String, &'static str)>,
 }
 
-/// Why a file is not copied.
+/// The reason why a file is not copied.
 const NO_TABLE: &str = "it is no Parquet file, and only those are copied";
 
-/// Why a file of Spark and others is not copied.
+/// The reason why a file of Spark and others is not copied.
 const DESCRIPTION: &str = "it describes the other files, and has no rows of its own";
 const DESCRIPTIONS: [&str; 2] = ["_metadata", "_common_metadata"];
 
@@ -41,7 +41,7 @@ impl Tree {
     /// file, all are where they are below the directory that has all of them.
     ///
     /// # Errors
-    /// When an input is no Parquet file, or a directory without one, or is there twice.
+    /// When an input is not a Parquet file, or a directory without one, or is given twice.
     pub fn of(inputs: &[PathBuf], options: &SourceOptions) -> Result<Tree> {
         let mut tree = Tree::default();
         for input in inputs {
@@ -129,14 +129,14 @@ impl Tree {
     }
 }
 
-/// The path of a file from the root, with its own name even if it is a link.
+/// Returns the path of a file from the root, with its own name even if it is a link.
 fn absolute(path: &Path) -> Result<PathBuf> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let dir = dir.canonicalize().map_err(|e| Error::io("read", path, e))?;
     Ok(path.file_name().map_or_else(|| dir.clone(), |name| dir.join(name)))
 }
 
-/// The name of a file, with the directories above it that say `key=value`.
+/// Returns the name of a file, with the `key=value` directories above it.
 fn below_partitions(path: &Path) -> PathBuf {
     let is_partition = |part: &Component<'_>| match part {
         Component::Normal(name) => name.to_string_lossy().contains('='),

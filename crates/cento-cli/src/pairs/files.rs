@@ -32,11 +32,11 @@ use cento::text::code::{lacks_language, language_in};
 use cento_report::{Joined, Network, PairsReport, clusters, shown_of};
 use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
 
-/// What only pairs of files have.
+/// Options that only pairs of files have.
 #[derive(Debug, Args)]
 pub struct FileArgs {
-    /// What is compared: each file, or each directory in PATH, with all files below it as one
-    /// document.
+    /// Compare each file, or each directory in PATH as one document. The document of a directory
+    /// has all files below it.
     #[arg(long, value_enum, default_value = "file")]
     by: By,
     /// Minimum symmetric similarity of a pair, 0 to 1.
@@ -59,10 +59,10 @@ pub struct FileArgs {
 /// The pairs that are shown, unless --limit says otherwise.
 const LIMIT: usize = 20;
 
-/// Why a document is not compared whose id another one has.
+/// Why a document is not compared if a later one has its id.
 const REPLACED: &str = "a later document has the same id, and was compared in its place";
 
-/// What is compared.
+/// The unit of comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum By {
     /// Each file.
@@ -79,7 +79,7 @@ struct Shown<'a> {
     /// The files of two directories that have most in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<Vec<FilePair>>,
-    /// How many pairs of their files have something in common.
+    /// The number of pairs of their files with something in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     files_total: Option<usize>,
 }
@@ -108,7 +108,7 @@ impl Pairs {
         let ignored = boilerplate.as_ref().map(Boilerplate::keys).unwrap_or_default();
         let mut added = self.add(&index, &source, &ignored, stop)?;
         if added.documents == 0 && source.filter.asks_language() {
-            // Nobody gave their programs such names.
+            // No program has a name in this language.
             let filter = source.filter.in_any_language();
             added = self.add(&index, &SourceOptions { filter, ..source }, &ignored, stop)?;
         }
@@ -215,8 +215,8 @@ impl Pairs {
         self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 
-    /// The configuration, and how files are read: libraries and, of programs, files in other languages
-    /// are left out by their names, and of directories also data.
+    /// Returns the configuration, and the options for reading files: libraries and, of programs,
+    /// files in other languages are left out by their names, and of directories also data.
     fn config_and_source(&self) -> cento::Result<(Config, SourceOptions)> {
         let (is_directory, analyzer) =
             (self.files.by == By::Directory, &self.files.config.analyzer);
@@ -360,7 +360,7 @@ impl Pairs {
     }
 }
 
-/// Says how many were not compared; returns whether there are any.
+/// Reports the number of inputs that were not compared; returns whether there are any.
 fn tell_not_compared(list: &[NotCompared]) -> bool {
     if !list.is_empty() {
         tell!("cento: {} not compared, or only in part", counted(list.len() as u64, "text"));

@@ -28,7 +28,7 @@ use cento::search::Searcher;
 use cento::stop::Stop;
 use cento_report::{IndexState, Joined, PairsReport, Run};
 
-/// What only pairs of indexes have.
+/// Options that only pairs of indexes have.
 #[derive(Debug, Args)]
 pub struct IndexArgs {
     /// Only pairs of a document of INDEX and one of this other index, which must have the same
@@ -94,7 +94,8 @@ impl Pairs {
         let mut pause = Pause::at("document");
         let found =
             pairs::pairs(&searcher, against.as_ref(), &options, from, stop, &mut |next, pairs| {
-                // All of a document or nothing: a checkpoint is made between documents.
+                // A checkpoint is made between documents, so a document is written completely or
+                // not at all.
                 let reports = pairs.into_iter().map(|pair| pair.report(a, b));
                 let reports = reports.collect::<cento::Result<Vec<_>>>()?;
                 out.checkpoint.pairs += reports.len() as u64;
@@ -130,8 +131,8 @@ impl Pairs {
         Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
     }
 
-    /// The documents of an index, named if it is another one, that are in no pair because nothing of them
-    /// can be compared.
+    /// Returns the documents of an index, named if it is another one, that are in no pair because
+    /// nothing of them can be compared.
     fn nothing_left(
         searcher: &Searcher,
         place: Option<&Path>,
@@ -149,7 +150,7 @@ impl Pairs {
         Ok(named.collect())
     }
 
-    /// Says how many documents do not have the field that decides.
+    /// Reports the number of documents without the field that decides.
     fn tell_without_field(&self, summary: JoinSummary) {
         let field = self.indexes.within.as_ref().or(self.indexes.across.as_ref());
         if let (Some(field), 1..) = (field, summary.documents_without_field) {
@@ -299,10 +300,9 @@ impl Pairs {
         self.thresholds.or(default)
     }
 
-    /// A number for what will be written: that of another index or with other options differs.
+    /// Returns a number that identifies the output: it differs for other indexes and other options.
     fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
-        // Threads change nothing; boilerplate is taken by its name. What is ranked is written nowhere
-        // else.
+        // Threads change nothing; boilerplate is taken by its name. Ranked pairs never go to --out.
         let PairOptions {
             thresholds,
             scope,
@@ -326,7 +326,7 @@ impl Pairs {
         hash_fields(&BTreeMap::from([
             ("a", a.generation().to_string()),
             ("b", b.generation().to_string()),
-            // Of an index and itself, each pair is written from both sides.
+            // Within one index, each pair is written from both sides.
             ("against", self.indexes.against.is_some().to_string()),
             ("thresholds", serde_json::to_string(thresholds).expect("they are numbers")),
             ("weighted", weighted.to_string()),
@@ -342,7 +342,7 @@ impl Pairs {
     }
 }
 
-/// The order of pairs of an index.
+/// Returns the order of pairs of an index.
 fn pair_rank(rank: RankArg) -> PairRank {
     match rank {
         // Refused before.

@@ -28,25 +28,27 @@ use indexes::IndexArgs;
 
 /// Find pairs of documents that share text, in indexes or among files.
 ///
-/// Of an index every document is compared with all others, or with those of another index. Pairs are
-/// written as they are found, in the order in which the index stores the documents. Without a
-/// threshold of any kind, shows pairs of which one document contains a tenth of the other. Exact copies are
-/// found whatever --max-df ignores; those that have no other fingerprints are paired with the first of them only. Where fingerprints are
-/// weighted by rarity, this is rarity in the index, with --against in that other index.
+/// Compares every document of an index with all others, or with those of another index. Pairs are
+/// written as they are found, in the order of the documents in the index. Without a threshold of
+/// any kind, shows pairs where one document contains a tenth of the other. Exact copies are found
+/// whatever --max-df ignores; copies that have no other fingerprints are paired with the first of
+/// them only. Where fingerprints are weighted by rarity, this is rarity in the index, with
+/// --against in that other index.
 ///
-/// Files, and those of directories and archives, are compared with each other, and nothing is kept (the
-/// pairwise test of Finkel et al. 2002, section 2.6). The most similar pairs come first. The similarity is
-/// symmetric: twice the number of runs of words that both texts have, divided by the sum of the numbers
-/// that each has. What cannot be compared, because it is empty, not text, or all of it is boilerplate, is
-/// reported with the reason, and the exit status is then 2. Directories of libraries and build output
-/// (node_modules, vendor, target, ...) are left out, with --by directory also data (.json, .csv, ...), and
-/// of programs files in other languages; --analyzer code is that of the commonest. What is left out is
-/// named, and counted; --include '*' reads all of it.
+/// Files, and those of directories and archives, are compared with each other, and nothing is kept
+/// (the pairwise test of Finkel et al. 2002, section 2.6). The most similar pairs come first. The
+/// similarity is symmetric: twice the number of runs of words that both texts have, divided by the
+/// sum of the numbers that each has. Inputs that cannot be compared, because they are empty, not
+/// text, or all boilerplate, are reported with the reason, and the exit status is then 2.
+/// Directories of libraries and build output (node_modules, vendor, target, ...) are left out, with
+/// --by directory also data (.json, .csv, ...), and of programs files in other languages;
+/// --analyzer code is that of the commonest. Omitted files are named, and counted; --include '*'
+/// reads all of them.
 ///
 /// The margin of a pair is its resemblance less that of the sixth best other neighbour of either
-/// document, whichever is greater. It tells copies from the usual solutions of a task, which are alike and
-/// have none. It takes eight documents or more; pairs of files show it then, pairs of indexes with
-/// --rank margin or --min-margin.
+/// document, whichever is greater. It tells copies from the usual solutions of a task, which are
+/// alike and have no margin. It needs at least eight documents; pairs of files show it then, pairs
+/// of indexes with --rank margin or --min-margin.
 #[derive(Debug, Args)]
 pub struct Pairs {
     #[command(flatten)]
@@ -94,7 +96,7 @@ pub struct Pairs {
 enum RankArg {
     /// By the number of fingerprints in common; of indexes only.
     Overlap,
-    /// By weighted resemblance, in which rare fingerprints count for more; of indexes only.
+    /// By weighted resemblance, where rare fingerprints count for more; of indexes only.
     Weight,
     /// By the tokens in passages in common; of indexes only. Takes about a millisecond per pair.
     Passages,
@@ -110,7 +112,7 @@ impl RankArg {
     }
 }
 
-/// The ids of the options that stand on the command line.
+/// The ids of the options on the command line.
 #[derive(Debug)]
 struct Given(Vec<String>);
 
@@ -149,7 +151,7 @@ const OF_INDEXES: [&str; 5] = [
     "min_weighted_resemblance",
 ];
 
-/// What is compared.
+/// The kind of the inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Indexes,
@@ -168,7 +170,7 @@ impl Pairs {
         }
     }
 
-    /// Refuses options that say nothing of pairs of this kind.
+    /// Refuses options that do not apply to pairs of this kind.
     fn check_options(&self, kind: Kind) -> cento::Result<()> {
         let (others, only) = match kind {
             Kind::Indexes => (FileArgs::augment_args(Command::new("")), "files"),
@@ -199,7 +201,7 @@ impl Pairs {
     }
 }
 
-/// What all of these paths are.
+/// Returns the common kind of all of these paths.
 fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
     let (indexes, files): (Vec<&Path>, Vec<&Path>) =
         paths.iter().map(PathBuf::as_path).partition(|path| Index::exists(path));
@@ -218,7 +220,7 @@ fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
     }
 }
 
-/// Writes the passages of a pair, if they were asked for.
+/// Writes the passages of a pair, if they were requested.
 fn write_passages(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     for passage in pair.passages.iter().flatten() {
         line!(

@@ -1,4 +1,4 @@
-//! Where do pairs go, and how is an interrupted run continued?
+//! The output of pairs, and the continuation of an interrupted run.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::outfile::{OutFile, is_taken};
 use crate::{Failure, Result, whole};
 use cento::{Error, replace};
 
-/// How far a run has come; beside its output until it ends.
+/// The progress of a run; beside its output until it ends.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// Of the index, or both, and of all options that decide what is written.
+    /// The number of the index, or both, and of all options that change the output.
     run: u64,
     /// The document that comes next.
     pub next: u64,
@@ -26,7 +26,7 @@ pub struct Checkpoint {
 /// A checkpoint is made about as often.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// More than any checkpoint has.
+/// A size that no checkpoint exceeds.
 const CHECKPOINT_BYTES_MAX: usize = 64 << 10;
 
 /// Where pairs go.
@@ -46,7 +46,7 @@ impl Output {
             return Ok(Output { out: OutFile::stdout(), beside: None, checkpoint, saved });
         };
         let beside = beside(path, "checkpoint");
-        // Of a run that was cut off before its first checkpoint there is at most an empty file.
+        // A run that was cut off before its first checkpoint leaves at most an empty file.
         let is_begun = beside.exists() || is_taken(path);
         let out = if resumes && is_begun {
             let json = whole::read(&beside, CHECKPOINT_BYTES_MAX)?;
@@ -80,7 +80,7 @@ impl Output {
         self.save()
     }
 
-    /// Makes what has been written durable, and then the note of it.
+    /// Makes everything written durable, and then the note of it.
     pub fn save(&mut self) -> cento::Result<()> {
         self.saved = Instant::now();
         let Some(beside) = &self.beside else { return Ok(()) };
@@ -89,7 +89,7 @@ impl Output {
         replace::file(beside, json.as_bytes()).map_err(|e| Error::io("write", beside, e))
     }
 
-    /// A failure to write, which names the file if there is one.
+    /// Makes the error for a failure to write, which names the file if there is one.
     pub fn failure(&self, error: io::Error) -> Failure {
         match self.out.is_file() {
             true => self.out.failed(error).into(),
@@ -97,7 +97,7 @@ impl Output {
         }
     }
 
-    /// The number of pairs; the checkpoint goes.
+    /// Removes the checkpoint; returns the number of pairs.
     pub fn finish(mut self) -> Result<u64> {
         self.out.finish().map_err(|e| self.failure(e))?;
         if let Some(beside) = &self.beside {
@@ -107,7 +107,7 @@ impl Output {
     }
 }
 
-/// The file beside `path` with this extension after its own.
+/// Returns the file beside `path` with this extension after its own.
 fn beside(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");

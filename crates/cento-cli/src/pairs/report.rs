@@ -1,4 +1,4 @@
-//! What do pairs say in their report?
+//! Reports of pairs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -60,12 +60,12 @@ pub fn joined_across(
     Ok(Joined { pairs: renamed, texts, ..Joined::default() })
 }
 
-/// The memory, in bytes, for what becomes a report of pairs.
+/// Returns the memory, in bytes, for the data of a report of pairs.
 pub fn report_bytes_max() -> usize {
     memory::default_bytes() / 2
 }
 
-/// Says that pairs are left out of a report for want of memory.
+/// Reports that pairs are left out of a report for want of memory.
 pub fn tell_cut(shown: usize, all: usize) {
     if shown < all {
         tell!(

@@ -1,4 +1,4 @@
-//! What is searched for, and what of it cannot be?
+//! The queries of a search, and those that cannot be answered.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use cento_source::{Chunk, InFile, Item, SourceOptions, left_out};
 /// Queries, or parts of them, that were not answered, with the reasons.
 #[derive(Default)]
 pub struct Unanswered {
-    /// All, in order.
+    /// All of them, in order.
     pub list: Vec<NotCompared>,
     messages: Messages,
 }
@@ -26,7 +26,7 @@ pub struct Unanswered {
 /// The last line of an answer in JSON, if there are such queries.
 #[derive(Serialize)]
 pub struct End<'a> {
-    /// How many queries were answered.
+    /// The number of queries that were answered.
     pub answered: u64,
     /// The queries that were not, or only in part, with reasons.
     pub not_compared: &'a [NotCompared],
@@ -46,7 +46,8 @@ impl Unanswered {
     }
 }
 
-/// The error of one query alone, naming it; back if the next one would have it as well.
+/// Returns the error of one query alone, with its name; fails with an error that the next query
+/// would have as well.
 fn of_one(name: &str, error: Error) -> std::result::Result<Error, Error> {
     let is_of_text = matches!(
         error.reason(),
@@ -74,8 +75,9 @@ fn of_one(name: &str, error: Error) -> std::result::Result<Error, Error> {
 type Each<'a> = dyn FnMut(String, Option<String>, Asked) -> Result<()> + 'a;
 
 impl Search {
-    /// Calls `each` with every query: what the reader knows it by, and its id if it has one: that of a
-    /// record, or the path of a file. What of them cannot be read or answered is named and left out.
+    /// Calls `each` with every query: the name that the reader knows, and its id if it has one:
+    /// that of a record, or the path of a file. Queries, or parts of them, that cannot be read or
+    /// answered are named and left out.
     ///
     /// # Errors
     /// When `each` fails for a reason that is not in the query.
@@ -96,7 +98,7 @@ impl Search {
             let signature = fingerprint::read(path, options.record_bytes_max)?;
             return each(name, None, Asked::Signature(signature));
         }
-        // Nothing of a query is stored, so what an index could not hold is no reason to refuse one.
+        // A query is not stored, so the limits of an index are no reason to refuse one.
         let options = SourceOptions { needs_text_only: true, takes_any_id: true, ..options };
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {

@@ -1,4 +1,4 @@
-//! Which addresses may be asked, and where does a redirect lead?
+//! Checks of addresses, and targets of redirects.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -41,13 +41,13 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0x2002, ..] => is_public_v4(held(1)),
         // Documentation, Teredo and other protocols.
         [0x2001, 0xdb8, ..] | [0x2001, 0..=0x1ff, ..] | [0x3fff, 0..=0xfff, ..] => false,
-        // What is assigned to the internet.
+        // The range assigned to the internet.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }
 
-/// Returns the scheme with the host of an address, and its path with the query; none if it is not one of http
-/// or https, or has a user name.
+/// Returns the scheme with the host of an address, and its path with the query; `None` if it is not
+/// an address of http or https, or has a user name.
 pub fn parts(address: &str) -> Option<(&str, &str)> {
     let address = address.split('#').next()?;
     let start = ["http://", "https://"].into_iter().find(|scheme| {
@@ -60,7 +60,8 @@ pub fn parts(address: &str) -> Option<(&str, &str)> {
     (is_plain && is_graphic).then_some((origin, if path.is_empty() { "/" } else { path }))
 }
 
-/// Returns where a redirect leads (RFC 3986, section 5.2); none if it is not an address of http or https.
+/// Returns the target of a redirect (RFC 3986, section 5.2); `None` if it is not an address of http
+/// or https.
 pub fn redirected(from: &str, location: &str) -> Option<String> {
     let (origin, path) = parts(from)?;
     let location = location.trim().split('#').next()?;
@@ -80,7 +81,7 @@ pub fn redirected(from: &str, location: &str) -> Option<String> {
     parts(&to).map(|(origin, path)| format!("{origin}{}", without_dots(path)))
 }
 
-/// A path without the segments `.` and `..`.
+/// Returns a path without the segments `.` and `..`.
 fn without_dots(path: &str) -> String {
     let (path, query) = path.find('?').map_or((path, ""), |at| path.split_at(at));
     let mut kept: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! Which pages does a search engine name?
+//! Search engines that return addresses of pages.
 //!
 //! An engine is a line in [`EngineArg::open`] and a type that asks it.
 
@@ -42,7 +42,7 @@ impl EngineArg {
     /// Returns the engine, whose answers may take this long.
     ///
     /// # Errors
-    /// When the address needs TLS, and this build has none.
+    /// When the address needs TLS, and this build does not have it.
     pub fn open(&self, time: Duration) -> Result<Box<dyn Engine>> {
         if self.url.starts_with("https://") && !cfg!(feature = "tls") {
             let refusal = Refusal::unsupported("https", "tls", "cento-cli");

@@ -1,8 +1,8 @@
-//! How is a page fetched from a host that nobody knows?
+//! Fetching of pages from unknown hosts.
 //!
-//! Each address is checked before it is asked: the one that the engine named, and each that a redirect leads
-//! to. Hosts are resolved once, by [`PublicOnly`], and what it lets through is what is connected to, so
-//! no second answer of a name server can lead elsewhere.
+//! Each address is checked before it is requested: the one that the engine named, and each redirect
+//! target. Hosts are resolved once, by [`PublicOnly`], and the connection goes to the addresses
+//! that it returns, so no second answer of a name server can lead elsewhere.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -21,34 +21,34 @@ use super::address::{is_public, parts, redirected};
 use super::robots::{AGENT, Robots};
 use crate::hints::ON_CERTIFICATES;
 
-/// A chain of more redirects is not followed.
+/// The maximum number of redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
 
-/// Of a longer robots.txt the rest is not read (RFC 9309, section 2.5).
+/// The maximum length of a robots.txt; the rest is not read (RFC 9309, section 2.5).
 const ROBOTS_BYTES_MAX: usize = 500 << 10;
 
-/// Of an answer of a search engine.
+/// The maximum length of an answer of a search engine.
 const ANSWER_BYTES_MAX: u64 = 8 << 20;
 
-/// What a page may take.
+/// Limits on fetching.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The most bytes.
+    /// The maximum length of a page.
     pub bytes: usize,
-    /// The most time, for each request.
+    /// The maximum time for each request.
     pub time: Duration,
     /// The time between two requests to a host.
     pub interval: Duration,
-    /// Whether this machine may be asked.
+    /// Whether requests to this machine are allowed.
     pub allows_loopback: bool,
 }
 
 /// A page.
 #[derive(Debug)]
 pub struct Page {
-    /// Where it was in the end.
+    /// The final address, after redirects.
     pub address: String,
-    /// What was there.
+    /// The content.
     pub bytes: Vec<u8>,
     /// The type that the host names.
     kind: Option<String>,
@@ -57,7 +57,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Returns the extension that a file of this type has; `txt` if the type is none that is known.
+    /// Returns the extension for a file of this type; `txt` if the type is unknown.
     pub fn extension(&self) -> &'static str {
         match self.kind.as_deref() {
             Some("text/html" | "application/xhtml+xml") => "html",
@@ -78,9 +78,9 @@ impl Page {
 pub struct Fetcher {
     agent: Agent,
     limits: Limits,
-    /// By scheme and host.
+    /// The rules by scheme and host.
     robots: HashMap<String, Robots>,
-    /// When a host was last asked.
+    /// The time of the last request to each host.
     asked: HashMap<String, Instant>,
 }
 
@@ -95,7 +95,7 @@ fn config(time: Duration) -> Config {
 }
 
 impl Fetcher {
-    /// Begins with nothing asked.
+    /// Creates a fetcher that has sent no requests.
     pub fn new(limits: Limits) -> Fetcher {
         let resolver = PublicOnly {
             resolver: DefaultResolver::default(),
@@ -105,10 +105,10 @@ impl Fetcher {
         Fetcher { agent, limits, robots: HashMap::new(), asked: HashMap::new() }
     }
 
-    /// Fetches the page at an address, or that to which it leads.
+    /// Fetches the page at an address, or the page that it redirects to.
     ///
     /// # Errors
-    /// A clause that says why there is none.
+    /// A clause with the reason.
     pub fn fetch(&mut self, address: &str) -> Result<Page, String> {
         let mut address = address.to_owned();
         for _ in 0..=REDIRECTS_MAX {
@@ -148,7 +148,7 @@ impl Fetcher {
         Err(format!("it redirects more than {REDIRECTS_MAX} times"))
     }
 
-    /// Returns the rules of a host, which is asked for them once.
+    /// Returns the rules of a host, which are requested once.
     fn robots(&mut self, origin: &str) -> Result<Robots, String> {
         if let Some(robots) = self.robots.get(origin) {
             return Ok(robots.clone());
@@ -163,7 +163,7 @@ impl Fetcher {
                     .map_err(|error| format!("its robots.txt cannot be read: {error}"))?;
                 Robots::new(&String::from_utf8_lossy(&bytes))
             }
-            // There is none (RFC 9309, section 2.3.1.3), or it has moved.
+            // The file is missing (RFC 9309, section 2.3.1.3), or it has moved.
             300..=499 => Robots::default(),
             _ => Robots::nothing(),
         };
@@ -171,7 +171,7 @@ impl Fetcher {
         Ok(robots)
     }
 
-    /// Asks a host, not sooner than it wants to be asked again.
+    /// Sends a request to a host, after the delay that the host requires.
     fn get(&mut self, origin: &str, path: &str) -> Result<ureq::http::Response<Body>, String> {
         let now = Instant::now();
         if let Some(last) = self.asked.get(origin) {
@@ -193,7 +193,7 @@ impl Fetcher {
     }
 }
 
-/// A failure, after these words, with the hint for it, if there is any.
+/// Formats a failure after these words, with the hint for it, if there is any.
 fn explained(before: &str, error: &ureq::Error) -> String {
     match is_about_certificates(error) {
         true => format!("{before}{error}; {ON_CERTIFICATES}"),
@@ -201,14 +201,14 @@ fn explained(before: &str, error: &ureq::Error) -> String {
     }
 }
 
-/// Asks one service that the user has named, wherever it is.
+/// A client for one service that the user has named, at any address.
 #[derive(Debug)]
 pub struct Asker {
     agent: Agent,
 }
 
 impl Asker {
-    /// Asks with this limit of time.
+    /// Creates a client with this time limit.
     pub fn new(time: Duration) -> Asker {
         Asker { agent: Agent::new_with_config(config(time)) }
     }
@@ -216,7 +216,7 @@ impl Asker {
     /// Returns the status of an answer, and its body.
     ///
     /// # Errors
-    /// A clause that says why there is none.
+    /// A clause with the reason.
     pub fn get(&self, url: &str, query: &[(&str, &str)]) -> Result<(u16, Vec<u8>), String> {
         let asked =
             query.iter().fold(self.agent.get(url), |asked, (name, value)| asked.query(name, value));
@@ -227,7 +227,7 @@ impl Asker {
     }
 }
 
-/// Resolves hosts of the public internet alone.
+/// Resolves only hosts of the public internet.
 #[derive(Debug)]
 struct PublicOnly {
     resolver: DefaultResolver,
@@ -245,7 +245,7 @@ impl Resolver for PublicOnly {
         let is_allowed = |address: &SocketAddr| {
             is_public(address.ip()) || (self.allows_loopback && address.ip().is_loopback())
         };
-        // One that is private among others is an attack, or a mistake.
+        // A private address among public ones is an attack or a mistake.
         match found.iter().find(|address| !is_allowed(address)) {
             Some(address) => {
                 let what = format!("its address {} is not public, and was not asked", address.ip());

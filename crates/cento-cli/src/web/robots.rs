@@ -1,7 +1,7 @@
-//! What does a host allow robots to fetch?
+//! The rules of a host for robots.
 //!
-//! RFC 9309: the group of this robot's name, or else that for all; the longest rule decides, and of equally long
-//! ones that which allows.
+//! RFC 9309: the group of this robot's name, or else that for all; the longest rule decides, and of
+//! equally long rules the one that allows.
 
 /// The name of this robot.
 pub const AGENT: &str = "cento";
@@ -17,7 +17,7 @@ impl Robots {
     /// Reads a robots.txt.
     pub fn new(text: &str) -> Robots {
         let (mut own, mut all) = (None, Vec::new());
-        // Whether the group is of this robot, of all robots; and whether it has a rule already.
+        // Whether the group is for this robot, for all robots, and whether it already has a rule.
         let (mut is_own, mut is_all, mut has_rules) = (false, false, true);
         for line in text.lines() {
             let line = line.split('#').next().unwrap_or_default();
@@ -38,7 +38,7 @@ impl Robots {
                     has_rules = true;
                     let rule = (value.to_owned(), key == "allow");
                     match &mut own {
-                        // An empty one says nothing.
+                        // An empty rule has no effect.
                         _ if value.is_empty() => {}
                         Some(own) if is_own => own.push(rule),
                         _ if is_all => all.push(rule),
@@ -51,7 +51,7 @@ impl Robots {
         Robots { rules: own.unwrap_or(all) }
     }
 
-    /// Allows nothing: what holds while a host cannot say what it allows.
+    /// Allows nothing: the rules while a host cannot return its own.
     pub fn nothing() -> Robots {
         Robots { rules: vec![("/".into(), false)] }
     }
@@ -63,7 +63,8 @@ impl Robots {
     }
 }
 
-/// Returns whether a pattern, in which `*` is any text and a `$` at its end the end, begins a path.
+/// Returns whether a path begins with a pattern, where `*` is any text and a `$` at its end is the
+/// end of the path.
 fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, is_whole) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),
@@ -105,7 +106,7 @@ mod tests {
         assert!(Robots::new("user-agent: cento\n\nuser-agent: *\nallow: /\n").allows("/"));
         assert!(Robots::new("<html>not found</html>").allows("/"));
         assert!(!Robots::nothing().allows("/a"));
-        // The group of all does not hold for who has one.
+        // The group of all robots does not apply to a robot that has a group.
         assert!(
             Robots::new("user-agent: *\ndisallow: /\nuser-agent: cento\ndisallow: /b").allows("/a")
         );

@@ -1,4 +1,4 @@
-//! Which words of a text are asked of a search engine?
+//! The words of a text that are sent to a search engine.
 
 use std::cmp::Reverse;
 
@@ -9,11 +9,11 @@ use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Query, Searcher};
 use cento::{Analyzer, Tokens};
 
-/// Says how common a run of words is in a collection.
+/// A collection that gives the frequency of a run of words.
 pub enum Collection {
-    /// By the documents of an index that have its fingerprints.
+    /// An index: the documents that have the fingerprints of the run.
     Index(Searcher),
-    /// By how often the grams of a table occur.
+    /// A table: the occurrences of the grams of the run.
     Table(FrequencyTable, Analyzer),
 }
 
@@ -47,12 +47,13 @@ impl Collection {
     }
 }
 
-/// Returns a query for each window of a text: its run of words that is rarest in a collection, and of equals, or
-/// without a collection, the one with most letters, then the first. A window that has fewer words than a run is
-/// one; what is left at the end and is shorter than half a window belongs to the last.
+/// Returns a query for each window of a text: its run of words that is rarest in a collection, and
+/// of equals, or without a collection, the one with most letters, then the first. A window with
+/// fewer words than a run is one query; a rest that is shorter than half a window belongs to the
+/// last.
 ///
 /// # Errors
-/// When the collection cannot be asked.
+/// When the collection cannot be read.
 pub fn queries(
     text: &str,
     window: usize,
@@ -86,7 +87,7 @@ fn rarest(words: &[&str], run: usize, frequencies: Option<&Collection>) -> cento
     Ok(best.map_or_else(String::new, |(_, text)| text))
 }
 
-/// A word without the punctuation around it, which operators of search engines are made of.
+/// Returns a word without the punctuation around it: search engines use that for operators.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric())
 }

@@ -1,4 +1,4 @@
-//! What is shown of documents that were searched for?
+//! Body of a report on documents that were searched for.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::MORE_PASSAGES;
 use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
 use crate::shares::Share;
 
-/// The body of the page.
+/// Writes the body of the page.
 pub fn body(report: &ReuseReport) -> Markup {
     let mut excerpts = Excerpts::new(report.run.is_code);
     html! {
@@ -81,7 +81,7 @@ fn section(number: usize, document: &DocumentReport, excerpts: &mut Excerpts) ->
     }
 }
 
-/// The share of each source, as a bar in its colours.
+/// Shows the share of each source, as a bar in the colours of the sources.
 fn bar(document: &DocumentReport) -> Markup {
     let label = format!("{} reused", percent(document.reused.thousandths()));
     // Places are rounded, not widths: so the bar ends where the reused share does.
@@ -173,10 +173,10 @@ fn sources(id: &str, document: &DocumentReport) -> Markup {
     }
 }
 
-/// The text in the colours of its sources. Words that the source of a part has not are marked.
+/// Shows the text in the colours of its sources. Words that the source of a part lacks are marked.
 fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup {
     let mut out = String::with_capacity(document.text.len() * 2);
-    // Of each passage that colours a part, the places in the text where it differs.
+    // For each passage that colours a part, the places in the text where it differs.
     let mut differences: HashMap<(u32, u32), Vec<Range<usize>>> = HashMap::new();
     let page = document.text.contains('\u{c}').then_some(1);
     let line = excerpts.is_code().then_some(1);
@@ -211,7 +211,7 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
             writer.text(&document.text[range.start..start]);
             range.start = start;
         }
-        // A part that goes on in the same colour has no number of its own.
+        // A part that continues in the same colour has no number of its own.
         let hidden = if last == Some(source) { " hidden" } else { "" };
         let _ = write!(
             writer.out,
@@ -230,7 +230,7 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
     }
 }
 
-/// The places of the text where a passage differs from its source.
+/// Returns the places of the text where a passage differs from its source.
 fn differing(
     document: &DocumentReport,
     (source, passage): (u32, u32),
@@ -246,7 +246,7 @@ fn differing(
 }
 
 fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Excerpts) -> Markup {
-    // The beginning of an excluded quotation has no mark to go to.
+    // The beginning of an excluded quotation has no mark to link to.
     let part_at = |start: u32| {
         let number = document.parts.partition_point(|part| part.range.start < start);
         let is_marked = document.parts.get(number).is_some_and(|part| !part.sources.is_empty());
@@ -280,7 +280,7 @@ fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Exc
     }
 }
 
-/// A value of `meta`: a text without quotes, anything else as JSON.
+/// Formats a value of `meta`: a text without quotes, anything else as JSON.
 fn said(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -329,14 +329,14 @@ mod tests {
         let card = card("d1", &document, &document.sources[0], &mut Excerpts::new(false));
         let card = card.into_string();
         assert!(card.contains(r#"<span class="excluded boilerplate">sheet</span>"#), "{card}");
-        // A report without boilerplate does not speak of it.
+        // A report without boilerplate does not mention it.
         let document = report("sheet mine! x", Vec::new(), Exclusions::default());
         assert!(!notes(&document).into_string().contains("oilerplate"));
     }
 
     #[test]
     fn the_bar_ends_where_the_reused_share_does() {
-        // Each of the three is two thirds of a thousandth more than is shown of it.
+        // Each of the three is two thirds of a thousandth more than its shown value.
         let sources = (0..3).map(|n| {
             let mut source = found(&n.to_string(), &[(n * 1000, n * 1000 + 998)]);
             source.passages[0].source = None;
@@ -361,7 +361,7 @@ mod tests {
         let shown = text("d1", &document, &mut Excerpts::new(true)).into_string();
         assert_eq!(shown.matches("class=\"l\"").count(), 3, "{shown}");
         assert!(shown.contains("class=\"text code\""), "{shown}");
-        // The number of the line stands where the line begins, also within a mark.
+        // The number of a line is at its beginning, also within a mark.
         let expected =
             r##"<a class="n" href="#d1s1">1</a><span class="l" data-n="3"></span><u>int b</u>"##;
         assert!(shown.contains(expected), "{shown}");

@@ -1,4 +1,4 @@
-//! How are pairs drawn?
+//! Drawings of pairs.
 
 use std::collections::HashMap;
 use std::f64::consts::TAU;
@@ -12,10 +12,10 @@ use crate::number::rounded;
 use crate::pairs::{PairEntry, PairsReport};
 use cento::join::most_similar::Histogram;
 
-/// A graph with more documents would be a blot.
+/// Maximum number of documents in a graph: a larger one would be unreadable.
 pub const GRAPH_DOCUMENTS_MAX: usize = 200;
 
-/// A matrix with more documents would be wider than any screen.
+/// Maximum number of documents in a matrix: a larger one would be wider than any screen.
 pub const MATRIX_DOCUMENTS_MAX: usize = 60;
 
 /// Bars of all pairs by similarity. Pairs that do not meet the thresholds are pale.
@@ -36,7 +36,7 @@ pub fn histogram(histogram: &Histogram) -> Markup {
                         td.number { (count(pairs)) }
                         @if has_below { td.number { (count(below)) } }
                         td { svg.count viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
-                            // A bar that is there is seen.
+                            // A bar of any number of pairs is wide enough to be seen.
                             @let width = |pairs: u64| if pairs == 0 { 0 } else { (pairs * 1000 / most).max(4) };
                             rect.below x="0" y="0" height="10" width=(width(pairs)) {}
                             rect x="0" y="0" height="10" width=(width(pairs - below)) {}
@@ -52,17 +52,18 @@ pub fn histogram(histogram: &Histogram) -> Markup {
     }
 }
 
-/// The radius of the circle on which the documents of a cluster stand.
+/// Returns the radius of the circle of a cluster's documents.
 fn radius(cluster: &Cluster) -> f64 {
     (cluster.size as f64 * 46.0 / TAU).max(40.0)
 }
 
 /// The width of the drawing.
 const WIDTH: f64 = 1000.0;
-/// Around each cluster.
+/// The margin around each cluster.
 const MARGIN: f64 = 34.0;
 
-/// Where the documents stand, by their names, and the height that they need: clusters in rows, each on a circle.
+/// Returns the places of the documents, by their names, and the height of the drawing: clusters in
+/// rows, each on a circle.
 fn layout(report: &PairsReport) -> (HashMap<&str, (f64, f64)>, f64) {
     let mut places = HashMap::new();
     let (mut x, mut y, mut row_height) = (0.0, 0.0, 0.0f64);
@@ -84,7 +85,7 @@ fn layout(report: &PairsReport) -> (HashMap<&str, (f64, f64)>, f64) {
     (places, y + row_height)
 }
 
-/// The pairs as edges, which are links, between documents as nodes.
+/// Draws the pairs as edges, which are links, between documents as nodes.
 pub fn graph(report: &PairsReport) -> Markup {
     let (places, height) = layout(report);
     let widest = report.clusters.first().map_or(0.0, |cluster| 2.0 * (radius(cluster) + MARGIN));
@@ -95,7 +96,7 @@ pub fn graph(report: &PairsReport) -> Markup {
                 @let ((x1, y1), (x2, y2)) = (place(pair.a), place(pair.b));
                 a href={ "#pair" (number) } aria-label=(label(report, number, pair)) {
                     title { (label(report, number, pair)) }
-                    // Wide enough to be hit.
+                    // Wide enough to be clicked.
                     line.target x1=(at(x1)) y1=(at(y1)) x2=(at(x2)) y2=(at(y2)) stroke-width="14" {}
                     line.edge x1=(at(x1)) y1=(at(y1)) x2=(at(x2)) y2=(at(y2)) stroke-width=(at(1.0 + 6.0 * pair.similarity)) {}
                 }
@@ -121,12 +122,12 @@ fn label(report: &PairsReport, number: usize, pair: &PairEntry) -> String {
     format!("Pair {number}: {a} and {b}, {}", percent(thousandths(pair.similarity)))
 }
 
-/// A similarity in thousandths, rounded as all are.
+/// Returns a similarity in thousandths, rounded as all others are.
 pub fn thousandths(similarity: f64) -> u64 {
     rounded(similarity, 1000)
 }
 
-/// The similarities of all documents in pairs, or of the first of them, as a table.
+/// Shows the similarities of all documents in pairs, or of the first of them, as a table.
 pub fn matrix(report: &PairsReport) -> Markup {
     let mut shown: Vec<usize> = (1..=report.documents.len().min(MATRIX_DOCUMENTS_MAX)).collect();
     shown.sort_by_key(|&number| (report.member(number).cluster, number));

@@ -1,4 +1,4 @@
-//! How is a passage shown beside the one that it resembles?
+//! Passages beside those that they resemble.
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ use crate::difference::{Comparer, Difference};
 use crate::number::rounded;
 use crate::reuse::Place;
 
-/// Of a longer passage the beginning is shown, in bytes.
+/// Maximum shown size of a passage, in bytes; of a longer passage the beginning is shown.
 const PASSAGE_BYTES_MAX: usize = 20_000;
 
-/// All passages of a report that are shown side by side, in bytes of texts.
+/// Maximum size of all passages of a report that are shown side by side, in bytes of texts.
 const REPORT_BYTES_MAX: usize = 8 << 20;
 
-/// What stands before and after a passage, in bytes.
+/// Size of the text shown before and after a passage, in bytes.
 const CONTEXT_BYTES: usize = 160;
 
-/// The lines before and after a passage of a program are not longer, in bytes.
+/// Maximum size of the lines before and after a passage of a program, in bytes.
 const CONTEXT_LINES_BYTES_MAX: usize = 500;
 
 /// Shows passages, as many as a file should hold.
@@ -31,7 +31,7 @@ pub struct Excerpts {
     is_code: bool,
 }
 
-/// A text, and what it is called above its passage.
+/// A text, and the heading above its passage.
 #[derive(Clone, Copy)]
 pub struct ExcerptSide<'a> {
     /// The whole text.
@@ -43,13 +43,13 @@ pub struct ExcerptSide<'a> {
 }
 
 impl ExcerptSide<'_> {
-    /// Writes a part of the text with marks; boilerplate in it is grey, and has none.
+    /// Writes a part of the text with marks; boilerplate in it is grey, and unmarked.
     fn write(&self, writer: &mut Writer<'_>, part: Range<usize>, (marks, tag): Marks<'_>) {
         let mut at = part.start;
         for &place in self.boilerplate {
             let grey = bytes(place);
             let (start, end) = (grey.start.max(at), grey.end.min(part.end));
-            // A place may come from elsewhere, and be in the middle of a character.
+            // A place may come from elsewhere, and be within a character.
             if start >= end || self.text.get(start..end).is_none() {
                 continue;
             }
@@ -66,7 +66,7 @@ impl ExcerptSide<'_> {
 /// Places that are marked, and the element that marks them.
 type Marks<'a> = (&'a [Range<usize>], &'a str);
 
-/// The bytes of a place.
+/// Returns the bytes of a place.
 pub fn bytes((start, end): (u32, u32)) -> Range<usize> {
     start as usize..end as usize
 }
@@ -82,7 +82,7 @@ impl Excerpts {
         self.is_code
     }
 
-    /// Finds the words in which two passages differ.
+    /// Finds the words that differ between two passages.
     pub fn difference(&mut self, one: &str, other: &str) -> Option<Difference> {
         self.comparer.compare(one, other)
     }
@@ -139,8 +139,8 @@ impl Excerpts {
         }
     }
 
-    /// One side: `range` of the text is the passage, which begins on this page and line, `shown` what is shown
-    /// of it, and `marks` are places from there in which it differs.
+    /// Writes one side: `range` of the text is the passage, which begins on this page and line,
+    /// `shown` is the shown part of it, and `marks` are the places that differ, counted from there.
     fn side(
         &self,
         shown_side: ExcerptSide<'_>,
@@ -199,7 +199,7 @@ impl Excerpts {
     }
 }
 
-/// The lines of a program that a range is in.
+/// Names the lines of a program that contain a range.
 fn of_lines(text: &str, range: &Range<usize>) -> String {
     let text_of = text[range.clone()].trim_end_matches(['\n', '\r']);
     let (first, last) = (line_at(text, range.start), line_at(text, range.start + text_of.len()));

@@ -1,9 +1,9 @@
-//! What does a reader see?
+//! Reports as self-contained HTML files.
 //!
-//! One file without anything from elsewhere. Texts, ids and names come from anybody: maud escapes
-//! them, [`text`] shows controls, and a policy in the file allows its one style sheet and its one
-//! script, by their hashes, and nothing else. There is no data in the script; what it needs are numbers
-//! in attributes.
+//! A file loads nothing from elsewhere. Texts, ids and names are untrusted: maud escapes them,
+//! [`text`] shows controls, and a policy in the file allows its one style sheet and its one script,
+//! by their hashes, and nothing else. The script contains no data; it reads numbers from
+//! attributes.
 
 mod document;
 mod drawing;
@@ -23,7 +23,7 @@ use text::{VisibleText, plain};
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
-/// Hashes of what may act; a test compares them with the files.
+/// Hashes of the style sheet and the script; a test compares them with the files.
 const STYLE_SHA256: &str = "xZQfuL4Kj0YRnS/J1Oaq/OxW+mnw5oqCtLNqSLb2WpU=";
 const SCRIPT_SHA256: &str = "nvQh+F4YCdo0E9NDzG4ADOn3rX9TFIzSAalM+Zd3h+E=";
 
@@ -76,7 +76,7 @@ fn page(run: &Run, title: &str, body: Markup) -> String {
     page.into_string()
 }
 
-/// The inputs that were not compared, each with its reason.
+/// Lists the inputs that were not compared, each with its reason.
 fn not_compared(list: &[NotCompared]) -> Markup {
     html! {
         @if !list.is_empty() {
@@ -94,7 +94,7 @@ fn not_compared(list: &[NotCompared]) -> Markup {
     }
 }
 
-/// Says what a reader of the texts does not see.
+/// Names the parts of the texts that a reader does not see.
 fn warnings(list: &[NotCompared]) -> Markup {
     html! {
         @for NotCompared { name, reason } in list {
@@ -103,7 +103,7 @@ fn warnings(list: &[NotCompared]) -> Markup {
     }
 }
 
-/// A link to the list of inputs that were not compared.
+/// Links to the list of inputs that were not compared.
 fn not_compared_note(list: &[NotCompared]) -> Markup {
     html! {
         @if !list.is_empty() {
@@ -133,17 +133,17 @@ fn foot(run: &Run) -> Markup {
     }
 }
 
-/// A share in per cent, as the script writes it too.
+/// Writes a share in per cent, as the script does.
 fn percent(thousandths: u64) -> String {
     format!("{}.{}\u{a0}%", thousandths / 10, thousandths % 10)
 }
 
-/// The class of a source, or of a cluster, by its number from 1.
+/// Returns the class of a source, or of a cluster, by its number from 1.
 fn colour(number: usize) -> String {
     format!("c{}", number % COLOURS)
 }
 
-/// An id, as a link if it is an address.
+/// Shows an id, as a link if it is an address.
 fn linked(id: &str, link: Option<&str>) -> Markup {
     html! {
         @match link {

@@ -1,4 +1,4 @@
-//! What is shown of pairs?
+//! Body of a report on pairs.
 
 use maud::{Markup, html};
 
@@ -11,7 +11,7 @@ use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
 use crate::shares::Share;
 
-/// The body of the page.
+/// Writes the body of the page.
 pub fn body(report: &PairsReport) -> Markup {
     let mut excerpts = Excerpts::new(report.run.is_code);
     let shown = report.pairs.len() as u64;
@@ -94,19 +94,19 @@ fn table(report: &PairsReport) -> Markup {
     }
 }
 
-/// The share of a document that is boilerplate, in thousandths of its bytes.
+/// Returns the share of a document that is boilerplate, in thousandths of its bytes.
 fn boilerplate(document: &Member) -> u64 {
     let bytes = document.boilerplate.iter().map(|(start, end)| u64::from(end - start)).sum();
     let of = document.text.as_ref().map_or(0, |text| text.len() as u64);
     Share { bytes, of }.thousandths()
 }
 
-/// What the tokens of documents are.
+/// Returns the name for the tokens of documents.
 fn words(report: &PairsReport) -> &'static str {
     if report.run.is_code { "Tokens" } else { "Words" }
 }
 
-/// A document with its number in the colour of its cluster.
+/// Shows a document with its number in the colour of its cluster.
 fn named(document: &Member) -> Markup {
     html! {
         span class={ "badge " (colour(document.cluster)) } { (document.number) } " "

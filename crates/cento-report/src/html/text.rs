@@ -1,7 +1,7 @@
-//! How does a text of anybody become a part of a page in which nothing of it acts?
+//! Untrusted texts as inert parts of a page.
 //!
-//! Markup is escaped by maud. Controls, above all those of direction, which would show a text
-//! in another order than it is compared in, are shown by their numbers.
+//! Markup is escaped by maud. Controls, above all those of direction, which would show a text in
+//! another order than the compared one, are shown by their numbers.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -17,17 +17,18 @@ impl Render for VisibleText<'_> {
     }
 }
 
-/// Writes texts, and counts their pages and lines if it is to show where they begin.
+/// Writes texts, and counts pages and lines if it is to show their beginnings.
 pub struct Writer<'a> {
-    /// What is written.
+    /// The output.
     pub out: &'a mut String,
-    /// The page that the text is on, if that is to be shown; form feeds separate pages.
+    /// The page of the text, if pages are shown; form feeds separate pages.
     page: Option<u32>,
-    /// The line that comes next, if lines are to be numbered.
+    /// The number of the next line, if lines are numbered.
     line: Option<u64>,
-    /// Whether the next character begins a line that is to be numbered.
+    /// Whether the next character begins a line with a number.
     is_line_start: bool,
-    /// Whether the last character ended a line that a line feed may end with it.
+    /// Whether the last character was a carriage return, which may end a line together with a line
+    /// feed.
     is_after_return: bool,
 }
 
@@ -69,8 +70,8 @@ impl<'a> Writer<'a> {
         self.escaped(&text[plain..]);
     }
 
-    /// Writes the number of the line if one begins: an empty element, so that nobody copies numbers with
-    /// the text.
+    /// Writes the number of the line if one begins: an empty element, so that copied text contains
+    /// no numbers.
     fn begin_line(&mut self) {
         if let (true, Some(line)) = (std::mem::take(&mut self.is_line_start), &mut self.line) {
             let _ = write!(self.out, "<span class=\"l\" data-n=\"{line}\"></span>");
@@ -86,7 +87,7 @@ impl<'a> Writer<'a> {
         let _ = Escaper::new(self.out).write_str(text);
     }
 
-    /// Writes a part of a text, in which some ranges are in this element, such as `ins`.
+    /// Writes a part of a text, with some ranges of it in this element, such as `ins`.
     pub fn marked(&mut self, text: &str, part: Range<usize>, marks: &[Range<usize>], tag: &str) {
         let mut at = part.start;
         let first = marks.partition_point(|mark| mark.end <= part.start);
@@ -99,8 +100,8 @@ impl<'a> Writer<'a> {
         self.text(&text[at..part.end]);
     }
 
-    /// Writes a text in an element; of a program each line by itself, without its indentation, which
-    /// would be underlined.
+    /// Writes a text in an element. In a program, each line has its own element, without its
+    /// indentation, which would be underlined.
     fn mark(&mut self, text: &str, tag: &str) {
         if self.line.is_none() {
             return self.element(text, tag);
@@ -124,7 +125,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A text for an attribute or a title, where there can be no elements: controls become their numbers.
+/// Returns a text for an attribute or a title, where there can be no elements: controls become
+/// their numbers.
 pub fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -137,14 +139,14 @@ pub fn plain(text: &str) -> String {
     shown
 }
 
-/// Returns whether a character is not seen, and moves what is seen: a control other than white space,
-/// or one of direction that does not end by itself.
+/// Returns whether a character is invisible and moves visible text: a control other than white
+/// space, or one of direction that does not end by itself.
 fn is_hidden(c: char) -> bool {
     let is_space = matches!(c, '\n' | '\t');
     (c.is_control() && !is_space) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The number of the line, from 1, on which this byte of a text is.
+/// Returns the number of the line, from 1, that contains this byte of a text.
 pub fn line_at(text: &str, at: usize) -> u64 {
     let before = &text.as_bytes()[..at];
     let is_end = |(at, byte): (usize, &u8)| {
@@ -153,15 +155,15 @@ pub fn line_at(text: &str, at: usize) -> u64 {
     1 + before.iter().enumerate().filter(|&end| is_end(end)).count() as u64
 }
 
-/// The lines around those of a program that are shown with them.
+/// The number of lines shown before and after those of a passage of a program.
 const CONTEXT_LINES: usize = 2;
 
-/// Returns the lines that a range of `text` is in, with some before and after; none if they are longer
-/// than lines of programs are.
+/// Returns the lines of `text` that contain a range, with some before and after; `None` if they are
+/// longer than lines of programs are.
 pub fn with_lines(text: &str, range: &Range<usize>, context_max: usize) -> Option<Range<usize>> {
     let start = text[..range.start].rmatch_indices('\n').nth(CONTEXT_LINES);
     let start = start.map_or(0, |(at, _)| at + 1);
-    // A range that ends with its line has the end of that line.
+    // A range that ends with its line includes the end of that line.
     let last = range.end - usize::from(text[range.clone()].ends_with('\n'));
     let end = text[last..].match_indices('\n').nth(CONTEXT_LINES);
     let end = end.map_or(text.len(), |(at, _)| last + at).max(range.end);
