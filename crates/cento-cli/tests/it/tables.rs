@@ -234,7 +234,7 @@ mod with_the_feature {
             ("deep.b", "url", "meta", "only a whole column can be the text"),
             ("share", "url", "meta", "a.parquet: the column `share` is of Float64"),
             ("x", "url", "meta", "there is no column `x`; its columns are `url`, `content`"),
-            ("content", "lists", "meta", "or number the rows with --id-field NONE"),
+            ("content", "lists", "meta", "or number the records with --id-field NONE"),
             ("content", "url", "lists", "the column `lists` is of List"),
         ] {
             let fields = ["--text-field", text, "--id-field", id, "--meta-field", meta];
