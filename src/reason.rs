@@ -283,28 +283,34 @@ impl<'a> Reason<'a> {
     /// Returns the reason that is found in an error of the system or of another crate, or in its
     /// causes.
     pub(crate) fn of_cause<'e>(error: &'e (dyn StdError + 'static)) -> Option<Reason<'e>> {
-        let mut cause = Some(error);
-        while let Some(error) = cause {
+        for error in causes(error) {
             if let Some(refusal) = error.downcast_ref::<Refusal>() {
                 return refusal.reason;
             }
             if let Some(own) = error.downcast_ref::<Error>() {
                 return Some(own.reason());
             }
-            let io = error.downcast_ref::<io::Error>();
-            // The `source` of an `io::Error` is the source of its inner error, not the inner error
-            // itself.
-            cause = match io.and_then(io::Error::get_ref) {
-                Some(held) => Some(held),
-                None => error.source(),
-            };
-            let kind = io.map(io::Error::kind);
+            let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
             if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
                 return Some(Reason::StorageFull);
             }
         }
         None
     }
+}
+
+/// Returns an error and its causes, each followed by the one behind it.
+fn causes<'e>(
+    error: &'e (dyn StdError + 'static),
+) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |&error| {
+        // The `source` of an `io::Error` is the source of its inner error, not the inner error
+        // itself.
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(held) => Some(held),
+            None => error.source(),
+        }
+    })
 }
 
 /// A message with its reason; a place can be added, and an [`io::Error`] can hold it.
@@ -326,16 +332,8 @@ impl Refusal {
     #[doc(hidden)]
     #[must_use]
     pub fn of(error: &io::Error) -> Refusal {
-        let mut held = error.get_ref().map(|held| held as &(dyn StdError + 'static));
-        let mut reason = None;
-        while let Some(cause) = held {
-            if let Some(refusal) = cause.downcast_ref::<Refusal>() {
-                reason = refusal.reason;
-                break;
-            }
-            let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-            held = inner.map(|inner| inner as &(dyn StdError + 'static)).or_else(|| cause.source());
-        }
+        let refusal = causes(error).find_map(|cause| cause.downcast_ref::<Refusal>());
+        let reason = refusal.and_then(|refusal| refusal.reason);
         Refusal { reason, what: error.to_string() }
     }
 
