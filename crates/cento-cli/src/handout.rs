@@ -12,7 +12,7 @@ use cento_report::{Exclusions, PairsReport, ReuseReport, Run};
 #[derive(Debug, Clone, Args)]
 pub struct HandoutArgs {
     /// Also write a report to this file: .html, one file to read and print; .json or .csv, its
-    /// numbers. Can be repeated. Implies --passages.
+    /// numbers. Can be repeated. A report shows the passages.
     #[arg(long = "report", value_name = "FILE", value_parser = parse_handout)]
     handouts: Vec<Handout>,
     /// Title of the report.

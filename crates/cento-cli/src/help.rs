@@ -302,7 +302,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "history",
         [
-            ("cento history s3://bucket/corpus", "what has been pushed"),
+            ("cento history s3://bucket/corpus", "the commits that were pushed"),
             ("cento history backup --format json", "the same for programs"),
         ],
     ),
@@ -323,7 +323,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "check",
         [
-            ("cento check corpus.idx", "read all of an index, and name what is damaged"),
+            ("cento check corpus.idx", "read all of an index, and name the damage"),
             ("cento check corpus.idx --format json", "the same for programs"),
         ],
     ),
@@ -441,7 +441,7 @@ fn groups(command: &Command) -> String {
 /// Puts the options of a verb under headings.
 fn verb(command: Command) -> Command {
     let name = command.get_name().to_owned();
-    let command = command.mut_args(|arg| option(told(&name, arg)));
+    let command = command.mut_args(|arg| option(adapted(&name, arg)));
     match EXAMPLES.iter().find(|(verb, _)| *verb == name) {
         Some((_, examples)) => command.after_long_help(shown(examples)),
         None => command,
@@ -457,7 +457,7 @@ fn shown(examples: &[(&str, &str)]) -> String {
 const OF_PAIRS: [&str; 4] = ["pairs", "passages", "cluster", "dedup"];
 
 /// Adapts an option to this verb, where verbs share its definition.
-fn told(verb: &str, arg: Arg) -> Arg {
+fn adapted(verb: &str, arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "min_containment" if OF_PAIRS.contains(&verb) => {
             arg.help("Minimum share of one of both texts that the other contains, 0 to 1")
@@ -466,11 +466,6 @@ fn told(verb: &str, arg: Arg) -> Arg {
             "Minimum share of the fingerprints of one document that the other contains, weighted by rarity \
              in the index, 0 to 1",
         ),
-        // It shows passages in any case, and has no such option.
-        "handouts" if verb == "compare" => {
-            let help = arg.get_help().map(StyledStr::to_string).unwrap_or_default();
-            arg.help(help.replace(" Implies --passages.", "").replace(" Implies --passages", ""))
-        }
         _ => arg,
     }
 }
