@@ -3,8 +3,8 @@
 //! `cargo run --example clusters_of_versions`
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
+use cento::Stop;
 use cento::join::cluster::{Cluster, ClusterOptions, cluster};
 use cento::{Config, Document, Index, Result, Searcher, WriterOptions};
 
@@ -36,7 +36,7 @@ pub fn clusters(dir: &Path) -> Result<Vec<Cluster>> {
     }
     writer.finish()?;
     let searcher = Searcher::new(index.snapshot()?);
-    cluster(&searcher, &ClusterOptions::default(), &AtomicBool::new(false), &mut |_, _| {})
+    cluster(&searcher, &ClusterOptions::default(), Stop::NEVER, &mut |_, _| {})
 }
 
 /// Prints what was found.

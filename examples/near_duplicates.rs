@@ -3,8 +3,8 @@
 //! `cargo run --example near_duplicates`
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
+use cento::Stop;
 use cento::join::Thresholds;
 use cento::join::pairs::{PairOptions, pairs};
 use cento::{Config, Document, Index, Result, Searcher, WriterOptions};
@@ -40,7 +40,7 @@ pub fn near_duplicates(dir: &Path) -> Result<Vec<(String, String, f64)>> {
     };
     let mut found = Vec::new();
     let snapshot = searcher.snapshot();
-    pairs(&searcher, None, &options, 0, &AtomicBool::new(false), &mut |_, pairs| {
+    pairs(&searcher, None, &options, 0, Stop::NEVER, &mut |_, pairs| {
         for pair in pairs {
             let pair = pair.report(snapshot, snapshot)?;
             found.push((pair.a, pair.b, pair.similarity.resemblance));

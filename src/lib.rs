@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use cento::join::pairs::{PairOptions, pairs};
-//! use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
+//! use cento::{Config, Document, Index, Query, Searcher, Stop, WriterOptions};
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("corpus.idx");
 //!
@@ -30,9 +30,8 @@
 //! assert_eq!(passages[0].query, (0, oath.len() as u32));
 //!
 //! // Join: which documents are alike?
-//! let stop = std::sync::atomic::AtomicBool::new(false);
 //! let mut found = Vec::new();
-//! pairs(&searcher, None, &PairOptions::default(), 0, &stop, &mut |_, pairs| {
+//! pairs(&searcher, None, &PairOptions::default(), 0, Stop::NEVER, &mut |_, pairs| {
 //!     found.extend(pairs);
 //!     Ok(())
 //! })?;

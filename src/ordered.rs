@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam::channel::bounded;
 
 use crate::error::{Error, Result};
+use crate::stop::Stop;
 
 /// The number of results of each thread that may wait for the one whose turn it is.
 const WAITING_PER_THREAD: usize = 16;
@@ -20,7 +21,7 @@ const WAITING_PER_THREAD: usize = 16;
 pub fn in_order<T: Send>(
     threads: usize,
     numbers: Range<u64>,
-    stop: &AtomicBool,
+    stop: &Stop,
     work: &(dyn Fn(u64) -> Result<T> + Sync),
     sink: &mut dyn FnMut(u64, T) -> Result<()>,
 ) -> Result<()> {
@@ -36,7 +37,7 @@ pub fn in_order_within<T: Send>(
     threads: usize,
     waiting: usize,
     numbers: Range<u64>,
-    stop: &AtomicBool,
+    stop: &Stop,
     work: &(dyn Fn(u64) -> Result<T> + Sync),
     sink: &mut dyn FnMut(u64, T) -> Result<()>,
 ) -> Result<()> {
@@ -78,7 +79,7 @@ pub fn in_order_within<T: Send>(
                 };
                 waiting.insert(number, result);
                 while let Some(result) = waiting.remove(&turn) {
-                    if stop.load(Ordering::Relaxed) {
+                    if stop.is_set() {
                         return Err(Error::Cancelled);
                     }
                     sink(turn, result.unwrap_or_else(|panic| resume_unwind(panic))?)?;
@@ -97,6 +98,8 @@ pub fn in_order_within<T: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
 
     #[test]
@@ -113,7 +116,7 @@ mod tests {
                 Ok(number * 2)
             };
             let mut taken = Vec::new();
-            let stop = AtomicBool::new(false);
+            let stop = Stop::new();
             in_order(threads, 3..300, &stop, &work, &mut |number, result| {
                 taken.push((number, result));
                 Ok(())
@@ -130,8 +133,7 @@ mod tests {
                 assert_ne!(number, 7, "seven");
                 Ok(number)
             };
-            let run =
-                || in_order(threads, 0..1000, &AtomicBool::new(false), &work, &mut |_, _| Ok(()));
+            let run = || in_order(threads, 0..1000, Stop::NEVER, &work, &mut |_, _| Ok(()));
             assert!(catch_unwind(run).is_err());
         }
     }
@@ -141,20 +143,21 @@ mod tests {
         let failure = || Error::arguments("seven");
         let work = |number: u64| if number == 7 { Err(failure()) } else { Ok(number) };
         let mut last = 0;
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let run = in_order(3, 0..1000, &stop, &work, &mut |number, _| {
             last = number;
             Ok(())
         });
         assert_eq!((run.unwrap_err().to_string(), last), (failure().to_string(), 6));
         let sink = &mut |number, _| {
-            stop.store(number == 5, Ordering::Relaxed);
+            if number == 5 {
+                stop.set();
+            }
             Ok(())
         };
         let stopped = in_order(2, 0..1000, &stop, &|_| Ok(()), sink);
         assert!(matches!(stopped, Err(Error::Cancelled)));
-        let refused =
-            in_order(2, 0..1000, &AtomicBool::new(false), &|_| Ok(()), &mut |_, ()| Err(failure()));
+        let refused = in_order(2, 0..1000, Stop::NEVER, &|_| Ok(()), &mut |_, ()| Err(failure()));
         assert!(refused.is_err());
     }
 }

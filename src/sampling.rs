@@ -105,6 +105,7 @@ mod tests {
     use crate::hash::mix64;
     use crate::overlap::Overlap;
     use crate::scheme::{self, distinct_keys};
+    use crate::stop::Stop;
 
     /// Returns texts of 5 to 300 tokens, some of them replaced.
     fn revised(seed: u64) -> [Vec<u64>; 2] {
@@ -132,7 +133,7 @@ mod tests {
                 let keys = |scheme: &scheme::Scheme| {
                     texts.each_ref().map(|text| {
                         let mut signature = Vec::new();
-                        scheme.sign(text, &mut signature);
+                        scheme.sign(text, &mut signature, Stop::NEVER).unwrap();
                         distinct_keys(&signature)
                     })
                 };

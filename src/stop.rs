@@ -1,68 +1,115 @@
 //! Cancellation and step budgets.
 //!
-//! A computation that a request or a user has begun is stopped by a [`Flag`], which it checks every
+//! A computation that a request or a user has begun is ended by a [`Stop`], which it checks every
 //! few milliseconds of its work. One that may take more than its input is worth also counts its
 //! [`Steps`] against a bound: steps, not time, so that the same input gives the same answer on
 //! every machine.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 
-/// A flag that tells a computation to end.
-pub trait Flag: Sync {
-    /// Tells whether the computation is to end.
-    fn is_set(&self) -> bool;
-}
+/// A handle that ends a computation early: clones of it end together.
+///
+/// A computation that is stopped returns [`Error::Cancelled`] within a few milliseconds, and leaves
+/// nothing half done. [`Stop::NEVER`], which is the default, lets it run to its end.
+///
+/// ```
+/// use cento::{Config, Error, Stop};
+///
+/// let stop = Stop::new();
+/// let handle = stop.clone();
+/// std::thread::spawn(move || handle.set()).join().unwrap();
+/// let config = Config::new("winnow(k=5,w=10)", "words", true)?;
+/// let signed = config.sign_into("a text", &mut Default::default(), &stop);
+/// assert!(matches!(signed, Err(Error::Cancelled)));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Stop(Option<Arc<Signal>>);
 
-impl Flag for AtomicBool {
-    fn is_set(&self) -> bool {
-        self.load(Ordering::Relaxed)
-    }
+/// What the clones of a [`Stop`] share.
+struct Signal {
+    flag: Arc<AtomicBool>,
+    condition: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
-
-/// The flag that tells a computation that its result is no longer needed.
-#[derive(Clone, Copy)]
-pub struct Stop<'a>(Option<&'a dyn Flag>);
 
 /// The number of places of a loop between two checks of the flag: a millisecond or so.
 pub(crate) const PLACES_BETWEEN_LOOKS: usize = 1 << 12;
 
-impl<'a> Stop<'a> {
-    /// The value for a computation that runs to its end.
-    pub const NEVER: Stop<'static> = Stop(None);
+impl Stop {
+    /// The handle of a computation that runs to its end. It cannot be set.
+    pub const NEVER: &'static Stop = &Stop(None);
 
-    /// Returns the value for a computation that ends soon after `flag` is set.
-    pub fn on(flag: &'a dyn Flag) -> Stop<'a> {
-        Stop(Some(flag))
+    /// Returns a handle that is set by [`set`](Stop::set).
+    #[must_use]
+    pub fn new() -> Stop {
+        Stop::from(Arc::<AtomicBool>::default())
     }
 
-    /// Checks the flag.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] when it is set.
-    pub fn check(self) -> Result<()> {
-        match self.0 {
-            Some(flag) if flag.is_set() => Err(Error::Cancelled),
-            _ => Ok(()),
+    /// Returns a handle that is set while `condition` holds, and by [`set`](Stop::set). Computations
+    /// evaluate the condition every millisecond or so.
+    #[must_use]
+    pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static) -> Stop {
+        let condition: Option<Box<dyn Fn() -> bool + Send + Sync>> = Some(Box::new(condition));
+        Stop(Some(Arc::new(Signal { flag: Arc::default(), condition })))
+    }
+
+    /// Ends the computations that have a clone of this handle. Has no effect on
+    /// [`NEVER`](Stop::NEVER).
+    pub fn set(&self) {
+        if let Some(signal) = &self.0 {
+            signal.flag.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Checks the flag at the first of every `PLACES_BETWEEN_LOOKS` places of a loop; this is one
+    /// Tells whether computations are to end.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.0.as_deref().is_some_and(Signal::is_set)
+    }
+
+    /// Checks the handle.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] when it is set.
+    pub fn check(&self) -> Result<()> {
+        if self.is_set() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// Checks the handle at the first of every `PLACES_BETWEEN_LOOKS` places of a loop; this is one
     /// such place.
     ///
     /// # Errors
     /// [`Error::Cancelled`] when it is set.
     #[inline(always)]
-    pub fn check_at(self, place: usize) -> Result<()> {
+    pub fn check_at(&self, place: usize) -> Result<()> {
         if place.is_multiple_of(PLACES_BETWEEN_LOOKS) { self.check() } else { Ok(()) }
     }
 }
 
-impl fmt::Debug for Stop<'_> {
+impl Signal {
+    fn is_set(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+            || self.condition.as_ref().is_some_and(|condition| condition())
+    }
+}
+
+/// A handle that is set with a flag, such as one that a signal of the system sets.
+impl From<Arc<AtomicBool>> for Stop {
+    fn from(flag: Arc<AtomicBool>) -> Stop {
+        Stop(Some(Arc::new(Signal { flag, condition: None })))
+    }
+}
+
+impl fmt::Debug for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Stop" } else { "Stop::NEVER" })
+        match &self.0 {
+            None => f.write_str("Stop::NEVER"),
+            Some(_) => f.debug_tuple("Stop").field(&self.is_set()).finish(),
+        }
     }
 }
 
@@ -71,7 +118,7 @@ impl fmt::Debug for Stop<'_> {
 /// A step is a comparison, a look-up or the like: some nanoseconds.
 #[derive(Debug)]
 pub struct Steps<'a> {
-    stop: Stop<'a>,
+    stop: &'a Stop,
     /// The maximum number of steps of each stage.
     max: u64,
     taken: u64,
@@ -90,13 +137,13 @@ pub(crate) const STEPS_BETWEEN_LOOKS: u64 = 1 << 18;
 impl<'a> Steps<'a> {
     /// Allows at most `max` steps for each stage of a computation.
     #[must_use]
-    pub fn new(max: u64, stop: Stop<'a>) -> Steps<'a> {
+    pub fn new(max: u64, stop: &'a Stop) -> Steps<'a> {
         Steps { stop, max, taken: 0, before: 0, look: 0, most: 0, is_complete: true }
     }
 
     /// Allows any number of steps.
     #[must_use]
-    pub fn unbounded(stop: Stop<'a>) -> Steps<'a> {
+    pub fn unbounded(stop: &'a Stop) -> Steps<'a> {
         Steps::new(u64::MAX, stop)
     }
 
@@ -166,35 +213,38 @@ impl<'a> Steps<'a> {
 
     /// Returns the flag.
     #[must_use]
-    pub fn stop(&self) -> Stop<'a> {
+    pub fn stop(&self) -> &'a Stop {
         self.stop
     }
 }
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use super::Flag;
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Is set once it has been checked this many times, and counts the checks.
+    use super::Stop;
+
+    /// A handle that is set once it has been checked a number of times, and counts the checks.
     pub(crate) struct After {
-        pub(crate) looks_max: u64,
-        pub(crate) looks: AtomicU64,
+        stop: Stop,
+        looks: Arc<AtomicU64>,
     }
 
     impl After {
         pub(crate) fn looks(looks_max: u64) -> After {
-            After { looks_max, looks: AtomicU64::new(0) }
+            let looks: Arc<AtomicU64> = Arc::default();
+            let counted = looks.clone();
+            let stop = Stop::when(move || counted.fetch_add(1, Ordering::Relaxed) >= looks_max);
+            After { stop, looks }
+        }
+
+        pub(crate) fn stop(&self) -> &Stop {
+            &self.stop
         }
 
         pub(crate) fn count(&self) -> u64 {
             self.looks.load(Ordering::Relaxed)
-        }
-    }
-
-    impl Flag for After {
-        fn is_set(&self) -> bool {
-            self.looks.fetch_add(1, Ordering::Relaxed) >= self.looks_max
         }
     }
 }
@@ -218,11 +268,14 @@ mod tests {
         steps.begin_stage();
         assert_eq!(steps.take_each(9, 3).unwrap(), 3);
         let flag = testing::After::looks(3);
-        let mut steps = Steps::unbounded(Stop::on(&flag));
+        let mut steps = Steps::unbounded(flag.stop());
         let stopped = (0..).find(|_| steps.take(1000).is_err());
         assert!(stopped.is_some() && steps.taken() <= 4 * STEPS_BETWEEN_LOOKS);
         let flag = testing::After::looks(0);
-        assert!(matches!(Steps::unbounded(Stop::on(&flag)).take_each(1, 1), Err(Error::Cancelled)));
-        assert!(matches!(Stop::on(&AtomicBool::new(true)).check(), Err(Error::Cancelled)));
+        assert!(matches!(Steps::unbounded(flag.stop()).take_each(1, 1), Err(Error::Cancelled)));
+        let stop = Stop::new();
+        assert!(stop.check().is_ok() && Stop::NEVER.check().is_ok());
+        stop.clone().set();
+        assert!(matches!(stop.check(), Err(Error::Cancelled)));
     }
 }

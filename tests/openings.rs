@@ -12,8 +12,8 @@ mod common;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use cento::Stop;
 use cento::index::{Index, WriterOptions};
 use common::{add, config, words};
 
@@ -78,13 +78,13 @@ fn readers_open_while_another_process_merges(openings: usize) {
     writer.commit().unwrap();
     let mut readers: Vec<Child> =
         (0..READERS).map(|_| spawn_reader(dir.path(), openings.div_ceil(READERS))).collect();
-    let stop = AtomicBool::new(false);
+    let stop = Stop::new();
     let mut failed = Vec::new();
     let (commits, merged) = std::thread::scope(|scope| {
         let stop = &stop;
         let adding = scope.spawn(move || {
             let mut commits = 0;
-            while !stop.load(Ordering::Relaxed) {
+            while !stop.is_set() {
                 let id = format!("doc{}", commits % DOCUMENTS);
                 commits += 1;
                 add(&mut writer, &id, &words(DOCUMENTS + commits, 80)).unwrap();
@@ -98,7 +98,7 @@ fn readers_open_while_another_process_merges(openings: usize) {
             failed.extend(lines.map(|line| line.unwrap()).filter(|line| line != "done"));
             assert!(reader.wait().unwrap().success());
         }
-        stop.store(true, Ordering::Relaxed);
+        stop.set();
         let commits = adding.join().unwrap();
         (commits, index.merges())
     });

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use cento::Stop;
 use cento::index::Document;
 use cento::index::SignedDocument;
 use cento::index::{Config, Index, WriterOptions};
@@ -38,8 +39,8 @@ pub fn small_index(directory: RamDirectory) -> Index {
         };
         let text = format!("{TEXT} and number {number} {}", "more of it ".repeat(number));
         let document = Document::new(format!("doc{number}"), text).with_meta(meta);
-        let signed =
-            SignedDocument::new(document, index.config()).expect("a short text can be signed");
+        let signed = SignedDocument::new(document, index.config(), Stop::NEVER)
+            .expect("a short text can be signed");
         writer.add_signed(signed).expect("memory takes it");
         if number == 4 {
             writer.commit().expect("memory takes it");

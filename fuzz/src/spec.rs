@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 use cento::Measure;
+use cento::Stop;
 use cento::index::{Config, MaxDf};
 use cento::scheme;
 use cento::scheme::frequency::{FrequencyCounter, FrequencyTable};
@@ -67,7 +68,7 @@ pub fn table(q: usize, analyzer: &str) -> FrequencyTable {
     let mut counter = FrequencyCounter::new(q, &analyzer.to_string());
     let mut tokens = Tokens::default();
     for text in ["one two three four five", "two three four", "three four five six", "four"] {
-        analyzer.analyze(text, &mut tokens).expect("a short text has tokens");
+        analyzer.analyze(text, &mut tokens, Stop::NEVER).expect("a short text has tokens");
         counter.add(&tokens, None).expect("memory takes every gram");
     }
     let mut bytes = Vec::new();

@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use cento::Stop;
 use cento::hash::hash_bytes;
 use cento::scheme::{self, Fingerprint, Scheme};
 use cento::text::{Analyzer, Tokens};
@@ -81,8 +82,8 @@ pub fn text(bytes: &[u8]) -> String {
 pub fn analyzed(analyzer: &Analyzer, text: &str) -> Tokens {
     let (mut tokens, mut again) = (Tokens::default(), Tokens::default());
     again.hashes.push(1);
-    analyzer.analyze(text, &mut tokens).expect("a short text can be analyzed");
-    analyzer.analyze(text, &mut again).expect("a short text can be analyzed");
+    analyzer.analyze(text, &mut tokens, Stop::NEVER).expect("a short text can be analyzed");
+    analyzer.analyze(text, &mut again, Stop::NEVER).expect("a short text can be analyzed");
     assert_eq!(tokens, again, "{analyzer}");
     assert_eq!(tokens.hashes.len(), tokens.spans.len(), "{analyzer}");
     let (mut start, mut end) = (0, 0);
@@ -175,8 +176,8 @@ pub fn stems(data: &[u8]) {
 /// Signs tokens, twice; in parts too, if the scheme can.
 pub fn sign(scheme: &Scheme, tokens: &Tokens) {
     let (mut signature, mut again) = (Vec::new(), Vec::new());
-    scheme.sign(&tokens.hashes, &mut signature);
-    scheme.sign(&tokens.hashes, &mut again);
+    scheme.sign(&tokens.hashes, &mut signature, Stop::NEVER).unwrap();
+    scheme.sign(&tokens.hashes, &mut again, Stop::NEVER).unwrap();
     assert_eq!(signature, again, "{scheme}");
     if let Some(mut signer) = scheme.signer() {
         again.clear();

@@ -3,7 +3,7 @@
 use cento::compare::measure;
 use cento::spec::Family;
 use cento::text::analyzer;
-use cento::{Config, Measure, Stop, scheme};
+use cento::{Config, Measure, scheme};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -32,7 +32,7 @@ pub fn compare(
     let (comparison, shown) = run::long(py, |stop| {
         let Config { scheme, analyzer, .. } = Config::new(scheme, analyzer, false)?;
         let measures = Measure::parse_all(&measures, None, &analyzer)?;
-        let found = cento::compare_by(&scheme, &analyzer, a, b, &measures, Stop::on(&**stop))?;
+        let found = cento::compare_by(&scheme, &analyzer, a, b, &measures, stop)?;
         let found = found.with_passages_of_at_least(min_passage);
         let mut shown = found.clone();
         if !as_bytes {
@@ -65,7 +65,7 @@ pub fn sign_with(
     let text = text_of(text, "the text", "text")?;
     let (tokens, signature) = run::long(py, |stop| {
         let mut tokens = cento::Tokens::default();
-        let signature = config.sign_until(text, &mut tokens, Stop::on(&**stop))?;
+        let signature = config.sign_into(text, &mut tokens, stop)?;
         Ok((tokens.hashes.len() as u32, signature))
     })?;
     let fingerprints = signature.into_iter().map(|f| (f.key, f.position)).collect();

@@ -192,7 +192,7 @@ impl Index {
         run::long(py, |stop| {
             let searcher = self.searcher()?;
             let snapshot = searcher.snapshot();
-            let id = |address| cento::Stop::on(&**stop).check().and_then(|()| snapshot.id(address));
+            let id = |address| stop.check().and_then(|()| snapshot.id(address));
             snapshot.live().map(id).collect()
         })
     }

@@ -14,7 +14,6 @@ use crossbeam::channel::{Receiver, bounded};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::arrow::Table;
@@ -23,12 +22,13 @@ use crate::error::{Failure, refused, refused_argument};
 use crate::index::{Index, max_df_of};
 use crate::offsets::{convert_pairs, stored};
 use crate::query::Options;
-use crate::run::{self, Flag};
+use crate::run;
+use cento::Stop;
 
 /// Pairs that a thread finds while they are read.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Pairs {
-    stop: Flag,
+    stop: Stop,
     found: Receiver<cento::Result<Vec<PairReport>>>,
     /// Found and not yet read.
     waiting: Mutex<VecDeque<PairReport>>,
@@ -97,7 +97,7 @@ pub fn start(
     };
     let (a, b) =
         run::short(py, || Ok((index.searcher()?, against.map(Index::searcher).transpose()?)))?;
-    let stop = Flag::default();
+    let stop = Stop::new();
     let (sender, found) = bounded(WAITING);
     let flag = stop.clone();
     let warning = Arc::new(Mutex::new(None));
@@ -226,7 +226,7 @@ impl Pairs {
 
 impl Drop for Pairs {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
     }
 }
 

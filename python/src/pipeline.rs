@@ -6,7 +6,6 @@
 //! batch at the head of the queue is always being signed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use cento::{Document, Error, Index, Result, SignedDocument, Snapshot, Stop};
@@ -15,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::arrow::Rows;
 use crate::error::Failure;
-use crate::run::{self, Flag};
+use crate::run;
 
 /// A batch is handed over when its text has about this number of bytes.
 pub const BATCH_BYTES: usize = 256 << 10;
@@ -92,14 +91,14 @@ pub struct Pipeline {
     /// `None` once the input has ended.
     queues: Option<(Sender<Receiver<Signatures>>, Sender<Job>)>,
     done: Receiver<Result<()>>,
-    stop: Flag,
+    stop: Stop,
 }
 
 /// The results, in the order of the input; an error is the last.
 pub struct Results {
     turns: Receiver<Receiver<Signatures>>,
     current: std::vec::IntoIter<Result<SignOutcome>>,
-    stop: Flag,
+    stop: Stop,
 }
 
 impl Iterator for Results {
@@ -107,7 +106,7 @@ impl Iterator for Results {
 
     fn next(&mut self) -> Option<Result<SignOutcome>> {
         loop {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.stop.is_set() {
                 return Some(Err(Error::Cancelled));
             }
             if let Some(made) = self.current.next() {
@@ -125,7 +124,7 @@ impl Iterator for Results {
                         )));
                     }
                 },
-                Err(_) if self.stop.load(Ordering::Relaxed) => {}
+                Err(_) if self.stop.is_set() => {}
                 Err(_) => return None,
             }
         }
@@ -144,7 +143,7 @@ impl Pipeline {
         take: impl FnOnce(Results) -> Result<()> + Send + 'static,
     ) -> Pipeline {
         let threads = threads.max(1);
-        let stop = Flag::default();
+        let stop = Stop::new();
         let (turns_in, turns) = bounded(threads * BATCHES_PER_THREAD);
         let (jobs_in, jobs) = bounded::<Job>(threads * BATCHES_PER_THREAD);
         let (done_in, done) = bounded(1);
@@ -189,7 +188,7 @@ impl Pipeline {
 
     /// Stops as soon as possible, and waits for that; only briefly unless `is_patient` is set.
     pub fn abort(mut self, py: Python<'_>, is_patient: bool) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
         self.close();
         run::settle(py, &self.done, is_patient);
     }
@@ -199,7 +198,7 @@ impl Drop for Pipeline {
     fn drop(&mut self) {
         // Before the queues close: their end would pass for the end of the input.
         if self.queues.is_some() {
-            self.stop.store(true, Ordering::Relaxed);
+            self.stop.set();
         }
     }
 }
@@ -209,7 +208,7 @@ fn sign(
     index: &Index,
     known: Option<&Snapshot>,
     skips: bool,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Signatures {
     let documents = match batch {
         Batch::Documents(documents) => documents,
@@ -249,7 +248,7 @@ fn sign_one(
     document: Document,
     index: &Index,
     known: Option<&Snapshot>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<SignOutcome> {
     let digest = cento::Digest::of(document.text.as_bytes());
     // If the index cannot be read here, the writer cannot read it either, and returns the error.
@@ -257,6 +256,6 @@ fn sign_one(
         return Ok(SignOutcome::Known(document));
     }
     Error::catch(&format!("document {number}, which was being analyzed"), || {
-        SignedDocument::until(document, index.config(), Stop::on(stop)).map(SignOutcome::Signed)
+        SignedDocument::new(document, index.config(), stop).map(SignOutcome::Signed)
     })
 }

@@ -5,11 +5,10 @@
 //! signals every few hundredths of a second. Other threads get no signals: they do their work
 //! themselves.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cento::Error;
+use cento::Stop;
 use crossbeam::channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
 use pyo3::prelude::*;
 
@@ -23,7 +22,6 @@ const INTERVAL: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A request to a computation to end.
-pub type Flag = Arc<AtomicBool>;
 
 /// Does work that is too short to notice: without the GIL, on this thread.
 pub fn short<T: Send>(
@@ -38,9 +36,9 @@ pub fn short<T: Send>(
 /// raises.
 pub fn long<T: Send>(
     py: Python<'_>,
-    work: impl FnOnce(&Flag) -> cento::Result<T> + Send,
+    work: impl FnOnce(&Stop) -> cento::Result<T> + Send,
 ) -> PyResult<T> {
-    let stop = Flag::default();
+    let stop = Stop::new();
     if !is_main_thread(py)? {
         return short(py, || work(&stop));
     }
@@ -58,7 +56,7 @@ pub fn long<T: Send>(
 
 /// Takes the next message; waits for it without the GIL. If a signal comes first, sets `stop` and raises what the
 /// handler raised, after the message has come or [`GRACE`] is over.
-pub fn wait<T: Send>(py: Python<'_>, receiver: &Receiver<T>, stop: &AtomicBool) -> PyResult<T> {
+pub fn wait<T: Send>(py: Python<'_>, receiver: &Receiver<T>, stop: &Stop) -> PyResult<T> {
     wait_with(py, receiver, stop, true)
 }
 
@@ -67,7 +65,7 @@ pub fn wait<T: Send>(py: Python<'_>, receiver: &Receiver<T>, stop: &AtomicBool) 
 fn wait_with<T: Send>(
     py: Python<'_>,
     receiver: &Receiver<T>,
-    stop: &AtomicBool,
+    stop: &Stop,
     is_hasty: bool,
 ) -> PyResult<T> {
     let mut raised: Option<PyErr> = None;
@@ -86,7 +84,7 @@ fn wait_with<T: Send>(
             }
         }
         if let Err(error) = py.check_signals() {
-            stop.store(true, Ordering::Relaxed);
+            stop.set();
             raised = Some(error);
         }
     }

@@ -17,7 +17,8 @@ use crate::index::Index;
 use crate::offsets;
 use crate::pipeline::Refusal;
 use crate::query::Options;
-use crate::run::{self, Flag};
+use crate::run;
+use cento::Stop;
 
 /// Scheme, analyzer, digest of the frequency table, tokens, and fingerprints with their positions.
 pub type ForeignSignature = (String, String, Option<String>, u32, Vec<(u64, u32)>);
@@ -59,14 +60,14 @@ pub fn one(
         is_short = false;
         subject(signature.unwrap_or_default(), config)?
     };
-    let mut work = |stop: Option<&Flag>| {
+    let mut work = |stop: &Stop| {
         let searcher = index.searcher()?;
-        query.stop = stop.cloned();
+        query.stop = stop.clone();
         find(&searcher, &mut query, as_bytes)
     };
     let found = match is_short {
-        true => run::short(py, || work(None)),
-        false => run::long(py, |stop| work(Some(stop))),
+        true => run::short(py, || work(Stop::NEVER)),
+        false => run::long(py, |stop| work(stop)),
     };
     Ok(Answer::new(Arc::new(found?), as_bytes))
 }
@@ -140,7 +141,7 @@ pub fn many(
         let failed = Mutex::new(refused);
         let work = || -> cento::Result<()> {
             let mut query = query.clone();
-            query.stop = Some(stop.clone());
+            query.stop = stop.clone();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(text) = asked.get(number) else { return Ok(()) };

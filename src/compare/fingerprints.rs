@@ -62,12 +62,12 @@ impl Shared<'_> {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn matching(&self, stop: Stop<'_>) -> Result<Matching> {
+    pub fn matching(&self, stop: &Stop) -> Result<Matching> {
         self.matching_within(MATCHES_MAX.saturating_add(self.signature.len()), stop)
     }
 
     /// Selects the fingerprints to match for another maximum number of matches.
-    fn matching_within(&self, matches_max: usize, stop: Stop<'_>) -> Result<Matching> {
+    fn matching_within(&self, matches_max: usize, stop: &Stop) -> Result<Matching> {
         // Fingerprints without a place match nothing.
         let occurrences = self.extent.map_or(&[][..], |_| self.occurrences);
         let mut times = vec![0u32; self.keys.len()];
@@ -117,7 +117,7 @@ impl Shared<'_> {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn passages(&self, matching: &Matching, stop: Stop<'_>) -> Result<Passages> {
+    pub fn passages(&self, matching: &Matching, stop: &Stop) -> Result<Passages> {
         let Some(extent) = self.extent else { return Ok(Passages::none()) };
         // Matches are bounded, and so are the chains that one may continue.
         let mut steps = Steps::unbounded(stop);
@@ -176,7 +176,7 @@ impl Shared<'_> {
     }
 
     /// Returns the pairs of places of each key that the document has.
-    fn matches(&self, extent: Extent, matching: &Matching, stop: Stop<'_>) -> Result<Vec<Match>> {
+    fn matches(&self, extent: Extent, matching: &Matching, stop: &Stop) -> Result<Vec<Match>> {
         let mut places: Vec<(u32, u32)> = self.occurrences.to_vec();
         places.sort_unstable();
         let mut matches = Vec::with_capacity(matching.matches);

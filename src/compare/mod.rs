@@ -93,7 +93,7 @@ pub fn compare_by(
     a: &str,
     b: &str,
     measures: &[Measure],
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Comparison> {
     let signed = |text| SignedText::new(scheme, analyzer, text, stop);
     let (a_signed, b_signed) = (signed(a)?, signed(b)?);
@@ -133,9 +133,9 @@ pub fn compare_by(
 
 /// Analyzes a text and releases spare memory: the number of tokens was not known in advance, so
 /// half of the memory may be unused, and aligning needs it.
-fn tokens_of(by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<Tokens> {
+fn tokens_of(by: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
     let mut tokens = Tokens::default();
-    by.analyze_until(text, &mut tokens, stop)?;
+    by.analyze(text, &mut tokens, stop)?;
     tokens.shrink_to_fit();
     Ok(tokens)
 }
@@ -149,9 +149,9 @@ struct SignedText {
 }
 
 impl SignedText {
-    fn new(scheme: &Scheme, by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<SignedText> {
+    fn new(scheme: &Scheme, by: &Analyzer, text: &str, stop: &Stop) -> Result<SignedText> {
         let (tokens, mut fingerprints) = (tokens_of(by, text, stop)?, Vec::new());
-        scheme.sign_until(&tokens.hashes, &mut fingerprints, stop)?;
+        scheme.sign(&tokens.hashes, &mut fingerprints, stop)?;
         let keys = distinct_keys(&fingerprints);
         Ok(SignedText { tokens, keys })
     }

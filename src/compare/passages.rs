@@ -228,12 +228,7 @@ impl Unit {
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn between(
-    query: Side<'_>,
-    document: Side<'_>,
-    genre: Genre,
-    stop: Stop<'_>,
-) -> Result<Passages> {
+pub fn between(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -> Result<Passages> {
     between_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
 }
 
@@ -252,7 +247,7 @@ pub fn tokens_min(genre: Genre) -> usize {
 pub fn between_prepared(
     (query, prepared): (Side<'_>, &Prepared),
     document: Side<'_>,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Passages> {
     let genre = prepared.genre();
     let passage = |aligned: Aligned| {
@@ -280,7 +275,7 @@ pub fn between_prepared(
 fn whole(
     (query, document): (&[u64], &[u64]),
     tokens_min: usize,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Option<Aligned>> {
     let is_in_document = query.len() <= document.len();
     let (short, long) = if is_in_document { (query, document) } else { (document, query) };

@@ -75,7 +75,7 @@ impl RunSet {
         analyzer: &Analyzer,
         k: usize,
         is_left_out: impl Fn(u64) -> bool,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<RunSet> {
         // Reserves memory for the tokens of most texts, which would otherwise be copied as their
         // number grows.
@@ -292,7 +292,7 @@ mod tests {
         for words in [0, 3, 40, 200_000] {
             let text: String = (0..words).map(|word| format!("w{} ", word % 70_000)).collect();
             let mut tokens = crate::text::Tokens::default();
-            analyzer.analyze(&text, &mut tokens).unwrap();
+            analyzer.analyze(&text, &mut tokens, Stop::NEVER).unwrap();
             let expected = RunSet::new(&tokens.hashes, 5);
             let found = RunSet::of_text(&text, &analyzer, 5, |_| false, Stop::NEVER).unwrap();
             let runs: BTreeSet<&[u64]> =

@@ -1,6 +1,7 @@
 use super::*;
 use crate::hash::mix64;
 use crate::scheme;
+use crate::stop::Stop;
 use proptest::prelude::*;
 
 /// Numbers that look random.
@@ -49,7 +50,7 @@ fn measured(spec: &str, texts: &[Vec<u64>; 2]) -> (f64, f64, Similarity) {
     let signed = |scheme: &scheme::Scheme| {
         texts.each_ref().map(|text| {
             let mut signature = Vec::new();
-            scheme.sign(text, &mut signature);
+            scheme.sign(text, &mut signature, Stop::NEVER).unwrap();
             signature
         })
     };
@@ -205,7 +206,7 @@ fn counts_alone_estimate_with_a_larger_error() {
         let estimator = scheme.estimator().unwrap();
         let [a, b] = texts.each_ref().map(|text| {
             let mut signature = Vec::new();
-            scheme.sign(text, &mut signature);
+            scheme.sign(text, &mut signature, Stop::NEVER).unwrap();
             distinct_keys(&signature)
         });
         let lens = texts.each_ref().map(|text| text.len() as u32);

@@ -158,25 +158,16 @@ impl Config {
     /// Signs a text; replaces the contents of `tokens` by its tokens.
     ///
     /// # Errors
-    /// When the text is too large to be analyzed.
-    pub fn sign_into(&self, text: &str, tokens: &mut Tokens) -> Result<Vec<Fingerprint>> {
-        self.sign_until(text, tokens, Stop::NEVER)
-    }
-
-    /// Signs a text as [`sign_into`](Self::sign_into) does, until `stop`.
-    ///
-    /// # Errors
-    /// The errors of [`sign_into`](Self::sign_into); [`Error::Cancelled`] soon after
-    /// `stop`.
-    pub fn sign_until(
+    /// When the text is too large to be analyzed; [`Error::Cancelled`] soon after `stop` is set.
+    pub fn sign_into(
         &self,
         text: &str,
         tokens: &mut Tokens,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Vec<Fingerprint>> {
         let mut signature = Vec::new();
-        self.analyzer.analyze_until(text, tokens, stop)?;
-        self.scheme.sign_until(&tokens.hashes, &mut signature, stop)?;
+        self.analyzer.analyze(text, tokens, stop)?;
+        self.scheme.sign(&tokens.hashes, &mut signature, stop)?;
         Ok(signature)
     }
 

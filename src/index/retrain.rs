@@ -19,6 +19,7 @@ use super::{Config, Document, IdSource, Index, Training, WriterOptions};
 use crate::error::{Error, Result};
 use crate::reason::Reason;
 use crate::scheme::Table;
+use crate::stop::Stop;
 
 /// The name of the table while the new index is being made.
 const TABLE: &str = "table";
@@ -97,7 +98,11 @@ impl Index {
             let segment = snapshot.segment(address);
             let id_source = IdSource::at(segment.place(address.doc)?);
             let document = Document::new(stored.id, text).with_meta(stored.meta);
-            let signed = SignedDocument::new(document.with_id_source(id_source), index.config())?;
+            let signed = SignedDocument::new(
+                document.with_id_source(id_source),
+                index.config(),
+                Stop::NEVER,
+            )?;
             writer.add_as_of(signed, segment.added(address.doc)?)?;
         }
         writer.finish()?;

@@ -25,17 +25,9 @@ impl SignedDocument {
     /// Signs a document as `config` says.
     ///
     /// # Errors
-    /// When its text is too large.
-    pub fn new(document: Document, config: &Config) -> Result<SignedDocument> {
-        SignedDocument::until(document, config, Stop::NEVER)
-    }
-
-    /// Signs a document as `config` says, until `stop`.
-    ///
-    /// # Errors
-    /// The errors of [`new`](Self::new); [`Error::Cancelled`](crate::Error::Cancelled)
-    /// soon after `stop`.
-    pub fn until(document: Document, config: &Config, stop: Stop<'_>) -> Result<SignedDocument> {
+    /// When its text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
+    /// is set.
+    pub fn new(document: Document, config: &Config, stop: &Stop) -> Result<SignedDocument> {
         let digest = Digest::of(document.text.as_bytes());
         SignedDocument::with_digest(document, digest, config, stop)
     }
@@ -45,7 +37,7 @@ impl SignedDocument {
         document: Document,
         digest: Digest,
         config: &Config,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<SignedDocument> {
         // The tokens are not held.
         let signed = config.sign_within(&document.text, usize::MAX, &mut Vec::new(), stop)?;

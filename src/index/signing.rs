@@ -48,7 +48,7 @@ impl Config {
         text: &str,
         bytes_max: usize,
         part: &mut Vec<u64>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Signature> {
         let mut signing = Signing { config: self, bytes_max, state: State::Begun };
         let tokens =
@@ -76,7 +76,7 @@ impl Config {
         &self,
         text: &str,
         part: &mut Vec<u64>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Signature> {
         self.sign_within(text, 0, part, stop)
     }
@@ -136,7 +136,7 @@ impl Signing<'_> {
         }
     }
 
-    fn finish(mut self, rest: &[u64], tokens: u32, stop: Stop<'_>) -> Result<Signature> {
+    fn finish(mut self, rest: &[u64], tokens: u32, stop: &Stop) -> Result<Signature> {
         let all = tokens as usize;
         if !matches!(self.state, State::Begun) {
             self.push(rest);
@@ -144,7 +144,7 @@ impl Signing<'_> {
         let scheme = &self.config.scheme;
         let sign = |hashes: &[u64]| -> Result<Vec<Fingerprint>> {
             let mut fingerprints = Vec::new();
-            scheme.sign_until(hashes, &mut fingerprints, stop)?;
+            scheme.sign(hashes, &mut fingerprints, stop)?;
             Ok(fingerprints)
         };
         let (fingerprints, counted) = match self.state {
@@ -212,7 +212,7 @@ mod tests {
             for scheme in ["winnow(k=3,w=4)", "simhash"] {
                 let config = config(scheme);
                 let mut tokens = crate::text::Tokens::default();
-                let expected = config.sign_into(&text, &mut tokens).unwrap();
+                let expected = config.sign_into(&text, &mut tokens, Stop::NEVER).unwrap();
                 let (count, signature) = config.sign(&text).unwrap();
                 prop_assert_eq!(count as usize, tokens.hashes.len());
                 prop_assert!(signature == expected);

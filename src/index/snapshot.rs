@@ -484,7 +484,7 @@ impl Snapshot {
     /// # Errors
     /// When it, or the text, cannot be read; [`Error::Cancelled`] soon after `stop`.
     #[doc(hidden)]
-    pub fn signature(&self, address: DocAddress, stop: Stop<'_>) -> Result<Vec<Fingerprint>> {
+    pub fn signature(&self, address: DocAddress, stop: &Stop) -> Result<Vec<Fingerprint>> {
         self.signature_within(address, |_, _| Ok(()), stop)
     }
 
@@ -498,7 +498,7 @@ impl Snapshot {
         &self,
         address: DocAddress,
         reserve: impl FnOnce(usize, u32) -> Result<R>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Vec<Fingerprint>> {
         let segment = &self.segment(address).signatures;
         if self.config().store_signatures {
@@ -515,7 +515,7 @@ impl Snapshot {
     /// # Errors
     /// The errors of [`document`](Self::document); [`Error::Cancelled`] soon after `stop`.
     #[doc(hidden)]
-    pub fn analyzed(&self, address: DocAddress, stop: Stop<'_>) -> Result<Analyzed> {
+    pub fn analyzed(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
         self.analyzed_by(&self.config().analyzer, address, stop)
     }
 
@@ -525,7 +525,7 @@ impl Snapshot {
     /// # Errors
     /// The errors of [`analyzed`](Self::analyzed).
     #[doc(hidden)]
-    pub fn analyzed_for_passages(&self, address: DocAddress, stop: Stop<'_>) -> Result<Analyzed> {
+    pub fn analyzed_for_passages(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
         self.analyzed_by(&self.config().analyzer.of_passages(), address, stop)
     }
 
@@ -533,7 +533,7 @@ impl Snapshot {
         &self,
         analyzer: &Analyzer,
         address: DocAddress,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Analyzed> {
         let text = self.document(address)?.text.unwrap_or_default();
         Analyzed::new(text, analyzer, stop)

@@ -9,6 +9,7 @@ use crate::reason::Reason;
 use crate::replace;
 use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use crate::scheme::spex::Repeated;
+use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
 /// The settings of a count of q-grams.
@@ -47,7 +48,7 @@ impl Training {
         for length in 1..self.passes() {
             let mut pass = Repeated::new(length, &name);
             texts(&mut |text| {
-                analyzer.analyze(text, &mut tokens)?;
+                analyzer.analyze(text, &mut tokens, Stop::NEVER)?;
                 pass.add(&tokens.hashes, before.as_ref());
                 Ok(())
             })?;
@@ -55,7 +56,7 @@ impl Training {
         }
         let mut counter = FrequencyCounter::new(*q, &name).at_least(if *spex { 2 } else { 1 });
         texts(&mut |text| {
-            analyzer.analyze(text, &mut tokens)?;
+            analyzer.analyze(text, &mut tokens, Stop::NEVER)?;
             let added = counter.add(&tokens, before.as_ref());
             added.map_err(|e| Error::io("write", "a temporary file", e))
         })?;

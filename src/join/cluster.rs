@@ -121,10 +121,10 @@ pub struct Member {
 pub fn cluster(
     searcher: &Searcher,
     options: &ClusterOptions,
-    stop: &AtomicBool,
+    stop: &Stop,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Cluster>> {
-    let documents = Documents::new(searcher, options, Stop::on(stop))?;
+    let documents = Documents::new(searcher, options, stop)?;
     let groups = match options.linkage {
         Linkage::Star => stars(&documents, options, stop, progress)?,
         Linkage::Single => components(&documents, options, stop, progress)?,
@@ -157,7 +157,7 @@ struct Documents<'a> {
     verifier: Verifier<'a>,
     /// Copies that no fingerprint brings up: by the place of the most preferred one, those of the others.
     copies: HashMap<usize, Vec<usize>>,
-    stop: Stop<'a>,
+    stop: &'a Stop,
 }
 
 /// The rank of a document by preference; less is better.
@@ -167,7 +167,7 @@ impl<'a> Documents<'a> {
     fn new(
         searcher: &'a Searcher,
         options: &ClusterOptions,
-        stop: Stop<'a>,
+        stop: &'a Stop,
     ) -> Result<Documents<'a>> {
         let prefer = &options.prefer;
         let snapshot = searcher.snapshot();
@@ -328,7 +328,7 @@ fn rank(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Ran
 fn stars(
     documents: &Documents<'_>,
     options: &ClusterOptions,
-    stop: &AtomicBool,
+    stop: &Stop,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Groups> {
     let count = documents.order.len();
@@ -356,7 +356,7 @@ fn stars(
 fn components(
     documents: &Documents<'_>,
     options: &ClusterOptions,
-    stop: &AtomicBool,
+    stop: &Stop,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Groups> {
     let count = documents.order.len();

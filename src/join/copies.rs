@@ -37,7 +37,7 @@ impl Copies {
         against: Option<&Searcher>,
         max_df: Option<MaxDf>,
         series: Option<&Series>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Copies> {
         let mut pairs = Vec::new();
         for others in groups(against.unwrap_or(searcher), max_df, stop)? {
@@ -69,7 +69,7 @@ impl Copies {
 ///
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-pub fn groups(searcher: &Searcher, max_df: Option<MaxDf>, stop: Stop<'_>) -> Result<Vec<Vec<u64>>> {
+pub fn groups(searcher: &Searcher, max_df: Option<MaxDf>, stop: &Stop) -> Result<Vec<Vec<u64>>> {
     let snapshot = searcher.snapshot();
     let numbering = Numbering::new(snapshot);
     let (_, documents) = searcher.stopped_documents(max_df, stop)?;

@@ -64,7 +64,7 @@ impl<'a> Standings<'a> {
         &self,
         address: DocAddress,
         max_df: Option<MaxDf>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Standing> {
         let kept = &self.standings[self.numbering.number(address) as usize];
         if let Some(standing) = kept.get() {
@@ -126,7 +126,7 @@ impl<'a> Margins<'a> {
         a: DocAddress,
         b: DocAddress,
         overlap: Overlap,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<f64> {
         let resemblance = overlap.resemblance();
         let a = self.a.standing(a, self.max_df, stop)?;

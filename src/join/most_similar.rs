@@ -4,7 +4,6 @@
 //! similar ones first.
 
 use std::cmp::Ordering;
-use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
@@ -144,12 +143,12 @@ impl MostSimilarOptions {
 pub fn most_similar(
     searcher: &Searcher,
     options: &MostSimilarOptions,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<MostSimilar> {
     let MostSimilarOptions { limit, min_margin, by_margin, min_passage, threads, .. } = *options;
     let snapshot = searcher.snapshot();
     let documents = snapshot.documents();
-    let not_compared = nothing_left(searcher, Stop::on(stop))?;
+    let not_compared = nothing_left(searcher, stop)?;
     let compared = documents - not_compared.len() as u64;
     // Pairs that do not meet the thresholds are counted, so no threshold is passed to the join. The
     // requested margin makes too few documents an error.
@@ -185,7 +184,7 @@ pub fn most_similar(
 ///
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
-pub fn nothing_left(searcher: &Searcher, stop: Stop<'_>) -> Result<Vec<NothingLeft>> {
+pub fn nothing_left(searcher: &Searcher, stop: &Stop) -> Result<Vec<NothingLeft>> {
     let (snapshot, mut found) = (searcher.snapshot(), Vec::new());
     let numbering = Numbering::new(snapshot);
     for number in 0..numbering.end() {
@@ -221,7 +220,9 @@ mod tests {
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         for (id, text) in texts {
             let document = Document::new(*id, text.clone());
-            writer.add_signed(SignedDocument::new(document, index.config()).unwrap()).unwrap();
+            writer
+                .add_signed(SignedDocument::new(document, index.config(), Stop::NEVER).unwrap())
+                .unwrap();
         }
         writer.finish().unwrap();
         Searcher::new(index.snapshot().unwrap())
@@ -245,7 +246,7 @@ mod tests {
             ("d", text(3, 20, 0)),
             ("e", " ".into()),
         ];
-        let (searcher, stop) = (searcher(&texts), AtomicBool::new(false));
+        let (searcher, stop) = (searcher(&texts), Stop::new());
         let check = |options: MostSimilarOptions, shown: &[&str], total, below: [u64; 2]| {
             let found = most_similar(&searcher, &options, &stop).unwrap();
             let ids: Vec<_> =
@@ -275,9 +276,9 @@ mod tests {
         let searcher = searcher(&texts);
         let mut sheet = Boilerplate::new(searcher.snapshot().config()).unwrap();
         sheet.add_text(&texts[2].1, Stop::NEVER).unwrap();
-        let searcher = searcher.without(sheet).unwrap();
+        let searcher = searcher.excluding(sheet, Stop::NEVER).unwrap();
         let options = MostSimilarOptions::default();
-        let found = most_similar(&searcher, &options, &AtomicBool::new(false)).unwrap();
+        let found = most_similar(&searcher, &options, Stop::NEVER).unwrap();
         assert_eq!((found.compared, found.histogram.none), (2, 1));
         assert_eq!(found.not_compared, [NothingLeft { id: "sheet".into(), has_tokens: true }]);
     }

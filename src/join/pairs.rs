@@ -13,8 +13,6 @@
 //! Exact copies that have only stop-fingerprints are in pairs with the first of them only
 //! (`copies`).
 
-use std::sync::atomic::AtomicBool;
-
 use serde::{Deserialize, Serialize};
 
 use super::copies::Copies;
@@ -241,11 +239,11 @@ pub fn pairs(
     against: Option<&Searcher>,
     options: &PairOptions,
     from: u64,
-    stop: &AtomicBool,
+    stop: &Stop,
     sink: &mut dyn FnMut(u64, Vec<Pair>) -> Result<()>,
 ) -> Result<JoinSummary> {
     let texts = PairTexts::new(searcher, against);
-    let join = Join::new(searcher, &texts, options, Stop::on(stop))?;
+    let join = Join::new(searcher, &texts, options, stop)?;
     let numbers = from..join.numbering.end();
     in_order(
         options.threads,
@@ -331,7 +329,7 @@ struct Join<'a> {
     /// The least overlap that a document of the other index needs to be contained in one that is
     /// searched for.
     contained_min: u32,
-    stop: Stop<'a>,
+    stop: &'a Stop,
 }
 
 impl<'a> Join<'a> {
@@ -339,7 +337,7 @@ impl<'a> Join<'a> {
         searcher: &'a Searcher,
         texts: &'a PairTexts<'a>,
         options: &'a PairOptions,
-        stop: Stop<'a>,
+        stop: &'a Stop,
     ) -> Result<Join<'a>> {
         let against = texts.against;
         let snapshot = searcher.snapshot();
@@ -549,7 +547,7 @@ fn contained_min(
     numbering: &Numbering,
     thresholds: Thresholds,
     sampling: Sampling,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<u32> {
     let thresholds = thresholds.min_resemblance(None);
     let mut least = u32::MAX;

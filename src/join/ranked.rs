@@ -5,7 +5,6 @@
 //! thresholds; where they are only shown, in the best ones.
 
 use std::cmp::Ordering;
-use std::sync::atomic::AtomicBool;
 
 use super::best::Best;
 use super::pairs::{JoinSummary, Pair, PairOptions, check_texts, pairs};
@@ -55,7 +54,7 @@ pub fn best_pairs(
     against: Option<&Searcher>,
     options: &PairOptions,
     (rank, limit): (PairRank, usize),
-    stop: &AtomicBool,
+    stop: &Stop,
     progress: &mut dyn FnMut(u64),
 ) -> Result<BestPairs> {
     let (own, other) = (searcher.snapshot(), against.unwrap_or(searcher).snapshot());
@@ -89,7 +88,7 @@ pub fn best_pairs(
     })?;
     let mut best = best.finish();
     if shows_passages && !options.needs_passages() {
-        let wanted = Stop::on(stop);
+        let wanted = stop;
         let addresses: Vec<_> = best.iter().map(|pair| (pair.a, pair.b)).collect();
         let find = |number: u64| {
             let (a, b) = addresses[number as usize];

@@ -8,7 +8,6 @@
 mod pattern;
 
 use std::collections::BinaryHeap;
-use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
@@ -117,7 +116,7 @@ pub const CATEGORIES: [Category; 6] =
 pub fn reuse_statistics(
     searcher: &Searcher,
     options: ReuseOptions,
-    stop: &AtomicBool,
+    stop: &Stop,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ReuseStatistics> {
     let snapshot = searcher.snapshot();
@@ -158,14 +157,14 @@ pub fn reuse_statistics(
     })?;
     let documents = snapshot.documents();
     let total = total.statistics(None, documents);
-    let stopped = searcher.stop_counts(options.max_df, Stop::on(stop))?;
+    let stopped = searcher.stop_counts(options.max_df, stop)?;
     let mut statistics = ReuseStatistics { documents, categories: Vec::new(), total, stopped };
     for (counts, category) in counts.iter().zip(CATEGORIES) {
         let mut of_category = counts.statistics(Some(category), documents);
         if snapshot.config().store_text {
             let sample = counts.sample.clone().into_sorted_vec();
             for (_, a, b) in sample {
-                let Some(pattern) = pattern::of(searcher, a, b, Stop::on(stop))? else {
+                let Some(pattern) = pattern::of(searcher, a, b, stop)? else {
                     of_category.unclassified += 1;
                     statistics.total.unclassified += 1;
                     continue;

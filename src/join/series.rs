@@ -141,6 +141,7 @@ pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Val
 mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, SignedDocument, WriterOptions};
+    use crate::stop::Stop;
 
     fn snapshot(metas: &[Value]) -> Snapshot {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
@@ -148,7 +149,9 @@ mod tests {
         for (number, meta) in metas.iter().enumerate() {
             let document = Document::new(number.to_string(), "some words")
                 .with_meta(meta.as_object().unwrap().clone());
-            writer.add_signed(SignedDocument::new(document, index.config()).unwrap()).unwrap();
+            writer
+                .add_signed(SignedDocument::new(document, index.config(), Stop::NEVER).unwrap())
+                .unwrap();
         }
         writer.finish().unwrap();
         index.snapshot().unwrap()

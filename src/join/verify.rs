@@ -69,7 +69,7 @@ impl<'a> Own<'a> {
     ///
     /// # Errors
     /// When the text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn runs(&mut self, stop: Stop<'_>) -> Result<Option<Arc<RunSet>>> {
+    pub fn runs(&mut self, stop: &Stop) -> Result<Option<Arc<RunSet>>> {
         if self.runs.is_none() {
             self.runs = match &self.source {
                 Source::Stored { runs, address, .. } => {
@@ -95,7 +95,7 @@ impl<'a> Own<'a> {
     }
 
     /// Begins to estimate its similarity with documents of `searched`.
-    fn estimates<'b>(&self, searched: &'b Searcher, stop: Stop<'b>) -> Result<Option<Estimates<'b>>>
+    fn estimates<'b>(&self, searched: &'b Searcher, stop: &'b Stop) -> Result<Option<Estimates<'b>>>
     where
         'a: 'b,
     {
@@ -175,7 +175,7 @@ impl<'a> Verification<'a> {
         &mut self,
         own: &mut Own<'b>,
         (found, size): (Neighbour, Size),
-        stop: Stop<'a>,
+        stop: &'a Stop,
     ) -> Result<Similarity>
     where
         'b: 'a,

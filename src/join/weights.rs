@@ -57,7 +57,7 @@ pub(super) fn candidates(
     (overlap_min, share_min): (u32, f64),
     max_df: Option<MaxDf>,
     except: Option<DocAddress>,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
     let Some(weights) = weights else {
         let found = searched.neighbours(keys, overlap_min, max_df, except, stop)?;
@@ -93,7 +93,7 @@ impl<'a> Weights<'a> {
         (overlap_min, share_min): (u32, f64),
         max_df: Option<MaxDf>,
         except: Option<DocAddress>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Vec<(Neighbour, WeightedOverlap)>> {
         let least = (overlap_min, self.weigh, share_min);
         let (in_query, found) =
@@ -110,7 +110,7 @@ impl<'a> Weights<'a> {
         &self,
         weighted: WeightedOverlap,
         address: DocAddress,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<WeightedOverlap> {
         let known = self.known_of(address);
         let mut in_document = known.load(Ordering::Relaxed);
@@ -123,7 +123,7 @@ impl<'a> Weights<'a> {
     }
 
     /// Returns the weight of each of the ascending keys.
-    pub(super) fn of_keys(&self, keys: &[u64], stop: Stop<'_>) -> Result<Vec<u64>> {
+    pub(super) fn of_keys(&self, keys: &[u64], stop: &Stop) -> Result<Vec<u64>> {
         self.searcher.weights_of(keys, self.weigh, stop)
     }
 

@@ -58,7 +58,7 @@ struct Dct {
 
 /// Steps ii to vii: the code of a segment. Of segments longer than `p` only the `p` lowest
 /// coefficients are used.
-fn code(hashes: &[u64], p: usize, stop: Stop<'_>) -> Result<u32> {
+fn code(hashes: &[u64], p: usize, stop: &Stop) -> Result<u32> {
     let n = hashes.len();
     // The upper 32 bits, as numbers that f64 holds exactly.
     let mut signal: Vec<f64> = hashes.iter().map(|hash| (hash >> 32) as f64).collect();
@@ -117,7 +117,7 @@ impl Method for Dct {
         FORMAT_BITS
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()> {
         let segments = long_segments(hashes, self.p, self.p).into_iter();
         for (at, segment) in segments.enumerate() {
             stop.check_at(at)?;

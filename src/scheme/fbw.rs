@@ -77,7 +77,7 @@ impl Method for Fbw {
         Some(self.w)
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()> {
         if hashes.len() < self.q {
             // The gram is shorter than q; it may collide with another one, which has to begin with
             // zeros.
@@ -113,7 +113,7 @@ mod tests {
     fn positions(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<usize> {
         let scheme = parse_with(spec, Some(table)).unwrap();
         let mut signature = Vec::new();
-        scheme.sign(&tokens("chars", text).hashes, &mut signature);
+        scheme.sign(&tokens("chars", text).hashes, &mut signature, Stop::NEVER).unwrap();
         signature.iter().map(|fingerprint| fingerprint.position as usize).collect()
     }
 

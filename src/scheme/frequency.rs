@@ -292,6 +292,7 @@ impl Iterator for Run {
 pub(crate) mod testing {
     use super::*;
     use crate::scheme::{Fingerprint, parse_with};
+    use crate::stop::Stop;
     use crate::text::Analyzer;
     use std::sync::Arc;
 
@@ -299,7 +300,7 @@ pub(crate) mod testing {
     pub fn tokens(analyzer: &str, text: &str) -> Tokens {
         let mut tokens = Tokens::default();
         let analyzer: Analyzer = analyzer.parse().expect("the specification is one");
-        analyzer.analyze(text, &mut tokens).expect("the text is short");
+        analyzer.analyze(text, &mut tokens, Stop::NEVER).expect("the text is short");
         tokens
     }
 
@@ -307,7 +308,7 @@ pub(crate) mod testing {
     pub fn sign(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<Fingerprint> {
         let mut signature = Vec::new();
         let scheme = parse_with(spec, Some(table)).expect("the specification is one");
-        scheme.sign(&tokens("words", text).hashes, &mut signature);
+        scheme.sign(&tokens("words", text).hashes, &mut signature, Stop::NEVER).unwrap();
         signature
     }
 

@@ -127,7 +127,7 @@ impl Method for Fuzzy {
         u64::BITS as u8
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         if hashes.is_empty() {
             return Ok(());
         }
@@ -147,6 +147,7 @@ impl Method for Fuzzy {
 mod tests {
     use crate::scheme::frequency::testing::{table, tokens};
     use crate::scheme::parse_with;
+    use crate::stop::Stop;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -197,7 +198,7 @@ mod tests {
             let scheme = parse_with(&format!("fuzzy(c={c},r={r},n={n},w=50)"), Some(&table)).unwrap();
             let sign = |text: &str| {
                 let mut signature = Vec::new();
-                scheme.sign(&tokens("words", text).hashes, &mut signature);
+                scheme.sign(&tokens("words", text).hashes, &mut signature, Stop::NEVER).unwrap();
                 signature
             };
             let expected: Vec<bool> = naive(&texts, &a, c, r, n, 0.5)

@@ -132,7 +132,7 @@ impl Method for Words {
         u64::BITS as u8
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()> {
         if hashes.is_empty() {
             return Ok(());
         }

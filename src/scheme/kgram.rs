@@ -44,7 +44,7 @@ impl Method for Kgram {
         Some(Estimator::exact(self.k as u32))
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
             return Ok(());
         }

@@ -46,7 +46,7 @@ struct Lsh {
 
 impl Lsh {
     /// Returns the pieces into which the projections fall.
-    fn pieces(&self, hashes: &[u64], stop: Stop<'_>) -> Result<Vec<i64>> {
+    fn pieces(&self, hashes: &[u64], stop: &Stop) -> Result<Vec<i64>> {
         // Counted in the order of first occurrence, so that sums are the same on every machine.
         let mut places: HashMap<u64, usize, BuildKeyHasher> = HashMap::default();
         let mut words: Vec<(u64, f64)> = Vec::new();
@@ -96,7 +96,7 @@ impl Method for Lsh {
         u64::BITS as u8
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()> {
         if hashes.is_empty() {
             return Ok(());
         }

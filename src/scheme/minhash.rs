@@ -164,7 +164,7 @@ impl Method for Minhash {
         u64::BITS as u8
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         let keys = self.keys(ngram::values(hashes, self.k));
         signature.extend(keys.into_iter().map(|key| Fingerprint { key, position: 0 }));
         Ok(())

@@ -210,20 +210,14 @@ impl Scheme {
     ///
     /// Only a document without tokens has an empty signature: a short one has at least one
     /// fingerprint, made of all its tokens if necessary, so that an exact copy of it can be found.
-    pub fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        let signed = self.sign_until(hashes, signature, Stop::NEVER);
-        signed.expect("signing fails only when it is stopped");
-    }
-
-    /// Signs like [`sign`](Self::sign), but ends early when it is stopped.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] soon after `stop`.
-    pub fn sign_until(
+    /// [`Error::Cancelled`] soon after `stop` is set, and no other.
+    pub fn sign(
         &self,
         hashes: &[u64],
         signature: &mut Vec<Fingerprint>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<()> {
         stop.check()?;
         signature.clear();
@@ -274,7 +268,7 @@ trait Method: fmt::Debug + Send + Sync {
 
     /// Appends the fingerprints of a document to an empty signature. A scheme that takes more than
     /// some tens of nanoseconds a token checks `stop` meanwhile, and fails only because of it.
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()>;
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()>;
 
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         None
@@ -294,8 +288,8 @@ pub const DEFAULT_SPEC: &str = "winnow(k=5,w=10)";
 /// let scheme = scheme::parse("winnow(w=4)")?;
 /// assert_eq!(scheme.to_string(), "winnow(k=5,w=4)");
 /// let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
-/// Analyzer::default().analyze("one two three four five six", &mut tokens)?;
-/// scheme.sign(&tokens.hashes, &mut signature);
+/// Analyzer::default().analyze("one two three four five six", &mut tokens, Stop::NEVER)?;
+/// scheme.sign(&tokens.hashes, &mut signature, Stop::NEVER).unwrap();
 /// // A short text keeps all of its runs.
 /// assert_eq!(signature.len(), 2);
 /// # Ok::<(), cento::Error>(())

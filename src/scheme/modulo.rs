@@ -51,7 +51,7 @@ impl Method for Modulo {
         Some(Estimator::of_values(self.k as u32, self.p))
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
             return Ok(());
         }

@@ -91,7 +91,7 @@ impl Method for Chunks {
         self.grams.key_bits()
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()> {
         if hashes.len() < self.k {
             let key = (!hashes.is_empty()).then(|| self.grams.key(hashes));
             signature.extend(key.map(|key| Fingerprint { key, position: 0 }));

@@ -99,7 +99,7 @@ fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
 }
 
 impl Method for Se {
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         let chunks = segments(hashes, self.c).collect();
         signature.extend(
             cull(chunks, self.culling)

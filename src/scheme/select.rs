@@ -209,7 +209,7 @@ fn extrema(values: &[u64], h: usize) -> Vec<usize> {
 }
 
 impl Method for Select {
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
             return Ok(());
         }

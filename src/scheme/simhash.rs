@@ -83,7 +83,7 @@ impl Method for Simhash {
         u64::BITS as u8
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         if hashes.is_empty() {
             return Ok(());
         }

@@ -62,7 +62,7 @@ impl Spotsigs {
 }
 
 impl Method for Spotsigs {
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         let is_antecedent = |hash: &u64| self.antecedents.contains(hash);
         let mut spot = Vec::with_capacity(1 + self.c);
         // Looking for the next words from every spot would be quadratic in a text of small words.

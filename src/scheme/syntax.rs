@@ -53,7 +53,7 @@ impl Syntax {
 }
 
 impl Method for Syntax {
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         let mut position = 0;
         for paragraph in hashes.split(|hash| *hash == self.paragraph_break) {
             if paragraph.len() >= self.min {
@@ -83,7 +83,7 @@ mod tests {
         ) {
             let sign = |hashes: Vec<u64>| {
                 let mut signature = Vec::new();
-                parse(&format!("syntax(min={min})")).unwrap().sign(&hashes, &mut signature);
+                parse(&format!("syntax(min={min})")).unwrap().sign(&hashes, &mut signature, Stop::NEVER).unwrap();
                 signature
             };
             let mut expected = Vec::new();
@@ -110,8 +110,8 @@ mod tests {
         let sign = |text: &str| -> Vec<u64> {
             let analyzer: Analyzer = "code(language=python)".parse().unwrap();
             let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
-            analyzer.analyze(text, &mut tokens).unwrap();
-            parse("syntax").unwrap().sign(&tokens.hashes, &mut signature);
+            analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap();
+            parse("syntax").unwrap().sign(&tokens.hashes, &mut signature, Stop::NEVER).unwrap();
             signature.iter().map(|fingerprint| fingerprint.key).collect()
         };
         let sum = "def total(items):\n    sum = 0\n    for item in items:\n        sum += item\n    return sum\n";

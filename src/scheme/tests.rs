@@ -25,7 +25,7 @@ fn sign(spec: &str, hashes: &[u64]) -> Vec<Fingerprint> {
 fn sign_tokens(scheme: &Scheme, tokens: &Tokens) -> Vec<Fingerprint> {
     // A signature that is not empty must be replaced.
     let mut signature = vec![Fingerprint { key: 1, position: 2 }];
-    scheme.sign(&tokens.hashes, &mut signature);
+    scheme.sign(&tokens.hashes, &mut signature, Stop::NEVER).unwrap();
     let limit = u64::MAX >> (64 - scheme.key_bits());
     assert!(signature.iter().all(|fingerprint| fingerprint.key <= limit), "{scheme}");
     let count = tokens.hashes.len() as u32;
@@ -311,7 +311,7 @@ proptest! {
 fn spots_are_antecedents_with_the_words_after_them() {
     let text = "The quick brown fox is in the big house. A";
     let mut tokens = Tokens::default();
-    Analyzer::default().analyze(text, &mut tokens).unwrap();
+    Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
     let hash = |word: &str| crate::hash::hash_bytes(word.as_bytes());
     let spot = |words: &[&str]| {
         naive_segment_key(&words.iter().map(|word| hash(word)).collect::<Vec<_>>())
@@ -463,7 +463,7 @@ fn keys_of_a_text_never_change() {
     let text = "It is a truth universally acknowledged, that a single man in possession of a good \
                 fortune, must be in want of a wife.";
     let mut tokens = Tokens::default();
-    Analyzer::default().analyze(text, &mut tokens).unwrap();
+    Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
     let check = |spec, expected: &[(u64, u32)]| {
         let signature = sign(spec, &tokens.hashes);
         let pairs: Vec<_> = signature.iter().map(|f| (f.key, f.position)).collect();
@@ -518,7 +518,7 @@ fn keys_of_a_text_never_change() {
 
 #[test]
 fn signing_ends_at_the_look_at_which_nobody_waits_any_more() {
-    use crate::stop::{Stop, testing::After};
+    use crate::stop::testing::After;
     let different: Vec<u64> = (0..20_000).map(mix64).collect();
     // No word of it ends a segment.
     let one_segment = vec![1; 20_000];
@@ -531,12 +531,12 @@ fn signing_ends_at_the_look_at_which_nobody_waits_any_more() {
         let tokens = tokens_of(hashes.clone());
         let (scheme, mut signature) = (parse(spec).unwrap(), Vec::new());
         let flag = After::looks(u64::MAX);
-        scheme.sign_until(&tokens.hashes, &mut signature, Stop::on(&flag)).unwrap();
+        scheme.sign(&tokens.hashes, &mut signature, flag.stop()).unwrap();
         let looks = flag.count();
         assert!(looks >= looks_min, "{spec}: {looks} looks");
         for looks_max in [0, looks / 2, looks - 1] {
             let flag = After::looks(looks_max);
-            let stopped = scheme.sign_until(&tokens.hashes, &mut signature, Stop::on(&flag));
+            let stopped = scheme.sign(&tokens.hashes, &mut signature, flag.stop());
             assert!(matches!(stopped, Err(Error::Cancelled)), "{spec}");
             assert_eq!(flag.count(), looks_max + 1, "{spec}");
         }

@@ -85,7 +85,7 @@ impl Method for Winnow {
         Some(Estimator::of_windows(self.k as u32, self.w as u32, self.all_runs_max() as u32))
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
             return Ok(());
         }

@@ -78,7 +78,7 @@ impl Grams {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn new(tokens: &[u64], q: usize, stop: Stop<'_>) -> Result<Grams> {
+    pub fn new(tokens: &[u64], q: usize, stop: &Stop) -> Result<Grams> {
         let q = q.min(tokens.len()).max(1);
         let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
         for (at, gram) in tokens.windows(q).enumerate() {
@@ -93,7 +93,7 @@ impl Grams {
     }
 
     /// `CalcSim2`: how many q-grams of `tokens` the query has, unless that is fewer than `min`.
-    fn common(&self, tokens: &[u64], min: usize, stop: Stop<'_>) -> Result<Option<usize>> {
+    fn common(&self, tokens: &[u64], min: usize, stop: &Stop) -> Result<Option<usize>> {
         let Some(errors_max) = self.count_in(tokens.len()).checked_sub(min) else {
             return Ok(None);
         };
@@ -160,7 +160,7 @@ pub fn best(
     candidates: Vec<Candidate>,
     query: &Grams,
     tokens_of: &mut dyn FnMut(usize) -> Result<Vec<u64>>,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Option<Best>> {
     let bound = |candidate: &Candidate| query.count_in(candidate.tokens.len()).min(query.total);
     let mut open: BinaryHeap<Open> = candidates

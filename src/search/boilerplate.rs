@@ -56,13 +56,13 @@ impl Boilerplate {
     ///
     /// # Errors
     /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn add_text(&mut self, text: &str, stop: Stop<'_>) -> Result<()> {
+    pub fn add_text(&mut self, text: &str, stop: &Stop) -> Result<()> {
         let mut tokens = Tokens::default();
-        let signature = self.config.sign_until(text, &mut tokens, stop)?;
+        let signature = self.config.sign_into(text, &mut tokens, stop)?;
         self.keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
         self.runs.add(&tokens.hashes);
         if let Some((analyzer, runs)) = &mut self.of_passages {
-            analyzer.analyze_until(text, &mut tokens, stop)?;
+            analyzer.analyze(text, &mut tokens, stop)?;
             runs.add(&tokens.hashes);
         }
         Ok(())
@@ -75,7 +75,7 @@ impl Boilerplate {
     pub fn with_texts<'a>(
         mut self,
         texts: impl IntoIterator<Item = &'a str>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Boilerplate> {
         texts.into_iter().try_for_each(|text| self.add_text(text, stop))?;
         Ok(self)
@@ -94,7 +94,7 @@ impl Boilerplate {
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn add_index(&mut self, snapshot: &Snapshot, stop: Stop<'_>) -> Result<()> {
+    pub fn add_index(&mut self, snapshot: &Snapshot, stop: &Stop) -> Result<()> {
         if !snapshot.config().store_text {
             let mut keys = Vec::new();
             snapshot.for_each_term(&mut |key, _| keys.push(key))?;
@@ -169,10 +169,10 @@ impl Boilerplate {
     ///
     /// # Errors
     /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn ranges_in(&self, text: &str, stop: Stop<'_>) -> Result<Vec<(u32, u32)>> {
+    pub fn ranges_in(&self, text: &str, stop: &Stop) -> Result<Vec<(u32, u32)>> {
         let analyzer = self.config.analyzer.of_passages();
         let mut tokens = Tokens::default();
-        analyzer.analyze_until(text, &mut tokens, stop)?;
+        analyzer.analyze(text, &mut tokens, stop)?;
         let mut found: Vec<(u32, u32)> = Vec::new();
         for range in self.mask(&tokens.hashes) {
             let (start, end) = bytes(&tokens, &range);
@@ -200,11 +200,7 @@ impl Ignored {
     ///
     /// # Errors
     /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn new(
-        snapshot: &Snapshot,
-        boilerplate: Arc<Boilerplate>,
-        stop: Stop<'_>,
-    ) -> Result<Ignored> {
+    pub fn new(snapshot: &Snapshot, boilerplate: Arc<Boilerplate>, stop: &Stop) -> Result<Ignored> {
         let keys = boilerplate.keys();
         let mut counts = Vec::new();
         let mut docs = Vec::new();

@@ -46,7 +46,7 @@ pub struct Request<'a> {
     /// Whether to keep the terms of the query, for reading signatures of documents.
     pub keeps_terms: bool,
     /// Whether the result is still needed.
-    pub stop: Stop<'a>,
+    pub stop: &'a Stop,
 }
 
 impl Request<'_> {
@@ -158,7 +158,7 @@ pub fn find(
 /// of each key, deleted documents included.
 type LookedUp<'a> = (Vec<Vec<(u32, Term<'a>)>>, Vec<u64>);
 
-fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: Stop<'_>) -> Result<LookedUp<'a>> {
+fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: &Stop) -> Result<LookedUp<'a>> {
     let mut dfs = vec![0u64; keys.len()];
     let segments = snapshot.segments().iter().map(|segment| &segment.signatures);
     let terms = terms_of(&segments.collect::<Vec<_>>(), keys, stop)?;
@@ -172,7 +172,7 @@ fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: Stop<'_>) -> Result<L
 ///
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-pub fn frequencies(snapshot: &Snapshot, keys: &[u64], stop: Stop<'_>) -> Result<Vec<u64>> {
+pub fn frequencies(snapshot: &Snapshot, keys: &[u64], stop: &Stop) -> Result<Vec<u64>> {
     let (terms, mut dfs) = look_up(snapshot, keys, stop)?;
     leave_out_all_deleted(snapshot.segments(), &terms, &mut dfs, stop)?;
     Ok(dfs)
@@ -188,7 +188,7 @@ fn leave_out_deleted(
     terms: &[Vec<(u32, Term<'_>)>],
     max_df: u64,
     dfs: &mut [u64],
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<()> {
     let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
     let is_close = |df: u64| df > max_df && df.saturating_sub(deleted) <= max_df;
@@ -205,7 +205,7 @@ fn leave_out_all_deleted(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
     dfs: &mut [u64],
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<()> {
     leave_out_deleted_of(segments, terms, |_| true, dfs, stop)
 }
@@ -216,7 +216,7 @@ fn leave_out_deleted_of(
     terms: &[Vec<(u32, Term<'_>)>],
     is_wanted: impl Fn(u32) -> bool,
     dfs: &mut [u64],
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<()> {
     let mut docs = Vec::new();
     for (segment, terms) in segments.iter().zip(terms).filter(|(s, _)| s.deleted_documents() > 0) {

@@ -33,7 +33,7 @@ pub fn cover(
     hits: Vec<Scored>,
     (limit, adds_min): (usize, u32),
     mut shared: SharedFingerprints,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Vec<Chosen>> {
     let mut adding = Adding::new(snapshot, keys, &hits, stop)?;
     let terms = adding.ordinals();
@@ -96,7 +96,7 @@ impl<'a> Adding<'a> {
         snapshot: &'a Snapshot,
         keys: &[u64],
         hits: &[Scored],
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Adding<'a>> {
         let mut adds = vec![Vec::new(); snapshot.segments().len()];
         for Scored { address, overlap, .. } in hits {

@@ -34,7 +34,7 @@ pub struct Estimates<'a> {
     of_document: Vec<u32>,
     /// The same places in the first text.
     of_text: Vec<u32>,
-    stop: Stop<'a>,
+    stop: &'a Stop,
 }
 
 impl std::fmt::Debug for Estimates<'_> {
@@ -105,7 +105,7 @@ impl Searcher {
         &'a self,
         (tokens, signature): (u32, &[Fingerprint]),
         keys: &'a [u64],
-        stop: Stop<'a>,
+        stop: &'a Stop,
     ) -> Option<Estimates<'a>> {
         let estimator = self.estimator()?;
         let place = |key| keys.binary_search(&key).ok().map(|place| place as u32);

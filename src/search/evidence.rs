@@ -4,7 +4,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::memory::{self, QueryMemory};
 use super::run_sets::RunMaker;
@@ -42,7 +41,7 @@ pub struct Evidence<'a> {
     min_passage: Option<u32>,
     /// The prepared alignment of the query, once passages are requested.
     prepared: Option<Prepared>,
-    stop: Stop<'a>,
+    stop: &'a Stop,
     shared: SharedFingerprints,
     /// The document last read: it is verified, and then its passages are found.
     last: Option<LastRead>,
@@ -71,7 +70,7 @@ struct LastRead {
 }
 
 /// Counts the tokens of a text; this takes the time of finding them and no memory.
-fn count(analyzer: &Analyzer, text: &str, stop: Stop<'_>) -> Result<u32> {
+fn count(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<u32> {
     analyzer.for_each_part(text, &mut Vec::new(), &mut |_| {}, stop)
 }
 
@@ -108,14 +107,14 @@ impl<'a> Evidence<'a> {
             let held = held_in(&rooms);
             let scratch = memory::reserve_scratch(stored, held, &config.analyzer, text.len())?;
             tokens = Tokens::with_room(subject.tokens, text);
-            config.analyzer.analyze_until(text, &mut tokens, query.stop())?;
+            config.analyzer.analyze(text, &mut tokens, query.stop())?;
             if let Some((analyzer, tokens)) = &mut whole_words {
                 let count = count(analyzer, text, query.stop())?;
                 let held = held.saturating_add(held_in(&scratch));
                 let bytes = memory::of_query(count);
                 rooms.extend(memory::reserve(query.memory.as_ref(), held, bytes, count)?);
                 *tokens = Tokens::with_room(count, text);
-                analyzer.analyze_until(text, tokens, query.stop())?;
+                analyzer.analyze(text, tokens, query.stop())?;
                 if let Some(boilerplate) = boilerplate {
                     boilerplate.hide(tokens, Place::Query);
                 }
@@ -366,13 +365,8 @@ impl Searcher {
     ///
     /// # Errors
     /// As [`search`](Self::search).
-    pub fn passages(
-        &self,
-        subject: &Subject,
-        id: &str,
-        stop: Option<Arc<AtomicBool>>,
-    ) -> Result<Passages> {
-        self.passages_of(&Query { stop, ..Query::new(subject.clone()) }, id)
+    pub fn passages(&self, subject: &Subject, id: &str, stop: &Stop) -> Result<Passages> {
+        self.passages_of(&Query { stop: stop.clone(), ..Query::new(subject.clone()) }, id)
     }
 
     /// Returns the passages that the document shares with the subject of a query, which may name a

@@ -74,7 +74,7 @@ impl Filter<'_> {
     ///
     /// # Errors
     /// When the index cannot be read; [`Error::Cancelled`] soon after `stop`.
-    pub fn retain(&self, segment: usize, docs: &mut Vec<u32>, stop: Stop<'_>) -> Result<()> {
+    pub fn retain(&self, segment: usize, docs: &mut Vec<u32>, stop: &Stop) -> Result<()> {
         if docs.is_empty() {
             return Ok(());
         }
@@ -380,8 +380,8 @@ mod tests {
     #[test]
     fn a_filter_that_nobody_waits_for_is_not_asked() {
         let filter = Filter::new(&SNAPSHOT, "lang:de").unwrap();
-        let flag = std::sync::atomic::AtomicBool::new(true);
-        let stopped = filter.retain(0, &mut vec![0, 1, 2], Stop::on(&flag));
+        let flag = crate::stop::testing::After::looks(0);
+        let stopped = filter.retain(0, &mut vec![0, 1, 2], flag.stop());
         assert!(matches!(stopped, Err(Error::Cancelled)));
     }
 

@@ -21,7 +21,7 @@ impl Searcher {
     pub fn for_each_document(
         &self,
         filter: Option<&str>,
-        stop: Stop<'_>,
+        stop: &Stop,
         each: &mut dyn FnMut(DocAddress) -> Result<()>,
     ) -> Result<()> {
         let snapshot = self.snapshot();
@@ -58,7 +58,7 @@ impl Searcher {
         after: Option<&str>,
         count: usize,
         filter: Option<&str>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Vec<DocAddress>> {
         let snapshot = self.snapshot();
         let filter = filter.map(|text| Filter::new(snapshot, text)).transpose()?;
@@ -82,7 +82,7 @@ impl Searcher {
         waiting: &mut Vec<Vec<DocAddress>>,
         count: usize,
         filter: Option<&Filter<'_>>,
-        stop: Stop<'_>,
+        stop: &Stop,
         found: &mut Vec<DocAddress>,
     ) -> Result<()> {
         let mut passing = HashSet::new();

@@ -133,7 +133,7 @@ pub(super) fn signature(
     snapshot: &Snapshot,
     address: DocAddress,
     room: Option<&QueryMemory>,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Vec<Fingerprint>> {
     let reserve = |text_bytes: usize, tokens: u32| {
         let bytes = of_signing(snapshot.config(), text_bytes, tokens);

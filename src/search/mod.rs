@@ -106,25 +106,17 @@ impl Searcher {
         Searcher { snapshot, ignored: None, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
     }
 
-    /// Returns a searcher that ignores this text, such as that of templates: every number of
+    /// Returns a searcher that excludes this text, such as that of templates: every number of
     /// fingerprints is as if no document and no query had those of it, and no passage begins or
     /// ends in it or counts a word of it as matched. The best passage and measures that verify
     /// compare whole texts, and include it.
     ///
     /// # Errors
-    /// When a segment is damaged.
-    pub fn without(self, boilerplate: impl Into<Arc<Boilerplate>>) -> Result<Searcher> {
-        self.without_until(boilerplate, Stop::NEVER)
-    }
-
-    /// Returns a searcher that ignores this text, unless `stop` is set first.
-    ///
-    /// # Errors
-    /// As [`without`](Self::without); [`Error::Cancelled`] soon after `stop`.
-    pub fn without_until(
+    /// When a segment is damaged; [`Error::Cancelled`] soon after `stop` is set.
+    pub fn excluding(
         self,
         boilerplate: impl Into<Arc<Boilerplate>>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Searcher> {
         let ignored = Ignored::new(&self.snapshot, boilerplate.into(), stop)?;
         Ok(Searcher { ignored: Some(Arc::new(ignored)), ..self })

@@ -42,7 +42,7 @@ impl Searcher {
     /// # Errors
     /// When its signature, or the text to make it from, is damaged;
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn keys_of(&self, address: DocAddress, stop: Stop<'_>) -> Result<Vec<u64>> {
+    pub fn keys_of(&self, address: DocAddress, stop: &Stop) -> Result<Vec<u64>> {
         self.keys_within(address, None, stop)
     }
 
@@ -51,7 +51,7 @@ impl Searcher {
         &self,
         address: DocAddress,
         memory: Option<&QueryMemory>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Vec<u64>> {
         let mut keys = match self.snapshot.config().store_signatures {
             true => self.stored_keys_of(address)?,
@@ -118,7 +118,7 @@ impl Searcher {
         overlap_min: u32,
         max_df: Option<MaxDf>,
         except: Option<DocAddress>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Vec<Neighbour>> {
         let found = self.sharing(keys, (overlap_min, None), max_df, except, stop)?.documents;
         let mut neighbours = Vec::with_capacity(found.len());
@@ -136,7 +136,7 @@ impl Searcher {
         (overlap_min, weigh, share_min): (u32, Weigh, f64),
         max_df: Option<MaxDf>,
         except: Option<DocAddress>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<(u64, Vec<(Neighbour, u64)>)> {
         let least = (overlap_min, Some((weigh, share_min)));
         let found = self.sharing(keys, least, max_df, except, stop)?;
@@ -158,7 +158,7 @@ impl Searcher {
         (overlap_min, weighed): (u32, Option<(Weigh, f64)>),
         max_df: Option<MaxDf>,
         except: Option<DocAddress>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<CandidateSet> {
         let max_df = max_df.unwrap_or(self.snapshot.config().max_df);
         let request = Request {
@@ -212,7 +212,7 @@ impl<'a> Texts<'a> {
     /// # Errors
     /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
     /// `stop`.
-    pub fn passages(&mut self, a: DocAddress, b: DocAddress, stop: Stop<'_>) -> Result<Passages> {
+    pub fn passages(&mut self, a: DocAddress, b: DocAddress, stop: &Stop) -> Result<Passages> {
         let (query, document) = (self.read(0, a, stop)?, self.read(1, b, stop)?);
         let prepared = match self.prepared.take().filter(|(last, _)| *last == a) {
             Some((_, prepared)) => prepared,
@@ -225,7 +225,7 @@ impl<'a> Texts<'a> {
         passages::between_prepared((query.side(), prepared), document.side(), stop)
     }
 
-    fn read(&mut self, side: usize, address: DocAddress, stop: Stop<'_>) -> Result<Arc<Analyzed>> {
+    fn read(&mut self, side: usize, address: DocAddress, stop: &Stop) -> Result<Arc<Analyzed>> {
         if let Some((_, text)) = self.last[side].as_ref().filter(|(last, _)| *last == address) {
             return Ok(text.clone());
         }

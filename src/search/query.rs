@@ -1,8 +1,5 @@
 //! Queries: the subject of a search, its thresholds and its options.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +32,7 @@ pub struct Query {
     pub options: SearchOptions,
     /// Set to end the search soon, when its answer is no longer needed.
     #[setters(skip)]
-    pub stop: Option<Arc<AtomicBool>>,
+    pub stop: Stop,
     /// The memory, in bytes, for the passages of the answer. Those of the hits that come last are
     /// left out if they take more: [`Hit::passages`](super::Hit::passages) is then `None`, and they
     /// are not complete.
@@ -152,8 +149,8 @@ impl Query {
     }
 
     /// Returns the flag that ends the search when its answer is no longer needed.
-    pub(super) fn stop(&self) -> Stop<'_> {
-        self.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag))
+    pub(super) fn stop(&self) -> &Stop {
+        &self.stop
     }
 
     /// Creates a search for a text: the ten documents that share most with it.
@@ -173,7 +170,7 @@ impl Query {
             subject,
             thresholds: Thresholds::default(),
             options: SearchOptions::default(),
-            stop: None,
+            stop: Stop::default(),
             passage_bytes_max: None,
             memory: None,
         }

@@ -35,7 +35,7 @@ impl RunMaker {
     ///
     /// # Errors
     /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn of_text(&self, text: &str, stop: Stop<'_>) -> Result<RunSet> {
+    pub fn of_text(&self, text: &str, stop: &Stop) -> Result<RunSet> {
         match &self.boilerplate {
             None => RunSet::of_text(text, &self.analyzer, self.k, |_| false, stop),
             Some(boilerplate) => {
@@ -122,7 +122,7 @@ impl<'a> StoredRuns<'a> {
     ///
     /// # Errors
     /// When its text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn of(&self, address: DocAddress, stop: Stop<'_>) -> Result<Arc<RunSet>> {
+    pub fn of(&self, address: DocAddress, stop: &Stop) -> Result<Arc<RunSet>> {
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
             self.maker.of_text(&(self.read)(address)?, stop)
         })

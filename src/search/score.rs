@@ -139,7 +139,7 @@ pub fn best(
     snapshot: &Snapshot,
     mut hits: Vec<Scored>,
     limit: usize,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Vec<Scored>> {
     if limit == 0 {
         return Ok(Vec::new());
@@ -158,7 +158,7 @@ pub fn best(
 }
 
 /// Reads the ids of hits.
-pub fn name(snapshot: &Snapshot, hits: &mut [Scored], stop: Stop<'_>) -> Result<()> {
+pub fn name(snapshot: &Snapshot, hits: &mut [Scored], stop: &Stop) -> Result<()> {
     for (at, hit) in hits.iter_mut().enumerate() {
         // Reading an id takes some microseconds.
         if at.is_multiple_of(64) {

@@ -21,7 +21,7 @@ const KEYS_AT_ONCE: usize = 1 << 16;
 pub fn terms_of<'a>(
     segments: &[&'a SegmentReader],
     keys: &[u64],
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Vec<Terms<'a>>> {
     let keys_at_once = (KEYS_AT_ONCE / segments.len().max(1)).max(1);
     if keys.len() <= keys_at_once {
@@ -108,7 +108,7 @@ impl SharedFingerprints {
         snapshot: &Snapshot,
         keyed: Keyed<'_>,
         address: DocAddress,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<()> {
         stop.check()?;
         self.occurrences.clear();
@@ -144,7 +144,7 @@ impl SharedFingerprints {
         keyed: Keyed<'_>,
         address: DocAddress,
         each: &mut impl FnMut(usize, u32),
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Signature<'a>> {
         stop.check()?;
         if !snapshot.config().store_signatures {
@@ -236,7 +236,7 @@ fn wanted<'a>(
     snapshot: &Snapshot,
     (keys, known): Keyed<'_>,
     address: DocAddress,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<&'a QueryTerms> {
     wanted.resize_with(snapshot.segments().len(), || None);
     let segment = address.segment as usize;

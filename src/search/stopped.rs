@@ -31,7 +31,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn stop_counts(&self, max_df: Option<MaxDf>, stop: Stop<'_>) -> Result<StopCounts> {
+    pub fn stop_counts(&self, max_df: Option<MaxDf>, stop: &Stop) -> Result<StopCounts> {
         Ok(self.stopped_documents(max_df, stop)?.0)
     }
 
@@ -39,7 +39,7 @@ impl Searcher {
     pub(crate) fn stopped_documents(
         &self,
         max_df: Option<MaxDf>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<(StopCounts, Vec<DocAddress>)> {
         let snapshot = &self.snapshot;
         let max_df = max_df.unwrap_or(snapshot.config().max_df).limit(snapshot.documents());
@@ -77,7 +77,7 @@ impl Searcher {
 
     /// Returns the live documents of a segment that have any of the ascending keys, each with the
     /// number of keys.
-    fn counted_in(&self, segment: u32, keys: &[u64], stop: Stop<'_>) -> Result<Vec<Candidate>> {
+    fn counted_in(&self, segment: u32, keys: &[u64], stop: &Stop) -> Result<Vec<Candidate>> {
         let view = &self.snapshot.segments()[segment as usize];
         let mut counts = vec![0u32; view.signatures.header().documents as usize];
         let mut docs = Vec::new();

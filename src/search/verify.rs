@@ -31,7 +31,7 @@ impl Verified {
         measure: &Measure,
         query: Side<'_>,
         document: Side<'_>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Verified> {
         let similarity = measure.try_of(query, document, stop)?;
         Ok(Verified { measure: measure.to_string(), similarity })

@@ -106,19 +106,14 @@ impl Searcher {
         address: DocAddress,
         weigh: Weigh,
         memory: Option<&QueryMemory>,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<u64> {
         let keys = self.keys_within(address, memory, stop)?;
         Ok(self.weights_of(&keys, weigh, stop)?.into_iter().sum())
     }
 
     /// Returns the weight of each of the ascending keys.
-    pub(crate) fn weights_of(
-        &self,
-        keys: &[u64],
-        weigh: Weigh,
-        stop: Stop<'_>,
-    ) -> Result<Vec<u64>> {
+    pub(crate) fn weights_of(&self, keys: &[u64], weigh: Weigh, stop: &Stop) -> Result<Vec<u64>> {
         let dfs = candidates::frequencies(&self.snapshot, keys, stop)?;
         Ok(dfs.into_iter().map(|df| weigh.weight(df)).collect())
     }

@@ -14,7 +14,6 @@ mod terms;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use self::ordinals::{OrdinalMap, Renumbering};
@@ -26,6 +25,7 @@ use super::reader::SegmentReader;
 use super::writer::{ForwardChunk, ForwardWriter, SegmentWriter};
 use crate::error::{Error, Result};
 use crate::ordered::in_order_within;
+use crate::stop::Stop;
 
 /// The chunks of forward lists that are in memory for each thread.
 const CHUNKS_PER_THREAD: usize = 2;
@@ -150,7 +150,7 @@ fn in_turn<T: Send>(
     if threads == 0 {
         return numbers.into_iter().try_for_each(|number| sink(number, work(number)?));
     }
-    in_order_within(threads, waiting * threads, numbers, &AtomicBool::new(false), work, sink)
+    in_order_within(threads, waiting * threads, numbers, Stop::NEVER, work, sink)
 }
 
 /// The terms of the merged segment, on their way.

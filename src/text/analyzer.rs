@@ -43,7 +43,7 @@ use std::sync::Arc;
 ///
 /// let analyzer: Analyzer = "words(cjk=1)".parse()?;
 /// let mut tokens = Tokens::default();
-/// analyzer.analyze("Stra\u{df}e, STRASSE", &mut tokens)?;
+/// analyzer.analyze("Stra\u{df}e, STRASSE", &mut tokens, Stop::NEVER)?;
 /// assert_eq!(tokens.hashes[0], tokens.hashes[1]);
 /// assert_eq!((tokens.spans[0].start, tokens.spans[0].end), (0, 7));
 /// # Ok::<(), cento::Error>(())
@@ -129,7 +129,7 @@ impl Analyzer {
             return Ok(None);
         }
         let mut tokens = Tokens::default();
-        self.analyze(text, &mut tokens)?;
+        self.analyze(text, &mut tokens, Stop::NEVER)?;
         // The breaks between paragraphs have no bytes.
         let spans = tokens.spans.into_iter().filter(|span| span.start < span.end);
         Ok(Some(spans.map(|span| span.start).collect()))
@@ -145,16 +145,9 @@ impl Analyzer {
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] when the text or the number of its tokens does not fit in 32 bits.
-    pub fn analyze(&self, text: &str, tokens: &mut Tokens) -> Result<()> {
-        self.analyze_until(text, tokens, Stop::NEVER)
-    }
-
-    /// Analyzes like [`analyze`](Self::analyze), but ends early when it is stopped.
-    ///
-    /// # Errors
-    /// As [`analyze`](Self::analyze); [`Error::Cancelled`] soon after `stop`.
-    pub fn analyze_until(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()> {
+    /// [`Error::Input`] when the text or the number of its tokens does not fit in 32 bits;
+    /// [`Error::Cancelled`] soon after `stop` is set.
+    pub fn analyze(&self, text: &str, tokens: &mut Tokens, stop: &Stop) -> Result<()> {
         tokens.hashes.clear();
         tokens.spans.clear();
         check_length(text.len() as u64, "bytes")?;
@@ -177,7 +170,7 @@ impl Analyzer {
         text: &str,
         part: &mut Vec<u64>,
         each: &mut dyn FnMut(&[u64]),
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<u32> {
         part.clear();
         check_length(text.len() as u64, "bytes")?;
@@ -202,7 +195,8 @@ impl Analyzer {
         let mut tokens = Tokens::default();
         let mut bytes = Vec::new();
         for sample in self.method.samples() {
-            self.analyze(&sample, &mut tokens).expect("the sample is a few kilobytes long");
+            self.analyze(&sample, &mut tokens, Stop::NEVER)
+                .expect("the sample is a few kilobytes long");
             for (hash, span) in tokens.hashes.iter().zip(&tokens.spans) {
                 bytes.extend_from_slice(&hash.to_le_bytes());
                 bytes.extend_from_slice(&span.start.to_le_bytes());
@@ -373,7 +367,7 @@ mod tests {
     struct Defect;
 
     impl crate::text::family::Tokenize for Defect {
-        fn tokenize(&self, text: &str, tokens: &mut impl Take, _: Stop<'_>) -> Result<()> {
+        fn tokenize(&self, text: &str, tokens: &mut impl Take, _: &Stop) -> Result<()> {
             assert!(!text.contains("defect"), "a library has a defect");
             tokens.take(text.len() as u64, crate::text::Span { start: 0, end: 1 });
             Ok(())
@@ -386,7 +380,7 @@ mod tests {
         let (mut tokens, mut part) = (Tokens::default(), Vec::new());
         for text in ["a defect", "a text"] {
             let is_whole = !text.contains("defect");
-            let analyzed = analyzer.analyze(text, &mut tokens);
+            let analyzed = analyzer.analyze(text, &mut tokens, Stop::NEVER);
             let in_parts = analyzer.for_each_part(text, &mut part, &mut |_| {}, Stop::NEVER);
             assert_eq!((analyzed.is_ok(), in_parts.is_ok()), (is_whole, is_whole), "{text}");
             for error in [analyzed.err(), in_parts.err()].into_iter().flatten() {
@@ -400,8 +394,8 @@ mod tests {
     fn tokens_are_replaced() {
         let analyzer = Analyzer::default();
         let mut tokens = Tokens::default();
-        analyzer.analyze("one two three", &mut tokens).unwrap();
-        analyzer.analyze("two", &mut tokens).unwrap();
+        analyzer.analyze("one two three", &mut tokens, Stop::NEVER).unwrap();
+        analyzer.analyze("two", &mut tokens, Stop::NEVER).unwrap();
         assert_eq!(tokens.hashes, [hash_bytes(b"two")]);
         assert_eq!(tokens.spans, [crate::text::Span { start: 0, end: 3 }]);
     }
@@ -426,7 +420,7 @@ mod tests {
             let analyzer: Analyzer = spec.parse().unwrap();
             for text in texts {
                 let (mut tokens, mut part, mut all) = (Tokens::default(), vec![7], Vec::new());
-                analyzer.analyze(text, &mut tokens).unwrap();
+                analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap();
                 let count = analyzer.for_each_part(
                     text,
                     &mut part,
@@ -465,12 +459,12 @@ mod tests {
             let analyzer: Analyzer = spec.parse().unwrap();
             let mut tokens = Tokens::default();
             let flag = After::looks(u64::MAX);
-            analyzer.analyze_until(text, &mut tokens, Stop::on(&flag)).unwrap();
+            analyzer.analyze(text, &mut tokens, flag.stop()).unwrap();
             let looks = flag.count();
             assert!(looks >= 4, "{spec}: {looks} looks");
             for looks_max in [0, looks / 2, looks - 1] {
                 let flag = After::looks(looks_max);
-                let stopped = analyzer.analyze_until(text, &mut tokens, Stop::on(&flag));
+                let stopped = analyzer.analyze(text, &mut tokens, flag.stop());
                 assert!(matches!(stopped, Err(Error::Cancelled)), "{spec}");
                 assert_eq!(flag.count(), looks_max + 1, "{spec}");
             }
@@ -482,7 +476,7 @@ mod tests {
         // The stemmer took time that grows with the square of its length.
         let analyzer: Analyzer = "avtor(language=en,filter=0)".parse().unwrap();
         let mut tokens = Tokens::default();
-        analyzer.analyze(&"ay".repeat(1 << 19), &mut tokens).unwrap();
+        analyzer.analyze(&"ay".repeat(1 << 19), &mut tokens, Stop::NEVER).unwrap();
         assert_eq!(tokens.hashes, [hash_bytes("ay".repeat(1 << 19).as_bytes())]);
     }
 

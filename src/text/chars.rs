@@ -97,7 +97,7 @@ static HASHES: LazyLock<[u64; 256]> =
     LazyLock::new(|| std::array::from_fn(|byte| hash_bytes(&[byte as u8])));
 
 impl Tokenize for Kind {
-    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         match self {
             Kind::Chars if has_sign(text, stop)? || text.is_ascii() => {
                 tokenize::<true, _>(text, tokens, stop)
@@ -114,7 +114,7 @@ impl Tokenize for Kind {
 }
 
 /// Appends the bytes of `text`.
-fn bytes(text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+fn bytes(text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
     let hashes = &*HASHES;
     for (at, (start, c)) in text.char_indices().enumerate() {
         stop.check_at(at)?;
@@ -127,7 +127,7 @@ fn bytes(text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
 }
 
 /// Returns whether a text has a letter or digit, in its normal form.
-fn has_sign(text: &str, stop: Stop<'_>) -> Result<bool> {
+fn has_sign(text: &str, stop: &Stop) -> Result<bool> {
     struct Signs(bool);
     impl Sink for Signs {
         fn accept(&mut self, c: char, class: Class, _: Span) {
@@ -171,7 +171,7 @@ const fn sign_of<const CHARS: bool>(byte: u8) -> Option<u8> {
 
 /// Appends the characters of `text`, which must be at most `u32::MAX` bytes long; consonants alone
 /// unless `CHARS`.
-fn tokenize<const CHARS: bool, T: Take>(text: &str, tokens: &mut T, stop: Stop<'_>) -> Result<()> {
+fn tokenize<const CHARS: bool, T: Take>(text: &str, tokens: &mut T, stop: &Stop) -> Result<()> {
     // Created at the first chunk, which in English text may never occur.
     let mut slow: Option<(Normalizer<'_>, Letter)> = None;
     let (mut at, mut parts) = (0, 0usize);
@@ -483,7 +483,7 @@ mod tests {
     fn unrelated_texts_of_another_script_have_no_run_of_characters_in_common() {
         let runs = |spec: &str, text: &str| {
             let (mut tokens, analyzer) = (Tokens::default(), spec.parse::<Analyzer>().unwrap());
-            analyzer.analyze(text, &mut tokens).unwrap();
+            analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap();
             tokens.hashes.windows(5).map(<[u64]>::to_vec).collect::<Vec<_>>()
         };
         let one = "\u{43c}\u{44b}\u{448}\u{44c} \u{441}\u{44a}\u{435}\u{43b}\u{430} \u{441}\u{44b}\u{440}";

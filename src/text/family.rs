@@ -49,7 +49,7 @@ impl spec::Family for Family {
 pub(super) trait Tokenize: fmt::Debug + Send + Sync {
     /// Appends the tokens of `text`, which is at most `u32::MAX` bytes long. It fails when it is
     /// stopped.
-    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()>;
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()>;
 
     /// Returns the memory, in bytes, that the analysis of a text of this many bytes takes
     /// temporarily.
@@ -85,8 +85,8 @@ pub(super) const SAMPLE: &str = include_str!("sample.txt");
 
 /// The methods of any analyzer: those of [`Tokenize`], for each way to take tokens.
 pub(super) trait Method: fmt::Debug + Send + Sync {
-    fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()>;
-    fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()>;
+    fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: &Stop) -> Result<()>;
+    fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: &Stop) -> Result<()>;
     fn scratch_bytes(&self, text_bytes: usize) -> usize;
     fn alphabet(&self) -> Option<&'static [u8]>;
     fn of_passages(&self) -> Option<String>;
@@ -95,11 +95,11 @@ pub(super) trait Method: fmt::Debug + Send + Sync {
 }
 
 impl<T: Tokenize> Method for T {
-    fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()> {
+    fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: &Stop) -> Result<()> {
         self.tokenize(text, tokens, stop)
     }
 
-    fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()> {
+    fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: &Stop) -> Result<()> {
         self.tokenize(text, parts, stop)
     }
 

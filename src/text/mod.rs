@@ -158,9 +158,9 @@ impl Analyzed {
     ///
     /// # Errors
     /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn new(text: String, analyzer: &Analyzer, stop: Stop<'_>) -> Result<Analyzed> {
+    pub fn new(text: String, analyzer: &Analyzer, stop: &Stop) -> Result<Analyzed> {
         let mut tokens = Tokens::default();
-        analyzer.analyze_until(&text, &mut tokens, stop)?;
+        analyzer.analyze(&text, &mut tokens, stop)?;
         Ok(Analyzed { text, tokens })
     }
 
@@ -169,10 +169,10 @@ impl Analyzed {
         text: String,
         tokens: u32,
         analyzer: &Analyzer,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Analyzed> {
         let mut tokens = Tokens::with_room(tokens, &text);
-        analyzer.analyze_until(&text, &mut tokens, stop)?;
+        analyzer.analyze(&text, &mut tokens, stop)?;
         Ok(Analyzed { text, tokens })
     }
 

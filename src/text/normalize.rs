@@ -87,14 +87,14 @@ pub(super) struct Normalizer<'a> {
     /// The segment is normalised by replacing each character separately.
     plain: bool,
     expanded: Vec<char>,
-    stop: Stop<'a>,
+    stop: &'a Stop,
     /// The segments that needed the general algorithm, which takes a microsecond a character.
     expansions: usize,
 }
 
 impl<'a> Normalizer<'a> {
     /// Creates a normaliser, which ends early when it is stopped.
-    pub(super) fn new(form: Form, stop: Stop<'a>) -> Normalizer<'a> {
+    pub(super) fn new(form: Form, stop: &'a Stop) -> Normalizer<'a> {
         Normalizer {
             table: Table::new(form),
             chars: ['\0'; SEGMENT_CHARS_MAX],

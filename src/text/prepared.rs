@@ -32,7 +32,7 @@ struct Prefixes {
 }
 
 impl Tokenize for Prefixes {
-    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         prefixes(text, self.letters, tokens, stop)
     }
 }
@@ -46,7 +46,7 @@ pub(super) fn prefixes(
     text: &str,
     letters: usize,
     tokens: &mut impl Take,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<()> {
     tokenize(text, FORM, UNITS, &mut Beginnings { text, letters, tokens }, stop)
 }

@@ -65,7 +65,7 @@ impl WordTokens {
 }
 
 impl Tokenize for WordTokens {
-    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         tokenize(text, self.form, self.units, tokens, stop)
     }
 }
@@ -91,7 +91,7 @@ pub(super) fn tokenize(
     form: Form,
     units: usize,
     tokens: &mut impl Take,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<()> {
     let before = tokens.taken();
     words(text, form, units, tokens, stop)?;
@@ -108,13 +108,7 @@ const PIECES_BETWEEN_LOOKS: usize = 64;
 /// scripts with marks hardly any chunk is settled.
 const UNSETTLED_MAX: usize = 4;
 
-fn words(
-    text: &str,
-    form: Form,
-    units: usize,
-    tokens: &mut impl Take,
-    stop: Stop<'_>,
-) -> Result<()> {
+fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
     let mut piece = Piece::new(form.fold);
     // Created at the first chunk, which in English text may never occur.
     let mut slow: Option<(Normalizer<'_>, Words)> = None;
@@ -216,12 +210,7 @@ fn chunk(
 }
 
 /// Appends every visible character of `text`.
-pub(super) fn symbols(
-    text: &str,
-    form: Form,
-    tokens: &mut impl Take,
-    stop: Stop<'_>,
-) -> Result<()> {
+pub(super) fn symbols(text: &str, form: Form, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
     Normalizer::new(form, stop).normalize(text, 0, &mut SymbolSink { tokens })
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
+use cento::Stop;
 use cento::hash::{hash_bytes, mix64};
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::join::pairs::{PairOptions, pairs};
@@ -89,7 +89,7 @@ fn answers(index: &Index) -> (BTreeMap<String, serde_json::Value>, Vec<String>) 
         let answer = searcher.search(&query).unwrap();
         hits.insert(document.id, json!({ "hits": answer.hits, "query": answer.query }));
     }
-    let (stop, mut found) = (AtomicBool::new(false), Vec::new());
+    let (stop, mut found) = (Stop::new(), Vec::new());
     let id = |address| searcher.snapshot().id(address).unwrap();
     pairs(&searcher, None, &PairOptions::default(), 0, &stop, &mut |_, pairs| {
         for pair in pairs {

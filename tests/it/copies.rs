@@ -1,7 +1,6 @@
 //! Exact copies that no fingerprint brings up, against brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicBool;
 
 use cento::index::{Config, Document, Index, MaxDf, WriterOptions};
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
@@ -123,7 +122,7 @@ fn found(
     options: &PairOptions,
 ) -> BTreeSet<(usize, usize)> {
     let mut found = BTreeSet::new();
-    let never = AtomicBool::new(false);
+    let never = Stop::new();
     let other = against.unwrap_or(searcher).snapshot();
     pairs(searcher, against, options, 0, &never, &mut |_, given| {
         for pair in given {
@@ -238,7 +237,7 @@ proptest! {
             max_df: Some(MaxDf::Documents(max_df)),
             threads,
         };
-        let never = AtomicBool::new(false);
+        let never = Stop::new();
         let clusters =
             |linkage| cluster(&searcher, &options(linkage), &never, &mut |_, _| ()).unwrap();
         let number = |id: &String| id.parse::<usize>().unwrap();
@@ -286,7 +285,7 @@ fn twenty_copies_of_a_text_whose_every_word_is_stopped_are_pairs_and_a_cluster()
     let too_much = Thresholds::default().min_overlap(4);
     let too_much = PairOptions { thresholds: too_much, ..options };
     assert!(found(&searcher, None, &too_much).is_empty(), "a copy has three fingerprints");
-    let never = AtomicBool::new(false);
+    let never = Stop::new();
     let made = ReuseOptions { sample: 5, max_df, threads: 2 };
     let made = reuse_statistics(&searcher, made, &never, &mut |_, _| ()).unwrap();
     assert_eq!((made.total.pairs, made.total.documents), (20, 22));

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::common::sim::{Fault, SimDirectory};
 use crate::common::{Model, config, document, holds, words};
 use cento::Result;
+use cento::Stop;
 use cento::hash::mix64;
 use cento::index::SignedDocument;
 use cento::index::{Config, Index, Training, Writer, WriterOptions};
@@ -47,7 +48,7 @@ impl Story {
 }
 
 fn add(writer: &mut Writer, id: &str, text: &str) -> Result<()> {
-    let signed = SignedDocument::new(document(id, text), writer.index().config())?;
+    let signed = SignedDocument::new(document(id, text), writer.index().config(), Stop::NEVER)?;
     writer.add_signed(signed).map(|_| ())
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::{Model, add, assert_holds, config, document, words};
+use cento::Stop;
 use cento::hash::Digest;
 use cento::index::SignedDocument;
 use cento::index::{Config, Index, Outcome, SegmentFiles, SegmentView, WriterOptions};
@@ -73,7 +74,7 @@ proptest! {
             match step {
                 Step::Add { id, text: number } => {
                     let (id, text) = (format!("doc{id}"), text(number));
-                    let signed = SignedDocument::new(document(&id, &text), index.config()).unwrap();
+                    let signed = SignedDocument::new(document(&id, &text), index.config(), Stop::NEVER).unwrap();
                     let outcome = writer.get_or_insert_with(open).add_signed(signed).unwrap();
                     let expected = match current.insert(id, text.clone()) {
                         None => Outcome::Added,
@@ -306,7 +307,9 @@ fn texts_whose_digests_share_a_half_are_not_the_same() {
     let index = Index::create(dir.path(), config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     let signed = |id: &str, low, high| {
-        let signed = SignedDocument::new(document(id, &words(high, 20)), index.config()).unwrap();
+        let signed =
+            SignedDocument::new(document(id, &words(high, 20)), index.config(), Stop::NEVER)
+                .unwrap();
         SignedDocument { digest: Digest { low, high }, ..signed }
     };
     assert_eq!(writer.add_signed(signed("a", 1, 1)).unwrap(), Outcome::Added);

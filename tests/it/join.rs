@@ -1,8 +1,8 @@
 //! Pairs and clusters against brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicBool;
 
+use cento::Stop;
 use cento::hash::mix64;
 use cento::index::Document;
 use cento::index::{Config, Index, MaxDf, WriterOptions};
@@ -67,7 +67,7 @@ type Found = BTreeMap<(String, String), u32>;
 
 fn found(a: &Searcher, b: Option<&Searcher>, options: &PairOptions) -> Vec<PairReport> {
     let mut found = Vec::new();
-    let stop = AtomicBool::new(false);
+    let stop = Stop::new();
     let other = b.unwrap_or(a);
     pairs(a, b, options, 0, &stop, &mut |_, pairs| {
         for pair in pairs {
@@ -307,7 +307,7 @@ proptest! {
     ) {
         let (searcher, held) = world(first..first + 120);
         let options = PairOptions { thresholds, threads, ..PairOptions::default() };
-        let (stop, snapshot) = (AtomicBool::new(false), searcher.snapshot());
+        let (stop, snapshot) = (Stop::new(), searcher.snapshot());
         let weights = Weights::of(&held);
         for (rank, is_weighed) in
             [(PairRank::Overlap, thresholds.is_weighed()), (PairRank::Weight, true)]
@@ -374,7 +374,7 @@ proptest! {
             found(&searcher, None, &margins).into_iter().map(|pair| pair.margin.unwrap()).collect();
         expected.sort_by(|one, other| other.total_cmp(one));
         expected.truncate(limit);
-        let (stop, best) = (AtomicBool::new(false), (PairRank::Margin, limit));
+        let (stop, best) = (Stop::new(), (PairRank::Margin, limit));
         let best = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap();
         let best: Vec<_> = best.pairs.iter().map(|pair| pair.margin.unwrap()).collect();
         prop_assert_eq!(best, expected);
@@ -401,7 +401,7 @@ proptest! {
         held.retain(|_, (keys, _)| !keys.is_empty());
         let mut ignored = Boilerplate::new(searcher.snapshot().config()).unwrap();
         ignored.add_keys(boilerplate);
-        let searcher = searcher.without(ignored).unwrap();
+        let searcher = searcher.excluding(ignored, Stop::NEVER).unwrap();
         let options = PairOptions { thresholds, ..PairOptions::default() };
         let reports = found(&searcher, None, &options);
         prop_assert_eq!(as_found(&reports, true), naive(&held, None, &options, |_| false));
@@ -417,7 +417,7 @@ proptest! {
         let options = ClusterOptions {
             thresholds, linkage: Linkage::Star, prefer: Prefer::Longest, max_df: None, threads,
         };
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let clusters = cluster(&searcher, &options, &stop, &mut |_, _| {}).unwrap();
         let pair_options = PairOptions { thresholds, ..PairOptions::default() };
         let edges = naive(&held, None, &pair_options, |_| false);

@@ -1,7 +1,5 @@
 //! Words of passages: which of them stand in the document, and which count for nobody?
 
-use std::sync::atomic::AtomicBool;
-
 use crate::common::words;
 use crate::passages::{compare, cut, index, passages};
 use cento::index::Config;
@@ -12,7 +10,7 @@ use cento::{Analyzer, Boilerplate, Comparison, PairPassage, Stop, Tokens, Unit};
 /// How much of a text its passages say stands in the other: tokens, of all tokens.
 fn matched(found: impl Iterator<Item = u32>, text: &str) -> f64 {
     let mut tokens = Tokens::default();
-    Analyzer::default().analyze(text, &mut tokens).unwrap();
+    Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
     let count: u32 = found.sum();
     f64::from(count) / tokens.hashes.len() as f64
 }
@@ -81,7 +79,7 @@ fn hand_ins() -> (String, [String; 2]) {
 
 fn without(searcher: Searcher, text: &str) -> Searcher {
     let boilerplate = Boilerplate::new(searcher.snapshot().config()).unwrap();
-    searcher.without(boilerplate.with_texts([text], Stop::NEVER).unwrap()).unwrap()
+    searcher.excluding(boilerplate.with_texts([text], Stop::NEVER).unwrap(), Stop::NEVER).unwrap()
 }
 
 #[test]
@@ -94,10 +92,12 @@ fn boilerplate_makes_no_passage_and_no_matched_word() {
         let searcher = index(config, &[("other", &other), ("copied", &copied)]);
         let searcher = without(searcher, &sheet);
         for id in ["other", "copied"] {
-            let of_honest = searcher.passages(&Subject::Text(honest.clone()), id, None).unwrap();
+            let of_honest =
+                searcher.passages(&Subject::Text(honest.clone()), id, Stop::NEVER).unwrap();
             assert_eq!(of_honest.found, [], "{analyzer}");
         }
-        let found = searcher.passages(&Subject::Text(copied.clone()), "other", None).unwrap().found;
+        let found =
+            searcher.passages(&Subject::Text(copied.clone()), "other", Stop::NEVER).unwrap().found;
         let answers = [words(20, 60), words(21, 60)];
         assert_eq!(found.iter().map(|passage| passage.matched).sum::<u32>(), 120, "{found:?}");
         for passage in &found {
@@ -125,7 +125,7 @@ fn pairs_have_no_passage_in_boilerplate() {
     let searcher = without(index(crate::common::config(), &documents), &sheet);
     let options = PairOptions { passages: true, ..PairOptions::default() };
     let mut found = Vec::new();
-    let stop = AtomicBool::new(false);
+    let stop = Stop::new();
     pairs(&searcher, None, &options, 0, &stop, &mut |_, pairs| {
         found.extend(pairs);
         Ok(())
@@ -147,7 +147,7 @@ fn is_run(passage: &PairPassage, [a, b]: [&str; 2]) -> bool {
     let analyzer: Analyzer = "code(language=java)".parse().unwrap();
     let tokens = |text: &str, (start, end): (u32, u32)| {
         let mut tokens = Tokens::default();
-        analyzer.analyze(text, &mut tokens).unwrap();
+        analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap();
         let hashes = tokens.hashes.into_iter().zip(tokens.spans);
         let inside = hashes.filter(|(_, span)| start <= span.start && span.end <= end);
         inside.filter(|(_, span)| span.start < span.end).map(|found| found.0).collect::<Vec<_>>()
@@ -194,7 +194,7 @@ fn a_passage_of_programs_is_a_run_of_equal_tokens() {
     let independent = compare(SUM, WORDS);
     assert!(independent.passages.iter().all(|passage| is_run(passage, [SUM, WORDS])));
     let mut tokens = Tokens::default();
-    config.analyzer.analyze(SUM, &mut tokens).unwrap();
+    config.analyzer.analyze(SUM, &mut tokens, Stop::NEVER).unwrap();
     let share = |found: &Comparison| {
         let matched: u32 = found.passages.iter().map(|passage| passage.matched).sum();
         f64::from(matched) / tokens.hashes.len() as f64
@@ -225,9 +225,10 @@ fn programs_without_their_texts_have_no_passage_over_what_differs() {
     let config = Config::new("winnow(k=5,w=4)", "code(language=java)", false).unwrap();
     let searcher = index(config, &[("sum", SUM), ("words", WORDS)]);
     let renamed = SUM.replace("total", "result");
-    let found = searcher.passages(&Subject::Text(renamed), "sum", None).unwrap().found;
+    let found = searcher.passages(&Subject::Text(renamed), "sum", Stop::NEVER).unwrap().found;
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].matched, found[0].tokens);
-    let found = searcher.passages(&Subject::Text(SUM.to_owned()), "words", None).unwrap().found;
+    let found =
+        searcher.passages(&Subject::Text(SUM.to_owned()), "words", Stop::NEVER).unwrap().found;
     assert!(found.iter().all(|passage| passage.tokens < 20), "{found:?}");
 }

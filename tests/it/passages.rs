@@ -1,8 +1,7 @@
 //! Passages: where exactly do query and hit say the same?
 
-use std::sync::atomic::AtomicBool;
-
 use crate::common::words;
+use cento::Stop;
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
 use cento::join::pairs::{PairOptions, PairRank, best_pairs, pairs};
@@ -17,7 +16,8 @@ pub fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
     for (id, text) in documents {
         let meta = serde_json::Map::new();
         let document = Document::new(*id, *text).with_meta(meta);
-        let signed = cento::index::SignedDocument::new(document, index.config()).unwrap();
+        let signed =
+            cento::index::SignedDocument::new(document, index.config(), Stop::NEVER).unwrap();
         writer.add_signed(signed).unwrap();
     }
     writer.finish().unwrap();
@@ -228,7 +228,7 @@ fn a_token_in_two_passages_counts_once_for_the_rank() {
     let long = query.min_passage(21);
     assert_eq!(searcher.search(&long).unwrap().hits.len(), 1);
     let options = PairOptions { passages: true, ..PairOptions::default() };
-    let (best, stop) = ((PairRank::Passages, 1), AtomicBool::new(false));
+    let (best, stop) = ((PairRank::Passages, 1), Stop::new());
     let pairs = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap().pairs;
     assert_eq!(lengths(&pairs[0].passages.as_ref().unwrap().found), [20, 20]);
     assert_eq!(pairs[0].passage_tokens, Some(30));
@@ -246,8 +246,7 @@ fn the_passages_of_the_best_pairs_are_those_of_all() {
     ];
     let documents: Vec<(&str, &str)> = documents.iter().map(|(id, text)| (*id, &**text)).collect();
     let searcher = index(Config::new("kgram(k=5)", "words", true).unwrap(), &documents);
-    let (options, stop) =
-        (PairOptions { passages: true, ..PairOptions::default() }, AtomicBool::new(false));
+    let (options, stop) = (PairOptions { passages: true, ..PairOptions::default() }, Stop::new());
     let mut all = Vec::new();
     pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
         all.extend(found);
@@ -281,7 +280,7 @@ fn found_by_all(scheme: &str, [a, b]: [&str; 2], min: Option<u32>) -> [Vec<(u32,
     let compared = compared.with_passages_of_at_least(min.unwrap_or(0)).passages;
     let by_comparison = compared.iter().map(|p| (p.tokens, p.similarity)).collect();
     let options = PairOptions { passages: true, min_passage: min, ..PairOptions::default() };
-    let (mut as_pair, stop) = (Vec::new(), AtomicBool::new(false));
+    let (mut as_pair, stop) = (Vec::new(), Stop::new());
     pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
         as_pair.extend(
             found.iter().flat_map(|pair| -> Vec<_> { of(&pair.passages.as_ref().unwrap().found) }),

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::common::{Model, config, document, holds, words};
+use cento::Stop;
 use cento::fault::{Faults, Point};
 use cento::index::{Index, Outcome, SignedDocument, Snapshot, WriterOptions};
 use proptest::prelude::*;
@@ -100,7 +101,7 @@ proptest! {
             match step {
                 Step::Add { id, text } => {
                     let (id, text) = (format!("doc{id}"), words(u64::from(text), 12));
-                    let signed = SignedDocument::new(document(&id, &text), index.config()).unwrap();
+                    let signed = SignedDocument::new(document(&id, &text), index.config(), Stop::NEVER).unwrap();
                     let outcome = own.add_signed(signed).unwrap();
                     prop_assert_eq!(outcome, current.add(&id, text));
                 }

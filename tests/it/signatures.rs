@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use cento::hash::{Digest, mix64};
 use cento::index::{
@@ -105,7 +104,7 @@ fn answers(index: &Index) -> Vec<String> {
             say("best", &answer.map_err(|e| e.to_string()));
         }
     }
-    let never = AtomicBool::new(false);
+    let never = Stop::new();
     let thresholds = Thresholds::default().min_containment(0.2);
     let options = PairOptions {
         thresholds,
@@ -227,8 +226,9 @@ fn signing_a_stored_text_again_stops() {
     let index = of(config, [Document::new("only", words(1, 50))]);
     let searcher = Searcher::new(index.snapshot().unwrap());
     let address = searcher.snapshot().find("only").unwrap().unwrap();
-    let is_stopped = AtomicBool::new(true);
-    let error = searcher.keys_of(address, Stop::on(&is_stopped)).unwrap_err();
+    let stop = Stop::new();
+    stop.set();
+    let error = searcher.keys_of(address, &stop).unwrap_err();
     assert!(matches!(error, Error::Cancelled), "{error}");
     assert!(!searcher.keys_of(address, Stop::NEVER).unwrap().is_empty());
 }

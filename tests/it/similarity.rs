@@ -1,7 +1,6 @@
 //! Thresholds are those of the texts: every conclusion is compared with what the texts' own runs of words say.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicBool;
 
 use cento::hash::mix64;
 use cento::index::{Config, Document, Index, WriterOptions};
@@ -88,7 +87,7 @@ fn truth(a: &str, b: &str, k: usize) -> (f64, f64) {
 fn all_pairs(searcher: &Searcher, against: Option<&Searcher>, least: f64) -> Vec<PairReport> {
     let thresholds = Thresholds::default().min_resemblance(least);
     let options = PairOptions { thresholds, ..PairOptions::default() };
-    let (stop, mut found) = (AtomicBool::new(false), Vec::new());
+    let (stop, mut found) = (Stop::new(), Vec::new());
     let other = against.unwrap_or(searcher).snapshot();
     pairs(searcher, against, &options, 0, &stop, &mut |_, pairs| {
         for pair in pairs {
@@ -191,7 +190,7 @@ fn pairs_are_those_whose_texts_are_alike() {
 fn members_of_a_cluster_are_like_its_representative() {
     for (scheme, k) in SCHEMES {
         for texts in [texts(), notices()] {
-            let (searcher, stop) = (index(scheme, true, &texts), AtomicBool::new(false));
+            let (searcher, stop) = (index(scheme, true, &texts), Stop::new());
             let options = ClusterOptions {
                 thresholds: Thresholds::default().min_resemblance(0.7),
                 linkage: Linkage::Star,
@@ -258,7 +257,7 @@ fn with_boilerplate_pairs_are_alike_in_what_is_left_of_their_texts() {
         let searcher = index(scheme, true, &texts);
         let mut boilerplate = Boilerplate::new(searcher.snapshot().config()).unwrap();
         boilerplate.add_text(&sheet, Stop::NEVER).unwrap();
-        let searcher = searcher.without(boilerplate).unwrap();
+        let searcher = searcher.excluding(boilerplate, Stop::NEVER).unwrap();
         let of_sheet = runs(&sheet, *k);
         let left: Vec<BTreeSet<Vec<&str>>> = texts
             .iter()
@@ -293,7 +292,7 @@ fn with_boilerplate_pairs_are_alike_in_what_is_left_of_their_texts() {
 #[test]
 fn the_most_similar_pairs_are_those_whose_texts_are_alike() {
     for (scheme, k) in &SCHEMES[..4] {
-        let (texts, stop) = (texts(), AtomicBool::new(false));
+        let (texts, stop) = (texts(), Stop::new());
         let searcher = index(scheme, true, &texts);
         let of = |min_resemblance, min_similarity| {
             let options = MostSimilarOptions {

@@ -1,7 +1,6 @@
 //! Several indexes searched as if they were one.
 
-use std::sync::atomic::AtomicBool;
-
+use cento::Stop;
 use cento::hash::hash_bytes;
 use cento::index::{Config, Document, Index, MaxDf, Snapshot, WriterOptions};
 use cento::join::pairs::{PairOptions, PairReport, pairs};
@@ -81,7 +80,7 @@ fn answers(searcher: &Searcher) -> (Vec<Value>, Vec<(String, Option<String>)>) {
 
 /// All pairs with their numbers, in an order of their own.
 fn all_pairs(searcher: &Searcher) -> Vec<Value> {
-    let (stop, mut found) = (AtomicBool::new(false), Vec::new());
+    let (stop, mut found) = (Stop::new(), Vec::new());
     let options = PairOptions { max_df: Some(MaxDf::Documents(20)), ..PairOptions::default() };
     let snapshot = searcher.snapshot();
     pairs(searcher, None, &options, 0, &stop, &mut |_, pairs| {

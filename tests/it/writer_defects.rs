@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::common::fault::{poison_at, silence, unopenable};
 use crate::common::{Model, assert_holds, config, document, words};
 use cento::Error;
+use cento::Stop;
 use cento::fault::{Faults, Point};
 use cento::index::{Config, Index, Outcome, Writer, WriterOptions};
 
@@ -18,8 +19,11 @@ fn a_writer_whose_commit_cannot_be_opened_goes_on_where_it_is() {
         index.set_faults(faults);
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         let add = |writer: &mut Writer, id: &str, seed| {
-            let signed =
-                cento::index::SignedDocument::new(document(id, &words(seed, 30)), &config());
+            let signed = cento::index::SignedDocument::new(
+                document(id, &words(seed, 30)),
+                &config(),
+                Stop::NEVER,
+            );
             writer.add_signed(signed.unwrap()).unwrap()
         };
         assert_eq!(add(&mut writer, "a", 1), Outcome::Added);

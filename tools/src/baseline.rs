@@ -6,9 +6,9 @@
 //! answer the same queries in turns, one thread, after a round that is not counted.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use cento::Stop;
 use cento::index::{Config, Index};
 use cento::search::{Query, Searcher};
 use cento_source::AddOptions;
@@ -128,7 +128,7 @@ impl Baselines {
 
     fn build_cento(&self, path: &Path, store_text: bool) -> Result {
         let index = Index::create(path, config(store_text)?)?;
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let inputs = [self.corpus.clone()];
         cento_source::add(&index, &inputs, &AddOptions::default(), &stop, &mut |_| {})?;
         // Like the baselines: measured when merging has come to rest, in one segment.

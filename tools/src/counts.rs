@@ -14,6 +14,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::Command;
 
+use cento::Stop;
 use cento::hash::{Digest, mix64};
 use cento::scheme::Fingerprint;
 use cento::segment::{
@@ -242,7 +243,7 @@ fn tokenize(analyzer: &str, text: String) -> Result<Round> {
     let analyzer: cento::Analyzer = analyzer.parse()?;
     let mut tokens = Tokens::default();
     Ok(Box::new(move |_| {
-        analyzer.analyze(&text, &mut tokens)?;
+        analyzer.analyze(&text, &mut tokens, Stop::NEVER)?;
         black_box(tokens.hashes.len());
         Ok(())
     }))

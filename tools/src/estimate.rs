@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use cento::Measure;
+use cento::Stop;
 use cento::scheme::{self, Fingerprint};
-use cento::stop::Stop;
 use cento::text::{Side, Tokens, analyzer::Analyzer};
 use cento::{Overlap, hash::hash_bytes};
 use clap::Args;
@@ -156,8 +156,8 @@ fn candidates(texts: &HashMap<String, String>, min_words: usize) -> Result<Vec<(
     let mut lists: HashMap<u64, Vec<u32>> = HashMap::new();
     let (mut sizes, mut tokens, mut signature) = (Vec::new(), Tokens::default(), Vec::new());
     for (at, id) in (0u32..).zip(&ids) {
-        Analyzer::default().analyze(&texts[*id], &mut tokens)?;
-        sketch.sign(&tokens.hashes, &mut signature);
+        Analyzer::default().analyze(&texts[*id], &mut tokens, Stop::NEVER)?;
+        sketch.sign(&tokens.hashes, &mut signature, Stop::NEVER)?;
         if tokens.hashes.len() < min_words {
             signature.clear();
         }
@@ -205,8 +205,8 @@ fn report(spec: &str, pairs: &[(String, String)], texts: &HashMap<String, String
         for id in [a, b] {
             if !made.contains_key(id.as_str()) {
                 let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
-                Analyzer::default().analyze(&texts[id], &mut tokens)?;
-                scheme.sign(&tokens.hashes, &mut signature);
+                Analyzer::default().analyze(&texts[id], &mut tokens, Stop::NEVER)?;
+                scheme.sign(&tokens.hashes, &mut signature, Stop::NEVER)?;
                 let mut keys: Vec<u64> = signature.iter().map(|found| found.key).collect();
                 keys.sort_unstable();
                 keys.dedup();

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
+use cento::Stop;
 use cento::index::{Index, MaxDf};
 use cento::search::{Query, Searcher};
 use cento_source::AddOptions;
@@ -48,7 +48,7 @@ impl Exact {
             let index = Index::create(&self.work, config(false)?)?;
             let commit_every = Some(self.commit_every);
             let options = AddOptions { commit_every, ..AddOptions::default() };
-            let stop = AtomicBool::new(false);
+            let stop = Stop::new();
             let inputs = [self.corpus.clone()];
             cento_source::add(&index, &inputs, &options, &stop, &mut |_| {})?;
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use cento::Stop;
 use cento::Tokens;
 use cento::index::{Index, MaxDf, WriterOptions};
 use cento::search::{Answer, Query, Searcher};
@@ -151,7 +152,7 @@ fn read_texts(searcher: &Searcher, answer: &Answer) -> Result<Duration> {
     for address in addresses {
         let mut tokens = Tokens::default();
         let text = snapshot.document(address)?.text.ok_or("a hit has no text")?;
-        analyzer.analyze(&text, &mut tokens)?;
+        analyzer.analyze(&text, &mut tokens, Stop::NEVER)?;
     }
     Ok(started.elapsed())
 }

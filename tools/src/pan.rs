@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use cento::Stop;
 use cento::compare::align::{Genre, Side, align};
-use cento::stop::Stop;
 use cento::text::{Analyzer, Tokens};
 use clap::Args;
 use serde::Deserialize;
@@ -196,7 +196,7 @@ struct Text {
 impl Text {
     fn new(text: String, analyzer: &Analyzer) -> Result<Text> {
         let mut tokens = Tokens::default();
-        analyzer.analyze(&text, &mut tokens)?;
+        analyzer.analyze(&text, &mut tokens, Stop::NEVER)?;
         let mut points = vec![0; text.len() + 1];
         let mut point = 0;
         for (at, c) in text.char_indices() {

@@ -1,7 +1,6 @@
 //! `cento add`
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -17,6 +16,7 @@ use super::target::{Target, TargetArgs};
 use super::terminal::tell;
 use super::values::{parse_bytes, parse_encoding};
 use super::{Outcome, language};
+use cento::Stop;
 use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
 use cento::{Error, Reason};
@@ -253,7 +253,7 @@ impl Add {
         self.tell(&added?, &not_read)
     }
 
-    fn send(&self, client: &Client, source: SourceOptions, stop: &AtomicBool) -> super::Result {
+    fn send(&self, client: &Client, source: SourceOptions, stop: &Stop) -> super::Result {
         let progress = AddProgress::new(self.format == Format::Json);
         let options = SendOptions {
             source,

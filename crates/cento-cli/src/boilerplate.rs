@@ -6,9 +6,9 @@ use super::extract::source_options;
 use super::messages::Messages;
 use super::terminal::tell;
 use cento::Error;
+use cento::Stop;
 use cento::index::{Config, Index};
 use cento::search::{Boilerplate, Searcher};
-use cento::stop::Stop;
 use cento_report::NotCompared;
 use cento_source::{NoDocument, SourceOptions};
 
@@ -49,7 +49,7 @@ pub fn without_read(
     boilerplate: Option<Boilerplate>,
 ) -> cento::Result<Searcher> {
     match boilerplate {
-        Some(boilerplate) => searcher.without(boilerplate),
+        Some(boilerplate) => searcher.excluding(boilerplate, Stop::NEVER),
         None => Ok(searcher),
     }
 }

@@ -19,7 +19,7 @@ use super::terminal::{line, tell};
 use super::values::parse_encoding;
 use super::whole::LengthArgs;
 use super::{Outcome, Result};
-use cento::stop::Stop;
+use cento::Stop;
 use cento::{Analyzer, Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Run, Searched};

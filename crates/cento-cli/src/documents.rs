@@ -13,9 +13,9 @@ use super::output::{self, Format, bytes, count};
 use super::progress::stop_flag;
 use super::terminal::{self, line};
 use super::{Failure, Outcome, Result};
+use cento::Stop;
 use cento::index::{DocAddress, Index, Snapshot};
 use cento::search::Searcher;
-use cento::stop::Stop;
 use cento::{Error, Reason};
 
 /// List the documents of an index.
@@ -131,7 +131,7 @@ fn for_each(
     let searcher = Searcher::new(Index::open(index)?.snapshot()?);
     let stop = stop_flag();
     let (mut failure, mut is_any) = (None, false);
-    let listed = searcher.for_each_document(filter, Stop::on(&*stop), &mut |address| {
+    let listed = searcher.for_each_document(filter, &stop, &mut |address| {
         is_any = true;
         match each(searcher.snapshot(), address) {
             Ok(()) => Ok(()),

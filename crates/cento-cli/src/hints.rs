@@ -123,12 +123,11 @@ mod tests {
     use std::ops::ControlFlow;
     use std::path::Path;
     use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
 
-    use cento::Measure;
     use cento::index::Index;
     use cento::index::{Config, Training};
     use cento::scheme::frequency::FrequencyTable;
+    use cento::{Measure, Stop};
     use cento_source::{AddOptions, Event, Item, SourceOptions};
 
     use super::*;
@@ -175,7 +174,7 @@ mod tests {
         use cento_remote::{PullOptions, PushOptions, Remote, Watch};
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
-        let watch = Watch { progress: &|_| {}, stop: &AtomicBool::new(false) };
+        let watch = Watch { progress: &|_| {}, stop: Stop::NEVER };
         let change = |name: &str, id: &str| {
             let index = Index::open(path(name)).unwrap();
             let mut writer = index.writer(WriterOptions::default()).unwrap();
@@ -226,7 +225,7 @@ mod tests {
             Index::create(dir.path().join("idx"), Config::new("kgram", "words", true).unwrap());
         let options = AddOptions { memory_bytes: 1 << 20, ..AddOptions::default() };
         let mut shown = Vec::new();
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         cento_source::add(&index.unwrap(), &[file], &options, &stop, &mut |event| {
             if let Event::Failed(error) = event {
                 shown.push(Explained(error).to_string());

@@ -1,17 +1,16 @@
 //! Options that the verbs that join documents share.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
 use super::boilerplate::without;
 use super::output::counted;
 use super::terminal::tell;
+use cento::Stop;
 use cento::index::{Index, MaxDf, Snapshot};
 use cento::join::StopCounts;
 use cento::search::Searcher;
-use cento::stop::Stop;
 
 /// Options for joining an index.
 #[derive(Debug, Clone, Args)]
@@ -35,8 +34,8 @@ impl JoinArgs {
     }
 
     /// Reports on standard error what the limit of document frequency hides of the index that is searched.
-    pub fn tell_stopped(&self, searcher: &Searcher, stop: &AtomicBool) -> cento::Result<()> {
-        let counts = searcher.stop_counts(self.max_df, Stop::on(stop))?;
+    pub fn tell_stopped(&self, searcher: &Searcher, stop: &Stop) -> cento::Result<()> {
+        let counts = searcher.stop_counts(self.max_df, stop)?;
         if let Some(said) = stopped(&counts) {
             tell!("cento: {said}");
         }

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,23 +12,24 @@ use super::hints::Explained;
 use super::messages::Messages;
 use super::output;
 use super::terminal::tell;
-use cento::Error;
+use cento::{Error, Stop};
 use cento_source::{AddReport, Event};
 
-/// Returns a flag that is set when the user or the system asks the process to stop; a second
+/// Returns a handle that is set when the user or the system asks the process to stop; a second
 /// request ends it immediately.
-pub fn stop_flag() -> Arc<AtomicBool> {
+pub fn stop_flag() -> Stop {
     stop_flag_and(|| tell!("cento: stopping; committed documents are kept"))
 }
 
-/// Returns such a flag, and calls `asked` at the first request.
-pub fn stop_flag_and(asked: impl Fn() + Send + 'static) -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
+/// Returns such a handle, and calls `asked` at the first request.
+pub fn stop_flag_and(asked: impl Fn() + Send + 'static) -> Stop {
+    let stop = Stop::new();
     let flag = stop.clone();
     let handler = move || {
-        if flag.swap(true, Ordering::Relaxed) {
+        if flag.is_set() {
             std::process::exit(130);
         }
+        flag.set();
         asked();
     };
     if let Err(error) = ctrlc::set_handler(handler) {

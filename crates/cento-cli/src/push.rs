@@ -1,7 +1,6 @@
 //! `cento push`
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -92,7 +91,7 @@ impl Push {
         every: Duration,
         watch: Watch<'_>,
     ) -> cento::Result<std::io::Result<()>> {
-        while !watch.stop.load(Ordering::Relaxed) {
+        while !watch.stop.is_set() {
             match self.once(remote, watch) {
                 Ok(done) if done.pushed.is_new => {
                     if let Err(error) = self.tell(&done) {
@@ -108,7 +107,7 @@ impl Push {
                 Err(error) => return Err(error),
             }
             let until = Instant::now() + every;
-            while Instant::now() < until && !watch.stop.load(Ordering::Relaxed) {
+            while Instant::now() < until && !watch.stop.is_set() {
                 std::thread::sleep(every.min(Duration::from_millis(50)));
             }
         }

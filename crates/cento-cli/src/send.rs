@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use cento::Stop;
 use cento::index::Document;
 use cento::{Error, Reason, Refusal, Result};
 use cento_client::Client;
@@ -37,7 +37,7 @@ pub fn send(
     client: &Client,
     inputs: &[PathBuf],
     options: &SendOptions,
-    stop: &AtomicBool,
+    stop: &Stop,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<AddReport> {
     let started = Instant::now();
@@ -53,7 +53,7 @@ pub fn send(
     };
     let mut failure = None;
     cento_source::read(inputs, &options.source, &mut |item| {
-        let taken = match stop.load(Ordering::Relaxed) {
+        let taken = match stop.is_set() {
             true => Err(Error::Cancelled),
             false => sending.item(item),
         };

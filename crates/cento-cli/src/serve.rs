@@ -4,7 +4,6 @@ use std::io::IsTerminal;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -20,6 +19,7 @@ use super::values::{parse_bytes, parse_duration};
 use super::{Failure, Outcome, Result};
 use super::{signals, tokens};
 use cento::Error;
+use cento::Stop;
 use cento::scheme::frequency::FrequencyTable;
 #[cfg(feature = "remote")]
 use cento_remote::{Mirror, Watch};
@@ -232,9 +232,9 @@ impl Serve {
         self.run_until(Service::follow(follow, settings)?, stop)
     }
 
-    /// Returns a flag that is set at a request to stop, which is then reported. New tokens are read
+    /// Returns a handle that is set at a request to stop, which is then reported. New tokens are read
     /// at a request for that.
-    fn stop_flag(&self, message: &'static str, reading: Option<Reading>) -> Arc<AtomicBool> {
+    fn stop_flag(&self, message: &'static str, reading: Option<Reading>) -> Stop {
         let (ask, asked) = crossbeam::channel::bounded(1);
         let reload: Option<Box<dyn Fn() + Send>> =
             reading.map(|Reading { path, tokens, known }| {
@@ -250,7 +250,7 @@ impl Serve {
         }
     }
 
-    fn run_until(&self, service: Service, stop: Arc<AtomicBool>) -> Result {
+    fn run_until(&self, service: Service, stop: Stop) -> Result {
         let address = service.address();
         tracing::info!(url = %format!("http://{address}"), index = %printable(&self.names()), "serving");
         service.run(stop)?;
@@ -340,7 +340,7 @@ impl Upstream for Copies {
         self.0.present()
     }
 
-    fn fetch(&self, commit: u64, served: Option<u64>, stop: &AtomicBool) -> cento::Result<PathBuf> {
+    fn fetch(&self, commit: u64, served: Option<u64>, stop: &Stop) -> cento::Result<PathBuf> {
         self.0.fetch(commit, served, Watch { progress: &|_| {}, stop })
     }
 

@@ -3,24 +3,19 @@
 //! SIGTERM and Ctrl-C stop the service. SIGHUP makes it read again the settings that can change, as
 //! in other services; a service in a terminal that was closed stops.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use cento::Stop;
 
-/// Returns a flag that is set at a request to stop, and calls `asked` then; a second request ends
+/// Returns a handle that is set at a request to stop, and calls `asked` then; a second request ends
 /// the process immediately. Calls `reload` at a request to read again, which without `reload` means
 /// to stop.
 #[cfg(unix)]
-pub fn stop_flag(
-    asked: impl Fn() + Send + 'static,
-    reload: Option<Box<dyn Fn() + Send>>,
-) -> Arc<AtomicBool> {
+pub fn stop_flag(asked: impl Fn() + Send + 'static, reload: Option<Box<dyn Fn() + Send>>) -> Stop {
     use std::io::IsTerminal;
-    use std::sync::atomic::Ordering;
 
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = Stop::new();
     let flag = stop.clone();
     let has_terminal = || std::io::stdin().is_terminal() || std::io::stderr().is_terminal();
     let had_terminal = has_terminal();
@@ -29,8 +24,11 @@ pub fn stop_flag(
             let is_closed = had_terminal && !has_terminal();
             match &reload {
                 Some(reload) if signal == SIGHUP && !is_closed => reload(),
-                _ if flag.swap(true, Ordering::Relaxed) => std::process::exit(130),
-                _ => asked(),
+                _ if flag.is_set() => std::process::exit(130),
+                _ => {
+                    flag.set();
+                    asked();
+                }
             }
         }
     };
@@ -44,12 +42,9 @@ pub fn stop_flag(
     stop
 }
 
-/// Returns such a flag where there is no SIGHUP.
+/// Returns such a handle where there is no SIGHUP.
 #[cfg(not(unix))]
-pub fn stop_flag(
-    asked: impl Fn() + Send + 'static,
-    reload: Option<Box<dyn Fn() + Send>>,
-) -> Arc<AtomicBool> {
+pub fn stop_flag(asked: impl Fn() + Send + 'static, reload: Option<Box<dyn Fn() + Send>>) -> Stop {
     // The tokens are read again for as long as a request for that can come.
     std::mem::forget(reload);
     super::progress::stop_flag_and(asked)

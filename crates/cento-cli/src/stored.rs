@@ -1,8 +1,6 @@
 //! Options and helpers of the verbs that work with an object store.
 
 use std::cell::RefCell;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
@@ -10,6 +8,7 @@ use super::output::bytes;
 use super::progress::{Progress, stop_flag_and};
 use super::terminal::tell;
 use cento::Result;
+use cento::Stop;
 use cento_remote::{Remote, Watch};
 
 /// An object store.
@@ -38,7 +37,7 @@ pub fn open(url: &str) -> Result<Remote> {
 
 /// Runs `work` with a progress line and Ctrl-C; shows `message` at a request to stop.
 pub fn watched<T>(message: &'static str, work: impl FnOnce(Watch<'_>) -> Result<T>) -> Result<T> {
-    let stop: Arc<AtomicBool> = stop_flag_and(move || tell!("cento: {message}"));
+    let stop: Stop = stop_flag_and(move || tell!("cento: {message}"));
     let line: RefCell<Option<Progress>> = RefCell::new(None);
     let progress = |progress: cento_remote::Progress| {
         let mut line = line.borrow_mut();

@@ -11,8 +11,8 @@ use super::messages::Messages;
 use super::output;
 use cento::Error;
 use cento::Overlap;
+use cento::Stop;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
-use cento::stop::Stop;
 use cento::text::unseen::Unseen;
 use cento_report::NotCompared;
 use cento_source::{Chunk, EMPTY, Item, PathFilter, SourceOptions, is_by_name, place_of};
@@ -203,7 +203,7 @@ impl Submissions {
     ///
     /// # Errors
     /// When a text is too long, or the index cannot be written; [`Error::Cancelled`] after `stop`.
-    pub fn add_to(&mut self, index: &Index, ignored: &[u64], stop: Stop<'_>) -> cento::Result<()> {
+    pub fn add_to(&mut self, index: &Index, ignored: &[u64], stop: &Stop) -> cento::Result<()> {
         let config = index.config();
         let mut writer = index.writer(WriterOptions {
             memory_bytes: memory::default_bytes() / 2,
@@ -218,7 +218,7 @@ impl Submissions {
                 text.push('\n');
             }
             let document = Document::new(submission.name.clone(), text).checked()?;
-            let signed = SignedDocument::until(document, config, stop)?;
+            let signed = SignedDocument::new(document, config, stop)?;
             writer.add_signed(signed)?;
         }
         writer.finish()

@@ -32,12 +32,11 @@ mod pull;
 mod push;
 mod retention;
 mod store;
-
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use cento::Stop;
 use cento::{ConflictKind, Error, Reason, Result};
 use manifest::{Base, Manifest};
 pub use mirror::Mirror;
@@ -72,7 +71,7 @@ pub struct Watch<'a> {
     /// Called as parts arrive.
     pub progress: &'a dyn Fn(Progress),
     /// Ends the work with [`Error::Cancelled`] soon after it has been set.
-    pub stop: &'a AtomicBool,
+    pub stop: &'a Stop,
 }
 
 impl std::fmt::Debug for Watch<'_> {

@@ -9,13 +9,13 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Manifest, PartDigest};
 use crate::store::Store;
+use cento::Stop;
 use cento::{Error, Result, replace};
 
 /// Hidden, like other files that belong to a directory and are not part of the index.
@@ -36,7 +36,7 @@ impl Turn {
     ///
     /// # Errors
     /// When the lock cannot be taken; [`Error::Cancelled`] soon after `stop` has been set.
-    pub fn wait(dir: &Path, stop: &AtomicBool) -> Result<Turn> {
+    pub fn wait(dir: &Path, stop: &Stop) -> Result<Turn> {
         let path = dir.join(LOCK);
         let failed = |e| Error::io("lock", &path, e);
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
@@ -45,7 +45,7 @@ impl Turn {
             match file.try_lock() {
                 Ok(()) => return Ok(Turn(file)),
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
-                Err(TryLockError::WouldBlock) if stop.load(Ordering::Relaxed) => {
+                Err(TryLockError::WouldBlock) if stop.is_set() => {
                     return Err(Error::Cancelled);
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(PATIENCE),

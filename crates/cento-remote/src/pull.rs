@@ -294,7 +294,7 @@ impl Receiving<'_> {
 
     /// Fetches a part, unless it has arrived already.
     async fn part(&self, part: &Part) -> Result<()> {
-        if self.watch.stop.load(Ordering::Relaxed) {
+        if self.watch.stop.is_set() {
             return Err(Error::Cancelled);
         }
         let hidden = unfinished(self.dir, &part.name);

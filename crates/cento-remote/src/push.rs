@@ -207,7 +207,7 @@ impl Sending<'_> {
         number: usize,
         range: std::ops::Range<u64>,
     ) -> Result<PartDigest> {
-        if self.watch.stop.load(Ordering::Relaxed) {
+        if self.watch.stop.is_set() {
             return Err(Error::Cancelled);
         }
         let bytes = match self.commit.list().file(name) {

@@ -1,8 +1,6 @@
 //! Conversion of answers and lists of pairs into reports.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use cento::join::pairs::PairReport;
 use cento::search::{Answer, Hit, Searcher, Subject};
@@ -28,7 +26,7 @@ impl Searched {
         // Without stored texts passages are ranges of tokens.
         let mut tokens = Tokens::default();
         if passages.any(|passage| passage.unit == Unit::Tokens) {
-            analyzer.analyze(&text, &mut tokens)?;
+            analyzer.analyze(&text, &mut tokens, Stop::NEVER)?;
         }
         let mut sources = Vec::with_capacity(answer.hits.len());
         for hit in &answer.hits {
@@ -54,17 +52,16 @@ impl Joined {
     pub fn read(
         mut pairs: Vec<(PairReport, f64)>,
         searcher: &Searcher,
-        stop: Option<&Arc<AtomicBool>>,
+        stop: &Stop,
         bytes_max: usize,
     ) -> Result<Joined> {
         let snapshot = searcher.snapshot();
         let (mut texts, mut boilerplate) = (HashMap::new(), HashMap::new());
-        let wanted = stop.map_or(Stop::NEVER, |flag| Stop::on(&**flag));
         let (mut shown, mut room) = (0, ReportMemory::of(bytes_max));
         for (pair, _) in &mut pairs {
             if pair.passages.is_none() {
                 let subject = Subject::Id(pair.a.clone());
-                let found = searcher.passages(&subject, &pair.b, stop.cloned())?;
+                let found = searcher.passages(&subject, &pair.b, stop)?;
                 pair.passages_complete = Some(found.complete);
                 pair.passages = Some(found.found.into_iter().map(PairPassage::from).collect());
             }
@@ -74,7 +71,7 @@ impl Joined {
                     && let Some(text) = snapshot.document(address)?.text
                 {
                     if let Some(named) = searcher.boilerplate() {
-                        boilerplate.insert(id.clone(), named.ranges_in(&text, wanted)?);
+                        boilerplate.insert(id.clone(), named.ranges_in(&text, stop)?);
                     }
                     room.take_text(&text);
                     texts.insert(id.clone(), text);
@@ -159,11 +156,11 @@ mod tests {
         }
         writer.finish().unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());
-        let never = AtomicBool::new(false);
+        let never = Stop::new();
         let found = most_similar(&searcher, &MostSimilarOptions::default(), &never).unwrap();
         let shown = |bytes_max: usize| {
             let pairs = found.pairs.iter().map(|found| (found.pair.clone(), found.symmetric));
-            Joined::read(pairs.collect(), &searcher, None, bytes_max).unwrap().pairs.len()
+            Joined::read(pairs.collect(), &searcher, Stop::NEVER, bytes_max).unwrap().pairs.len()
         };
         let pair = 2 * TEXT_TIMES * (text.len() + 2) + PASSAGE_BYTES;
         assert_eq!([0, pair - 1, pair, usize::MAX].map(shown), [0, 0, 1, 3]);

@@ -19,6 +19,7 @@ use super::published::Published;
 use super::shards::Shards;
 use super::turns::{Client, Job, Turns};
 use super::writer::Status;
+use cento::Stop;
 use cento::budget::ByteBudget;
 use cento::search::Searcher;
 use cento::{Error, Result};
@@ -86,11 +87,11 @@ pub struct WriterChannels {
 }
 
 /// Stops a search when its request is dropped.
-struct StopOnDrop(Arc<AtomicBool>);
+struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.set();
     }
 }
 
@@ -211,10 +212,10 @@ impl App {
     pub async fn read_files<T: Send + 'static>(
         &self,
         client: Client,
-        job: impl FnOnce(Arc<AtomicBool>, &mut Job) -> Result<T> + Send + 'static,
+        job: impl FnOnce(Stop, &mut Job) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
         let mut turn = self.files.enter(client)?;
-        let stop = StopOnDrop(Arc::default());
+        let stop = StopOnDrop(Stop::new());
         let is_unwanted = stop.0.clone();
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
         let (tell, done) = oneshot::channel();
@@ -241,12 +242,12 @@ impl App {
     /// few milliseconds, unless it ends sooner anyway.
     pub async fn run<T: Send + 'static>(
         &self,
-        job: impl FnOnce(Arc<AtomicBool>) -> Result<T> + Send + 'static,
+        job: impl FnOnce(Stop) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
         let _place = self.place()?;
         let permit: OwnedSemaphorePermit =
             self.running.clone().acquire_owned().await.map_err(|_| Failure::internal())?;
-        let stop = StopOnDrop(Arc::default());
+        let stop = StopOnDrop(Stop::new());
         let is_unwanted = stop.0.clone();
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
         let done = tokio::task::spawn_blocking(move || {

@@ -7,10 +7,10 @@ mod pace;
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
+use cento::Stop;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -49,7 +49,7 @@ pub async fn serve(
     listener: TcpListener,
     router: Router,
     app: Arc<App>,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
     shutdown_timeout: Duration,
 ) {
     let graceful = GracefulShutdown::new();
@@ -109,8 +109,8 @@ pub async fn serve(
     }
 }
 
-async fn stopped(stop: &AtomicBool) {
-    while !stop.load(Ordering::Relaxed) {
+async fn stopped(stop: &Stop) {
+    while !stop.is_set() {
         tokio::time::sleep(STOP_INTERVAL).await;
     }
 }

@@ -6,7 +6,6 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -15,9 +14,9 @@ use super::app::App;
 use super::body::{Body, Part};
 use super::failure::Failure;
 use super::turns::Job;
+use cento::Stop;
 use cento::budget::Permit;
 use cento::index::Document;
-use cento::stop::Stop;
 use cento::{Error, Result};
 use cento_client::api::{FileReason, NotRead};
 use cento_source::{InFile, Item, Origins, SourceOptions, read_bytes};
@@ -88,7 +87,7 @@ impl Files {
             let empty = (Vec::new(), NotRead::default());
             let mut reading = FilesRead { documents: empty.0, not_read: empty.1, bytes: 0, room };
             let options =
-                SourceOptions { record_bytes_max: bytes_max, stop: Some(stop.clone()), ..source };
+                SourceOptions { record_bytes_max: bytes_max, stop: stop.clone(), ..source };
             for part in files {
                 reading.file(part, (&options, bytes_max), &stop, job)?;
             }
@@ -132,7 +131,7 @@ impl FilesRead {
         &mut self,
         part: Part,
         (options, bytes_max): (&SourceOptions, usize),
-        stop: &AtomicBool,
+        stop: &Stop,
         job: &mut Job,
     ) -> Result<()> {
         let Part { name, file, bytes } = part;
@@ -159,7 +158,7 @@ impl FilesRead {
                 }
                 Item::Failed(error) => self.take(&name, Err(error), bytes_max),
             };
-            failure = taken.and_then(|()| Stop::on(stop).check()).err();
+            failure = taken.and_then(|()| stop.check()).err();
             if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         failure.map_or(Ok(()), Err)

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::metrics::Metrics;
 use super::priority;
 use super::published::Published;
+use cento::Stop;
 use cento::index::Index;
 use cento::{Error, Result};
 
@@ -32,7 +33,7 @@ pub trait Upstream: Send {
     ///
     /// # Errors
     /// When it cannot be fetched, or is damaged.
-    fn fetch(&self, commit: u64, served: Option<u64>, stop: &AtomicBool) -> Result<PathBuf>;
+    fn fetch(&self, commit: u64, served: Option<u64>, stop: &Stop) -> Result<PathBuf>;
 
     /// Keeps only this commit; others are no longer needed.
     fn keep_only(&self, commit: u64);
@@ -144,7 +145,7 @@ impl Following {
 /// The thread of a follower.
 pub struct Follower {
     thread: JoinHandle<()>,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
 }
 
 impl Follower {
@@ -161,7 +162,7 @@ impl Follower {
         let (commit, published) = open_present(upstream.as_ref(), metrics).map_or_else(
             || -> Result<(u64, Published)> {
                 let newest = upstream.newest(None)?.commit;
-                let dir = upstream.fetch(newest, None, &AtomicBool::new(false))?;
+                let dir = upstream.fetch(newest, None, Stop::NEVER)?;
                 Ok((newest, Published::open(&dir, metrics)?))
             },
             Ok,
@@ -176,7 +177,7 @@ impl Follower {
             times: Mutex::new(times),
             lag_max,
         });
-        let stop: Arc<AtomicBool> = Arc::default();
+        let stop = Stop::new();
         let follows = Follows {
             upstream,
             published: published.clone(),
@@ -195,7 +196,7 @@ impl Follower {
 
     /// Ends the thread.
     pub fn join(self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
         self.thread.thread().unpark();
         // A panic has been reported by the thread.
         let _ = self.thread.join();
@@ -221,12 +222,12 @@ struct Follows {
     published: Arc<Published>,
     following: Arc<Following>,
     metrics: Arc<Metrics>,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
 }
 
 impl Follows {
     fn run(&self, interval: Duration) {
-        while !self.stop.load(Ordering::Relaxed) {
+        while !self.stop.is_set() {
             match Error::catch("following", || self.step()) {
                 Ok(()) => {}
                 Err(Error::Cancelled) => return,

@@ -11,17 +11,17 @@ use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, bounded};
 
-use super::command::{Command, ERRORS_MAX, Received, Reply, Unsigned};
+use super::command::{Command, ERRORS_MAX, Received, Unsigned};
 use super::failure::Failure;
 use super::priority;
 use cento::Error;
+use cento::Stop;
 use cento::budget::{ByteBudget, Permit};
 use cento::fault::Point;
 use cento::hash::Digest;
 use cento::index::Index;
 use cento::index::{Document, SignedDocument};
 use cento::search::memory::RESERVED_BYTES_MIN;
-use cento::stop::{Flag, Stop};
 use cento_client::api::{AddResponse, RecordError};
 use cento_source::pipeline::document_place;
 use cento_source::{SourceOptions, for_each_record, parse_record};
@@ -75,21 +75,24 @@ fn sign_all(
     for Unsigned { body, is_lines, commit, mut room, reply } in requests {
         let started = Instant::now();
         let computing = room.metrics.computing();
-        let unwanted = Unwanted(&reply);
-        let (taken, stop) = (&mut room.signatures, Stop::on(&unwanted));
+        let reply = Arc::new(reply);
+        let waiting = reply.clone();
+        let stop = Stop::when(move || waiting.is_unwanted());
+        let taken = &mut room.signatures;
         let signed = catch_unwind(AssertUnwindSafe(|| {
             let usual = body.len().saturating_mul(bytes_a_byte);
-            sign_within(index, &body, is_lines, usual, memory, taken, stop)
+            sign_within(index, &body, is_lines, usual, memory, taken, &stop)
         }));
         let mut signed = signed.unwrap_or_else(|_| {
             tracing::error!("a request triggered a defect; please report it");
             Err(Failure::internal())
         });
-        if unwanted.is_set() {
+        if reply.is_unwanted() {
             room.metrics.stopped_computations.inc();
             signed = Err(Error::Cancelled.into());
         }
-        drop((body, computing));
+        drop((body, computing, stop));
+        let reply = Arc::into_inner(reply).expect("its other owner, the condition, is dropped");
         match signed {
             Ok((documents, response)) => {
                 let command = Command::Add { documents, response, commit, started, room, reply };
@@ -111,16 +114,6 @@ fn unplaced(error: Error) -> Failure {
     }
 }
 
-/// Set when the client has gone, or its request timed out: no part of it has been acknowledged, and
-/// none is added.
-struct Unwanted<'a>(&'a Reply<AddResponse>);
-
-impl Flag for Unwanted<'_> {
-    fn is_set(&self) -> bool {
-        self.0.is_unwanted()
-    }
-}
-
 /// The signed documents of a request, and the response.
 type Added = (Vec<Received>, AddResponse);
 
@@ -134,7 +127,7 @@ fn sign_within(
     usual: usize,
     memory: &Arc<ByteBudget>,
     taken: &mut Option<Permit>,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Added, Failure> {
     let bytes = match sign(index, body, is_lines, usual + RESERVED_BYTES_MIN, stop)? {
         Ok(added) => return Ok(added),
@@ -159,7 +152,7 @@ fn sign(
     body: &[u8],
     is_lines: bool,
     bytes_max: usize,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Result<Added, usize>, Failure> {
     let options = SourceOptions {
         requires_id: true,

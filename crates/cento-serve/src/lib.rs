@@ -39,7 +39,7 @@ mod writer;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use crossbeam::channel::Sender;
@@ -52,6 +52,7 @@ pub use ipnet::IpNet;
 pub use tokens::{Role, Tokens};
 
 use app::{App, Source, WriterChannels};
+use cento::Stop;
 use cento::budget::ByteBudget;
 use cento::fault::Faults;
 use cento::index::Index;
@@ -280,7 +281,7 @@ impl Service {
     ///
     /// # Errors
     /// When the threads that answer cannot be started, or the last commit fails.
-    pub fn run(self, stop: Arc<AtomicBool>) -> Result<()> {
+    pub fn run(self, stop: Stop) -> Result<()> {
         let Service { dir, listener, app, changes } = self;
         allocator::give_back();
         let shutdown_timeout = app.settings.shutdown_timeout;
@@ -299,7 +300,7 @@ impl Service {
             let serve =
                 connection::serve(listener, router, app.clone(), stop.clone(), shutdown_timeout);
             let mark = async {
-                while !stop.load(Ordering::Relaxed) {
+                while !stop.is_set() {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
                 app.is_stopping.store(true, Ordering::Relaxed);

@@ -6,14 +6,13 @@
 //! budget yet.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use cento::Stop;
 use cento::budget::{ByteBudget, Permit};
 use cento::index::{Config, Signature};
 use cento::search::memory::{
     QueryMemory, RESERVED_BYTES_MIN, of_comparison, of_passages, of_search,
 };
-use cento::stop::Stop;
 use cento::{Error, Result};
 
 /// Shorter texts fit into the memory that is not reserved.
@@ -28,7 +27,7 @@ pub fn for_searches(
     budget: &Arc<ByteBudget>,
     config: &Config,
     texts: (&[&str], &[&str]),
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<Permit>> {
     let bytes = of_searches(budget, config, texts, 0, stop)?;
     reserve(budget, bytes, stop)
@@ -45,7 +44,7 @@ pub fn for_pairs(
     config: &Config,
     (documents, boilerplate): (&[&str], &[&str]),
     finds_passages: bool,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<(Option<Permit>, usize)> {
     let mut threads = cento::available_threads();
     let texts = (documents, boilerplate);
@@ -66,14 +65,14 @@ fn of_largest_pair(
     budget: &Arc<ByteBudget>,
     config: &Config,
     documents: &[&str],
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<usize> {
     let analyzer = config.analyzer.of_passages();
     let longest = documents.iter().map(|text| text.len()).max().unwrap_or_default();
     let scratch = analyzer.scratch_bytes(longest);
     let _scratch = reserve(budget, scratch, stop)?;
     let mut part = Vec::new();
-    let count = |text: &&str| analyzer.for_each_part(text, &mut part, &mut |_| {}, Stop::on(stop));
+    let count = |text: &&str| analyzer.for_each_part(text, &mut part, &mut |_| {}, stop);
     let mut tokens: Vec<u32> = documents.iter().map(count).collect::<Result<_>>()?;
     tokens.sort_unstable_by(|a, b| b.cmp(a));
     let [first, second] = [0, 1].map(|at| tokens.get(at).copied().unwrap_or_default());
@@ -96,7 +95,7 @@ fn of_searches(
     config: &Config,
     (texts, boilerplate): (&[&str], &[&str]),
     token_bytes: usize,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<usize> {
     let mut text_bytes = 0;
     let mut of = |texts: &[&str], token_bytes: usize| -> Result<usize> {
@@ -129,7 +128,7 @@ const REPORT_BYTES: usize = 64 << 20;
 pub fn for_report(
     budget: &Arc<ByteBudget>,
     text_bytes: usize,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<(Option<Permit>, usize)> {
     let sources = REPORT_BYTES.min(budget.bytes_max() / 2);
     // The text is held as its parts, each with markup.
@@ -145,7 +144,7 @@ pub fn for_comparison(
     budget: &Arc<ByteBudget>,
     config: &Config,
     [query, document]: [&str; 2],
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Option<Permit>> {
     if query.len() + document.len() <= TEXT_BYTES_MIN {
         return Ok(None);
@@ -175,11 +174,11 @@ fn costs_of(
     budget: &Arc<ByteBudget>,
     config: &Config,
     texts: &[&str],
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Vec<Cost>> {
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or_default();
     let _scratch = reserve(budget, config.analyzer.scratch_bytes(longest), stop)?;
-    let (mut part, stop) = (Vec::new(), Stop::on(stop));
+    let (mut part, stop) = (Vec::new(), stop);
     let cost = |text: &&str| {
         stop.check()?;
         let signature = config.cost_of_signing(text, &mut part, stop)?;
@@ -188,8 +187,8 @@ fn costs_of(
     texts.iter().map(cost).collect()
 }
 
-fn reserve(budget: &Arc<ByteBudget>, bytes: usize, stop: &AtomicBool) -> Result<Option<Permit>> {
-    let is_wanted = || !stop.load(Ordering::Relaxed);
+fn reserve(budget: &Arc<ByteBudget>, bytes: usize, stop: &Stop) -> Result<Option<Permit>> {
+    let is_wanted = || !stop.is_set();
     if bytes <= RESERVED_BYTES_MIN {
         return Ok(None);
     }
@@ -212,7 +211,7 @@ mod tests {
         let scratch = config.analyzer.scratch_bytes(text.len());
         let budget = ByteBudget::new(scratch + (1 << 20));
         let held = budget.try_enter(2 << 20).unwrap();
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         std::thread::scope(|scope| {
             let costs =
                 scope.spawn(|| costs_of(&budget, &config, &[text.as_str()], &stop).map(|_| ()));

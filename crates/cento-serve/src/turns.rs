@@ -8,11 +8,11 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::failure::Failure;
+use cento::Stop;
 use cento::{Error, Result};
 
 /// The maximum number of requests whose files are read or wait for it.
@@ -127,14 +127,14 @@ impl Job {
     ///
     /// # Errors
     /// [`Error::Cancelled`] soon after `stop`.
-    pub fn wait(&mut self, stop: &AtomicBool) -> Result<()> {
+    pub fn wait(&mut self, stop: &Stop) -> Result<()> {
         let turns = self.turns.clone();
         let mut state = turns.lock();
         self.end_turn(&mut state);
         state.waiting.push((self.number, self.client));
         loop {
             let is_first = state.first() == Some(self.number);
-            let is_unwanted = stop.load(Ordering::Relaxed);
+            let is_unwanted = stop.is_set();
             if is_unwanted || (is_first && state.taken < turns.at_a_time) {
                 state.waiting.retain(|(job, _)| *job != self.number);
             }
@@ -196,7 +196,7 @@ mod tests {
         // 100 documents of one client once kept all others waiting for 30 s, searches too.
         let turns = Turns::new(1);
         let (events, heard) = mpsc::channel();
-        let never = AtomicBool::new(false);
+        let never = Stop::new();
         let mut many = turns.enter(Client::Token(0)).unwrap();
         many.wait(&never).unwrap();
         let mut one = turns.enter(Client::Token(1)).unwrap();
@@ -225,11 +225,11 @@ mod tests {
     #[test]
     fn with_two_places_no_client_has_both_while_another_waits() {
         let turns = Turns::new(2);
-        let never = AtomicBool::new(false);
+        let never = Stop::new();
         let mut jobs = [0, 0, 1].map(|client| turns.enter(Client::Token(client)).unwrap());
         jobs[0].wait(&never).unwrap();
         jobs[1].wait(&never).unwrap();
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         std::thread::scope(|scope| {
             let [first, second, other] = &mut jobs;
             let waiting = scope.spawn(|| other.wait(&never).unwrap());
@@ -244,7 +244,7 @@ mod tests {
                 std::thread::yield_now();
             }
             assert!(second.is_running && turns.lock().taken == 2);
-            stop.store(true, Ordering::Relaxed);
+            stop.set();
             assert!(ended.join().unwrap(), "who waits learns that nobody wants it");
         });
     }

@@ -5,7 +5,7 @@
 //! before.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use super::metrics::Metrics;
 use super::priority;
 use super::published::Published;
 use super::writer::Status;
+use cento::Stop;
 use cento::{Error, Result};
 
 /// The time between two checks.
@@ -21,7 +22,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The thread that checks.
 pub struct Watcher {
     thread: JoinHandle<()>,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
 }
 
 impl Watcher {
@@ -34,11 +35,11 @@ impl Watcher {
         metrics: Arc<Metrics>,
         status: Arc<Status>,
     ) -> Result<Watcher> {
-        let stop: Arc<AtomicBool> = Arc::default();
+        let stop = Stop::new();
         let is_over = stop.clone();
         let look = move || {
             priority::give_way();
-            while !is_over.load(Ordering::Relaxed) {
+            while !is_over.is_set() {
                 let seen = Error::catch("looking for commits", || published.refresh(&metrics));
                 let was_stale = status.stale.swap(seen.is_err(), Ordering::Relaxed);
                 if let (Err(error), false) = (seen, was_stale) {
@@ -55,7 +56,7 @@ impl Watcher {
 
     /// Ends the thread.
     pub fn join(self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
         self.thread.thread().unpark();
         // A panic has been reported by the thread.
         let _ = self.thread.join();

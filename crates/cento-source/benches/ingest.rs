@@ -7,8 +7,8 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
+use cento::Stop;
 use cento::fault::Faults;
 use cento::hash::mix64;
 use cento::index::{Config, Index};
@@ -59,7 +59,7 @@ fn ingest(c: &mut Criterion) {
         };
         let config = config(false);
         b.iter(|| {
-            let stop = AtomicBool::new(false);
+            let stop = Stop::new();
             let inputs = std::slice::from_ref(&corpus);
             pipeline::run(inputs, &config, &pipeline, &stop, &|_, _| false, &mut |_| Ok(()))
                 .unwrap();
@@ -79,7 +79,7 @@ fn ingest(c: &mut Criterion) {
                 let path = dir.path().join(format!("{kind}-{round}"));
                 let index = Index::create(&path, config()).unwrap();
                 let inputs = std::slice::from_ref(&corpus);
-                add(&index, inputs, &options, &AtomicBool::new(false), &mut |_| {}).unwrap();
+                add(&index, inputs, &options, Stop::NEVER, &mut |_| {}).unwrap();
                 drop(index);
                 std::fs::remove_dir_all(path).unwrap();
             });
@@ -103,13 +103,15 @@ fn sign(c: &mut Criterion) {
     group.throughput(Throughput::Bytes(texts.iter().map(|text| text.len() as u64).sum()));
     group.sample_size(10);
     group.bench_function("tokenise", |b| {
-        b.iter(|| texts.iter().for_each(|text| analyzer.analyze(text, &mut tokens).unwrap()));
+        b.iter(|| {
+            texts.iter().for_each(|text| analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap())
+        });
     });
     group.bench_function("tokenise and winnow", |b| {
         b.iter(|| {
             for text in &texts {
-                analyzer.analyze(text, &mut tokens).unwrap();
-                scheme.sign(&tokens.hashes, &mut signature);
+                analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap();
+                scheme.sign(&tokens.hashes, &mut signature, Stop::NEVER).unwrap();
             }
         });
     });

@@ -1,9 +1,9 @@
 //! Adding whole sources to the index.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use cento::Stop;
 use cento::index::{Index, Outcome, WriterOptions};
 use cento::text::is_white_space;
 use cento::text::unseen::Unseen;
@@ -115,7 +115,7 @@ pub fn add(
     index: &Index,
     inputs: &[PathBuf],
     options: &AddOptions,
-    stop: &AtomicBool,
+    stop: &Stop,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<AddReport> {
     let started = Instant::now();

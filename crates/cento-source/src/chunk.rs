@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use cento::index::{Document, IdSource};
-use cento::stop::Stop;
 use cento::text::unseen::Unseen;
 use cento::{Error, Result};
 
@@ -157,8 +156,8 @@ impl Chunk {
                 return Ok((Extracted { text, hidden, ..Extracted::default() }, origins));
             }
             (ChunkKind::Document, Some(extraction)) => {
-                let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
-                let extracted = extraction.text_of_until(&self.bytes, stop);
+                let stop = &options.stop;
+                let extracted = extraction.text_of(&self.bytes, stop);
                 stop.check()?;
                 return match extracted {
                     Ok(extracted) => Ok((extracted, None)),
@@ -166,7 +165,7 @@ impl Chunk {
                 };
             }
             (ChunkKind::Reader(at), _) => {
-                let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
+                let stop = &options.stop;
                 let read = options.readers.text_of(at, &self.bytes, stop);
                 stop.check()?;
                 return read.map(|read| (read, None)).map_err(|why| unread(&self.path, why));

@@ -1,9 +1,9 @@
 //! Deduplication of whole sources.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use cento::Result;
+use cento::Stop;
 use cento::index::Index;
 use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record};
 use cento::search::Searcher;
@@ -24,7 +24,7 @@ pub fn dedup(
     source: &SourceOptions,
     options: &DedupOptions,
     from: Progress,
-    stop: &AtomicBool,
+    stop: &Stop,
     sink: &mut dyn FnMut(Event<'_>) -> Result<()>,
 ) -> Result<()> {
     let pipeline = PipelineOptions {

@@ -55,9 +55,8 @@ mod xml;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
+use cento::Stop;
 use cento::index::Document;
 use cento::{Error, Reason, Refusal, Result};
 
@@ -137,7 +136,7 @@ pub struct SourceOptions {
     pub tables: Option<Tables>,
     /// Set when no consumer waits for the documents any more: the processes that extract texts are
     /// then ended.
-    pub stop: Option<Arc<AtomicBool>>,
+    pub stop: Stop,
 }
 
 impl Default for SourceOptions {
@@ -164,7 +163,7 @@ impl Default for SourceOptions {
             extraction: None,
             readers: Readers::default(),
             tables: None,
-            stop: None,
+            stop: Stop::default(),
         }
     }
 }

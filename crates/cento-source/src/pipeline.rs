@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+
 use std::time::Duration;
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
@@ -27,6 +27,7 @@ pub use signing::document_place;
 pub(crate) use signing::sign_alone;
 
 use crate::{Chunk, ChunkKind, Item, SourceOptions};
+use cento::Stop;
 use cento::budget::{ByteBudget, Permit};
 use cento::fault::Faults;
 use cento::hash::Digest;
@@ -125,7 +126,7 @@ pub fn run(
     inputs: &[PathBuf],
     config: &Config,
     options: &PipelineOptions,
-    stop: &AtomicBool,
+    stop: &Stop,
     is_known: &(dyn Fn(&Document, Digest) -> bool + Sync),
     sink: &mut dyn FnMut(Output) -> Result<()>,
 ) -> Result<()> {
@@ -349,13 +350,13 @@ fn place_of(chunk: &Chunk) -> String {
 fn take_in_order(
     done: &Receiver<Numbered<Result<Vec<Prepared>>>>,
     large: &Large<'_>,
-    stop: &AtomicBool,
+    stop: &Stop,
     sink: &mut dyn FnMut(Output) -> Result<()>,
 ) -> Result<()> {
     let mut early = BTreeMap::new();
     let mut next = 0;
     loop {
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_set() {
             return Err(Error::Cancelled);
         }
         match done.recv_timeout(STOP_INTERVAL) {
@@ -372,7 +373,7 @@ fn take_in_order(
         }
         while let Some(batch) = early.remove(&next) {
             for made in batch.item? {
-                if stop.load(Ordering::Relaxed) {
+                if stop.is_set() {
                     return Err(Error::Cancelled);
                 }
                 sink(match made {
@@ -391,7 +392,7 @@ mod tests {
     use super::*;
     use cento::fault::Point;
     use std::sync::Arc;
-    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     fn config() -> Config {
         Config::new("winnow(k=5,w=10)", "words", true).unwrap()
@@ -420,7 +421,7 @@ mod tests {
 
     fn run_all(config: &Config, options: &PipelineOptions, inputs: &[PathBuf]) -> Vec<String> {
         let mut taken = Vec::new();
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         run(inputs, config, options, &stop, &|_, _| false, &mut |output| {
             taken.push(match output {
                 Output::Signed { signed, .. } => {
@@ -466,7 +467,7 @@ mod tests {
             let document_bytes_max = 16 << 20;
             let options =
                 PipelineOptions { keeps_texts, document_bytes_max, faults, ..options(2, 1 << 30) };
-            let (mut taken, stop) = (Vec::new(), AtomicBool::new(false));
+            let (mut taken, stop) = (Vec::new(), Stop::new());
             run(&inputs, &config, &options, &stop, &|_, _| false, &mut |output| {
                 let Output::Signed { signed, text_bytes } = output else { panic!("{output:?}") };
                 taken.push((signed, text_bytes));
@@ -506,12 +507,12 @@ mod tests {
     fn a_run_that_is_stopped_ends_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let inputs = corpus(&dir, 20_000);
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let mut taken = 0;
         let outcome =
             run(&inputs, &config(), &options(2, 1 << 20), &stop, &|_, _| false, &mut |_| {
                 taken += 1;
-                stop.store(true, Ordering::Relaxed);
+                stop.set();
                 Ok(())
             });
         assert!(matches!(outcome, Err(Error::Cancelled)));
@@ -522,7 +523,7 @@ mod tests {
     fn the_error_of_the_sink_ends_the_run() {
         let dir = tempfile::tempdir().unwrap();
         let inputs = corpus(&dir, 20_000);
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let refuse = &mut |_| Err(Error::input("here", "no"));
         let outcome = run(&inputs, &config(), &options(2, 1 << 20), &stop, &|_, _| false, refuse);
         assert_eq!(outcome.unwrap_err().to_string(), "here: no");
@@ -538,7 +539,7 @@ mod tests {
             false
         };
         for threads in [1, 3] {
-            let stop = AtomicBool::new(false);
+            let stop = Stop::new();
             let options = options(threads, 1 << 20);
             let mut taken = 0;
             let outcome = run(&inputs, &config(), &options, &stop, &is_known, &mut |_| {

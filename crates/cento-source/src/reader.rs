@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cento::stop::Stop;
+use cento::Stop;
 
 use crate::extract::{Extracted, TEXT_BYTES_MAX};
 use crate::sniff::has_ending;
@@ -76,7 +76,7 @@ impl Readers {
         &self,
         at: usize,
         bytes: &[u8],
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Extracted, String> {
         let Some(reader) = self.all.get(at) else { return Err("its reader is not there".into()) };
         let mut command = reader.command();
@@ -113,7 +113,7 @@ fn run(
     mut command: Command,
     bytes: &[u8],
     time_max: Duration,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<String, String> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -150,7 +150,7 @@ fn run(
 fn wait(
     child: &mut Child,
     time_max: Duration,
-    stop: Stop<'_>,
+    stop: &Stop,
     is_done: &dyn Fn() -> bool,
 ) -> Result<Option<std::process::ExitStatus>, String> {
     let until = Instant::now() + time_max;

@@ -7,14 +7,14 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cento::Stop;
 use cento::compare;
 use cento::fault::Faults;
 use cento::index::{Config, Index};
 use cento::search::{Query, Searcher, memory};
-use cento::stop::Stop;
 use cento_source::{AddOptions, AddReport, Event, SourceOptions, add, parse_record};
 
 use cento_source::pipeline::{self, Output, PipelineOptions};
@@ -131,7 +131,7 @@ fn added(path: &Path, config: Config, memory_bytes: usize) -> (usize, AddReport,
     let options = AddOptions { threads: 2, memory_bytes, ..AddOptions::default() };
     let mut failed = Vec::new();
     let (peak, report) = peak_of(|| {
-        add(&index, &[path.to_owned()], &options, &AtomicBool::new(false), &mut |event| {
+        add(&index, &[path.to_owned()], &options, Stop::NEVER, &mut |event| {
             if let Event::Failed(error) = event {
                 failed.push(error.to_string());
             }
@@ -188,7 +188,7 @@ fn a_large_document_that_was_known_and_has_changed_since_is_refused_and_named() 
         std::fs::write(&path, texts.iter().map(line).collect::<String>()).unwrap();
         let options = AddOptions { threads: 1, memory_bytes, ..AddOptions::default() };
         let mut failed = Vec::new();
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         let report = add(&index, std::slice::from_ref(&path), &options, &stop, &mut |event| {
             if let Event::Failed(error) = event {
                 failed.push(error.to_string());
@@ -244,7 +244,7 @@ fn two_large_documents_are_never_signed_at_once() {
     let [one, six] = [1, 6].map(|count| {
         let inputs = [lines(dir.path(), &[&large], count)];
         let (peak, signed) = peak_of(|| {
-            let (mut signed, stop) = (0, AtomicBool::new(false));
+            let (mut signed, stop) = (0, Stop::new());
             let sink = &mut |output| {
                 signed += usize::from(matches!(output, Output::Signed { .. }));
                 Ok(())

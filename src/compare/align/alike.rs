@@ -58,7 +58,7 @@ pub fn may_be(
     of_query: &QueryWords,
     open: &[bool],
     (sentences, tokens): (&[Range<usize>], &[u64]),
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<bool> {
     let q = &of_query.sentences;
     let open: Vec<usize> = (0..q.count()).filter(|&at| open[at]).collect();
@@ -262,7 +262,7 @@ struct Frequent {
 
 impl Frequent {
     /// Returns the words that are in more than `many` sentences.
-    fn new(d: &Sentences, words: &Places, many: usize, stop: Stop<'_>) -> Result<Frequent> {
+    fn new(d: &Sentences, words: &Places, many: usize, stop: &Stop) -> Result<Frequent> {
         let mut frequent: Vec<(Reverse<usize>, u32)> = Vec::new();
         for number in 0..words.count() {
             stop.check_at(number as usize)?;

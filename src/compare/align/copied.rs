@@ -93,7 +93,7 @@ impl Seeds {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn new(query: &[u64], stop: Stop<'_>) -> Result<Seeds> {
+    pub fn new(query: &[u64], stop: &Stop) -> Result<Seeds> {
         Seeds::of_length::<SEED_TOKENS>(query, stop)
     }
 
@@ -101,7 +101,7 @@ impl Seeds {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn of_length<const LEN: usize>(query: &[u64], stop: Stop<'_>) -> Result<Seeds> {
+    pub fn of_length<const LEN: usize>(query: &[u64], stop: &Stop) -> Result<Seeds> {
         let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
         numbers.reserve(query.len().min(ROOM));
         let mut in_order = Vec::with_capacity(query.len());
@@ -503,7 +503,7 @@ mod tests {
         let flag = After::looks(1);
         let query: Vec<u64> = (0..1 << 17).collect();
         let seeds = seeds(&query);
-        let mut steps = Steps::unbounded(Stop::on(&flag));
+        let mut steps = Steps::unbounded(flag.stop());
         let stopped = first_matches((&query, &seeds), &[1, 2, 4], usize::MAX, &mut steps);
         assert!(matches!(stopped, Err(Error::Cancelled)));
         assert!(steps.taken() <= 3 * STEPS_BETWEEN_LOOKS);

@@ -19,7 +19,7 @@ impl HashFilter {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn new(hashes: impl ExactSizeIterator<Item = u64>, stop: Stop<'_>) -> Result<HashFilter> {
+    pub fn new(hashes: impl ExactSizeIterator<Item = u64>, stop: &Stop) -> Result<HashFilter> {
         let words = (hashes.len() * HashFilter::BITS_A_HASH).div_ceil(64).next_power_of_two();
         let mut known = HashFilter { bits: vec![0; words] };
         for (at, hash) in hashes.enumerate() {
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn noting_many_hashes_is_stopped() {
         let flag = After::looks(1);
-        let stopped = HashFilter::new(hashes(0..3 * PLACES_BETWEEN_LOOKS as u32), Stop::on(&flag));
+        let stopped = HashFilter::new(hashes(0..3 * PLACES_BETWEEN_LOOKS as u32), flag.stop());
         assert!(matches!(stopped, Err(Error::Cancelled)));
         assert_eq!(flag.count(), 2);
     }

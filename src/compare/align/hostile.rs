@@ -16,7 +16,7 @@ struct Text {
 impl Text {
     fn new(text: String) -> Text {
         let mut tokens = Tokens::default();
-        Analyzer::default().analyze(&text, &mut tokens).unwrap();
+        Analyzer::default().analyze(&text, &mut tokens, Stop::NEVER).unwrap();
         Text { text, tokens }
     }
 
@@ -248,9 +248,9 @@ fn preparing_a_query_is_stopped_while_its_seeds_are_numbered() {
     for (name, texts) in pairs(1 << 16) {
         let query = texts[0].side();
         let flag = After::looks(u64::MAX);
-        sentences::ranges(query, Stop::on(&flag)).unwrap();
+        sentences::ranges(query, flag.stop()).unwrap();
         let of_sentences = flag.count();
-        Prepared::new(query, Genre::Prose, Stop::on(&flag)).unwrap();
+        Prepared::new(query, Genre::Prose, flag.stop()).unwrap();
         let of_seeds = flag.count() - 2 * of_sentences;
         let places = query.tokens.hashes.len() / PLACES_BETWEEN_LOOKS;
         assert!(of_seeds > places as u64, "{name}: {of_seeds} looks in {places}");
@@ -262,13 +262,13 @@ fn an_alignment_ends_at_the_look_at_which_nobody_waits_any_more() {
     for (name, texts) in pairs(1 << 16) {
         let [a, b] = &texts;
         let flag = After::looks(u64::MAX);
-        let mut steps = Steps::unbounded(Stop::on(&flag));
+        let mut steps = Steps::unbounded(flag.stop());
         aligned(&texts, &mut steps).unwrap();
         let (looks, steps) = (flag.count(), steps.taken());
         assert!(looks > steps / (2 * STEPS_BETWEEN_LOOKS), "{name}: {looks} looks, {steps} steps");
         for looks_max in [0, 1, looks / 2, looks - 1] {
             let flag = After::looks(looks_max);
-            let stopped = align(a.side(), b.side(), Genre::Prose, Stop::on(&flag));
+            let stopped = align(a.side(), b.side(), Genre::Prose, flag.stop());
             assert!(matches!(stopped, Err(crate::Error::Cancelled)), "{name}");
             assert_eq!(flag.count(), looks_max + 1, "{name}");
         }

@@ -128,7 +128,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
-    pub fn new(query: Side<'_>, genre: Genre, stop: Stop<'_>) -> Result<Prepared> {
+    pub fn new(query: Side<'_>, genre: Genre, stop: &Stop) -> Result<Prepared> {
         let tokens = &query.tokens.hashes[..];
         let (seeds, sentences) = match genre {
             Genre::Prose => (copied::Seeds::new(tokens, stop)?, sentences::ranges(query, stop)?),
@@ -144,7 +144,7 @@ impl Prepared {
     }
 
     /// Returns the words of the query, which has these tokens.
-    fn words(&self, tokens: &[u64], stop: Stop<'_>) -> Result<&QueryWords> {
+    fn words(&self, tokens: &[u64], stop: &Stop) -> Result<&QueryWords> {
         if let Some(words) = self.words.get() {
             return Ok(words);
         }
@@ -161,12 +161,7 @@ impl Prepared {
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
-pub fn align(
-    query: Side<'_>,
-    document: Side<'_>,
-    genre: Genre,
-    stop: Stop<'_>,
-) -> Result<Alignment> {
+pub fn align(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -> Result<Alignment> {
     align_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
 }
 
@@ -177,7 +172,7 @@ pub fn align(
 pub fn align_prepared(
     query: (Side<'_>, &Prepared),
     document: Side<'_>,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Alignment> {
     let tokens = (query.0.tokens.hashes.len() + document.tokens.hashes.len()) as u64;
     let mut steps = Steps::new(STAGE_STEPS_MAX + STAGE_STEPS_A_TOKEN * tokens, stop);

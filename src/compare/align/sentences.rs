@@ -44,7 +44,7 @@ impl Sentences {
         ranges: Vec<Range<usize>>,
         tokens: &[u64],
         mut number_of: impl FnMut(u64) -> u32,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Sentences> {
         let mut words: Vec<Word> = Vec::with_capacity(tokens.len());
         let mut starts = Vec::with_capacity(ranges.len() + 1);
@@ -102,7 +102,7 @@ impl Sentences {
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn ranges(side: Side<'_>, stop: Stop<'_>) -> Result<Vec<Range<usize>>> {
+pub fn ranges(side: Side<'_>, stop: &Stop) -> Result<Vec<Range<usize>>> {
     let spans = &side.tokens.spans;
     let (mut ranges, mut start) = (Vec::new(), 0);
     for end in 1..=spans.len() {

@@ -208,7 +208,7 @@ mod tests {
     fn aligned(a: &str, b: &str) -> Vec<Aligned> {
         let [a_tokens, b_tokens] = [a, b].map(|text| {
             let mut tokens = Tokens::default();
-            Analyzer::default().analyze(text, &mut tokens).unwrap();
+            Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
             tokens
         });
         let (a, b) = (Side { text: a, tokens: &a_tokens }, Side { text: b, tokens: &b_tokens });

@@ -42,7 +42,7 @@ const LOOKUP_STEPS: u64 = 32;
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn seeds(query: &[u64], stop: Stop<'_>) -> Result<Seeds> {
+pub fn seeds(query: &[u64], stop: &Stop) -> Result<Seeds> {
     Seeds::of_length::<TILE_TOKENS_MIN>(query, stop)
 }
 
@@ -263,7 +263,7 @@ mod tests {
         let flag = After::looks(3);
         let program = distinct(0, 1 << 18);
         let seeds = seeds(&program, Stop::NEVER).unwrap();
-        let steps = &mut Steps::unbounded(Stop::on(&flag));
+        let steps = &mut Steps::unbounded(flag.stop());
         let stopped = tiles((&program, &seeds), &program, steps);
         assert!(matches!(stopped, Err(Error::Cancelled)));
     }

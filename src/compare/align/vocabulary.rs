@@ -32,7 +32,7 @@ impl QueryWords {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn new(ranges: Vec<Range<usize>>, tokens: &[u64], stop: Stop<'_>) -> Result<QueryWords> {
+    pub fn new(ranges: Vec<Range<usize>>, tokens: &[u64], stop: &Stop) -> Result<QueryWords> {
         let mut numbers = Numbers::default();
         numbers.reserve(tokens.len().min(ROOM));
         let number_of = |hash| {
@@ -66,7 +66,7 @@ fn says_of(count: u32, sentences: usize) -> f64 {
 }
 
 /// Adds up the number of sentences that have each word.
-fn count(counts: &mut [u32], sentences: &Sentences, stop: Stop<'_>) -> Result<()> {
+fn count(counts: &mut [u32], sentences: &Sentences, stop: &Stop) -> Result<()> {
     for (at, word) in sentences.all_words().iter().enumerate() {
         stop.check_at(at)?;
         counts[word.number as usize] += 1;
@@ -97,7 +97,7 @@ impl Vocabulary<'_> {
     pub fn new<'a>(
         words: &'a QueryWords,
         (ranges, tokens): (Vec<Range<usize>>, &[u64]),
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Vocabulary<'a>> {
         let of_query = words.count();
         let mut others = Numbers::default();
@@ -152,7 +152,7 @@ impl Vocabulary<'_> {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn places(&self, stop: Stop<'_>) -> Result<Places> {
+    pub fn places(&self, stop: &Stop) -> Result<Places> {
         let count = self.of_query;
         let mut starts = vec![0u32; count + 1];
         for (at, word) in self.d.all_words().iter().enumerate() {

@@ -74,21 +74,21 @@ pub(super) const HAMMING: Family = Family {
 };
 
 /// Returns a similarity by tokens inserted, deleted and replaced.
-pub fn levenshtein(a: &[u64], b: &[u64], stop: Stop<'_>) -> Result<f64> {
+pub fn levenshtein(a: &[u64], b: &[u64], stop: &Stop) -> Result<f64> {
     let len = a.len().max(b.len());
     let (a, b) = apart(a, b);
     Ok(share_kept(myers(a, b, &mut Steps::unbounded(stop))?, len))
 }
 
 /// Returns a similarity that counts a swap of neighbours as one change.
-pub fn damerau(a: &[u64], b: &[u64], stop: Stop<'_>) -> Result<f64> {
+pub fn damerau(a: &[u64], b: &[u64], stop: &Stop) -> Result<f64> {
     let len = a.len().max(b.len());
     let (a, b) = apart(a, b);
     Ok(share_kept(zhao(a, b, &mut Steps::unbounded(stop))?, len))
 }
 
 /// Returns the length of the longest common subsequence, as a share of the longer text.
-pub fn lcs(a: &[u64], b: &[u64], stop: Stop<'_>) -> Result<f64> {
+pub fn lcs(a: &[u64], b: &[u64], stop: &Stop) -> Result<f64> {
     let len = a.len().max(b.len());
     let (x, y) = apart(a, b);
     let common = hyyro(x, y, &mut Steps::unbounded(stop))? + (a.len() - x.len());
@@ -268,7 +268,7 @@ mod tests {
             c in prop::collection::vec(0u64..80, 0..220), d in prop::collection::vec(0u64..80, 0..220),
         ) {
             for (a, b) in [(a, b), (c, d)] {
-                let of = |measure: fn(&[u64], &[u64], Stop<'_>) -> Result<f64>| {
+                let of = |measure: fn(&[u64], &[u64], &Stop) -> Result<f64>| {
                     measure(&a, &b, Stop::NEVER).unwrap()
                 };
                 let (x, y) = (a.iter().copied(), b.iter().copied());
@@ -289,7 +289,7 @@ mod tests {
         let (a, b) = (text(0), text(50));
         for measure in [levenshtein, damerau, lcs] {
             let flag = After::looks(0);
-            assert!(measure(&a, &b, Stop::on(&flag)).is_err());
+            assert!(measure(&a, &b, flag.stop()).is_err());
             assert_eq!(flag.count(), 1);
         }
     }

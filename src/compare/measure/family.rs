@@ -48,7 +48,7 @@ pub(super) struct Texts<'a> {
     pub(super) b: Side<'a>,
     pub(super) spec: &'a Spec,
     pub(super) collection: Option<&'a FrequencyTable>,
-    pub(super) stop: Stop<'a>,
+    pub(super) stop: &'a Stop,
 }
 
 impl Texts<'_> {

@@ -51,8 +51,8 @@ use family::{Similarity, Texts};
 /// use cento::text::{Analyzer, Side, Tokens};
 ///
 /// let (mut a, mut b) = (Tokens::default(), Tokens::default());
-/// Analyzer::default().analyze("one two three", &mut a)?;
-/// Analyzer::default().analyze("one two four", &mut b)?;
+/// Analyzer::default().analyze("one two three", &mut a, Stop::NEVER)?;
+/// Analyzer::default().analyze("one two four", &mut b, Stop::NEVER)?;
 /// let measure: Measure = "levenshtein".parse()?;
 /// let [a, b] = [Side { text: "one two three", tokens: &a }, Side { text: "one two four", tokens: &b }];
 /// assert!((measure.of(a, b) - 2.0 / 3.0).abs() < 1e-9);
@@ -193,7 +193,7 @@ impl Measure {
     ///
     /// # Errors
     /// When it takes more; [`Error::Cancelled`] soon after `stop`.
-    pub fn try_of(&self, a: Side<'_>, b: Side<'_>, stop: Stop<'_>) -> Result<f64> {
+    pub fn try_of(&self, a: Side<'_>, b: Side<'_>, stop: &Stop) -> Result<f64> {
         if self.steps_max.is_some_and(|max| (self.family.steps)(a, b) > max) {
             let what = format!(
                 "texts of {} and {} tokens are too long for {self}; choose another measure",
@@ -213,7 +213,7 @@ impl Measure {
         measured.expect("measuring fails only when it is stopped")
     }
 
-    fn similarity(&self, a: Side<'_>, b: Side<'_>, stop: Stop<'_>) -> Result<f64> {
+    fn similarity(&self, a: Side<'_>, b: Side<'_>, stop: &Stop) -> Result<f64> {
         stop.check()?;
         let collection = self.collection.as_deref();
         let similarity = (self.similarity)(&Texts { a, b, spec: &self.spec, collection, stop })?;
@@ -262,7 +262,7 @@ mod tests {
     fn of(measure: &str, a: &str, b: &str) -> f64 {
         let tokens = |text: &str| {
             let mut tokens = Tokens::default();
-            Analyzer::default().analyze(text, &mut tokens).unwrap();
+            Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
             tokens
         };
         let (x, y) = (tokens(a), tokens(b));
@@ -355,7 +355,7 @@ mod tests {
             let word = |i| format!("{:x} ", crate::hash::mix64(seed << 32 | i) >> 44);
             let text = (0..12_000).map(word).collect::<String>();
             let mut tokens = Tokens::default();
-            Analyzer::default().analyze(&text, &mut tokens).unwrap();
+            Analyzer::default().analyze(&text, &mut tokens, Stop::NEVER).unwrap();
             (text, tokens)
         };
         let ((a, x), (b, y)) = (text(1), text(2));
@@ -364,7 +364,7 @@ mod tests {
             // Two only count, and are done before a second look.
             let looks_max = u64::from(!["style", "hamming"].contains(&measure.name()));
             let flag = After::looks(looks_max);
-            let stopped = measure.try_of(a, b, Stop::on(&flag));
+            let stopped = measure.try_of(a, b, flag.stop());
             assert!(matches!(stopped, Err(Error::Cancelled)), "{measure}");
             assert_eq!(flag.count(), looks_max + 1, "{measure}");
         }

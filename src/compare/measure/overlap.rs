@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
 
 /// Returns the share of the tokens of `a` that are in stretches of at least `len_min` tokens which
 /// `b` also has.
-pub(super) fn overlap(a: &[u64], b: &[u64], len_min: usize, stop: Stop<'_>) -> Result<f64> {
+pub(super) fn overlap(a: &[u64], b: &[u64], len_min: usize, stop: &Stop) -> Result<f64> {
     let found = stretches(a, b, len_min, stop)?;
     let covered: usize = found.iter().map(ExactSizeIterator::len).sum();
     Ok(covered as f64 / a.len().max(1) as f64)
@@ -42,12 +42,7 @@ pub(super) fn overlap(a: &[u64], b: &[u64], len_min: usize, stop: Stop<'_>) -> R
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-pub fn stretches(
-    a: &[u64],
-    b: &[u64],
-    len_min: usize,
-    stop: Stop<'_>,
-) -> Result<Vec<Range<usize>>> {
+pub fn stretches(a: &[u64], b: &[u64], len_min: usize, stop: &Stop) -> Result<Vec<Range<usize>>> {
     let automaton = Automaton::new(b, stop)?;
     let (mut state, mut len) = (0, 0);
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -108,7 +103,7 @@ fn key(state: u32, token: u32) -> u64 {
 }
 
 impl Automaton {
-    fn new(tokens: &[u64], stop: Stop<'_>) -> Result<Automaton> {
+    fn new(tokens: &[u64], stop: &Stop) -> Result<Automaton> {
         let first = State { len: 0, link: None };
         let mut automaton =
             Automaton { states: vec![first], tokens: HashMap::default(), next: HashMap::default() };

@@ -70,7 +70,7 @@ pub(super) const QGRAMS: Family = Family {
 };
 
 /// Returns the distinct runs of `k` tokens, as hashes, ascending; for a shorter text the whole.
-fn runs(tokens: &[u64], k: usize, stop: Stop<'_>) -> Result<Vec<u64>> {
+fn runs(tokens: &[u64], k: usize, stop: &Stop) -> Result<Vec<u64>> {
     let hash = |run: &[u64]| run.iter().fold(run.len() as u64, |hash, &token| mix64(hash ^ token));
     let mut runs: Vec<u64> = Vec::with_capacity(tokens.len());
     for (at, run) in windows(tokens, k).enumerate() {
@@ -88,7 +88,7 @@ fn windows<T>(sequence: &[T], k: usize) -> impl Iterator<Item = &[T]> {
 }
 
 /// Returns the numbers of common runs, of runs of `a` and of runs of `b`.
-fn counts(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<[f64; 3]> {
+fn counts(a: &[u64], b: &[u64], k: usize, stop: &Stop) -> Result<[f64; 3]> {
     let (a, b) = (runs(a, k, stop)?, runs(b, k, stop)?);
     let mut common = 0;
     for (at, run) in a.iter().enumerate() {
@@ -104,26 +104,26 @@ fn share(part: f64, whole: f64) -> f64 {
 }
 
 /// Returns the share of the runs of `a` that `b` has.
-pub fn containment(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<f64> {
+pub fn containment(a: &[u64], b: &[u64], k: usize, stop: &Stop) -> Result<f64> {
     let [common, in_a, _] = counts(a, b, k, stop)?;
     Ok(share(common, in_a))
 }
 
 /// Returns the common runs over the mean number of runs.
-pub fn symmetric(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<f64> {
+pub fn symmetric(a: &[u64], b: &[u64], k: usize, stop: &Stop) -> Result<f64> {
     let [common, in_a, in_b] = counts(a, b, k, stop)?;
     Ok(share(2.0 * common, in_a + in_b))
 }
 
 /// Returns the common runs over those of both together.
-pub fn resemblance(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<f64> {
+pub fn resemblance(a: &[u64], b: &[u64], k: usize, stop: &Stop) -> Result<f64> {
     let [common, in_a, in_b] = counts(a, b, k, stop)?;
     Ok(share(common, in_a + in_b - common))
 }
 
 /// Returns the share of the q-grams of `a` that `b` has, each counted as often as both have it: the
 /// one-sided Jaccard similarity of multisets (Sun et al. 2013, section 3).
-pub fn qgrams(a: &str, b: &str, q: usize, stop: Stop<'_>) -> Result<f64> {
+pub fn qgrams(a: &str, b: &str, q: usize, stop: &Stop) -> Result<f64> {
     let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());
     let hash =
         |gram: &[char]| gram.iter().fold(0, |hash, &c| mix64(hash ^ u64::from(u32::from(c))));

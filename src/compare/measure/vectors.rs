@@ -43,7 +43,7 @@ pub(super) const STYLE: Family = Family {
 };
 
 /// Returns the frequencies of tokens, in the order of their hashes: sums are then always the same.
-fn frequencies(tokens: &[u64], stop: Stop<'_>) -> Result<BTreeMap<u64, f64>> {
+fn frequencies(tokens: &[u64], stop: &Stop) -> Result<BTreeMap<u64, f64>> {
     let mut counts = BTreeMap::new();
     for (at, &token) in tokens.iter().enumerate() {
         stop.check_at(at)?;
@@ -59,7 +59,7 @@ pub(super) fn cosine(
     a: &[u64],
     b: &[u64],
     collection: Option<&FrequencyTable>,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<f64> {
     let grams = collection.map(|table| Grams::new(1, &table.header().analyzer));
     let rarity = |token: u64| match (collection, &grams) {

@@ -5,7 +5,6 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::super::verify::{Own, Verifier, is_exact, of_signatures};
 use super::recent::{Recent, RecentDocuments};
@@ -168,7 +167,7 @@ impl Committed<'_> {
             Record::Document(signed) => self.look_up_one(signed, recent).map(Some),
             _ => Ok(None),
         };
-        let (threads, never) = (self.options.threads, AtomicBool::new(false));
+        let (threads, never) = (self.options.threads, Stop::new());
         in_order(threads, 0..batch.len() as u64, &never, &work, &mut |_, one| {
             prepared.push(one);
             Ok(())

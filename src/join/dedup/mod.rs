@@ -41,6 +41,7 @@ use crate::hash::{Digest, mix64};
 use crate::index::{Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
 use crate::sampling::{Sampling, Size};
 use crate::search::{Boilerplate, Searcher};
+use crate::stop::Stop;
 use committed::{Committed, Prepared, RecentTexts};
 use recent::{Prefix, Recent, RecentDocuments};
 use unwritten::Unwritten;
@@ -274,7 +275,7 @@ fn without(snapshot: &Snapshot, options: &DedupOptions) -> Result<Searcher> {
     let searcher = Searcher::new(snapshot.clone());
     match &options.boilerplate {
         None => Ok(searcher),
-        Some(boilerplate) => searcher.without(boilerplate.clone()),
+        Some(boilerplate) => searcher.excluding(boilerplate.clone(), Stop::NEVER),
     }
 }
 

@@ -23,14 +23,14 @@ pub fn cut(
     len_min: usize,
 ) -> Result<Verdict> {
     let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
-    analyzer.analyze(text, &mut tokens)?;
+    analyzer.analyze(text, &mut tokens, Stop::NEVER)?;
     if let Some(boilerplate) = boilerplate {
         // The others have no token that matches it.
         boilerplate.hide_as_signed(&mut tokens, Place::Query);
     }
     let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();
     for (at, (_, text)) in others.iter().enumerate() {
-        analyzer.analyze(text, &mut other)?;
+        analyzer.analyze(text, &mut other, Stop::NEVER)?;
         let found = stretches(&tokens.hashes, &other.hashes, len_min, Stop::NEVER)?.into_iter();
         ranges.extend(found.map(|range| (range, at)));
     }
@@ -113,10 +113,10 @@ mod tests {
             };
             let mut tokens = Tokens::default();
             let analyzer = Analyzer::default();
-            analyzer.analyze(&text, &mut tokens).unwrap();
+            analyzer.analyze(&text, &mut tokens, Stop::NEVER).unwrap();
             let hashes = |text: &str| {
                 let mut tokens = Tokens::default();
-                analyzer.analyze(text, &mut tokens).unwrap();
+                analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap();
                 tokens.hashes
             };
             let others: Vec<Vec<u64>> = others.iter().map(|text| hashes(text)).collect();

@@ -72,7 +72,7 @@ pub fn of(
     searcher: &Searcher,
     a: DocAddress,
     b: DocAddress,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Option<Pattern>> {
     let snapshot = searcher.snapshot();
     let read = |address| snapshot.analyzed_for_passages(address, stop);
@@ -97,7 +97,7 @@ pub fn of(
 }
 
 /// Returns the median document frequency of the fingerprints that both documents have.
-fn median_df(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: Stop<'_>) -> Result<u64> {
+fn median_df(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: &Stop) -> Result<u64> {
     let (a, b) = (searcher.keys_of(a, stop)?, searcher.keys_of(b, stop)?);
     let shared: Vec<u64> = a.into_iter().filter(|key| b.binary_search(key).is_ok()).collect();
     let mut dfs = vec![0u64; shared.len()];
@@ -140,7 +140,7 @@ struct CountedToken<'a> {
 struct Comparisons<'a> {
     made: Cell<u64>,
     max: u64,
-    stop: Stop<'a>,
+    stop: &'a Stop,
 }
 
 impl Comparisons<'_> {
@@ -190,7 +190,7 @@ fn is_template(
     b: &[u64],
     passages: &[Aligned],
     comparisons_max: u64,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<Option<bool>> {
     let covered: usize = passages.iter().map(|passage| passage.query.len()).sum();
     if 2 * covered < a.len().min(b.len()) {
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(told(100, 1 << 20, Stop::NEVER).unwrap(), Some(false));
         assert_eq!(told(4_000, 1 << 20, Stop::NEVER).unwrap(), None);
         let flag = crate::stop::testing::After::looks(2);
-        let stopped = told(4_000, u64::MAX - 1, Stop::on(&flag));
+        let stopped = told(4_000, u64::MAX - 1, flag.stop());
         assert!(matches!(stopped, Err(crate::Error::Cancelled)));
         assert!(flag.count() <= 4, "{}", flag.count());
     }

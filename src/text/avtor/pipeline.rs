@@ -81,7 +81,7 @@ impl Steps {
 }
 
 impl Tokenize for Avtor {
-    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         let mut vocabulary = self.vocabularies().pop();
         let outcome = avtor(text, self.steps, &mut vocabulary, tokens, stop);
         self.vocabularies().extend(vocabulary);
@@ -120,7 +120,7 @@ fn avtor(
     steps: Steps,
     vocabulary: &mut Option<Vocabulary>,
     tokens: &mut impl Take,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<()> {
     let mut edits: Vec<Edited> = Vec::new();
     if let Some(edited) = steps.markup.then(|| markup::strip(text)).flatten() {

@@ -17,7 +17,7 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 /// type assertion of TypeScript before another, `<a><a><a>x`, takes three levels. There are no more
 /// levels than bytes, so a stack in proportion to the text suffices; the pages that are not needed are
 /// never touched.
-pub fn parsed(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<Tree>> {
+pub fn parsed(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree>> {
     if text.len() <= PARSED_IN_PLACE_BYTES_MAX {
         return parsed_here(text, grammar, stop);
     }
@@ -53,7 +53,7 @@ pub const STACK_BYTES_A_BYTE: usize = 256;
 pub const STACK_RESERVE: usize = 2;
 
 /// Parses like [`parsed`], in this thread.
-fn parsed_here(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<Tree>> {
+fn parsed_here(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree>> {
     let meter = Meter::begin();
     let mut parser = Parser::new();
     parser

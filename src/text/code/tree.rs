@@ -68,7 +68,7 @@ impl Program {
 }
 
 impl Tokenize for Program {
-    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         tokenize(text, self.language, self.keeps_names, tokens, stop)
     }
 
@@ -96,7 +96,7 @@ fn tokenize(
     language: &str,
     keeps_names: bool,
     tokens: &mut impl Take,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<()> {
     let tokens = &mut TreeTokens { tokens, ends_with_break: true };
     let is_dangerous = || language == "ruby" && breaks_ruby(text);
@@ -187,7 +187,7 @@ fn signs(
     text: &str,
     keeps_names: bool,
     tokens: &mut TreeTokens<'_, impl Take>,
-    stop: Stop<'_>,
+    stop: &Stop,
 ) -> Result<()> {
     let is_word = |c: char| is_letter(c) || is_number(c) || is_mark(c) || c == '_';
     let mut rest = text.char_indices().peekable();

@@ -1,5 +1,6 @@
 //! A stream of documents that is deduplicated.
 
+use cento::Stop;
 use cento::index::{Document, Index, SignedDocument};
 use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
 
@@ -33,7 +34,7 @@ pub fn verdicts<'a>(
     };
     let mut run = Dedup::new(index, &[], options, Progress::default(), &mut sink).unwrap();
     for document in documents {
-        let signed = SignedDocument::new(document.clone(), index.config()).unwrap();
+        let signed = SignedDocument::new(document.clone(), index.config(), Stop::NEVER).unwrap();
         run.push(Record::Document(signed)).unwrap();
     }
     run.finish().unwrap();

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use cento::Stop;
 use cento::hash::mix64;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
 use cento::search::{Hit, Query, Rank, Searcher};
@@ -376,7 +377,7 @@ fn index(scheme: &str, documents: &[(String, &str)]) -> cento::Result<Searcher> 
     let mut writer = index.writer(WriterOptions::default())?;
     for (id, text) in documents {
         let document = Document::new(id, *text);
-        writer.add_signed(SignedDocument::new(document, index.config())?)?;
+        writer.add_signed(SignedDocument::new(document, index.config(), Stop::NEVER)?)?;
     }
     writer.finish()?;
     Ok(Searcher::new(index.snapshot()?))

@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use cento::index::{Config, DocAddress, Index, MaxDf};
@@ -195,7 +194,7 @@ impl Collection {
                 threads: 2,
             };
             let started = Instant::now();
-            let clusters = cluster(&searcher, &options, &AtomicBool::new(false), &mut |_, _| {})?;
+            let clusters = cluster(&searcher, &options, Stop::NEVER, &mut |_, _| {})?;
             let seconds = started.elapsed().as_secs_f64();
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
             let largest = clusters.first().ok_or("there are no clusters")?;
@@ -220,7 +219,7 @@ fn for_each_pair(
 ) -> Result {
     let max_df = max_df.map(MaxDf::Documents);
     let options = PairOptions { thresholds, max_df, threads: 2, ..PairOptions::default() };
-    pairs(searcher, None, &options, 0, &AtomicBool::new(false), &mut |_, found| {
+    pairs(searcher, None, &options, 0, Stop::NEVER, &mut |_, found| {
         found.into_iter().for_each(&mut *each);
         Ok(())
     })?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cento::Measure;
+use cento::Stop;
 use cento::compare::measure::vectors::{Styles, style_of};
 use cento::index::Config;
 use cento::text::{Analyzer, Side, Tokens};
@@ -68,7 +69,7 @@ impl Finkel {
                 continue;
             };
             let mut tokens = Tokens::default();
-            analyzer.analyze(&document.text, &mut tokens)?;
+            analyzer.analyze(&document.text, &mut tokens, Stop::NEVER)?;
             texts.insert(number, Text { text: document.text, tokens });
         }
         let mut out = String::from("## Finkel et al. 2002: signature extraction\n\n");

@@ -14,6 +14,7 @@ mod sun;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cento::Stop;
 use cento::index::Config;
 use cento::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use cento::text::{Analyzer, Tokens};
@@ -81,7 +82,7 @@ pub fn trained(scheme: &str, analyzer: &str, q: usize, texts: &[&str]) -> Result
         let mut counter = FrequencyCounter::new(q, &name);
         let mut tokens = Tokens::default();
         for text in texts {
-            analyzer.analyze(text, &mut tokens)?;
+            analyzer.analyze(text, &mut tokens, Stop::NEVER)?;
             counter.add(&tokens, None)?;
         }
         let mut bytes = Vec::new();

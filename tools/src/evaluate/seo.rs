@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use cento::Category;
 use cento::Measure;
+use cento::Stop;
 use cento::index::Config;
 use cento::text::{Analyzer, Side, Tokens};
 use clap::Args;
@@ -73,8 +74,8 @@ impl Chooser {
 
     fn offer(&mut self, a: &str, b: &str) -> Result {
         let (mut x, mut y) = (Tokens::default(), Tokens::default());
-        self.analyzer.analyze(a, &mut x)?;
-        self.analyzer.analyze(b, &mut y)?;
+        self.analyzer.analyze(a, &mut x, Stop::NEVER)?;
+        self.analyzer.analyze(b, &mut y, Stop::NEVER)?;
         let [x, y] = [Side { text: a, tokens: &x }, Side { text: b, tokens: &y }];
         let label = Category::of(self.overlap.of(x, y), self.overlap.of(y, x));
         let count = self.counts.entry(label).or_default();

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use cento::Stop;
 use cento::search::{Query, Searcher};
 use cento::text::Tokens;
 use clap::Args;
@@ -201,7 +202,7 @@ fn shared(searcher: &Searcher, test: &Test, indexed: &[&Document]) -> Result<f64
         known.extend(config.sign(&source.text)?.1.iter().map(|fingerprint| fingerprint.key));
     }
     let mut tokens = Tokens::default();
-    let mut signature = config.sign_into(&test.text, &mut tokens)?;
+    let mut signature = config.sign_into(&test.text, &mut tokens, Stop::NEVER)?;
     signature.retain(|fingerprint| {
         let start = tokens.spans[fingerprint.position as usize].start as usize;
         test.reused.iter().any(|(range, _)| range.contains(&start))

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use cento::Stop;
 use cento::index::{Config, Index, Training};
 use cento::search::{Query, Searcher};
 use cento_source::{AddOptions, SourceOptions, train};
@@ -172,7 +172,7 @@ impl Sun {
             None
         };
         let index = Index::create(path, Config::with_frequencies(scheme, analyzer, true, table)?)?;
-        let stop = AtomicBool::new(false);
+        let stop = Stop::new();
         cento_source::add(&index, &inputs, &AddOptions::default(), &stop, &mut |_| {})?;
         Ok(Searcher::new(index.snapshot()?))
     }

@@ -5,12 +5,11 @@
 //! choose a threshold, in collections of few programs; the others judge it, in small collections and
 //! in large ones. Then the halves change places.
 
+use cento::Stop;
 use cento::index::{Document, Index, SignedDocument, WriterOptions};
 use cento::join::margin::MARGIN_RANK;
 use cento::join::pairs::{PairOptions, pairs};
 use cento::search::Searcher;
-
-use std::sync::atomic::AtomicBool;
 
 use super::{Compared, Program, Role, SETTINGS};
 use crate::Result;
@@ -211,7 +210,7 @@ fn check_with_cento(programs: &[Program], compared: &[Compared]) -> Result {
     let mut writer = index.writer(WriterOptions::default())?;
     for &member in &members {
         let document = Document::new(member.to_string(), programs[member].text.clone());
-        writer.add_signed(SignedDocument::new(document, index.config())?)?;
+        writer.add_signed(SignedDocument::new(document, index.config(), Stop::NEVER)?)?;
     }
     writer.finish()?;
     let searcher = Searcher::new(index.snapshot()?);
@@ -222,7 +221,7 @@ fn check_with_cento(programs: &[Program], compared: &[Compared]) -> Result {
         members.binary_search(&member).map_err(|_| "an unknown program".into())
     };
     let (mut found, snapshot) = (Vec::new(), searcher.snapshot());
-    pairs(&searcher, None, &options, 0, &AtomicBool::new(false), &mut |_, pairs| {
+    pairs(&searcher, None, &options, 0, Stop::NEVER, &mut |_, pairs| {
         found.extend(pairs);
         Ok(())
     })?;

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 
+use cento::Stop;
 use cento::text::{Analyzer, Tokens};
 
 use crate::Result;
@@ -64,11 +65,11 @@ impl Truth {
         let mut runs = Vec::with_capacity(documents.len());
         for document in &documents {
             let mut tokens = Tokens::default();
-            analyzer.analyze(&document.text, &mut tokens)?;
+            analyzer.analyze(&document.text, &mut tokens, Stop::NEVER)?;
             runs.push(runs_of(&tokens.hashes, k));
             if *analyzer != counted {
                 tokens = Tokens::default();
-                counted.analyze(&document.text, &mut tokens)?;
+                counted.analyze(&document.text, &mut tokens, Stop::NEVER)?;
             }
             words.push(tokens.hashes.len() as u32);
         }

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -23,11 +22,11 @@ use crate::terminal::{self, line, tell};
 use crate::values::parse_share;
 use crate::{Outcome, Result};
 use cento::Error;
+use cento::Stop;
 use cento::index::{Config, Index};
 use cento::join::most_similar::{MostSimilar, MostSimilarOptions, SymmetricPair, most_similar};
 use cento::replace;
 use cento::search::{Boilerplate, Searcher};
-use cento::stop::Stop;
 use cento::text::code::{lacks_language, language_in};
 use cento_report::{Joined, Network, PairsReport, clusters, shown_of};
 use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
@@ -95,7 +94,7 @@ struct Added {
 
 impl Pairs {
     /// Finds the most similar pairs of files.
-    pub(super) fn run_files(self, stop: &AtomicBool) -> Result {
+    pub(super) fn run_files(self, stop: &Stop) -> Result {
         let network = self.files.graph.as_deref().map(Network::of_file).transpose()?;
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
@@ -209,7 +208,7 @@ impl Pairs {
             limit_option: "--limit",
             not_compared,
             warnings,
-            ..Joined::read(pairs.collect(), searcher, None, report_bytes_max())?
+            ..Joined::read(pairs.collect(), searcher, Stop::NEVER, report_bytes_max())?
         };
         tell_cut(joined.pairs.len(), all);
         self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
@@ -244,15 +243,15 @@ impl Pairs {
         index: &Index,
         source: &SourceOptions,
         ignored: &[u64],
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Added> {
         match self.files.by {
             By::File => self.add_files(index, source, stop),
-            By::Directory => self.add_directories(index, source, ignored, Stop::on(stop)),
+            By::Directory => self.add_directories(index, source, ignored, stop),
         }
     }
 
-    fn add_files(&self, index: &Index, source: &SourceOptions, stop: &AtomicBool) -> Result<Added> {
+    fn add_files(&self, index: &Index, source: &SourceOptions, stop: &Stop) -> Result<Added> {
         let options = AddOptions {
             memory_bytes: memory::default_bytes(),
             source: source.clone(),
@@ -291,7 +290,7 @@ impl Pairs {
         index: &Index,
         source: &SourceOptions,
         ignored: &[u64],
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Added> {
         let mut submissions = Submissions::read(&self.paths, source)?;
         submissions.add_to(index, ignored, stop)?;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
@@ -18,6 +17,7 @@ use crate::progress::Progress;
 use crate::terminal::{self, line, tell};
 use crate::{Outcome, Result};
 use cento::Error;
+use cento::Stop;
 use cento::hash::hash_fields;
 use cento::index::Snapshot;
 use cento::join::Thresholds;
@@ -25,7 +25,6 @@ use cento::join::most_similar::nothing_left;
 use cento::join::pairs::{self, BestPairs, JoinSummary, PairOptions, PairRank, PairReport};
 use cento::join::series::Scope;
 use cento::search::Searcher;
-use cento::stop::Stop;
 use cento_report::{IndexState, Joined, PairsReport, Run};
 
 /// Options that only pairs of indexes have.
@@ -58,7 +57,7 @@ const REPORT_PAIRS: usize = 200;
 
 impl Pairs {
     /// Finds the pairs of the documents of indexes.
-    pub(super) fn run_indexes(self, stop: &AtomicBool) -> Result {
+    pub(super) fn run_indexes(self, stop: &Stop) -> Result {
         self.check_name()?;
         let searcher = self.join.searcher_of_all(&self.paths)?;
         let against =
@@ -136,10 +135,10 @@ impl Pairs {
     fn nothing_left(
         searcher: &Searcher,
         place: Option<&Path>,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> cento::Result<Vec<NotCompared>> {
         let analyzer = &searcher.snapshot().config().analyzer;
-        let left = nothing_left(searcher, Stop::on(stop))?.into_iter();
+        let left = nothing_left(searcher, stop)?.into_iter();
         let named = left.map(|left| {
             let mut named = NotCompared::nothing_left(left, analyzer);
             if let Some(place) = place {
@@ -181,7 +180,7 @@ impl Pairs {
         searcher: &Searcher,
         against: Option<&Searcher>,
         options: &PairOptions,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result {
         let (a, b) = (searcher.snapshot(), against.unwrap_or(searcher).snapshot());
         let limit = if self.handout.is_asked() { REPORT_PAIRS } else { usize::MAX };
@@ -275,7 +274,7 @@ impl Pairs {
                 let place = path.display().to_string();
                 joined_across(pairs.collect(), searcher, (other, &place), report_bytes_max())?
             }
-            _ => Joined::read(pairs.collect(), searcher, None, report_bytes_max())?,
+            _ => Joined::read(pairs.collect(), searcher, Stop::NEVER, report_bytes_max())?,
         };
         tell_cut(joined.pairs.len(), all);
         let of_other = against.map_or(0, |other| other.snapshot().documents());

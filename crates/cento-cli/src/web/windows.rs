@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use std::path::Path;
 
+use cento::Stop;
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Query, Searcher};
@@ -40,7 +41,7 @@ impl Collection {
             }
             Collection::Table(table, analyzer) => {
                 let mut tokens = Tokens::default();
-                analyzer.analyze(run, &mut tokens)?;
+                analyzer.analyze(run, &mut tokens, Stop::NEVER)?;
                 Ok(table.occurrences(&tokens))
             }
         }

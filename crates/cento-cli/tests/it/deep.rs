@@ -1,5 +1,6 @@
 //! What comes from outside and is nested deeply ends no thread with an eighth of the usual stack.
 
+use cento::Stop;
 use cento::index::Document;
 use cento::index::SignedDocument;
 use cento::index::{Config, Index, WriterOptions};
@@ -17,7 +18,7 @@ fn tokens_of(analyzer: &str, text: String) -> usize {
     let analyzer: Analyzer = analyzer.parse().unwrap();
     on_a_small_stack(move || {
         let mut tokens = Tokens::default();
-        analyzer.analyze(&text, &mut tokens).unwrap();
+        analyzer.analyze(&text, &mut tokens, Stop::NEVER).unwrap();
         tokens.hashes.len()
     })
 }
@@ -155,7 +156,7 @@ fn deep_records_are_refused_and_the_deepest_that_are_not_are_added() {
         let index = Index::in_memory(config).unwrap();
         let options = WriterOptions { memory_bytes: 0, merge: false };
         let mut writer = index.writer(options).unwrap();
-        let signed = SignedDocument::new(document.clone(), index.config()).unwrap();
+        let signed = SignedDocument::new(document.clone(), index.config(), Stop::NEVER).unwrap();
         writer.add_signed(signed).unwrap();
         writer.finish().unwrap();
         let snapshot = index.snapshot().unwrap();

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::common::fault::{poison_at, silence, unopenable};
 use crate::common::{Model, config, contents, words};
 use cento::Error;
+use cento::Stop;
 use cento::fault::{Faults, Point};
 use cento::index::Index;
 use cento_client::Client;
@@ -21,7 +22,7 @@ use tempfile::TempDir;
 struct Local {
     dir: TempDir,
     url: String,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
     thread: Option<JoinHandle<cento::Result<()>>>,
 }
 
@@ -39,7 +40,7 @@ impl Local {
         };
         let service = Service::bind(&dir.path().join("idx"), settings).unwrap();
         let url = format!("http://{}", service.address());
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = Stop::new();
         let flag = stop.clone();
         let thread = Some(std::thread::spawn(move || service.run(flag)));
         Local { dir, url, stop, thread }
@@ -82,7 +83,7 @@ impl Local {
 
     /// Ends it; what is in the index then.
     fn end(mut self) -> Model {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
         self.thread.take().unwrap().join().unwrap().unwrap();
         let index = Index::open(self.dir.path().join("idx")).unwrap();
         assert_eq!(index.check().unwrap().problems, []);
@@ -92,7 +93,7 @@ impl Local {
 
 impl Drop for Local {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.set();
     }
 }
 
@@ -348,7 +349,7 @@ fn what_could_not_be_written_until_the_end_is_counted_as_lost() {
     client.add(&body("a", 1), Commit::Wait).unwrap();
     client.add(&body("b", 2), Commit::Auto).unwrap();
     is_full.store(true, Ordering::Relaxed);
-    service.stop.store(true, Ordering::Relaxed);
+    service.stop.set();
     let ended = service.thread.take().unwrap().join().unwrap();
     assert!(ended.unwrap_err().to_string().contains("could not be committed"));
     let index = Index::open(service.dir.path().join("idx")).unwrap();

@@ -1,5 +1,6 @@
 //! Signatures in JSON.
 
+use cento::Stop;
 use serde::{Deserialize, Serialize};
 
 use cento::index::Config;
@@ -39,7 +40,7 @@ impl Signature {
     /// # Errors
     /// When the text is too large to be analyzed.
     pub fn new(config: &Config, text: &str, tokens: &mut Tokens) -> Result<Signature> {
-        let signature = config.sign_into(text, tokens)?;
+        let signature = config.sign_into(text, tokens, Stop::NEVER)?;
         Ok(Signature {
             scheme: config.scheme.to_string(),
             analyzer: config.analyzer.to_string(),

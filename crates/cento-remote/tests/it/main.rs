@@ -10,19 +10,16 @@ mod turns;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use cento::index::{Config, Document, Index, WriterOptions};
-use cento::{Result, Searcher};
+use cento::{Result, Searcher, Stop};
 use cento_remote::{PullOptions, Pulled, PushOptions, Pushed, Remote, Watch};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 
-static NEVER: AtomicBool = AtomicBool::new(false);
-
 /// One that nobody looks at.
 fn unwatched() -> Watch<'static> {
-    Watch { progress: &|_| {}, stop: &NEVER }
+    Watch { progress: &|_| {}, stop: Stop::NEVER }
 }
 
 /// A store in memory.

@@ -1,10 +1,9 @@
 //! What arrives, whatever fails.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use cento::{Error, Index};
+use cento::{Error, Index, Stop};
 use cento_remote::{PullOptions, PushOptions, Remote, Retention, Watch};
 use futures_util::TryStreamExt;
 use object_store::path::Path as ObjectPath;
@@ -203,11 +202,13 @@ fn what_has_arrived_before_is_not_sent_again() {
     let dirs = Dirs::new();
     let source = memory();
     let whole = push(&remote(&source), &add(&dirs.path("a"), 0..30)).unwrap().bytes;
-    let stop = AtomicBool::new(false);
-    let progress = |progress: cento_remote::Progress| {
-        stop.store(progress.done * 2 > progress.total, std::sync::atomic::Ordering::Relaxed);
+    let at_half = |stop: &Stop, progress: cento_remote::Progress| {
+        if progress.done * 2 > progress.total {
+            stop.set();
+        }
     };
-    let watch = Watch { progress: &progress, stop: &stop };
+    let stop = Stop::new();
+    let watch = Watch { progress: &|progress| at_half(&stop, progress), stop: &stop };
     let cut = remote(&source).pull(&dirs.path("b"), &PullOptions::default(), watch);
     assert!(matches!(cut, Err(Error::Cancelled)));
     assert!(!Index::exists(dirs.path("b")));
@@ -215,10 +216,11 @@ fn what_has_arrived_before_is_not_sent_again() {
     assert!(pulled.found * 2 > whole && pulled.found + pulled.bytes <= whole, "{pulled:?}");
     assert_has(&dirs.path("b"), 0..30);
 
-    stop.store(false, std::sync::atomic::Ordering::Relaxed);
     let other = memory();
     let index = Index::open(dirs.path("a")).unwrap();
     let options = PushOptions { part_bytes: 1000, ..PushOptions::default() };
+    let stop = Stop::new();
+    let watch = Watch { progress: &|progress| at_half(&stop, progress), stop: &stop };
     let cut = remote(&other).push(&index, &options, watch);
     assert!(matches!(cut, Err(Error::Cancelled)));
     let pushed = push(&remote(&other), &index).unwrap();

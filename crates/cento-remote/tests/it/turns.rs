@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cento::Error;
 use cento::index::{Config, Index, Training};
+use cento::{Error, Stop};
 use cento_remote::{Progress, PullOptions, PushOptions, Watch};
 use object_store::path::Path as ObjectPath;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -99,7 +99,8 @@ fn a_push_that_waits_for_its_turn_can_be_stopped() {
     let index = add(&dirs.path("a"), 0..1);
     let lock = File::create(dirs.path("a").join(".remote.lock")).unwrap();
     lock.lock().unwrap();
-    let stop = AtomicBool::new(true);
+    let stop = Stop::new();
+    stop.set();
     let watch = Watch { progress: &|_| {}, stop: &stop };
     let store = memory();
     let stopped = remote(&store).push(&index, &PushOptions::default(), watch);
@@ -190,9 +191,11 @@ fn a_pull_removes_what_one_of_another_manifest_left() {
     pull(&remote(&store), &dirs.path("b")).unwrap();
     let before = names(&dirs.path("b"));
     push(&remote(&store), &add(&dirs.path("a"), 2..4)).unwrap();
-    let stop = AtomicBool::new(false);
+    let stop = Stop::new();
     let progress = |progress: Progress| {
-        stop.store(progress.done * 2 > progress.total, Ordering::Relaxed);
+        if progress.done * 2 > progress.total {
+            stop.set();
+        }
     };
     let watch = Watch { progress: &progress, stop: &stop };
     let cut = remote(&store).pull(&dirs.path("b"), &PullOptions::default(), watch);

@@ -15,7 +15,6 @@ use crate::memory;
 use cento::budget::Permit;
 use cento::index::Snapshot;
 use cento::search::{Query, Subject};
-use cento::stop::Stop;
 use cento::text::is_white_space;
 use cento::text::kind::no_text_in;
 use cento::{Config, Error, Measure, Result, compare_by};
@@ -70,8 +69,7 @@ pub async fn compare(
         }
         let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
         let Config { scheme, analyzer, .. } = config;
-        let stop = Stop::on(&*stop);
-        let comparison = compare_by(scheme, analyzer, &a_text, &b_text, &by, stop)?;
+        let comparison = compare_by(scheme, analyzer, &a_text, &b_text, &by, &stop)?;
         let mut comparison = comparison.with_passages_of_at_least(min_passage.unwrap_or(0));
         for (unseen, in_file) in comparison.unseen.iter_mut().zip(&in_files) {
             *unseen = unseen.with_hidden(in_file.hidden_characters);
@@ -172,7 +170,7 @@ pub async fn passages(
         let own = memory::for_searches(&budget, config, (&text, &[]), &stop)?;
         let memory = memory::room(&budget, own.as_ref());
         let mut query = Query::new(subject).memory(memory);
-        query.stop = Some(stop);
+        query.stop = stop;
         let passages = searcher.passages_of(&query, &hit)?;
         Ok(PassagesResponse { hit, passages: passages.found, complete: passages.complete })
     });

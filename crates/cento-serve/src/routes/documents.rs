@@ -13,7 +13,6 @@ use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use cento::Error;
 use cento::index::Document;
-use cento::stop::Stop;
 use cento_client::api::{
     AddResponse, Commit, DocumentBody, DocumentResponse, ListRequest, ListResponse, ListedDocument,
     RemoveRequest, RemoveResponse, When,
@@ -145,8 +144,7 @@ pub async fn list(
         let ListRequest { cursor, filter, .. } = &request;
         // One more document shows whether there is another page.
         let after = cursor.as_deref();
-        let found =
-            searcher.documents_after(after, limit + 1, filter.as_deref(), Stop::on(&*stop))?;
+        let found = searcher.documents_after(after, limit + 1, filter.as_deref(), &stop)?;
         let (mut documents, mut metas_bytes) = (Vec::<ListedDocument>::new(), 0);
         let mut cursor = None;
         for address in found {

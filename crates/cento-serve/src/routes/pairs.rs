@@ -1,7 +1,6 @@
 //! `POST /v1/pairs`, `/v1/pairs/report`
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -14,11 +13,11 @@ use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
 use cento::Error;
+use cento::Stop;
 use cento::budget::Permit;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
 use cento::join::most_similar::{MostSimilar, MostSimilarOptions, most_similar};
 use cento::search::{Boilerplate, Searcher};
-use cento::stop::Stop;
 use cento::text::unseen::Unseen;
 use cento_client::api::{
     DocumentBody, FileReason, HITS_MAX, NotRead, PairsReportRequest, PairsRequest, PairsResponse,
@@ -104,7 +103,7 @@ fn made(
     app: &App,
     config: Config,
     PairsReportRequest { pairs, anonymous, not_compared, mut warnings }: PairsReportRequest,
-    stop: &Arc<AtomicBool>,
+    stop: &Stop,
 ) -> cento::Result<String> {
     if warnings.is_empty() {
         warnings = self::warnings(&pairs.documents, &[]);
@@ -115,7 +114,7 @@ fn made(
     let left = compared.nothing_left();
     let Compared { searcher, found, memory } = compared;
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
-    let mut joined = Joined::read(shown, &searcher, Some(stop), usize::MAX)?;
+    let mut joined = Joined::read(shown, &searcher, stop, usize::MAX)?;
     joined.compared = found.compared;
     joined.measure = SYMMETRIC_MEASURE.into();
     joined.histogram = Some(found.histogram);
@@ -198,17 +197,16 @@ impl Compared {
         config: Config,
         request: PairsRequest,
         finds_passages: bool,
-        stop: &Arc<AtomicBool>,
+        stop: &Stop,
     ) -> cento::Result<Compared> {
         let (min_passage, min_resemblance) = (request.min_passage()?, request.min_resemblance()?);
         let PairsRequest { documents, boilerplate, limit, .. } = request;
-        let wanted = Stop::on(&**stop);
         let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
         let handed_out: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
         let texts = (&texts[..], &handed_out[..]);
         let (memory, threads) =
             memory::for_pairs(&app.memory, &config, texts, finds_passages, stop)?;
-        let ignored = Boilerplate::new(&config)?.with_texts(handed_out, wanted)?;
+        let ignored = Boilerplate::new(&config)?.with_texts(handed_out, stop)?;
         let index = Index::in_memory(config)?;
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
         for document in documents {
@@ -218,13 +216,13 @@ impl Compared {
                 let what = format!("two documents have the id `{}`", document.id);
                 return Err(Error::argument("documents", what));
             }
-            writer.add_signed(SignedDocument::until(document, index.config(), wanted)?)?;
+            writer.add_signed(SignedDocument::new(document, index.config(), stop)?)?;
         }
-        wanted.check()?;
+        stop.check()?;
         writer.finish()?;
         let mut searcher = Searcher::new(index.snapshot()?);
         if !boilerplate.is_empty() {
-            searcher = searcher.without_until(ignored, wanted)?;
+            searcher = searcher.excluding(ignored, stop)?;
         }
         let options = MostSimilarOptions {
             limit,

@@ -1,7 +1,6 @@
 //! `POST /v1/report`
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use axum::extract::{Request, State};
 use axum::http::header;
@@ -12,6 +11,7 @@ use super::search;
 use crate::app::{ANSWER_BYTES_MAX, App};
 use crate::failure::Failure;
 use crate::memory;
+use cento::Stop;
 use cento::search::{Goal, Searcher};
 use cento::{Error, Result};
 use cento_client::api::{ReportRequest, SearchRequest};
@@ -79,12 +79,7 @@ pub fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-fn made(
-    app: &App,
-    searcher: &Searcher,
-    request: ReportRequest,
-    stop: Arc<AtomicBool>,
-) -> Result<String> {
+fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> Result<String> {
     let refused = |what: &str| Error::arguments(what);
     let ReportRequest { mut search, name, exclude_quotations, exclude_bibliography } = request;
     if search.signature.is_some() || search.options.goal == Goal::Passage {
@@ -107,7 +102,7 @@ fn made(
     };
     let name = name.or_else(|| search.id.clone()).unwrap_or_else(|| "Text".into());
     let frequencies = app.settings.frequencies.as_ref();
-    let answer = search::one(app, searcher, frequencies, search, Some(stop.clone()))?;
+    let answer = search::one(app, searcher, frequencies, search, stop.clone())?;
     app.metrics.searched(&answer);
     let (_memory, bytes_max) = memory::for_report(&app.memory, text.len(), &stop)?;
     let mut bytes = 0;

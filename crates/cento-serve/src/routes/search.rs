@@ -1,6 +1,6 @@
 //! `POST /v1/search`
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use axum::Json;
@@ -15,9 +15,9 @@ use crate::body::{self, Body};
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
+use cento::Stop;
 use cento::index::{Config, Document};
 use cento::search::{Answer, Boilerplate, Cost, Rank, Searcher, Subject};
-use cento::stop::Stop;
 use cento::{Error, Result};
 use cento_client::api::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
 
@@ -70,14 +70,14 @@ pub async fn search(
     let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let answer = if is_quick(&request, body.len(), searcher.snapshot().config()) {
         // On this thread, regardless of other searches.
-        one(&app, &searcher, frequencies.as_ref(), request, None)?
+        one(&app, &searcher, frequencies.as_ref(), request, Stop::default())?
     } else {
         // The room is released when the search is done.
         let (_, room) = body.into_parts();
         let own = app.clone();
         app.run(move |stop| {
             let _room = room;
-            one(&own, &searcher, frequencies.as_ref(), request, Some(stop))
+            one(&own, &searcher, frequencies.as_ref(), request, stop)
         })
         .await?
     };
@@ -105,7 +105,7 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
         let (_room, frequencies) = (room, own.settings.frequencies.as_ref());
         let answer = |FileDocument { document: Document { id, text, .. }, in_file, .. }| {
             let request = SearchRequest { text: Some(text), ..request.clone() };
-            let mut answer = one(&own, &searcher, frequencies, request, Some(stop.clone()))?;
+            let mut answer = one(&own, &searcher, frequencies, request, stop.clone())?;
             own.metrics.searched(&answer);
             answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
             if let Some(origins) = in_file.origins {
@@ -133,7 +133,7 @@ pub(super) fn one(
     searcher: &Searcher,
     frequencies: Option<&Arc<cento::scheme::frequency::FrequencyTable>>,
     request: SearchRequest,
-    stop: Option<Arc<AtomicBool>>,
+    stop: Stop,
 ) -> Result<Answer> {
     let config = searcher.snapshot().config();
     let options = &request.options;
@@ -159,18 +159,15 @@ pub(super) fn one(
         Subject::Text(text) => vec![text.as_str()],
         _ => Vec::new(),
     };
-    let never = AtomicBool::new(false);
-    let is_unwanted = stop.as_deref().unwrap_or(&never);
-    let own = memory::for_searches(&app.memory, config, (&own, &known), is_unwanted)?;
+    let own = memory::for_searches(&app.memory, config, (&own, &known), &stop)?;
     query.memory = memory::room(&app.memory, own.as_ref());
     query.stop = stop;
     if boilerplate.is_empty() {
         return searcher.search(&query);
     }
-    let stop = query.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
-    let boilerplate =
-        Boilerplate::new(config)?.with_texts(boilerplate.iter().map(String::as_str), stop)?;
-    searcher.clone().without_until(boilerplate, stop)?.search(&query)
+    let boilerplate = Boilerplate::new(config)?
+        .with_texts(boilerplate.iter().map(String::as_str), &query.stop)?;
+    searcher.clone().excluding(boilerplate, &query.stop)?.search(&query)
 }
 
 async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Failure> {
@@ -190,7 +187,7 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
             let bytes = AtomicUsize::new(0);
             let answer = |number: usize| {
                 let answer = body::parse(lines[number]).and_then(|request| {
-                    let stop = Some(stop.clone());
+                    let stop = stop.clone();
                     one(&own, &searcher, frequencies.as_ref(), request, stop).map_err(Failure::from)
                 });
                 let written = match &answer {
@@ -205,11 +202,11 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
                 let before = bytes.fetch_add(line.len(), Ordering::Relaxed);
                 let is_too_large = before + line.len() > ANSWER_BYTES_MAX / 2;
                 let _ = answers[number].set(line);
-                !is_too_large && !stop.load(Ordering::Relaxed)
+                !is_too_large && !stop.is_set()
             };
             let others_max = own.settings.threads.saturating_sub(1);
             batch::share(lines.len(), others_max, &|| own.one_more(), &answer);
-            if stop.load(Ordering::Relaxed) {
+            if stop.is_set() {
                 return Err(Error::Cancelled);
             }
             if bytes.into_inner() > ANSWER_BYTES_MAX / 2 {

@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cento::stop::Stop;
+use cento::Stop;
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 
 use crate::worker::{Process, SECONDS_MAX, by_limit};
@@ -103,19 +103,11 @@ impl Extraction {
         Extraction { shared: Arc::new(Shared { program, arguments, time_max, idle }) }
     }
 
-    /// Returns the text of a file with these bytes.
+    /// Returns the text of a file with these bytes, unless `stop` is set first and ends the worker.
     ///
     /// # Errors
-    /// When it has no readable text, with the reason as a clause.
-    pub fn text_of(&self, bytes: &[u8]) -> Result<Extracted, String> {
-        self.text_of_until(bytes, Stop::NEVER)
-    }
-
-    /// Returns the text of a file with these bytes, unless `stop` comes first and ends the worker.
-    ///
-    /// # Errors
-    /// As [`text_of`](Self::text_of), and after `stop`.
-    pub fn text_of_until(&self, bytes: &[u8], stop: Stop<'_>) -> Result<Extracted, String> {
+    /// When it has no readable text, with the reason as a clause, and after `stop`.
+    pub fn text_of(&self, bytes: &[u8], stop: &Stop) -> Result<Extracted, String> {
         let idle = self.idle().pop();
         if let Some(worker) = idle {
             match self.ask(worker, bytes, stop) {
@@ -132,7 +124,7 @@ impl Extraction {
         self.ask(started, bytes, stop).map_err(|failed| failed.to_string())
     }
 
-    fn ask(&self, mut worker: Worker, bytes: &[u8], stop: Stop<'_>) -> Result<Extracted, Failed> {
+    fn ask(&self, mut worker: Worker, bytes: &[u8], stop: &Stop) -> Result<Extracted, Failed> {
         let answer = worker.ask(bytes, self.shared.time_max, stop)?;
         self.idle().push(worker);
         answer.map_err(Failed::Refused)
@@ -198,7 +190,7 @@ impl Worker {
         &mut self,
         bytes: &[u8],
         time_max: Duration,
-        stop: Stop<'_>,
+        stop: &Stop,
     ) -> Result<Result<Extracted, String>, Failed> {
         let Worker { process, input, output } = self;
         let (done, is_done) = bounded::<()>(0);
@@ -225,7 +217,7 @@ impl Worker {
 }
 
 /// Waits until a worker is done; otherwise returns the reason to end it.
-fn watch(is_done: &Receiver<()>, time_max: Duration, stop: Stop<'_>) -> Option<Failed> {
+fn watch(is_done: &Receiver<()>, time_max: Duration, stop: &Stop) -> Option<Failed> {
     let until = Instant::now() + time_max;
     loop {
         let left = until.saturating_duration_since(Instant::now());
@@ -318,7 +310,6 @@ fn read_bytes(input: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
 #[cfg(unix)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicBool;
 
     fn script(script: &str, milliseconds: u64) -> Extraction {
         let arguments = vec!["-c".to_owned(), script.to_owned()];
@@ -331,7 +322,7 @@ mod tests {
     #[track_caller]
     fn check(extraction: &Extraction, bytes: &[u8], what: &str) {
         for _ in 0..2 {
-            let why = extraction.text_of(bytes).unwrap_err();
+            let why = extraction.text_of(bytes, Stop::NEVER).unwrap_err();
             assert!(why.contains(what), "{why}");
             assert!(extraction.idle().is_empty());
         }
@@ -350,10 +341,9 @@ mod tests {
 
     #[test]
     fn a_worker_that_nobody_waits_for_is_killed() {
-        let unwanted = AtomicBool::new(true);
-        let why = script("exec tail -f /dev/null", LONG)
-            .text_of_until(b"x", Stop::on(&unwanted))
-            .unwrap_err();
+        let unwanted = Stop::new();
+        unwanted.set();
+        let why = script("exec tail -f /dev/null", LONG).text_of(b"x", &unwanted).unwrap_err();
         assert!(why.contains("was stopped"), "{why}");
     }
 
@@ -380,7 +370,7 @@ mod tests {
         let extraction = script(answer, LONG);
         for _ in 0..3 {
             let expected = Extracted { text: "a".into(), missing: Some("b".into()), hidden: 3 };
-            assert_eq!(extraction.text_of(b"x"), Ok(expected));
+            assert_eq!(extraction.text_of(b"x", Stop::NEVER), Ok(expected));
             assert_eq!(extraction.idle().len(), 1);
         }
     }

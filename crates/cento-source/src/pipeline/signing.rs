@@ -4,11 +4,11 @@
 //! more is signed alone and in the caller's thread.
 
 use super::{Output, PipelineOptions};
+use cento::Stop;
 use cento::fault::{Faults, Point};
 use cento::hash::Digest;
 use cento::index::{Config, Document, Signature, SignedDocument};
 use cento::scheme::Fingerprint;
-use cento::stop::Stop;
 use cento::{Error, Reason, Refusal, Result};
 
 /// The memory of a fingerprint beside its signature: its place in the segment that is being made.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::stop::Stop;
 
 /// A compressor, identified by its name.
-pub type Compress = fn(&[&[u8]], Stop<'_>) -> Result<usize>;
+pub type Compress = fn(&[&[u8]], &Stop) -> Result<usize>;
 
 /// Returns the symmetric similarity of Finkel et al. (2002), section 4.3:
 /// 2 - 2 c(a + b) / (c(a) + c(b)).
@@ -20,14 +20,14 @@ pub fn similarity(texts: &Texts<'_>, compress: Compress) -> Result<f64> {
 }
 
 /// Returns the number of bytes after compression by gzip, at its best level.
-pub fn gzip(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
+pub fn gzip(parts: &[&[u8]], stop: &Stop) -> Result<usize> {
     let mut encoder = flate2::write::GzEncoder::new(Count(0), flate2::Compression::best());
     write(parts, &mut encoder, stop)?;
     Ok(in_memory(encoder.finish()).0)
 }
 
 /// Returns the number of bytes after compression by bzip2, at its best level.
-pub fn bzip2(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
+pub fn bzip2(parts: &[&[u8]], stop: &Stop) -> Result<usize> {
     let mut encoder = bzip2::write::BzEncoder::new(Count(0), bzip2::Compression::best());
     write(parts, &mut encoder, stop)?;
     Ok(in_memory(encoder.finish()).0)
@@ -40,7 +40,7 @@ const PPM_MEMORY_BYTES: u32 = 64 << 20;
 const PPM_ORDER: u32 = 16;
 
 /// Returns the number of bytes after prediction by partial matching (PPMd variant H).
-pub fn ppm(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
+pub fn ppm(parts: &[&[u8]], stop: &Stop) -> Result<usize> {
     let encoder = ppmd_rust::Ppmd7Encoder::new(Count(0), PPM_ORDER, PPM_MEMORY_BYTES);
     let mut encoder = encoder.expect("order and memory are within the bounds of the model");
     write(parts, &mut encoder, stop)?;
@@ -50,7 +50,7 @@ pub fn ppm(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
 /// The number of bytes that are compressed between two checks of the stop flag.
 const PART_BYTES: usize = 64 << 10;
 
-fn write(parts: &[&[u8]], encoder: &mut impl Write, stop: Stop<'_>) -> Result<()> {
+fn write(parts: &[&[u8]], encoder: &mut impl Write, stop: &Stop) -> Result<()> {
     for part in parts.iter().flat_map(|part| part.chunks(PART_BYTES)) {
         stop.check()?;
         in_memory(encoder.write_all(part));
