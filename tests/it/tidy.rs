@@ -170,6 +170,44 @@ fn what_the_verbs_say_goes_through_the_terminal() {
     }
 }
 
+/// Returns the lines in which tests of this text end early, as if they had passed.
+fn early_ends(text: &str) -> Vec<usize> {
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    let (mut found, mut test, mut is_next) = (Vec::new(), None, false);
+    for (number, line) in text.lines().enumerate() {
+        let trimmed = line.trim_start();
+        is_next |= trimmed == "#[test]";
+        if is_next && trimmed.starts_with("fn ") {
+            (test, is_next) = (Some(indentation(line)), false);
+        } else if let Some(start) = test {
+            // In a block of the test itself; deeper ones may belong to closures.
+            let ends = trimmed.ends_with("{ return };") || trimmed.ends_with("{ return; }");
+            let is_guard = indentation(line) == start + 4 && ends;
+            let is_return = indentation(line) == start + 8 && trimmed == "return;";
+            if is_guard || is_return {
+                found.push(number + 1);
+            }
+            if trimmed == "}" && indentation(line) == start {
+                test = None;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_test_that_cannot_run_is_ignored_and_does_not_pass() {
+    let old = "#[test]\nfn pages() {\n    let Some(b) = start() else { return };\n    if b {\n        return;\n    }\n}\n";
+    assert_eq!(early_ends(old), [3, 5]);
+    assert!(early_ends(&old.replace("#[test]\n", "")).is_empty());
+    for dir in ["src", "crates", "tests", "tools/src", "fuzz/src"] {
+        for (name, text) in sources(dir) {
+            let lines = early_ends(&text);
+            assert!(lines.is_empty(), "{name}, lines {lines:?}: write `#[ignore = \"needs ...\"]`");
+        }
+    }
+}
+
 /// It may be long: a program wrote it, and nobody reads it from end to end.
 const GENERATED: &str = "src/text/unicode/tables.rs";
 

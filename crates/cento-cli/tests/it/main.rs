@@ -41,6 +41,7 @@ mod intake;
 mod limits;
 mod lists;
 mod nginx;
+mod nginx_page;
 #[cfg(all(feature = "remote", target_os = "linux"))]
 mod observed;
 mod outputs;

@@ -19,11 +19,12 @@ fn client(nginx: &Nginx) -> Client {
 }
 
 #[test]
+#[ignore = "needs nginx"]
 fn the_api_answers_under_a_path_whatever_an_id_has_in_it() {
     let dir = indexed();
     dir.write("tokens", format!("write {TOKEN}\n"));
     let service = Service::start(&dir, &["--tokens", "tokens"]);
-    let Some(nginx) = Nginx::start(service.address()) else { return };
+    let nginx = Nginx::start(service.address());
     let client = client(&nginx);
     for (i, id) in
         ["https://example.org//a/../b?c=d#e", "%2F", "a b+c", "\u{44f}"].iter().enumerate()
@@ -51,10 +52,11 @@ fn the_api_answers_under_a_path_whatever_an_id_has_in_it() {
 }
 
 #[test]
+#[ignore = "needs nginx"]
 fn connections_to_the_service_are_kept() {
     let dir = indexed();
     let service = Service::start(&dir, &[]);
-    let Some(nginx) = Nginx::start(service.address()) else { return };
+    let nginx = Nginx::start(service.address());
     for _ in 0..5 {
         let (head, _) = nginx.ask("GET", "/cento/healthz", "", b"");
         assert!(head.starts_with("http/1.1 200"), "{head}");
@@ -65,10 +67,11 @@ fn connections_to_the_service_are_kept() {
 }
 
 #[test]
+#[ignore = "needs nginx"]
 fn bodies_are_compressed_both_ways() {
     let dir = indexed();
     let service = Service::start(&dir, &[]);
-    let Some(nginx) = Nginx::start(service.address()) else { return };
+    let nginx = Nginx::start(service.address());
     let search = json!({"text": words(1, 200), "passages": true}).to_string();
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(search.as_bytes()).unwrap();
@@ -92,10 +95,11 @@ fn bodies_are_compressed_both_ways() {
 }
 
 #[test]
+#[ignore = "needs nginx"]
 fn the_page_and_all_that_it_loads_is_under_the_path() {
     let dir = indexed();
     let service = Service::start(&dir, &[]);
-    let Some(nginx) = Nginx::start(service.address()) else { return };
+    let nginx = Nginx::start(service.address());
     let (head, _) = nginx.ask("GET", "/cento", "", b"");
     assert!(head.lines().any(|line| line == "location: /cento/"), "{head}");
     let (head, page) = nginx.ask("GET", "/cento/", "", b"");
@@ -114,12 +118,13 @@ fn the_page_and_all_that_it_loads_is_under_the_path() {
 }
 
 #[test]
+#[ignore = "needs nginx"]
 fn the_log_has_the_client_and_the_number_that_nginx_gives() {
     let dir = indexed();
     let log = dir.path("log");
     let arguments = ["--log", "json", "--log-requests", "--trusted-proxy", "127.0.0.1"];
     let service = Service::start_logging(&dir, &arguments, File::create(&log).unwrap());
-    let Some(nginx) = Nginx::start(service.address()) else { return };
+    let nginx = Nginx::start(service.address());
     // From behind another proxy, which is trusted too because it has this address.
     let (head, _) = nginx.ask("GET", "/cento/v1/stats", "X-Forwarded-For: 192.0.2.7\r\n", b"");
     let id = head.lines().find_map(|line| line.strip_prefix("x-request-id: ")).expect("a number");

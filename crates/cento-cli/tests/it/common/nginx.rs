@@ -1,5 +1,4 @@
-//! A real nginx in front of a service, with the configuration that is recommended (`deploy/nginx.conf`). Where
-//! it is not installed, the tests say so and test nothing.
+//! A real nginx in front of a service, with the configuration that is recommended (`deploy/nginx.conf`).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,11 +15,6 @@ fn nginx() -> Command {
     command
 }
 
-fn is_installed() -> bool {
-    let mut asked = nginx();
-    asked.arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-}
-
 /// nginx, serving.
 pub struct Nginx {
     child: Child,
@@ -30,18 +24,19 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Starts one before the service at this address; none if there is to be none.
-    pub fn start(service: &str) -> Option<Nginx> {
-        if !is_installed() {
-            // Not by a macro, whose output is only shown when a test fails.
-            let note = "SKIPPED: nginx is not installed, so the service is not tested behind it\n";
-            std::io::stderr().write_all(note.as_bytes()).unwrap();
-            return None;
+    /// Starts one before the service at this address.
+    ///
+    /// # Panics
+    /// Where nginx is missing: the tests that need it are ignored unless they are asked for.
+    pub fn start(service: &str) -> Nginx {
+        let asked = nginx().arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if let Err(error) = asked {
+            panic!("nginx does not start: {error}; install it (on Debian: apt-get install nginx)");
         }
         // Another process may take the port before nginx does.
-        (0..10).find_map(|_| Nginx::start_at(free_port(), service)).or_else(|| {
-            panic!("nginx does not begin to listen");
-        })
+        (0..10)
+            .find_map(|_| Nginx::start_at(free_port(), service))
+            .expect("nginx does not begin to listen")
     }
 
     fn start_at(port: u16, service: &str) -> Option<Nginx> {
