@@ -115,7 +115,7 @@ impl Compare {
             output::print_json(&Report { a, b, comparison: &comparison })?;
         } else {
             print_human(&names, [&a, &b], &comparison, self.analyzer()?.spec().name() == "code")?;
-            output::print_warnings(&warnings)?;
+            output::print_warnings(&mut io::stdout().lock(), &warnings)?;
         }
         if self.handout.is_asked() {
             self.report([&a, &b], &comparison, missing, warnings)?;

@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::terminal::{json, line};
+use super::list_format::{ListFormat, ListOut};
+use super::terminal::line;
 use super::{Outcome, Result};
 use cento::compare::measure;
 use cento::scheme;
@@ -17,22 +18,12 @@ use cento::suggest::did_you_mean;
 use cento::text::analyzer;
 use cento_source::{FileFormat, formats};
 
-/// Output format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ListFormat {
-    /// Text for people.
-    #[value(alias = "human")]
-    Text,
-    /// JSON lines for programs.
-    Json,
-}
-
 #[derive(Debug, Args)]
 struct ListArgs {
     /// Show only these names.
     names: Vec<String>,
-    /// Output format.
-    #[arg(long, value_enum, default_value = "text")]
+    /// Output format. The columns of csv and tsv are the fields of JSON.
+    #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }
 
@@ -67,6 +58,45 @@ enum List {
     /// hold all others.
     Formats(ListArgs),
 }
+
+/// The columns of a table of schemes.
+const SCHEME_COLUMNS: &[&str] = &[
+    "name",
+    "spec",
+    "summary",
+    "kind",
+    "span",
+    "table",
+    "density",
+    "parameters",
+    "example",
+    "source",
+    "available",
+    "feature",
+];
+
+/// The columns of a table of analyzers.
+const ANALYZER_COLUMNS: &[&str] =
+    &["name", "spec", "summary", "parameters", "example", "source", "available", "feature"];
+
+/// The columns of a table of measures.
+const MEASURE_COLUMNS: &[&str] = &[
+    "name",
+    "spec",
+    "summary",
+    "costs",
+    "purpose",
+    "asymmetric",
+    "collection",
+    "parameters",
+    "example",
+    "source",
+    "available",
+    "feature",
+];
+
+/// The columns of a table of formats.
+const FORMAT_COLUMNS: &[&str] = &["name", "endings", "documents", "available", "feature"];
 
 /// A family as JSON.
 #[derive(Serialize)]
@@ -183,11 +213,16 @@ struct FormatEntry {
 impl Info {
     pub(super) fn run(self) -> Result {
         match self.list {
-            List::Schemes(list) => list.run("scheme", scheme::families(), &of_scheme),
-            List::Analyzers(list) => {
-                list.run("analyzer", analyzer::families(), &|_| (Nothing {}, Vec::new()))
+            List::Schemes(list) => {
+                list.run("scheme", SCHEME_COLUMNS, scheme::families(), &of_scheme)
             }
-            List::Measures(list) => list.run("measure", measure::families(), &of_measure),
+            List::Analyzers(list) => {
+                let more = |_| (Nothing {}, Vec::new());
+                list.run("analyzer", ANALYZER_COLUMNS, analyzer::families(), &more)
+            }
+            List::Measures(list) => {
+                list.run("measure", MEASURE_COLUMNS, measure::families(), &of_measure)
+            }
             List::Formats(list) => list.run_formats(),
         }
     }
@@ -241,22 +276,20 @@ impl ListArgs {
 
     fn run_formats(self) -> Result {
         self.check("format", formats().iter().map(|format| format.name))?;
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out =
+            ListOut::new(io::BufWriter::new(io::stdout().lock()), self.format, FORMAT_COLUMNS)?;
         for format in formats().iter().filter(|format| self.is_asked(format.name)) {
             let FileFormat { name, endings, documents, feature, is_built, .. } = *format;
-            if self.format == ListFormat::Json {
-                let entry = FormatEntry { name, endings, documents, available: is_built, feature };
-                writeln!(out, "{}", json(&entry)?)?;
-                continue;
-            }
-            line!(out, "{name:<11} {}", endings.join(" "))?;
-            line!(out, "            {documents}")?;
-            if let (false, Some(feature)) = (is_built, feature) {
-                line!(
-                    out,
-                    "            this build does not read it: its feature `{feature}` is off"
-                )?;
-            }
+            let entry = FormatEntry { name, endings, documents, available: is_built, feature };
+            out.write(&entry, |out| {
+                line!(out, "{name:<11} {}", endings.join(" "))?;
+                line!(out, "            {documents}")?;
+                if let (false, Some(feature)) = (is_built, feature) {
+                    let what = "this build does not read it: its feature";
+                    line!(out, "            {what} `{feature}` is off")?;
+                }
+                Ok(())
+            })?;
         }
         out.flush()?;
         Ok(Outcome::Found)
@@ -265,21 +298,20 @@ impl ListArgs {
     fn run<F: Family, T: Serialize>(
         self,
         noun: &str,
+        columns: &'static [&'static str],
         families: &'static [&'static F],
         more: &More<'_, F, T>,
     ) -> Result {
         self.check(noun, families.iter().map(|family| family.describe().name))?;
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = ListOut::new(io::BufWriter::new(io::stdout().lock()), self.format, columns)?;
         for &family in families {
             let described = family.describe();
             if !self.is_asked(described.name) {
                 continue;
             }
             let (more, shown) = more(family);
-            match self.format {
-                ListFormat::Json => writeln!(out, "{}", json(&Entry::new(&described, more))?)?,
-                ListFormat::Text => print(&mut out, &described, &shown)?,
-            }
+            let entry = Entry::new(&described, more);
+            out.write(&entry, |out| print(out, &described, &shown))?;
         }
         out.flush()?;
         Ok(Outcome::Found)

@@ -1,11 +1,14 @@
 //! The formats of a list: text, JSON lines, csv and tsv.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::outfile::{Promised, promised, promises_json};
 use super::output::print_json_to;
+use cento::Error;
 use cento_report::{Delimiter, Rows};
 
 /// The format of a list.
@@ -25,6 +28,47 @@ impl ListFormat {
     /// Returns whether people read it, who also get the total.
     pub fn is_human(self) -> bool {
         self == ListFormat::Human
+    }
+
+    /// Returns whether it is a table, which has rows of one kind only.
+    pub fn is_table(self) -> bool {
+        self.delimiter().is_some()
+    }
+
+    /// Returns its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ListFormat::Human => "human",
+            ListFormat::Json => "json",
+            ListFormat::Csv => "csv",
+            ListFormat::Tsv => "tsv",
+        }
+    }
+
+    fn delimiter(self) -> Option<Delimiter> {
+        match self {
+            ListFormat::Human | ListFormat::Json => None,
+            ListFormat::Csv => Some(Delimiter::Comma),
+            ListFormat::Tsv => Some(Delimiter::Tab),
+        }
+    }
+
+    /// Refuses an output file whose name promises another format.
+    ///
+    /// # Errors
+    /// When it does.
+    pub fn check_name(self, path: &Path) -> cento::Result<()> {
+        let (what, option) = match promised(path, "lines")? {
+            Promised::Lines if promises_json(path) => ("JSON lines", ListFormat::Json),
+            Promised::Lines => return Ok(()),
+            Promised::Table(Delimiter::Comma) => ("a table with commas", ListFormat::Csv),
+            Promised::Table(Delimiter::Tab) => ("a table with tabs", ListFormat::Tsv),
+        };
+        if self == option {
+            return Ok(());
+        }
+        let what = format!("its name promises {what}; add --format {}", option.name());
+        Err(Error::input(path.display().to_string(), what))
     }
 }
 
@@ -48,12 +92,21 @@ impl<W: Write> ListOut<W> {
         format: ListFormat,
         columns: &'static [&'static str],
     ) -> io::Result<ListOut<W>> {
-        Ok(match format {
-            ListFormat::Human => ListOut::Human(out),
-            ListFormat::Json => ListOut::Json(out),
-            ListFormat::Csv => ListOut::Rows(Box::new(Rows::new(out, Delimiter::Comma, columns)?)),
-            ListFormat::Tsv => ListOut::Rows(Box::new(Rows::new(out, Delimiter::Tab, columns)?)),
+        Ok(match format.delimiter() {
+            Some(delimiter) => ListOut::Rows(Box::new(Rows::new(out, delimiter, columns)?)),
+            None => ListOut::continued(out, format, columns),
         })
+    }
+
+    /// Continues a list whose output has the names of the columns already.
+    pub fn continued(out: W, format: ListFormat, columns: &'static [&'static str]) -> ListOut<W> {
+        match (format, format.delimiter()) {
+            (_, Some(delimiter)) => {
+                ListOut::Rows(Box::new(Rows::continued(out, delimiter, columns)))
+            }
+            (ListFormat::Json, None) => ListOut::Json(out),
+            (_, None) => ListOut::Human(out),
+        }
     }
 
     /// Writes an item: `human` writes it for people.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use cento::replace;
 use cento::{Error, Result};
+use cento_report::Delimiter;
 use flate2::write::GzEncoder;
 
 /// A file that is written from a given position, or standard output; compressed if its
@@ -60,11 +61,12 @@ pub enum Promised {
     /// No particular form: lines are written.
     Lines,
     /// A table.
-    Table,
+    Table(Delimiter),
 }
 
 /// Endings of names that promise another form than lines.
-const TABLES: [&str; 3] = ["csv", "tsv", "tab"];
+const TABLES: [(&str, Delimiter); 3] =
+    [("csv", Delimiter::Comma), ("tsv", Delimiter::Tab), ("tab", Delimiter::Tab)];
 const COLUMNS: [&str; 4] = ["parquet", "arrow", "feather", "ipc"];
 const OTHERS: [&str; 14] = [
     "bz2", "xz", "zip", "tar", "tgz", "7z", "lz4", "br", "json", "html", "xml", "pdf", "docx",
@@ -86,8 +88,10 @@ pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
     let instead = format!(
         "its name promises .{ending}, and {lines} are written; end the name in .jsonl, .jsonl.gz or .jsonl.zst"
     );
+    if let Some((_, delimiter)) = TABLES.iter().find(|(table, _)| *table == ending) {
+        return Ok(Promised::Table(*delimiter));
+    }
     match () {
-        () if is_in(&TABLES) => Ok(Promised::Table),
         () if is_in(&COLUMNS) => {
             let what = format!("{instead}, or in / to copy Parquet files into a directory");
             Err(Error::input(path.display().to_string(), what))
@@ -104,7 +108,7 @@ pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
 pub fn check_lines(path: &Path, lines: &str) -> Result<()> {
     match promised(path, lines)? {
         Promised::Lines => Ok(()),
-        Promised::Table => {
+        Promised::Table(_) => {
             let what = format!(
                 "its name promises a table, and {lines} are written; end the name in .jsonl, .jsonl.gz or \
                  .jsonl.zst"
@@ -362,8 +366,8 @@ mod tests {
         for name in ["a", "a.jsonl", "a.jsonl.GZ", "a.txt.zst", "a.b/c", "/dev/null"] {
             check(name, Ok(Promised::Lines));
         }
-        check("a.csv", Ok(Promised::Table));
-        check("a.TSV.gz", Ok(Promised::Table));
+        check("a.csv", Ok(Promised::Table(Delimiter::Comma)));
+        check("a.TSV.gz", Ok(Promised::Table(Delimiter::Tab)));
         check("a.parquet", Err("in / to copy Parquet files"));
         check("a.jsonl.bz2", Err("its name promises .bz2"));
         check("a.json", Err("end the name in .jsonl"));

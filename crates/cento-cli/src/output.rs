@@ -113,9 +113,8 @@ impl<'a> ListEnd<'a> {
 /// Prints the warnings about the compared texts.
 ///
 /// # Errors
-/// When standard output cannot be written.
-pub fn print_warnings(warnings: &[NotCompared]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+/// When the output cannot be written.
+pub fn print_warnings(out: &mut impl Write, warnings: &[NotCompared]) -> io::Result<()> {
     for NotCompared { name, reason } in warnings {
         line!(out, "{name} {reason}")?;
     }

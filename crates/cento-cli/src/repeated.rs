@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::output::{self, Format, count};
+use super::list_format::{ListFormat, ListOut};
+use super::output::{self, count};
 use super::terminal::{line, tell};
 use super::{Outcome, Result};
 use cento::index::{Index, RepeatedPassage};
@@ -23,10 +24,13 @@ pub struct Boilerplate {
     /// Maximum number of passages to show.
     #[arg(long, short = 'n', value_name = "N", default_value = "10")]
     limit: usize,
-    /// Output format.
+    /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: ListFormat,
 }
+
+/// The columns of a table of passages.
+const COLUMNS: &[&str] = &["documents", "tokens", "id", "bytes", "text"];
 
 impl Boilerplate {
     pub(super) fn run(self) -> Result {
@@ -34,12 +38,9 @@ impl Boilerplate {
         let mut passages = snapshot.repeated_passages(self.limit.saturating_add(1))?;
         let is_cut = passages.len() > self.limit;
         passages.truncate(self.limit);
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = ListOut::new(io::BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
         for (at, passage) in passages.iter().enumerate() {
-            match self.format {
-                Format::Json => output::print_json_to(&mut out, passage)?,
-                Format::Human => print(&mut out, passage, at > 0)?,
-            }
+            out.write(passage, |out| print(out, passage, at > 0))?;
         }
         out.flush()?;
         if is_cut {

@@ -2,18 +2,20 @@
 
 mod queries;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::add::SourceArgs;
 use super::boilerplate::{self, Unread};
 use super::handout::{self, ExcludeArgs, HandoutArgs};
 use super::join::union;
+use super::list_format::{ListFormat, ListOut};
 use super::memory;
-use super::output::{self, Format, similarity};
+use super::output::{self, similarity};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
 use super::terminal::{line, tell};
@@ -79,9 +81,10 @@ pub struct Search {
     exclude: ExcludeArgs,
     #[command(flatten)]
     source: SourceArgs,
-    /// Output format.
+    /// Output format. Rows of csv and tsv are hits, after the id of their query; the other columns are the
+    /// fields of a hit in JSON.
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: ListFormat,
 }
 
 /// The share of the memory that passages of one answer may take: as text they take as much again, and more.
@@ -186,6 +189,7 @@ impl Search {
         let memory = self.memory();
         let (mut collected, mut analyzer) = (Collected::within(memory / REPORT_SHARE), None);
         let mut warnings = Vec::new();
+        let mut out = ListOut::new(io::stdout().lock(), self.format, COLUMNS)?;
         self.for_each_query(&mut unanswered, &mut |name, id, mut asked| {
             let in_file = match &mut asked {
                 Asked::Text(_, in_file) => std::mem::take(in_file),
@@ -215,13 +219,20 @@ impl Search {
             }
             found |= !answer.hits.is_empty();
             answered += 1;
-            match self.format {
-                Format::Json => output::print_json(&answer)?,
-                Format::Human => {
-                    print_human(&answer, &query)?;
-                    output::print_warnings(&warned)?;
+            match &mut out {
+                ListOut::Json(out) => output::print_json_to(out, &answer)?,
+                ListOut::Human(out) => {
+                    print_human(out, &answer, &query)?;
+                    output::print_warnings(out, &warned)?;
+                }
+                ListOut::Rows(rows) => {
+                    let id = answer.query.id.as_deref();
+                    let mut hits = answer.hits.iter();
+                    hits.try_for_each(|hit| rows.write(&Row { query: id, hit }))?;
+                    tell_beside_rows(&name, &answer, &query, &warned);
                 }
             }
+            out.flush()?;
             warnings.extend(warned);
             if let Some(said) = without_passages(&name, &answer, memory) {
                 tell!("cento: {}: {}", said.name, said.reason);
@@ -244,8 +255,8 @@ impl Search {
             self.handout.write_reuse(&report)?;
         }
         if unanswered.finish() {
-            if self.format == Format::Json {
-                output::print_json(&End { answered, not_compared: &unanswered.list })?;
+            if let ListOut::Json(out) = &mut out {
+                output::print_json_to(out, &End { answered, not_compared: &unanswered.list })?;
             }
             return Ok(Outcome::Bad);
         }
@@ -341,8 +352,55 @@ impl Search {
     }
 }
 
-fn print_human(answer: &Answer, wanted: &Query) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+/// The columns of a table of hits.
+const COLUMNS: &[&str] = &[
+    "query",
+    "id",
+    "index",
+    "overlap",
+    "fingerprints",
+    "containment_of_query",
+    "containment_of_hit",
+    "resemblance",
+    "standard_error",
+    "exact",
+    "of_sketches",
+    "weighted.containment_of_query",
+    "weighted.containment_of_hit",
+    "weighted.resemblance",
+    "passage_tokens",
+    "adds",
+    "verified.measure",
+    "verified.similarity",
+    "meta",
+    "passages",
+    "passages_complete",
+];
+
+/// A hit, as a row of a table.
+#[derive(Serialize)]
+struct Row<'a> {
+    query: Option<&'a str>,
+    #[serde(flatten)]
+    hit: &'a Hit,
+}
+
+/// Reports what rows of hits do not say of an answer.
+fn tell_beside_rows(name: &str, answer: &Answer, wanted: &Query, warned: &[NotCompared]) {
+    for NotCompared { name, reason } in warned {
+        tell!("cento: {name} {reason}");
+    }
+    if !answer.complete {
+        tell!("cento: {name}: {INCOMPLETE}");
+    }
+    if answer.more {
+        tell!("cento: {name}: {}", more(answer, wanted));
+    }
+}
+
+const INCOMPLETE: &str = "the budget was used up: there may be more or better hits";
+
+fn print_human(out: &mut impl Write, answer: &Answer, wanted: &Query) -> io::Result<()> {
     let query = &answer.query;
     let name = query.id.as_deref().unwrap_or("query");
     let stopped = match query.stopped {
@@ -358,13 +416,13 @@ fn print_human(answer: &Answer, wanted: &Query) -> io::Result<()> {
         answer.took_us,
     )?;
     if !answer.complete {
-        line!(out, "the budget was used up: there may be more or better hits")?;
+        line!(out, "{INCOMPLETE}")?;
     }
     if let Some(explained) = answer.explained {
         line!(out, "together they contain {} of the query", cento_report::percent(explained))?;
     }
     if !answer.hits.is_empty() {
-        print_hits(&mut out, answer)?;
+        print_hits(out, answer)?;
     }
     if answer.more {
         line!(out, "{}", more(answer, wanted))?;
@@ -403,7 +461,7 @@ fn more(answer: &Answer, wanted: &Query) -> String {
     }
 }
 
-fn print_hits(out: &mut impl io::Write, answer: &Answer) -> io::Result<()> {
+fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     let adds = if answer.explained.is_some() { "     adds" } else { "" };
     line!(
         out,

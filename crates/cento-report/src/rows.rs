@@ -1,7 +1,7 @@
 //! JSON objects as rows of csv or tsv.
 //!
 //! A column has the name of its field in JSON, with a point before each field of a nested object,
-//! so that a list has the same names in both forms. Lists within a row have no column in a table.
+//! so that a list has the same names in both forms. A list or an object within a row is JSON in its cell.
 
 use std::io::{self, Write};
 
@@ -49,17 +49,23 @@ impl<W: Write> Rows<W> {
         delimiter: Delimiter,
         columns: &'static [&'static str],
     ) -> io::Result<Rows<W>> {
+        let mut rows = Rows::continued(out, delimiter, columns);
+        rows.out.write_record(columns)?;
+        Ok(rows)
+    }
+
+    /// Continues a table whose output has the names of the columns already.
+    pub fn continued(out: W, delimiter: Delimiter, columns: &'static [&'static str]) -> Rows<W> {
         let delimiter = match delimiter {
             Delimiter::Comma => b',',
             Delimiter::Tab => b'\t',
         };
-        let mut out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
-        out.write_record(columns)?;
-        Ok(Rows { out, columns })
+        let out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+        Rows { out, columns }
     }
 
     /// Writes the fields of `object` that have columns. A text that a spreadsheet would take for a
-    /// formula gets a `'` before it; a field that is absent, null or a list leaves its cell empty.
+    /// formula gets a `'` before it; a field that is absent or null leaves its cell empty.
     ///
     /// # Errors
     /// When the output cannot be written, or `object` has no form in JSON.
@@ -71,8 +77,8 @@ impl<W: Write> Rows<W> {
                 Some(Value::String(text)) => cell(text),
                 Some(Value::Number(number)) => number.to_string(),
                 Some(Value::Bool(is)) => is.to_string(),
-                Some(object @ Value::Object(_)) => cell(&object.to_string()),
-                Some(Value::Null | Value::Array(_)) | None => String::new(),
+                Some(nested @ (Value::Object(_) | Value::Array(_))) => cell(&nested.to_string()),
+                Some(Value::Null) | None => String::new(),
             }
         });
         Ok(self.out.write_record(cells)?)
@@ -105,14 +111,29 @@ mod tests {
     fn every_row_has_every_column() {
         let rows = [
             json!({"id": "a\tb", "n": -1.5, "is": true, "meta": {"k": [1]}, "other": 1}),
-            json!({"n": null, "is": [1, 2]}),
+            json!({"n": null, "is": [1, "x"]}),
         ];
         check(
             Delimiter::Tab,
             &rows,
-            "id\tn\tis\tmeta\n\"a\tb\"\t-1.5\ttrue\t\"{\"\"k\"\":[1]}\"\n\t\t\t\n",
+            "id\tn\tis\tmeta\n\"a\tb\"\t-1.5\ttrue\t\"{\"\"k\"\":[1]}\"\n\t\t\"[1,\"\"x\"\"]\"\t\n",
         );
         check(Delimiter::Comma, &[], "id,n,is,meta\n");
+    }
+
+    #[test]
+    fn a_continued_table_has_its_columns_once() {
+        let mut table = Vec::new();
+        let columns: &[&str] = &["id"];
+        let mut rows = Rows::new(&mut table, Delimiter::Comma, columns).unwrap();
+        rows.write(&json!({"id": 1})).unwrap();
+        rows.flush().unwrap();
+        drop(rows);
+        let mut rows = Rows::continued(&mut table, Delimiter::Comma, columns);
+        rows.write(&json!({"id": 2})).unwrap();
+        rows.flush().unwrap();
+        drop(rows);
+        assert_eq!(String::from_utf8(table).unwrap(), "id\n1\n2\n");
     }
 
     #[test]

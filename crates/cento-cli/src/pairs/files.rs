@@ -1,31 +1,30 @@
 //! Pairs of files: the pairwise test of Finkel et al. (2002), section 2.6.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::report::{report_bytes_max, tell_cut};
-use super::{Pairs, RankArg, write_passages};
+use super::{Kind, Pairs, RankArg, columns, write_network, write_passages};
 use crate::add::SourceArgs;
 use crate::boilerplate::{Unread, read_noting, without_read};
 use crate::create::ConfigArgs;
 use crate::handout;
 use crate::left_out::{FilterArgs, LeftOuts};
+use crate::list_format::ListOut;
 use crate::memory;
 use crate::messages::Messages;
-use crate::output::{self, Format, ListEnd, NotCompared, counted, similarity};
+use crate::output::{self, ListEnd, NotCompared, counted, similarity};
 use crate::progress::AddProgress;
 use crate::submission::{FilePair, Submissions};
-use crate::terminal::{self, line, tell};
+use crate::terminal::{line, tell};
 use crate::values::parse_share;
 use crate::{Outcome, Result};
 use cento::Error;
 use cento::Stop;
 use cento::index::{Config, Index};
 use cento::join::most_similar::{MostSimilar, MostSimilarOptions, SymmetricPair, most_similar};
-use cento::replace;
 use cento::search::{Boilerplate, Searcher};
 use cento::text::code::{lacks_language, language_in};
 use cento_report::{Joined, Network, PairsReport, clusters, shown_of};
@@ -44,9 +43,6 @@ pub struct FileArgs {
     /// Also show which documents the shown pairs connect.
     #[arg(long)]
     clusters: bool,
-    /// Also write the shown pairs as a network to this file: .gexf, .graphml or .dot.
-    #[arg(long, value_name = "FILE")]
-    graph: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArgs,
     #[command(flatten)]
@@ -95,7 +91,12 @@ struct Added {
 impl Pairs {
     /// Finds the most similar pairs of files.
     pub(super) fn run_files(self, stop: &Stop) -> Result {
-        let network = self.files.graph.as_deref().map(Network::of_file).transpose()?;
+        let network = self.graph.as_deref().map(Network::of_file).transpose()?;
+        if self.files.clusters && self.format.is_table() {
+            let what = "a table has rows of one kind; write the clusters with --graph, where they are numbers of \
+                        documents, or use --format json";
+            return Err(Error::argument("clusters", what).into());
+        }
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
         // Texts decide, so they are stored.
@@ -143,17 +144,20 @@ impl Pairs {
             .with_left_out(left_out.list())
             .with_warnings(&warnings);
         self.write(&found, submissions.as_ref(), &end)?;
-        if self.format == Format::Human {
-            output::print_warnings(&warnings)?;
+        if self.format.is_human() {
+            output::print_warnings(&mut io::stdout().lock(), &warnings)?;
+        } else if self.format.is_table() {
+            warnings
+                .iter()
+                .for_each(|NotCompared { name, reason }| tell!("cento: {name} {reason}"));
         }
         let MostSimilar { pairs: best, .. } = &found;
-        if let (Some(path), Some(network)) = (&self.files.graph, network) {
+        if let (Some(path), Some(network)) = (&self.graph, network) {
             let edges: Vec<_> = best
                 .iter()
                 .map(|found| (&*found.pair.a, &*found.pair.b, found.symmetric))
                 .collect();
-            let text = network.write(&edges);
-            replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))?;
+            write_network(path, network, &edges)?;
         }
         let is_empty = best.is_empty();
         let is_missing = tell_not_compared(&not_compared);
@@ -308,48 +312,33 @@ impl Pairs {
         submissions: Option<&Submissions>,
         end: &ListEnd<'_>,
     ) -> io::Result<()> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        if self.format == Format::Human && !best.is_empty() {
+        let out = io::BufWriter::new(io::stdout().lock());
+        let mut out = ListOut::new(out, self.format, columns(Kind::Files))?;
+        if let ListOut::Human(out) = &mut out
+            && !best.is_empty()
+        {
             let margin =
                 if best.iter().any(|found| found.pair.margin.is_some()) { " margin" } else { "" };
             line!(out, "share{margin} {:>6} {:>6}  documents", "words", "words")?;
         }
         for found in best {
-            let SymmetricPair { pair, symmetric, .. } = found;
+            let SymmetricPair { pair, .. } = found;
             let files = submissions.map(|submissions| submissions.files_of(&pair.a, &pair.b));
             let (files, files_total) = files.unzip();
-            if self.format == Format::Json {
-                writeln!(out, "{}", terminal::json(&Shown { pair: found, files, files_total })?)?;
-                continue;
-            }
-            let margin = pair.margin.map_or(String::new(), |margin| format!(" {margin:+.3}"));
-            let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
-            let short = if pair.too_short == Some(true) { "  (too short to tell)" } else { "" };
-            let similarity = similarity(*symmetric);
-            line!(out, "{similarity}{margin} {sizes}  {}  {}{short}", pair.a, pair.b)?;
-            for FilePair { a, b, overlap } in files.iter().flatten() {
-                line!(out, "    {overlap:>6}  {a}  {b}")?;
-            }
-            let (shown, total) = (files.map_or(0, |files| files.len()), files_total.unwrap_or(0));
-            if let Some(said) = shown_of(shown as u64, total as u64, "pairs of files", "") {
-                line!(out, "    {said}")?;
-            }
-            write_passages(&mut out, pair)?;
+            let shown = Shown { pair: found, files, files_total };
+            out.write(&shown, |out| print(out, &shown))?;
         }
         if self.files.clusters {
             let edges = best.iter().map(|found| (&*found.pair.a, &*found.pair.b));
             for cluster in clusters(edges) {
-                match self.format {
-                    Format::Json => writeln!(out, "{}", terminal::json(&cluster)?)?,
-                    Format::Human => {
-                        let members = cluster.members.join("  ");
-                        line!(out, "cluster {}, {}: {members}", cluster.cluster, cluster.size)?;
-                    }
-                }
+                out.write(&cluster, |out| {
+                    let members = cluster.members.join("  ");
+                    line!(out, "cluster {}, {}: {members}", cluster.cluster, cluster.size)
+                })?;
             }
         }
-        if self.format == Format::Json {
-            end.write(&mut out)?;
+        if let ListOut::Json(out) = &mut out {
+            end.write(out)?;
         }
         out.flush()?;
         if let Some(said) = end.said("pairs", "--limit") {
@@ -357,6 +346,24 @@ impl Pairs {
         }
         Ok(())
     }
+}
+
+/// Writes a pair for people.
+fn print(out: &mut impl Write, Shown { pair, files, files_total }: &Shown<'_>) -> io::Result<()> {
+    let SymmetricPair { pair, symmetric, .. } = pair;
+    let margin = pair.margin.map_or(String::new(), |margin| format!(" {margin:+.3}"));
+    let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
+    let short = if pair.too_short == Some(true) { "  (too short to tell)" } else { "" };
+    let similarity = similarity(*symmetric);
+    line!(out, "{similarity}{margin} {sizes}  {}  {}{short}", pair.a, pair.b)?;
+    for FilePair { a, b, overlap } in files.iter().flatten() {
+        line!(out, "    {overlap:>6}  {a}  {b}")?;
+    }
+    let (shown, total) = (files.as_ref().map_or(0, Vec::len), files_total.unwrap_or(0));
+    if let Some(said) = shown_of(shown as u64, total as u64, "pairs of files", "") {
+        line!(out, "    {said}")?;
+    }
+    write_passages(out, pair)
 }
 
 /// Reports the number of inputs that were not compared; returns whether there are any.

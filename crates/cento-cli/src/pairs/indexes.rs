@@ -8,13 +8,14 @@ use clap::Args;
 
 use super::output::Output;
 use super::report::{joined_across, report_bytes_max, tell_cut};
-use super::{Pairs, RankArg, write_passages};
+use super::{Kind, Pairs, RankArg, columns, write_network, write_passages};
 use crate::handout;
-use crate::outfile::{check_lines, listed, path_name, promises_json};
-use crate::output::{self, Format, ListEnd, NotCompared, counted, named, similarity};
+use crate::list_format::{ListFormat, ListOut};
+use crate::outfile::{listed, path_name};
+use crate::output::{self, ListEnd, NotCompared, counted, named, similarity};
 use crate::pause::Pause;
 use crate::progress::Progress;
-use crate::terminal::{self, line, tell};
+use crate::terminal::{line, tell};
 use crate::{Outcome, Result};
 use cento::Error;
 use cento::Stop;
@@ -25,7 +26,7 @@ use cento::join::most_similar::nothing_left;
 use cento::join::pairs::{self, BestPairs, JoinSummary, PairOptions, PairRank, PairReport};
 use cento::join::series::Scope;
 use cento::search::Searcher;
-use cento_report::{IndexState, Joined, PairsReport, Run};
+use cento_report::{IndexState, Joined, Network, PairsReport, Run};
 
 /// Options that only pairs of indexes have.
 #[derive(Debug, Args)]
@@ -58,7 +59,10 @@ const REPORT_PAIRS: usize = 200;
 impl Pairs {
     /// Finds the pairs of the documents of indexes.
     pub(super) fn run_indexes(self, stop: &Stop) -> Result {
-        self.check_name()?;
+        if let Some(out) = &self.indexes.out {
+            self.format.check_name(out)?;
+        }
+        let network = self.graph.as_deref().map(Network::of_file).transpose()?;
         let searcher = self.join.searcher_of_all(&self.paths)?;
         let against =
             self.indexes.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
@@ -81,11 +85,16 @@ impl Pairs {
         let is_ranked = self.handout.is_asked() || self.limit.is_some();
         let rank = self.rank.or(is_ranked.then_some(RankArg::Overlap));
         if let Some(rank) = rank {
-            return self.run_ranked(rank, &searcher, against.as_ref(), &options, stop);
+            return self.run_ranked(rank, network, &searcher, against.as_ref(), &options, stop);
         }
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
         let run = self.identify(a, b, &options);
         let mut out = Output::open(self.indexes.out.as_deref(), self.indexes.resume, run)?;
+        if self.format.is_table() && out.out.is_empty() {
+            let begun = ListOut::new(&mut out.out, self.format, columns(Kind::Indexes));
+            begun.and_then(|mut list| list.flush()).map_err(|e| out.failure(e))?;
+        }
+        let mut edges = Vec::new();
         let end = pairs::document_count(&searcher);
         let progress = Progress::new(end, "documents");
         let mut failure: io::Result<()> = Ok(());
@@ -98,8 +107,11 @@ impl Pairs {
                 let reports = pairs.into_iter().map(|pair| pair.report(a, b));
                 let reports = reports.collect::<cento::Result<Vec<_>>>()?;
                 out.checkpoint.pairs += reports.len() as u64;
-                let write = |pair: &PairReport| write_pair(&mut out.out, pair, self.format);
-                failure = reports.iter().try_for_each(write);
+                failure = write_pairs(&mut out.out, &reports, self.format);
+                if network.is_some() {
+                    let against = self.indexes.against.as_deref();
+                    edges.extend(reports.iter().map(|pair| edge(pair, against)));
+                }
                 if failure.is_err() {
                     return Err(Error::Cancelled);
                 }
@@ -122,9 +134,12 @@ impl Pairs {
             }
         };
         let pairs = out.finish()?;
+        if let (Some(path), Some(network)) = (&self.graph, network) {
+            write_edges(path, network, &edges)?;
+        }
         self.tell_without_field(summary);
         self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), stop)?;
-        if self.format == Format::Human {
+        if self.format.is_human() {
             tell!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
         }
         Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
@@ -162,21 +177,11 @@ impl Pairs {
         }
     }
 
-    /// Refuses an output whose name promises another form than is written.
-    fn check_name(&self) -> cento::Result<()> {
-        let Some(out) = &self.indexes.out else { return Ok(()) };
-        check_lines(out, "lines")?;
-        if self.format == Format::Human && promises_json(out) {
-            let what = "its name promises JSON lines; add --format json";
-            return Err(Error::input(out.display().to_string(), what));
-        }
-        Ok(())
-    }
-
     /// Shows the best pairs first.
     fn run_ranked(
         &self,
         rank: RankArg,
+        network: Option<Network>,
         searcher: &Searcher,
         against: Option<&Searcher>,
         options: &PairOptions,
@@ -190,17 +195,23 @@ impl Pairs {
         let found = pairs::best_pairs(searcher, against, options, best, stop, &mut set);
         progress.finish();
         let BestPairs { pairs, total, summary, .. } = found?;
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let out = io::BufWriter::new(io::stdout().lock());
+        let mut out = ListOut::new(out, self.format, columns(Kind::Indexes))?;
         let reports = pairs.into_iter().map(|pair| pair.report(a, b));
         let reports = reports.collect::<cento::Result<Vec<_>>>()?;
         for pair in &reports {
-            write_pair(&mut out, pair, self.format)?;
+            out.write(pair, |out| print(out, pair))?;
         }
         let end = ListEnd::new(reports.len(), total, &[]);
-        if self.format == Format::Json {
-            end.write(&mut out)?;
+        if let ListOut::Json(out) = &mut out {
+            end.write(out)?;
         }
         out.flush()?;
+        if let (Some(path), Some(network)) = (&self.graph, network) {
+            let against = self.indexes.against.as_deref();
+            let edges: Vec<_> = reports.iter().map(|pair| edge(pair, against)).collect();
+            write_edges(path, network, &edges)?;
+        }
         if self.handout.is_asked() {
             let found = Joined {
                 total,
@@ -220,7 +231,7 @@ impl Pairs {
         }
         self.tell_without_field(summary);
         self.join.tell_stopped(against.unwrap_or(searcher), stop)?;
-        if self.format == Format::Human {
+        if self.format.is_human() {
             tell!("{} of {}", counted(total, "pair"), counted(a.documents(), "document"));
         }
         if let Some(said) = end.said("pairs", "--limit") {
@@ -318,10 +329,6 @@ impl Pairs {
             Scope::Within(field) => format!("within {field}"),
             Scope::Across(field) => format!("across {field}"),
         };
-        let format = match self.format {
-            Format::Human => "human",
-            Format::Json => "json",
-        };
         hash_fields(&BTreeMap::from([
             ("a", a.generation().to_string()),
             ("b", b.generation().to_string()),
@@ -335,7 +342,7 @@ impl Pairs {
             ("margins", margins.to_string()),
             ("margin", listed(*min_margin)),
             ("min_passage", listed(*min_passage)),
-            ("format", format.to_owned()),
+            ("format", self.format.name().to_owned()),
             ("boilerplate", listed(self.join.boilerplate.iter().map(|path| path_name(path)))),
         ]))
     }
@@ -352,11 +359,50 @@ fn pair_rank(rank: RankArg) -> PairRank {
     }
 }
 
-/// Writes a pair.
-fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Result<()> {
-    if format == Format::Json {
-        return writeln!(out, "{}", terminal::json(pair)?);
+/// A pair of documents as the network has it: their names and their resemblance.
+type OwnedEdge = (String, String, f64);
+
+/// Returns the edge of a pair; `against` is the other index, whose documents may have ids of the one.
+fn edge(pair: &PairReport, against: Option<&Path>) -> OwnedEdge {
+    let against = against.map(|path| path.display().to_string());
+    let a = named(&pair.a, pair.index_a.as_deref());
+    let b = named(&pair.b, pair.index_b.as_deref().or(against.as_deref()));
+    (a, b, pair.similarity.resemblance)
+}
+
+fn write_edges(path: &Path, network: Network, edges: &[OwnedEdge]) -> cento::Result<()> {
+    let edges: Vec<_> = edges.iter().map(|(a, b, weight)| (&**a, &**b, *weight)).collect();
+    write_network(path, network, &edges)
+}
+
+/// Writes pairs to an output that has the names of the columns already.
+fn write_pairs(out: &mut impl Write, pairs: &[PairReport], format: ListFormat) -> io::Result<()> {
+    if pairs.is_empty() {
+        return Ok(());
     }
+    let mut list = ListOut::continued(Unflushed(out), format, columns(Kind::Indexes));
+    for pair in pairs {
+        list.write(pair, |out| print(out, pair))?;
+    }
+    list.flush()
+}
+
+/// An output that keeps its buffer when rows are handed on: a checkpoint flushes it, and compressed files
+/// would grow with each flush.
+struct Unflushed<W>(W);
+
+impl<W: Write> Write for Unflushed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes a pair for people.
+fn print(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
     let share = |share| output::share(share, pair.similarity.exact);
     let margin = pair.margin.map_or(String::new(), |margin| format!("{margin:+.3} "));

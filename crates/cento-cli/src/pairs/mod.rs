@@ -14,14 +14,16 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use super::Result;
 use super::handout::HandoutArgs;
 use super::join::JoinArgs;
-use super::output::{self as shown, Format, similarity};
+use super::list_format::ListFormat;
+use super::output::{self as shown, similarity};
 use super::progress::stop_flag;
 use super::terminal::line;
 use super::values::parse_margin;
-use cento::Error;
 use cento::index::Index;
 use cento::join::Thresholds;
 use cento::join::pairs::PairReport;
+use cento::{Error, replace};
+use cento_report::{Edge, Network};
 use cento_source::check_there;
 use files::FileArgs;
 use indexes::IndexArgs;
@@ -75,6 +77,9 @@ pub struct Pairs {
     /// Maximum number of pairs to show, the best ones. Default: 20 of files; all of indexes, 200 with --report.
     #[arg(long, short = 'n', value_name = "N", conflicts_with = "out")]
     limit: Option<usize>,
+    /// Also write the shown pairs as a network to this file: .gexf, .graphml or .dot.
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    graph: Option<PathBuf>,
     #[command(flatten)]
     join: JoinArgs,
     #[command(flatten)]
@@ -86,9 +91,9 @@ pub struct Pairs {
     /// Leave out names in the report: documents have numbers, by the similarity of their pairs.
     #[arg(long, requires = "handouts")]
     anonymous: bool,
-    /// Output format.
+    /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: ListFormat,
 }
 
 /// The order of pairs.
@@ -150,6 +155,45 @@ const OF_INDEXES: [&str; 5] = [
     "min_weighted_containment",
     "min_weighted_resemblance",
 ];
+
+/// The columns of a table of pairs, of which the last three are of pairs of files.
+const COLUMNS: &[&str] = &[
+    "a",
+    "index_a",
+    "b",
+    "index_b",
+    "overlap",
+    "resemblance",
+    "containment_of_a",
+    "containment_of_b",
+    "standard_error",
+    "exact",
+    "of_sketches",
+    "weighted.resemblance",
+    "weighted.containment_of_a",
+    "weighted.containment_of_b",
+    "fingerprints_a",
+    "fingerprints_b",
+    "tokens_a",
+    "tokens_b",
+    "margin",
+    "too_short",
+    "passage_tokens",
+    "category",
+    "passages",
+    "passages_complete",
+    "symmetric",
+    "files",
+    "files_total",
+];
+
+/// Returns the columns of a table of pairs of this kind.
+fn columns(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Indexes => &COLUMNS[..COLUMNS.len() - 3],
+        Kind::Files => COLUMNS,
+    }
+}
 
 /// The kind of the inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,6 +262,12 @@ fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
             Err(Error::argument("paths", what))
         }
     }
+}
+
+/// Writes a network of pairs to a file.
+fn write_network(path: &Path, network: Network, edges: &[Edge<'_>]) -> cento::Result<()> {
+    let text = network.write(edges);
+    replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))
 }
 
 /// Writes the passages of a pair, if they were requested.

@@ -1,11 +1,12 @@
 //! The real binary: pairs, clusters, pairs of files, boilerplate, reports.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::Command;
 
 use crate::common::run::{Dir, line};
 use crate::common::words;
+use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 
 pub fn jsons(text: &str) -> Vec<Value> {
@@ -179,6 +180,68 @@ fn pairs_are_resumed_where_they_were_interrupted() {
     assert!(fs::read_to_string(dir.path("out")).unwrap() == whole);
     assert!(!dir.path("out.checkpoint").exists());
     assert_eq!(dir.run(&out).status, 2);
+}
+
+#[test]
+fn a_table_of_pairs_that_is_resumed_has_its_columns_once() {
+    let dir = versions();
+    let whole = dir.run(&["pairs", "idx", "--format", "csv"]).out;
+    assert!(whole.starts_with("a,index_a,b,") && whole.lines().count() > 2, "{whole}");
+    // Before the first pair, and after some of them.
+    for (name, point) in
+        [("a.csv", "document:1"), ("b.csv.gz", "document:2"), ("c.csv", "document:3")]
+    {
+        let args = ["pairs", "idx", "--format", "csv", "--threads", "1", "--out", name];
+        assert_eq!(dir.paused(point, &args).interrupt(), 130);
+        assert_eq!(dir.run(&[&args[..], &["--resume"]].concat()).status, 0);
+        let written = fs::read(dir.path(name)).unwrap();
+        let mut text = String::new();
+        match name.ends_with(".gz") {
+            true => MultiGzDecoder::new(&*written).read_to_string(&mut text).map(drop).unwrap(),
+            false => text = String::from_utf8(written).unwrap(),
+        }
+        assert_eq!(text, whole, "{name}");
+    }
+    let none = ["pairs", "idx", "--min-overlap", "100000", "--format", "tsv", "--out", "none.tsv"];
+    assert_eq!(dir.run(&none).status, 1);
+    let none = fs::read_to_string(dir.path("none.tsv")).unwrap();
+    assert!(none.starts_with("a\tindex_a\tb\t") && none.lines().count() == 1, "{none}");
+    for (name, format, expected) in [
+        ("x.csv", "json", "promises a table with commas; add --format csv"),
+        ("x.jsonl", "tsv", "promises JSON lines; add --format json"),
+        ("x.tsv.zst", "csv", "promises a table with tabs; add --format tsv"),
+    ] {
+        let run = dir.run(&["pairs", "idx", "--format", format, "--out", name]);
+        assert!(run.status == 2 && run.err.contains(expected), "{}", run.err);
+        assert!(!dir.path(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn pairs_of_indexes_are_written_as_a_network() {
+    let dir = versions();
+    let pairs = jsons(&dir.run(&["pairs", "idx", "--format", "json"]).out);
+    for (name, edge) in [("n.gexf", "<edge "), ("n.graphml", "<edge "), ("n.dot", " -- ")] {
+        let run = dir.run(&["pairs", "idx", "--graph", name]);
+        assert_eq!(run.status, 0, "{}", run.err);
+        let network = fs::read_to_string(dir.path(name)).unwrap();
+        assert_eq!(network.matches(edge).count(), pairs.len(), "{name}: {network}");
+    }
+    // The best pairs alone, as they are shown.
+    assert_eq!(dir.run(&["pairs", "idx", "-n", "1", "--graph", "best.gexf"]).status, 0);
+    let best = fs::read_to_string(dir.path("best.gexf")).unwrap();
+    assert_eq!(best.matches("<edge ").count(), 1, "{best}");
+    // Documents of two indexes are two nodes, also with the same id.
+    assert_eq!(dir.run(&["pairs", "idx", "--against", "idx", "--graph", "both.dot"]).status, 0);
+    let both = fs::read_to_string(dir.path("both.dot")).unwrap();
+    assert!(both.contains("a1 in idx") && both.contains("\"a1\""), "{both}");
+    for (args, expected) in [
+        (["--graph", "n.svg", "--format", "json"], ".graphml"),
+        (["--graph", "n.gexf", "--out", "out"], "cannot be used with"),
+    ] {
+        let run = dir.run(&[&["pairs", "idx"], &args[..]].concat());
+        assert!(run.status == 2 && run.err.contains(expected), "{}", run.err);
+    }
 }
 
 #[test]

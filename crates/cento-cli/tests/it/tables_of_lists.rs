@@ -1,6 +1,9 @@
 //! Lists as tables: the columns are the fields of JSON.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::{Map, Value, json};
 
 use crate::common::run::{Dir, line};
 use crate::common::words;
@@ -31,7 +34,7 @@ fn rows(table: &str, delimiter: u8) -> Vec<Value> {
     reader
         .deserialize()
         .map(|row| row.unwrap())
-        .map(|row: std::collections::BTreeMap<String, String>| json!(row))
+        .map(|row: BTreeMap<String, String>| json!(row))
         .collect()
 }
 
@@ -94,4 +97,158 @@ fn a_table_of_clusters_has_a_row_for_each_document() {
         [(&json!("1"), &json!("a"), &json!("")), (&json!("1"), &json!("b"), &json!("1.0"))]
     );
     assert_eq!(run.err, "", "a table is for programs");
+}
+
+/// Returns the cell of a table for a value of JSON.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        // A spreadsheet would take it for a formula.
+        Value::String(text) if text.starts_with(['=', '+', '-', '@']) => format!("'{text}"),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+/// Returns the cells for the fields of an object: each field has a column, or each of its own fields.
+fn cells(object: &Value, columns: &Map<String, Value>, place: &str) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for (field, value) in object.as_object().unwrap() {
+        let name = format!("{place}{field}");
+        if columns.contains_key(&name) {
+            all.insert(name, cell(value));
+        } else {
+            assert!(value.is_object(), "there is no column {name}");
+            all.extend(cells(value, columns, &format!("{name}.")));
+        }
+    }
+    all
+}
+
+/// The items of the JSON lines of a verb, as a table has them.
+type Items = fn(Value) -> Vec<Value>;
+
+/// Each list with the arguments of its verb, and its items in a line of JSON.
+const LISTS: [(&[&str], Items); 13] = [
+    (&["search", "idx", "q.txt", "q2.txt", "--passages", "--min-overlap", "1"], hits),
+    (&["search", "idx", "q.txt", "--verify", "cosine", "--rank", "weight"], hits),
+    (&["pairs", "idx", "--min-passage", "20", "--rank", "weight"], item),
+    (&["pairs", "idx", "--passages"], item),
+    (&["pairs", "q.txt", "q2.txt", "--min-passage", "20"], item),
+    (&["pairs", "in", "--by", "directory"], item),
+    (&["passages", "idx"], item),
+    (&["cluster", "idx", "--min-resemblance", "0.1"], members),
+    (&["boilerplate", "repeated"], item),
+    (&["list", "idx"], item),
+    (&["info", "schemes"], item),
+    (&["info", "measures", "cosine", "hamming"], item),
+    (&["info", "formats"], item),
+];
+
+fn item(line: Value) -> Vec<Value> {
+    vec![line]
+}
+
+fn hits(line: Value) -> Vec<Value> {
+    let with_query = |hit: &Value| {
+        let mut hit = hit.clone();
+        hit["query"] = line["query"]["id"].clone();
+        hit
+    };
+    line["hits"].as_array().unwrap().iter().map(with_query).collect()
+}
+
+fn members(line: Value) -> Vec<Value> {
+    let of_all = |id: &Value| {
+        json!({"cluster": line["cluster"], "size": line["size"], "id": id,
+                                     "representative": line["representative"]})
+    };
+    let mut rows = vec![of_all(&line["representative"])];
+    for member in line["members"].as_array().unwrap() {
+        let mut row = of_all(&member["id"]);
+        row.as_object_mut().unwrap().extend(member.as_object().unwrap().clone());
+        rows.push(row);
+    }
+    rows
+}
+
+#[test]
+fn every_list_has_the_same_rows_as_csv_and_tsv_as_in_json() {
+    let dir = index();
+    dir.write("q.txt", format!("{} {}", words(1, 30), words(6, 20)));
+    dir.write("q2.txt", format!("{} {}", words(7, 20), words(1, 40)));
+    for (name, own) in [("in/ann/a.txt", 8), ("in/bob/b.txt", 9)] {
+        fs::create_dir_all(dir.path(name).parent().unwrap()).unwrap();
+        dir.write(name, format!("{} {}", words(1, 60), words(own, 30)));
+    }
+    let licence = |at: u64| {
+        let text = format!("{} {}", words(20, 30), words(30 + at, 40));
+        line(&format!("l{at}"), &text, json!({}))
+    };
+    dir.write("repeated.jsonl", (0..5).map(licence).collect::<String>());
+    assert_eq!(dir.run(&["add", "repeated", "repeated.jsonl"]).status, 0);
+    for (args, items) in LISTS {
+        let run = |format: &str| {
+            let run = dir.run(&[args, &["--format", format]].concat());
+            assert_eq!(run.status, 0, "{args:?} {format}: {}", run.err);
+            run.out
+        };
+        // The last line of a list of pairs may say that there are more.
+        let lines = jsons(&run("json")).into_iter().filter(|line| line.get("more").is_none());
+        let is_search = args[0] == "search";
+        let lines: Vec<Value> = if is_search { jsons(&run("json")) } else { lines.collect() };
+        let expected: Vec<Value> = lines.into_iter().flat_map(items).collect();
+        assert!(!expected.is_empty(), "{args:?}");
+        for (format, delimiter) in [("csv", b','), ("tsv", b'\t')] {
+            let table = rows(&run(format), delimiter);
+            assert_eq!(table.len(), expected.len(), "{args:?}");
+            for (row, json) in table.iter().zip(&expected) {
+                let columns = row.as_object().unwrap();
+                let cells = cells(json, columns, "");
+                for (column, found) in columns {
+                    let expected = cells.get(column).map_or("", String::as_str);
+                    assert_eq!(found, expected, "{args:?}: {column}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_verb_that_prints_json_lines_prints_tables() {
+    // The others print one object, or documents.
+    const OTHERS: [&str; 15] = [
+        "add",
+        "analyze",
+        "check",
+        "compact",
+        "compare",
+        "dedup",
+        "fingerprint",
+        "merge",
+        "pull",
+        "push",
+        "recover",
+        "remove",
+        "restore",
+        "show",
+        "stats",
+    ];
+    let dir = Dir::new();
+    let help = |args: &[&str]| dir.run(&[args, &["--help"]].concat()).out;
+    let all = help(&[]);
+    let verbs = all.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+    let verbs: Vec<&str> =
+        verbs.map(|(verb, _)| verb.trim()).filter(|verb| !verb.is_empty()).collect();
+    assert!(verbs.contains(&"search") && verbs.contains(&"history"), "{verbs:?}");
+    for verb in verbs {
+        let text = match verb {
+            "info" => help(&["info", "schemes"]),
+            verb => help(&[verb]),
+        };
+        let takes_json = text.contains("--format <") && text.contains("- json:");
+        let takes_tables = text.contains("- csv:");
+        let is_other = OTHERS.contains(&verb) || verb == "web";
+        assert_eq!(takes_tables, takes_json && !is_other, "{verb}: {text}");
+    }
 }
