@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::output::{self, Format, bytes, count};
-use super::terminal::line;
+use super::terminal::{line, tell};
 use super::{Outcome, Result};
 use cento::index::{FoundSegment, Index};
 
@@ -15,7 +15,8 @@ use cento::index::{FoundSegment, Index};
 /// index of them.
 ///
 /// Every file is read and compared with its checksum. Nothing in the directory is changed: `--to` links or
-/// copies the whole segments into a new one.
+/// copies the whole segments into a new one. If segments are damaged, the exit status is 2, also when the others were
+/// recovered; if --segment names those to recover, it is 0.
 #[derive(Debug, Args)]
 pub struct Recover {
     /// Directory of the index.
@@ -54,11 +55,20 @@ impl Recover {
             }
             None => None,
         };
+        let damaged = segments.iter().filter(|segment| segment.problem.is_some()).count() as u64;
         match self.format {
             Format::Json => output::print_json(&Report { segments, documents })?,
             Format::Human => self.print(&segments, documents)?,
         }
-        Ok(Outcome::Found)
+        if damaged == 0 || !self.segment.is_empty() {
+            return Ok(Outcome::Found);
+        }
+        let damaged = output::counted(damaged, "damaged segment");
+        match &self.to {
+            Some(to) => tell!("cento: {}: without the documents of {damaged}", to.display()),
+            None => tell!("cento: {}: {damaged}", self.index.display()),
+        }
+        Ok(Outcome::Bad)
     }
 
     fn print(&self, segments: &[FoundSegment], documents: Option<u64>) -> io::Result<()> {

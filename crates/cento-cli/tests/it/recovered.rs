@@ -25,7 +25,14 @@ fn two_commits() -> Dir {
 }
 
 fn segments(dir: &Dir) -> Vec<Value> {
-    dir.json(&["recover", "idx"])["segments"].as_array().unwrap().clone()
+    listed(dir, 0)
+}
+
+/// The segments, where the exit status is this.
+fn listed(dir: &Dir, status: i32) -> Vec<Value> {
+    let run = dir.run(&["recover", "idx", "--format", "json"]);
+    assert_eq!(run.status, status, "{}", run.err);
+    run.json()["segments"].as_array().unwrap().clone()
 }
 
 /// That the index `new` has the forty documents that are live.
@@ -103,13 +110,19 @@ fn a_segment_that_is_not_whole_is_named_and_left_out() {
     let mut bytes = fs::read(&file).unwrap();
     bytes[20] ^= 1;
     fs::write(&file, bytes).unwrap();
-    let damaged = segments(&dir);
+    let damaged = listed(&dir, 2);
     let problem = damaged[0]["problem"].as_str().unwrap();
     assert!(problem.contains(".store") && damaged[1]["problem"].is_null(), "{damaged:?}");
     let documents =
         damaged[1]["documents"].as_u64().unwrap() - damaged[1]["deleted"].as_u64().unwrap();
-    assert_eq!(dir.json(&["recover", "idx", "--to", "new"])["documents"], documents);
+    // What was recovered is not all that there was.
+    let made = dir.run(&["recover", "idx", "--to", "new", "--format", "json"]);
+    assert_eq!((made.status, &made.json()["documents"]), (2, &json!(documents)));
+    assert!(made.err.contains("without the documents of 1 damaged segment"), "{}", made.err);
     assert_eq!(dir.json(&["check", "new"])["ok"], true);
+    // Nothing that was asked for is missing.
+    let whole = damaged[1]["segment"].as_str().unwrap();
+    dir.json(&["recover", "idx", "--to", "chosen", "--segment", whole]);
     let refused = dir.run(&["recover", "idx", "--to", "third", "--segment", &name]);
     assert!(refused.status == 2 && refused.err.contains("is not whole"), "{}", refused.err);
     assert!(!dir.path("third").exists());
