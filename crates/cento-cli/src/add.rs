@@ -13,7 +13,7 @@ use super::output::{self, Format};
 use super::progress::{AddProgress, NotRead, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
-use super::terminal::tell;
+use super::terminal::note;
 use super::values::{parse_bytes, parse_encoding};
 use super::{Outcome, language};
 use cento::Stop;
@@ -271,7 +271,7 @@ impl Add {
             Format::Json => output::print_json(&Report { report, not_read })?,
             Format::Human => {
                 let seconds = report.took_us as f64 / 1e6;
-                tell!("{}{}", summary(report), output::taken(report.bytes, seconds));
+                note!("{}{}", summary(report), output::taken(report.bytes, seconds));
             }
         }
         let landed = report.added + report.replaced + report.unchanged;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::extract::source_options;
 use super::messages::Messages;
-use super::terminal::tell;
+use super::terminal::note;
 use cento::Error;
 use cento::Stop;
 use cento::index::{Config, Index};
@@ -139,7 +139,7 @@ fn add(
         let snapshot = Index::open(path)?.snapshot()?;
         config.check_signs_as(snapshot.config(), path)?;
         if !snapshot.config().store_text {
-            tell!(
+            note!(
                 "cento: {}: the index stores no texts: passages and reports still show its boilerplate",
                 path.display()
             );

@@ -10,7 +10,7 @@ use super::join::JoinArgs;
 use super::list_format::{ListFormat, ListOut};
 use super::output::{count, counted, share};
 use super::progress::{Progress, stop_flag};
-use super::terminal::{line, tell};
+use super::terminal::{Id, line, note};
 use super::{Outcome, Result};
 use cento::join::Thresholds;
 use cento::join::cluster::{self, ClusterOptions, Linkage, Member, Prefer, cluster};
@@ -86,7 +86,7 @@ impl Cluster {
         if self.format.is_human() {
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
             let all = searcher.snapshot().documents();
-            tell!(
+            note!(
                 "{} of {} of {}",
                 counted(clusters.len() as u64, "cluster"),
                 count(documents),
@@ -134,10 +134,15 @@ fn write_cluster<W: Write>(out: &mut ListOut<W>, found: &cluster::Cluster) -> io
         return Ok(());
     }
     out.write(found, |out| {
-        line!(out, "{cluster}: {} documents like {representative}", count(size))?;
+        line!(out, "{cluster}: {} documents like {}", count(size), Id(representative))?;
         for member in members {
             let similarity = &member.similarity;
-            line!(out, "    {} {}", share(similarity.resemblance, similarity.exact), member.id)?;
+            line!(
+                out,
+                "    {} {}",
+                share(similarity.resemblance, similarity.exact),
+                Id(&member.id)
+            )?;
         }
         Ok(())
     })

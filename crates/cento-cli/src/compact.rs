@@ -11,7 +11,7 @@ use clap::Args;
 use super::output::{self, Format, counted};
 use super::progress::Spinner;
 use super::target::{Target, TargetArgs};
-use super::terminal::tell;
+use super::terminal::note;
 use super::{Outcome, Result};
 use cento::index::{Compaction, Index};
 use cento::{Error, Reason};
@@ -48,7 +48,7 @@ impl Compact {
         };
         match self.format {
             Format::Json => output::print_json(&done)?,
-            Format::Human => tell!("{}", sentence(&done)),
+            Format::Human => note!("{}", sentence(&done)),
         }
         Ok(Outcome::Found)
     }
@@ -121,7 +121,7 @@ fn watched(
     spinner.finish();
     let took = started.elapsed();
     if done.is_ok() && took >= Duration::from_secs(1) {
-        tell!("{}, {:.1} s", rate(index.merge_progress(), took), took.as_secs_f64());
+        note!("{}, {:.1} s", rate(index.merge_progress(), took), took.as_secs_f64());
     }
     done
 }

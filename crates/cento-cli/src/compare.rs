@@ -47,7 +47,7 @@ pub struct Compare {
     #[command(flatten)]
     service: ServiceArgs,
     /// Also compute this measure of similarity; `all` for every measure. Can be repeated. `cosine` weights words
-    /// by the table of --frequencies (`cento train -q 1`), if the scheme reads none.
+    /// by the table of --frequencies (`cento train --run-length 1`), if the scheme reads none.
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
     /// Encoding of the files. Default: detected.

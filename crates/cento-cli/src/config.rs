@@ -22,8 +22,8 @@ use cento::{Error, Result};
 /// The verb that is configured.
 const VERB: &str = "serve";
 
-/// Options that are about the configuration itself.
-const OWN: [&str; 3] = ["config", "print-config", "help"];
+/// Options that are about the configuration itself, or those of every verb.
+const OWN: [&str; 5] = ["config", "print-config", "help", "quiet", "color"];
 
 /// The key, and the variable's name, of the directories to serve, which are no option.
 const INDEX: &str = "index";
@@ -73,7 +73,14 @@ impl Expanded {
     /// When it cannot be read, is not TOML, or has an unknown key or kind of value; with its line.
     pub fn new(command: &Command, given: Vec<OsString>) -> Result<Expanded> {
         let plain = |arguments| Ok(Expanded { arguments, file: None });
-        if given.get(1).is_none_or(|verb| verb != VERB) {
+        // Options of every verb may be before it.
+        let before = ["-q", "--quiet", "--color", "auto", "always", "never"];
+        let is_before = |arg: &OsString| {
+            let arg = arg.to_string_lossy();
+            before.contains(&&*arg) || arg.starts_with("--color=")
+        };
+        let at = given.iter().skip(1).take_while(|arg| is_before(arg)).count() + 1;
+        if given.get(at).is_none_or(|verb| verb != VERB) {
             return plain(given);
         }
         // Errors are reported when the complete command line is parsed.
@@ -87,7 +94,7 @@ impl Expanded {
         let (added, lines) = Reader { text: &text, place: &place, serve, matches }.read()?;
         let mut arguments = given;
         // After the verb, where no `--` is before them.
-        arguments.splice(2..2, added);
+        arguments.splice(at + 1..at + 1, added);
         Ok(Expanded { arguments, file: Some((place, lines)) })
     }
 
@@ -289,7 +296,8 @@ mod tests {
         let serve = command.find_subcommand(VERB).unwrap();
         let mut names = Vec::new();
         for arg in serve.get_arguments() {
-            let is_own = ["print_config", "others", "help"].contains(&arg.get_id().as_str());
+            let is_own = arg.is_global_set()
+                || ["print_config", "others", "help"].contains(&arg.get_id().as_str());
             let name = arg.get_env().map(|name| name.to_string_lossy().into_owned());
             assert_eq!(name.is_none(), is_own, "{}", arg.get_id());
             assert!(is_own || key(arg).is_some(), "{}", arg.get_id());

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::list_format::{ListFormat, ListOut};
 use super::output::{self, Format, bytes, count};
 use super::progress::stop_flag;
-use super::terminal::{self, line};
+use super::terminal::{self, Id, line};
 use super::{Failure, Outcome, Result};
 use cento::Stop;
 use cento::index::{DocAddress, Index, Snapshot};
@@ -161,7 +161,7 @@ impl List {
                 let size = listed.bytes.map_or("-".into(), |len| bytes(len as u64));
                 let added = listed.added.as_deref().unwrap_or_default();
                 let tokens = count(listed.tokens.into());
-                line!(out, "{tokens:>10} {size:>12} {added:>20}  {}", listed.id)
+                line!(out, "{tokens:>10} {size:>12} {added:>20}  {}", Id(&listed.id))
             })?;
             Ok(())
         })?;

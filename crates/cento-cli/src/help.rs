@@ -78,6 +78,8 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "rank",
             "dropped",
             "annotate",
+            "quiet",
+            "color",
         ],
     ),
     ("Service", &["url", "token"]),
@@ -411,12 +413,23 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     ),
 ];
 
+/// The place of options of every verb: after the others of their heading.
+const LAST: usize = 900;
+
 /// Returns the command, with its verbs in groups and its options under headings, with examples.
 pub fn arranged(command: Command) -> Command {
     let groups = groups(&command);
     let verbs: Vec<String> =
         command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-    let arranged = verbs.iter().fold(command, |command, name| command.mut_subcommand(name, verb));
+    // Options of every verb, which only the long help of each shows.
+    let common: Vec<Arg> =
+        command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let arrange = |of_verb: Command| {
+        let common = common.iter().cloned();
+        verb(of_verb.args(common.map(|arg| arg.hide_short_help(true).display_order(LAST))))
+    };
+    let arranged =
+        verbs.iter().fold(command, |command, name| command.mut_subcommand(name, arrange));
     arranged.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\nOptions:\n{{options}}\n\n\
          `cento VERB -h` shows the options of a verb, --help all of them with examples.\n"

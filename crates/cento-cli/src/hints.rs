@@ -75,7 +75,7 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
         Reason::UnpushedChanges => "--force overwrites them",
         Reason::NeedsFrequencyTable => "`cento train` makes one, and --frequencies names it",
         Reason::OtherFrequencyTable => {
-            "`cento train` makes one: -q sets the length of the runs, 1 for single tokens"
+            "`cento train` makes one: --run-length sets that of the runs, 1 for single tokens"
         }
         Reason::NotAFrequencyTable => "`cento train` makes one",
         Reason::Certificate => ON_CERTIFICATES,

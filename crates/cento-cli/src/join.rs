@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::boilerplate::without;
 use super::output::counted;
-use super::terminal::tell;
+use super::terminal::note;
 use cento::Stop;
 use cento::index::{Index, MaxDf, Snapshot};
 use cento::join::StopCounts;
@@ -37,7 +37,7 @@ impl JoinArgs {
     pub fn tell_stopped(&self, searcher: &Searcher, stop: &Stop) -> cento::Result<()> {
         let counts = searcher.stop_counts(self.max_df, stop)?;
         if let Some(said) = stopped(&counts) {
-            tell!("cento: {said}");
+            note!("cento: {said}");
         }
         Ok(())
     }

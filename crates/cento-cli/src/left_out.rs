@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::output::{self, count};
-use super::terminal::tell;
+use super::terminal::note;
 use cento_source::{PathFilter, place_of};
 
 /// Patterns of names that select the files to read.
@@ -95,13 +95,13 @@ impl LeftOuts {
     pub fn tell(&self) {
         for LeftOut { name, files, reason } in self.list.iter().take(TOLD_MAX) {
             match files {
-                1 => tell!("cento: {name}: left out: {reason}"),
-                _ => tell!("cento: {name}: {} left out: {reason}", output::counted(*files, "file")),
+                1 => note!("cento: {name}: left out: {reason}"),
+                _ => note!("cento: {name}: {} left out: {reason}", output::counted(*files, "file")),
             }
         }
         if let Some(more) = self.list.get(TOLD_MAX..).filter(|more| !more.is_empty()) {
             let files = output::counted(more.iter().map(|left| left.files).sum(), "more file");
-            tell!("cento: {files} left out; --format json lists them all");
+            note!("cento: {files} left out; --format json lists them all");
         }
     }
 

@@ -70,10 +70,11 @@ mod values;
 mod web;
 mod whole;
 
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use cento::Error;
 use hints::Explained;
@@ -91,6 +92,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Debug, Parser)]
 #[command(name = "cento", version, max_term_width = 100)]
 pub struct Cento {
+    /// Write no progress, notes and summaries; errors and results stay.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Use colors. Default: on a terminal, unless the environment has NO_COLOR.
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", global = true)]
+    color: ColorChoice,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -187,8 +194,10 @@ fn command() -> clap::Command {
 
 /// Parses the command line of this process; returns the exit status if that is all there is to do.
 fn parse() -> std::result::Result<Cento, ExitCode> {
-    let command = command();
     let given: Vec<_> = std::env::args_os().collect();
+    let color = color_of(&given);
+    terminal::set_colors(color);
+    let command = command().color(color);
     #[cfg(feature = "serve")]
     let matches = {
         let failed = |error: &Error| {
@@ -213,10 +222,30 @@ fn parse() -> std::result::Result<Cento, ExitCode> {
     Ok(Cento::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
 }
 
+/// Returns the value of --color before the command line is parsed: errors of the parser have colors, too.
+fn color_of(given: &[OsString]) -> ColorChoice {
+    let mut given = given.iter().skip(1).take_while(|arg| *arg != "--");
+    let mut last = None;
+    while let Some(arg) = given.next() {
+        let arg = arg.to_string_lossy();
+        let value = match arg.strip_prefix("--color=") {
+            Some(value) => Some(value.to_owned()),
+            None if arg == "--color" => given.next().map(|value| value.to_string_lossy().into()),
+            None => None,
+        };
+        last = value.or(last);
+    }
+    let choice = last.and_then(|value| ColorChoice::from_str(&value, false).ok());
+    choice.unwrap_or(ColorChoice::Auto)
+}
+
 /// Runs the command line of this process.
 fn main() -> ExitCode {
     let verb = match parse() {
-        Ok(Cento { verb }) => verb,
+        Ok(Cento { quiet, verb, .. }) => {
+            terminal::set_quiet(quiet);
+            verb
+        }
         Err(status) => return status,
     };
     let outcome = match verb {

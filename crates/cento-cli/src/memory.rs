@@ -6,7 +6,7 @@
 use std::path::{Component, Path};
 
 use super::output;
-use super::terminal::tell;
+use super::terminal::note;
 
 /// The default where there is plenty.
 const DEFAULT_BYTES: usize = 512 << 20;
@@ -24,7 +24,7 @@ const SHARE: u64 = 4;
 /// Returns the memory to use: the requested size, or the default. Reports a default that is smaller
 /// than usual, and a requested size that exceeds the available memory.
 pub fn or_default(asked: Option<usize>) -> usize {
-    or_default_saying(asked, |said| tell!("cento: {said}"))
+    or_default_saying(asked, |said| note!("cento: {said}"))
 }
 
 /// Returns the memory to use as [`or_default`] does, and reports by `say`.

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::output::{self, Format, bytes, count, counted};
 use super::target::{Target, TargetArgs};
-use super::terminal::tell;
+use super::terminal::note;
 use super::{Outcome, Result};
 use cento::index::Index;
 use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict};
@@ -75,10 +75,10 @@ impl Merge {
         };
         match self.format {
             Format::Json => output::print_json(&merged)?,
-            Format::Human => tell!("{}", sentence(&merged)),
+            Format::Human => note!("{}", sentence(&merged)),
         }
         if merged.removed_since > 0 {
-            tell!(
+            note!(
                 "cento: {} removed or replaced in a shard after it was merged; the index still has \
                  what was taken then",
                 match merged.removed_since {

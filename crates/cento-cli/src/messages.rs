@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::hints::Explained;
 use super::output;
-use super::terminal::tell;
+use super::terminal::{self, Kind, note, tell};
 use cento::Error;
 use cento_source::NoDocument;
 
@@ -23,14 +23,14 @@ pub struct Messages {
 
 #[derive(Debug, Default)]
 struct Kinds {
-    /// The first reason of each, and how many there were, in order.
-    counts: Vec<(String, u64)>,
+    /// The first reason of each, how many there were, and whether they are notes, in order.
+    counts: Vec<(String, u64, Kind)>,
     places: HashMap<String, usize>,
 }
 
 impl Messages {
     /// Counts a message with this reason; returns whether to show it.
-    pub fn counts(&self, reason: &str) -> bool {
+    pub fn counts(&self, of: Kind, reason: &str) -> bool {
         let mut kinds = self.kinds.borrow_mut();
         let kind = kind_of(reason);
         let number = match kinds.places.get(&kind) {
@@ -39,23 +39,24 @@ impl Messages {
             None => {
                 let number = kinds.counts.len();
                 let name = if number == KINDS_MAX { "other kinds" } else { reason };
-                kinds.counts.push((name.to_owned(), 0));
+                kinds.counts.push((name.to_owned(), 0, of));
                 kinds.places.insert(kind, number);
                 number
             }
         };
         kinds.counts[number].1 += 1;
-        kinds.counts[number].1 <= SHOWN_MAX
+        let is_left_out = of == Kind::Note && terminal::is_quiet();
+        kinds.counts[number].1 <= SHOWN_MAX && !is_left_out
     }
 
     /// Counts an error; returns whether to show it.
     pub fn counts_error(&self, error: &Error) -> bool {
-        self.counts(&reason_of(error))
+        self.counts(Kind::Error, &reason_of(error))
     }
 
     /// Reports the reason of something, if it is to be shown.
     pub fn tell(&self, name: &str, reason: &str) {
-        if self.counts(reason) {
+        if self.counts(Kind::Error, reason) {
             tell!("cento: {name}: {reason}");
         }
     }
@@ -70,23 +71,27 @@ impl Messages {
     /// Reports an item that is not a document, if it is to be shown.
     pub fn tell_no_document(&self, no_document: &NoDocument) {
         match no_document {
-            NoDocument::LeftOut { place, why } => self.tell(place, why),
+            NoDocument::LeftOut { place, why } if self.counts(Kind::Note, why) => {
+                note!("cento: {place}: {why}");
+            }
+            NoDocument::LeftOut { .. } => {}
             NoDocument::Refused(error) => self.tell_error(error),
         }
     }
 
     /// Shows how many messages were not shown.
     pub fn finish(&self) {
-        for line in self.lines() {
-            tell!("{line}");
+        for (kind, line) in self.lines() {
+            terminal::say(kind, format_args!("{line}"));
         }
     }
 
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<(Kind, String)> {
         let kinds = self.kinds.borrow();
-        let more = kinds.counts.iter().filter(|(_, count)| *count > SHOWN_MAX);
-        more.map(|(reason, count)| {
-            format!("cento: and {} more of this kind: {reason}", output::count(count - SHOWN_MAX))
+        let more = kinds.counts.iter().filter(|(_, count, _)| *count > SHOWN_MAX);
+        more.map(|(reason, count, kind)| {
+            let more = output::count(count - SHOWN_MAX);
+            (*kind, format!("cento: and {more} more of this kind: {reason}"))
         })
         .collect()
     }
@@ -129,12 +134,16 @@ mod tests {
     #[test]
     fn ten_messages_of_a_kind_are_shown_and_the_others_counted() {
         let messages = Messages::default();
-        let shown = (0..6000).filter(|n| messages.counts(&format!("column {n} of `{n}x` is bad")));
+        let shown = (0..6000)
+            .filter(|n| messages.counts(Kind::Error, &format!("column {n} of `{n}x` is bad")));
         assert_eq!(shown.count(), 10);
         assert!(messages.counts_error(&Error::input("a.csv:1", "it is empty")));
         assert_eq!(
             messages.lines(),
-            ["cento: and 5,990 more of this kind: column 0 of `0x` is bad"]
+            [(
+                Kind::Error,
+                "cento: and 5,990 more of this kind: column 0 of `0x` is bad".to_owned()
+            )]
         );
     }
 
@@ -142,10 +151,10 @@ mod tests {
     fn reasons_without_end_are_few_kinds() {
         let messages = Messages::default();
         let letters = |n: u32| char::from_u32(0x4e00 + n).unwrap().to_string();
-        let shown = (0..6000).filter(|&n| messages.counts(&letters(n))).count();
+        let shown = (0..6000).filter(|&n| messages.counts(Kind::Error, &letters(n))).count();
         assert_eq!(shown, KINDS_MAX + SHOWN_MAX as usize);
         let more = 6000 - shown as u64;
         let said = format!("cento: and {} more of this kind: other kinds", output::count(more));
-        assert_eq!(messages.lines(), [said]);
+        assert_eq!(messages.lines(), [(Kind::Error, said)]);
     }
 }

@@ -10,7 +10,7 @@ use super::join::JoinArgs;
 use super::list_format::{ListFormat, ListOut};
 use super::output::{self, counted, named, similarity};
 use super::progress::{Progress, stop_flag};
-use super::terminal::{line, tell};
+use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::index::{DocAddress, Snapshot};
 use cento::join::Thresholds;
@@ -168,7 +168,7 @@ impl PassageList {
             tell!("cento: of {of} the search for passages was cut short: there may be more");
         }
         if self.format.is_human() {
-            tell!("{} of {}", counted(passages, "passage"), counted(pair_count, "pair"));
+            note!("{} of {}", counted(passages, "passage"), counted(pair_count, "pair"));
         }
         Ok(if passages > 0 { Outcome::Found } else { Outcome::Nothing })
     }
@@ -248,7 +248,7 @@ fn print(out: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
         (row.a, row.index_a, output::place(a_page, a_line), [a_before, a_text, a_after]),
         (row.b, row.index_b, output::place(b_page, b_line), [b_before, b_text, b_after]),
     ] {
-        line!(out, "  {}{place}", named(id, index))?;
+        line!(out, "  {}{place}", Id(&named(id, index)))?;
         let [before, text, after] = [before, text, after].map(on_one_line);
         line!(out, "    {before}[{text}]{after}")?;
     }

@@ -5,20 +5,21 @@ use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::style::TemplateError;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
 use super::hints::Explained;
 use super::messages::Messages;
 use super::output;
-use super::terminal::tell;
+use super::terminal::{self, Kind, note, tell};
 use cento::{Error, Stop};
 use cento_source::{AddReport, Event};
 
 /// Returns a handle that is set when the user or the system asks the process to stop; a second
 /// request ends it immediately.
 pub fn stop_flag() -> Stop {
-    stop_flag_and(|| tell!("cento: stopping; committed documents are kept"))
+    stop_flag_and(|| note!("cento: stopping; committed documents are kept"))
 }
 
 /// Returns such a handle, and calls `asked` at the first request.
@@ -27,6 +28,7 @@ pub fn stop_flag_and(asked: impl Fn() + Send + 'static) -> Stop {
     let flag = stop.clone();
     let handler = move || {
         if flag.is_set() {
+            terminal::clear_progress();
             std::process::exit(130);
         }
         flag.set();
@@ -74,7 +76,7 @@ impl Omissions {
             let left_out = LeftOut { path: path.into(), reason: reason.into() };
             self.not_read.borrow_mut().left_out.push(left_out);
         }
-        let is_shown = self.messages.counts(&format!("left out: {reason}"));
+        let is_shown = self.messages.counts(Kind::Note, &format!("left out: {reason}"));
         is_shown.then(|| format!("cento: {path}: left out: {reason}"))
     }
 
@@ -92,7 +94,7 @@ impl Omissions {
     /// Notes a document without text; returns the message to show, if any.
     pub fn empty(&self, id: &str) -> Option<String> {
         const WHY: &str = "it has no words that count; no search will find it";
-        self.messages.counts(WHY).then(|| format!("cento: {id}: {WHY}"))
+        self.messages.counts(Kind::Note, WHY).then(|| format!("cento: {id}: {WHY}"))
     }
 
     /// Reports the number of omissions that were not shown.
@@ -127,17 +129,21 @@ impl AddProgress {
 
     /// Reports an event.
     pub fn tell(&self, event: Event<'_>) {
-        let said = match (&event, &self.omissions) {
+        let noted = match (&event, &self.omissions) {
             (Event::Skipped(place, why), Some(omissions)) => omissions.left_out(place, why),
             (Event::Empty(id), Some(omissions)) => omissions.empty(id),
-            (Event::Failed(error), Some(omissions)) => {
-                omissions.failed(error).map(|said| said + "; skipped")
-            }
-            (Event::Failed(error), None) => Some(format!("cento: {}; skipped", Explained(error))),
             _ => None,
         };
-        if let Some(said) = said {
-            self.bar.suspend(|| tell!("{said}"));
+        let failed = match (&event, &self.omissions) {
+            (Event::Failed(error), Some(omissions)) => omissions.failed(error),
+            (Event::Failed(error), None) => Some(format!("cento: {}", Explained(error))),
+            _ => None,
+        };
+        if let Some(noted) = noted {
+            note!("{noted}");
+        }
+        if let Some(failed) = failed {
+            tell!("{failed}; skipped");
         }
         match event {
             Event::Skipped(..)
@@ -165,13 +171,25 @@ impl AddProgress {
 
 /// Makes a progress line for an unknown amount of work; hidden if there is no terminal.
 fn spinner() -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
     let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
-    let bar = ProgressBar::new_spinner();
-    bar.set_style(style.expect("the template is right"));
+    let bar = shown(ProgressBar::with_draw_target(None, target()), style);
     bar.enable_steady_tick(Duration::from_millis(200));
+    terminal::show_progress(&bar);
+    bar
+}
+
+/// Returns where progress is shown: on a terminal, unless it is not to be.
+fn target() -> ProgressDrawTarget {
+    match std::io::stderr().is_terminal() && !terminal::is_quiet() {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    }
+}
+
+/// Makes a progress line that is removed at the end of the run, however it ends.
+fn shown(bar: ProgressBar, style: Result<ProgressStyle, TemplateError>) -> ProgressBar {
+    let bar = bar.with_finish(ProgressFinish::AndClear);
+    bar.set_style(style.expect("the template is well formed"));
     bar
 }
 
@@ -214,14 +232,17 @@ pub struct Progress {
 impl Progress {
     /// Starts a progress line for `of` things of this name.
     pub fn new(of: u64, name: &str) -> Progress {
-        let bar = match std::io::stderr().is_terminal() {
-            true => ProgressBar::new(of),
-            false => ProgressBar::hidden(),
-        };
-        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {name}, {{eta}} left");
+        let progress = Progress::on(target(), of, name);
+        terminal::show_progress(&progress.bar);
+        progress
+    }
+
+    fn on(target: ProgressDrawTarget, of: u64, name: &str) -> Progress {
+        let template = format!(
+            "{{bar:30}} {{percent:>3}} %, {{human_pos}} of {{human_len}} {name}, {{eta}} left"
+        );
         let style = ProgressStyle::with_template(&template);
-        bar.set_style(style.expect("the template is well formed"));
-        Progress { bar }
+        Progress { bar: shown(ProgressBar::with_draw_target(Some(of), target), style) }
     }
 
     /// Notes how many things are done.
@@ -251,4 +272,104 @@ pub fn summary(report: &AddReport) -> String {
         }
     }
     format!("{}; {} of text", parts.join(", "), output::bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Mutex;
+
+    use indicatif::TermLike;
+
+    use super::*;
+
+    /// A terminal of one line, which keeps what was shown.
+    #[derive(Debug, Default, Clone)]
+    struct Screen(Arc<Mutex<Vec<String>>>);
+
+    impl Screen {
+        fn lines(&self) -> Vec<String> {
+            self.0.lock().unwrap().clone()
+        }
+
+        fn add(&self, text: &str) -> io::Result<()> {
+            self.0.lock().unwrap().push(text.trim().to_owned());
+            Ok(())
+        }
+    }
+
+    impl TermLike for Screen {
+        fn width(&self) -> u16 {
+            100
+        }
+
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.add(text)
+        }
+
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.add(text)
+        }
+
+        fn clear_line(&self) -> io::Result<()> {
+            self.add("cleared")
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn started() -> (Screen, Progress) {
+        let screen = Screen::default();
+        let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
+        let progress = Progress::on(target, 4_000, "documents");
+        progress.set(1_000);
+        progress.bar.force_draw();
+        (screen, progress)
+    }
+
+    #[test]
+    fn a_progress_line_shows_the_share_and_the_time_left() {
+        let (screen, progress) = started();
+        let lines = screen.lines();
+        let shown = lines.iter().find(|line| line.contains("1,000")).expect("it is shown");
+        assert!(shown.contains("25 %, 1,000 of 4,000 documents, "), "{lines:?}");
+        assert!(shown.ends_with(" left"), "{lines:?}");
+        progress.finish();
+    }
+
+    #[test]
+    fn no_progress_line_stays_whatever_ends_the_run() {
+        let is_cleared = |screen: &Screen| {
+            let lines = screen.lines();
+            let shown = lines.iter().rposition(|line| line.contains("documents"));
+            let cleared = lines.iter().rposition(|line| line == "cleared");
+            shown.is_some() && cleared > shown
+        };
+        let (screen, progress) = started();
+        assert!(!is_cleared(&screen));
+        progress.finish();
+        assert!(is_cleared(&screen), "{:?}", screen.lines());
+        // An error returns before the end.
+        let (screen, progress) = started();
+        drop(progress);
+        assert!(is_cleared(&screen), "{:?}", screen.lines());
+    }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::hints::Explained;
 use super::output::{self, Format, bytes, count, counted};
 use super::stored::{StoreArgs, travelled, watched};
-use super::terminal::tell;
+use super::terminal::{note, tell};
 use super::values::{parse_age, parse_duration};
 use super::{Outcome, Result};
 use cento::{Error, Index};
@@ -118,7 +118,7 @@ impl Push {
     fn tell(&self, done: &Done) -> std::io::Result<()> {
         match self.format {
             Format::Json => output::print_json(done)?,
-            Format::Human => tell!("{}", sentence(done)),
+            Format::Human => note!("{}", sentence(done)),
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::output::{self, Format};
 use super::target::{Target, TargetArgs};
-use super::terminal::tell;
+use super::terminal::{note, tell};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::{ID_BYTES_MAX, Index, WriterOptions};
@@ -167,7 +167,7 @@ impl Remove {
                 for id in &report.missing {
                     tell!("cento: no document has the id `{id}`");
                 }
-                tell!("{} removed", output::count(report.removed));
+                note!("{} removed", output::count(report.removed));
             }
         }
         Ok(if report.removed > 0 { Outcome::Found } else { Outcome::Nothing })

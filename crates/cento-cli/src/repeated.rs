@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::list_format::{ListFormat, ListOut};
 use super::output::{self, count};
-use super::terminal::{line, tell};
+use super::terminal::{Id, line, note};
 use super::{Outcome, Result};
 use cento::index::{Index, RepeatedPassage};
 
@@ -44,7 +44,7 @@ impl Boilerplate {
         }
         out.flush()?;
         if is_cut {
-            tell!("{}", output::cut(passages.len() as u64, None, "passage", "--limit"));
+            note!("{}", output::cut(passages.len() as u64, None, "passage", "--limit"));
         }
         Ok(if passages.is_empty() { Outcome::Nothing } else { Outcome::Found })
     }
@@ -55,7 +55,7 @@ fn print(out: &mut impl Write, passage: &RepeatedPassage, is_next: bool) -> io::
     if is_next {
         line!(out)?;
     }
-    line!(out, "in {} documents, {tokens} tokens, such as {id}:", count(*documents))?;
+    line!(out, "in {} documents, {tokens} tokens, such as {}:", count(*documents), Id(id))?;
     let text = text.as_deref().unwrap_or("(the index stores no text)");
     text.lines().try_for_each(|line| line!(out, "    {line}"))
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::output::{self, Format, count};
 use super::stored::StoreArgs;
-use super::terminal::tell;
+use super::terminal::note;
 use super::{Outcome, Result};
 
 /// Make an old commit in an object store the current one again.
@@ -36,7 +36,7 @@ impl Restore {
         let done = Restored { restored: self.manifest, manifest };
         match self.format {
             Format::Json => output::print_json(&done)?,
-            Format::Human => tell!(
+            Format::Human => note!(
                 "manifest {} is current again, as manifest {}",
                 count(done.restored),
                 count(manifest)

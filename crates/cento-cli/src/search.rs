@@ -18,7 +18,7 @@ use super::memory;
 use super::output::{self, similarity};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
-use super::terminal::{line, tell};
+use super::terminal::{Id, line, note, tell};
 use super::values::parse_bytes;
 use super::{Outcome, Result};
 use cento::index::Index;
@@ -64,7 +64,7 @@ pub struct Search {
     /// --passages and --verify use the whole texts and still include it.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
-    /// Table made by `cento train -q 1` from a collection, so that `--verify cosine` weights words
+    /// Table made by `cento train --run-length 1` from a collection, so that `--verify cosine` weights words
     /// by TF-IDF.
     #[arg(long, value_name = "FILE", requires = "verify")]
     frequencies: Option<PathBuf>,
@@ -394,7 +394,7 @@ fn tell_beside_rows(name: &str, answer: &Answer, wanted: &Query, warned: &[NotCo
         tell!("cento: {name}: {INCOMPLETE}");
     }
     if answer.more {
-        tell!("cento: {name}: {}", more(answer, wanted));
+        note!("cento: {name}: {}", more(answer, wanted));
     }
 }
 
@@ -482,7 +482,7 @@ fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
             share(of_texts.containment_of_hit),
             share(of_texts.resemblance),
             hit.overlap,
-            output::named(&hit.id, hit.index.as_deref())
+            Id(&output::named(&hit.id, hit.index.as_deref()))
         )?;
         if let Some(weighted) = &hit.weighted {
             line!(

@@ -1,6 +1,5 @@
 //! `cento serve`
 
-use std::io::IsTerminal;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use super::extract::{ReaderArgs, source_options};
 use super::memory;
 #[cfg(feature = "remote")]
 use super::stored;
-use super::terminal::{printable, tell};
+use super::terminal::{self, note, printable, tell};
 use super::values::{parse_bytes, parse_duration};
 use super::{Failure, Outcome, Result};
 use super::{signals, tokens};
@@ -109,7 +108,7 @@ pub struct Serve {
     /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Table made by `cento train -q 1` from a collection, so that the measure cosine weights words
+    /// Table made by `cento train --run-length 1` from a collection, so that the measure cosine weights words
     /// by TF-IDF.
     #[arg(long, value_name = "FILE")]
     frequencies: Option<PathBuf>,
@@ -245,7 +244,7 @@ impl Serve {
                 }) as Box<dyn Fn() + Send>
             });
         match self.log {
-            LogFormat::Human => signals::stop_flag(move || tell!("cento: {message}"), reload),
+            LogFormat::Human => signals::stop_flag(move || note!("cento: {message}"), reload),
             LogFormat::Json => signals::stop_flag(move || tracing::info!("{message}"), reload),
         }
     }
@@ -357,7 +356,7 @@ fn log_to_stderr(format: LogFormat) {
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
+        .with_ansi(terminal::err_has_colors());
     let set = match format {
         LogFormat::Human => log.try_init(),
         LogFormat::Json => {

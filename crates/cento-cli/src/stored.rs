@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::output::bytes;
 use super::progress::{Progress, stop_flag_and};
-use super::terminal::tell;
+use super::terminal::note;
 use cento::Result;
 use cento::Stop;
 use cento_remote::{Remote, Watch};
@@ -37,7 +37,7 @@ pub fn open(url: &str) -> Result<Remote> {
 
 /// Runs `work` with a progress line and Ctrl-C; shows `message` at a request to stop.
 pub fn watched<T>(message: &'static str, work: impl FnOnce(Watch<'_>) -> Result<T>) -> Result<T> {
-    let stop: Stop = stop_flag_and(move || tell!("cento: {message}"));
+    let stop: Stop = stop_flag_and(move || note!("cento: {message}"));
     let line: RefCell<Option<Progress>> = RefCell::new(None);
     let progress = |progress: cento_remote::Progress| {
         let mut line = line.borrow_mut();

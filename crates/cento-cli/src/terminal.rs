@@ -8,8 +8,78 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use anstream::AutoStream;
+use clap::ColorChoice;
+use clap::builder::styling::{AnsiColor, Style};
+use indicatif::{ProgressBar, WeakProgressBar};
 use serde::Serialize;
+
+/// Whether notes and progress are left out.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether names on standard output are bold.
+static OUT_HAS_COLORS: AtomicBool = AtomicBool::new(false);
+
+/// Whether messages on standard error are colored.
+static ERR_HAS_COLORS: AtomicBool = AtomicBool::new(false);
+
+/// The progress line of the run, above which messages are written.
+static PROGRESS: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
+
+/// Chooses colors; `auto` means a terminal, unless the environment has NO_COLOR.
+pub fn set_colors(choice: ColorChoice) {
+    match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+    let has = |choice| choice != anstream::ColorChoice::Never;
+    OUT_HAS_COLORS.store(has(AutoStream::choice(&io::stdout())), Ordering::Relaxed);
+    ERR_HAS_COLORS.store(has(AutoStream::choice(&io::stderr())), Ordering::Relaxed);
+    // What stands side by side has styles of its own.
+    console::set_colors_enabled(OUT_HAS_COLORS.load(Ordering::Relaxed));
+}
+
+/// Returns whether messages on standard error are colored.
+pub fn err_has_colors() -> bool {
+    ERR_HAS_COLORS.load(Ordering::Relaxed)
+}
+
+/// Leaves names uncolored: the lines for people go to a file.
+pub fn set_plain_output() {
+    OUT_HAS_COLORS.store(false, Ordering::Relaxed);
+}
+
+/// Leaves out notes and progress from now on.
+pub fn set_quiet(is_quiet: bool) {
+    IS_QUIET.store(is_quiet, Ordering::Relaxed);
+}
+
+/// Returns whether notes and progress are left out.
+pub fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
+/// Makes this the progress line of the run.
+pub fn show_progress(bar: &ProgressBar) {
+    *PROGRESS.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.downgrade());
+}
+
+fn progress() -> Option<ProgressBar> {
+    let shown = PROGRESS.lock().unwrap_or_else(PoisonError::into_inner);
+    shown.as_ref().and_then(WeakProgressBar::upgrade).filter(|bar| !bar.is_finished())
+}
+
+/// Removes the progress line, if there is one.
+pub fn clear_progress() {
+    if let Some(bar) = progress() {
+        bar.finish_and_clear();
+    }
+}
 
 /// Returns whether a terminal would obey this character rather than show it.
 pub fn is_obeyed(c: char) -> bool {
@@ -38,23 +108,95 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Writes a line to standard error.
-pub fn say(message: fmt::Arguments<'_>) {
-    // If standard error is closed, there is nowhere to report that.
-    let _ = writeln!(io::stderr().lock(), "{}", printable(&message.to_string()));
+/// The kind of a message on standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Something is wrong, missing or incomplete.
+    Error,
+    /// A summary, or what may be of interest: left out by --quiet.
+    Note,
 }
 
-/// Writes a line to standard error, as `eprintln!` does.
+/// The start of messages that are not about the result alone.
+const NAME: &str = "cento:";
+
+/// Writes a line to standard error, above the progress line.
+pub fn say(kind: Kind, message: fmt::Arguments<'_>) {
+    if kind == Kind::Note && is_quiet() {
+        return;
+    }
+    let line = message.to_string();
+    let line = printable(&line);
+    let line = match line.strip_prefix(NAME) {
+        Some(rest) if err_has_colors() => {
+            let color = match kind {
+                Kind::Error => AnsiColor::Red.on_default().bold(),
+                Kind::Note => AnsiColor::Yellow.on_default(),
+            };
+            format!("{color}{NAME}{color:#}{rest}").into()
+        }
+        _ => line,
+    };
+    let write = || {
+        // If standard error is closed, there is nowhere to report that.
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    };
+    match progress() {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
+/// Writes a line about an error, or a result that is not whole, to standard error.
 macro_rules! tell {
-    ($($arg:tt)*) => { $crate::terminal::say(format_args!($($arg)*)) };
+    ($($arg:tt)*) => {
+        $crate::terminal::say($crate::terminal::Kind::Error, format_args!($($arg)*))
+    };
 }
 pub(super) use tell;
+
+/// Writes a note to standard error, unless notes are left out.
+macro_rules! note {
+    ($($arg:tt)*) => {
+        $crate::terminal::say($crate::terminal::Kind::Note, format_args!($($arg)*))
+    };
+}
+pub(super) use note;
+
+/// The noncharacters of Unicode, meant for use within a program, that enclose a name until its line is written.
+/// The worst that one in a text from outside can do is to make a line bold.
+const NAME_BEGINS: char = '\u{fdd0}';
+const NAME_ENDS: char = '\u{fdd1}';
+
+/// The id of a document in a line for people, which is bold where standard output has colors.
+pub struct Id<'a>(pub &'a str);
+
+impl fmt::Display for Id<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match OUT_HAS_COLORS.load(Ordering::Relaxed) {
+            true => write!(f, "{NAME_BEGINS}{}{NAME_ENDS}", self.0),
+            false => f.write_str(self.0),
+        }
+    }
+}
+
+/// Makes enclosed names bold.
+fn colored(line: &str) -> String {
+    let bold = Style::new().bold();
+    line.replace(NAME_BEGINS, &bold.render().to_string())
+        .replace(NAME_ENDS, &bold.render_reset().to_string())
+}
 
 /// An output of lines for people.
 pub trait Lines: Write {
     /// Writes a line.
     fn line(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
-        writeln!(self, "{}", printable(&line.to_string()))
+        let line = line.to_string();
+        let line = printable(&line);
+        match OUT_HAS_COLORS.load(Ordering::Relaxed) {
+            true => writeln!(self, "{}", colored(&line)),
+            false => writeln!(self, "{line}"),
+        }
     }
 }
 
@@ -102,6 +244,13 @@ mod tests {
         check("a\nb\tc\r", "a\\nb\\tc\\r");
         check("\u{7f}\u{9b}2J", "\\u{7f}\\u{9b}2J");
         check("\u{202e}txt.exe\u{2066}\u{2069}", "\\u{202e}txt.exe\\u{2066}\\u{2069}");
+    }
+
+    #[test]
+    fn a_name_is_bold_and_still_cannot_command_the_terminal() {
+        let line = format!("{NAME_BEGINS}a\u{1b}[2J{NAME_ENDS} 0.5");
+        assert_eq!(colored(&printable(&line)), "\u{1b}[1ma\\u{1b}[2J\u{1b}[0m 0.5");
+        assert_eq!(Id("a").to_string(), "a", "without a terminal there are no colors");
     }
 
     #[test]

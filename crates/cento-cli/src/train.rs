@@ -8,7 +8,7 @@ use super::add::SourceArgs;
 use super::messages::Messages;
 use super::outfile::check_own;
 use super::output::count;
-use super::terminal::tell;
+use super::terminal::note;
 use super::{Outcome, Result, language};
 use cento::index::Training;
 use cento_source::NoDocument;
@@ -26,14 +26,14 @@ pub struct Train {
     /// Table to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Number of tokens in a run.
-    #[arg(short, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=64))]
-    q: u32,
+    /// Number of tokens in a run, which is q of the scheme; 1 for single tokens.
+    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=64))]
+    run_length: u32,
     /// Analyzer: how text is split into tokens.
     #[arg(long, value_name = "SPEC", default_value = "chars")]
     analyzer: String,
     /// Count only runs that occur at least twice, for `--scheme spex`, which makes a much smaller
-    /// table. SPEX reads the documents once for each of the `-q` tokens and uses 256 MiB for
+    /// table. SPEX reads the documents once for each of the tokens of a run and uses 256 MiB for
     /// counters; counting all runs uses up to 512 MiB.
     #[arg(long)]
     spex: bool,
@@ -46,7 +46,7 @@ impl Train {
         check_own(&self.out, "a frequency table")?;
         let options = self.source.options();
         let analyzer = language::of_documents(&self.analyzer, &self.inputs, &options)?.parse()?;
-        let training = Training { analyzer, q: self.q as usize, spex: self.spex };
+        let training = Training { analyzer, q: self.run_length as usize, spex: self.spex };
         let messages = Messages::default();
         let mut is_any_refused = false;
         let mut skipped = |no_document| {
@@ -57,7 +57,7 @@ impl Train {
             cento_source::train(&self.inputs, &options, &training, &self.out, &mut skipped)?;
         messages.finish();
         let header = table.header();
-        tell!(
+        note!(
             "counted {} documents, {} different runs of {} tokens; wrote {}",
             count(header.documents),
             count(header.grams),

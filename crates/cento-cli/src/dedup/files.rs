@@ -12,7 +12,7 @@ use super::{Dedup, Summary};
 use crate::outfile::{OutFile, is_taken};
 use crate::output::{Format, not_compared};
 use crate::progress::{NotRead, Omissions};
-use crate::terminal::{self, tell};
+use crate::terminal::{self, note, tell};
 use cento::Error;
 use cento::join::dedup::{Decision, Event, Verdict};
 use cento_report::NotCompared;
@@ -123,7 +123,7 @@ impl Files {
                 self.summary.skipped_by_name += u64::from(is_by_name(why));
                 self.dropped_line(&NoDocument { place, verdict: "left_out", reason: why })?;
                 if let Some(said) = self.omissions.left_out(place, why) {
-                    tell!("{said}");
+                    note!("{said}");
                 }
             }
             Event::Failed(error) => {
@@ -149,7 +149,7 @@ impl Files {
             Event::Empty(id) => {
                 self.summary.empty += 1;
                 if let Some(said) = self.omissions.empty(id) {
-                    tell!("{said}");
+                    note!("{said}");
                 }
             }
             Event::Committing(note) => {

@@ -23,7 +23,7 @@ use super::outfile::{Promised, check_lines, is_taken, listed, path_name, promise
 use super::output::{self, Format, count};
 use super::pause::Pause;
 use super::progress::{NotRead, Spinner, stop_flag};
-use super::terminal::{self, tell};
+use super::terminal::{self, note, tell};
 use super::values::{parse_bytes, parse_share};
 use super::{Outcome, Result};
 use cento::hash::hash_fields;
@@ -243,7 +243,7 @@ impl Dedup {
         spinner.finish();
         if let Err(error) = end {
             if matches!(error, Error::Cancelled) && self.index.is_some() && self.out.is_some() {
-                tell!("cento: repeat the command with --resume to continue from the last commit");
+                note!("cento: repeat the command with --resume to continue from the last commit");
             }
             return Err(error.into());
         }
@@ -279,7 +279,7 @@ impl Dedup {
             Format::Json => output::print_json(&report)?,
             Format::Human => {
                 let seconds = started.elapsed().as_secs_f64();
-                tell!("{}{}", summary.line(), output::taken(summary.bytes, seconds));
+                note!("{}{}", summary.line(), output::taken(summary.bytes, seconds));
             }
         }
         Ok(())

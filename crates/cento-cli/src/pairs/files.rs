@@ -18,7 +18,7 @@ use crate::messages::Messages;
 use crate::output::{self, ListEnd, NotCompared, counted, similarity};
 use crate::progress::AddProgress;
 use crate::submission::{FilePair, Submissions};
-use crate::terminal::{line, tell};
+use crate::terminal::{Id, line, note, tell};
 use crate::values::parse_share;
 use crate::{Outcome, Result};
 use cento::Error;
@@ -342,7 +342,7 @@ impl Pairs {
         }
         out.flush()?;
         if let Some(said) = end.said("pairs", "--limit") {
-            tell!("{said}");
+            note!("{said}");
         }
         Ok(())
     }
@@ -355,7 +355,7 @@ fn print(out: &mut impl Write, Shown { pair, files, files_total }: &Shown<'_>) -
     let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
     let short = if pair.too_short == Some(true) { "  (too short to tell)" } else { "" };
     let similarity = similarity(*symmetric);
-    line!(out, "{similarity}{margin} {sizes}  {}  {}{short}", pair.a, pair.b)?;
+    line!(out, "{similarity}{margin} {sizes}  {}  {}{short}", Id(&pair.a), Id(&pair.b))?;
     for FilePair { a, b, overlap } in files.iter().flatten() {
         line!(out, "    {overlap:>6}  {a}  {b}")?;
     }

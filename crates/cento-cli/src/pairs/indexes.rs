@@ -15,7 +15,7 @@ use crate::outfile::{listed, path_name};
 use crate::output::{self, ListEnd, NotCompared, counted, named, similarity};
 use crate::pause::Pause;
 use crate::progress::Progress;
-use crate::terminal::{line, tell};
+use crate::terminal::{Id, line, note};
 use crate::{Outcome, Result};
 use cento::Error;
 use cento::Stop;
@@ -128,7 +128,7 @@ impl Pairs {
             Err(error) => {
                 out.save()?;
                 if matches!(error, Error::Cancelled) && self.indexes.out.is_some() {
-                    tell!("cento: repeat the command with --resume to continue from here");
+                    note!("cento: repeat the command with --resume to continue from here");
                 }
                 return Err(error.into());
             }
@@ -140,7 +140,7 @@ impl Pairs {
         self.tell_without_field(summary);
         self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), stop)?;
         if self.format.is_human() {
-            tell!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
+            note!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
         }
         Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
     }
@@ -173,7 +173,7 @@ impl Pairs {
                 Some(_) => "in no pair",
                 None => "of no series, and in pairs with all others",
             };
-            tell!("cento: {without} without the field `{field}`: {pairs}");
+            note!("cento: {without} without the field `{field}`: {pairs}");
         }
     }
 
@@ -232,10 +232,10 @@ impl Pairs {
         self.tell_without_field(summary);
         self.join.tell_stopped(against.unwrap_or(searcher), stop)?;
         if self.format.is_human() {
-            tell!("{} of {}", counted(total, "pair"), counted(a.documents(), "document"));
+            note!("{} of {}", counted(total, "pair"), counted(a.documents(), "document"));
         }
         if let Some(said) = end.said("pairs", "--limit") {
-            tell!("{said}");
+            note!("{said}");
         }
         Ok(if total > 0 { Outcome::Found } else { Outcome::Nothing })
     }
@@ -413,8 +413,8 @@ fn print(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
         share(pair.similarity.containment_of_b),
         share(pair.similarity.resemblance),
         pair.overlap,
-        named(&pair.a, pair.index_a.as_deref()),
-        named(&pair.b, pair.index_b.as_deref())
+        Id(&named(&pair.a, pair.index_a.as_deref())),
+        Id(&named(&pair.b, pair.index_b.as_deref()))
     )?;
     if let Some(weighted) = &pair.weighted {
         line!(

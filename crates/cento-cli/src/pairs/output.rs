@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::outfile::{OutFile, is_taken};
-use crate::{Failure, Result, whole};
+use crate::{Failure, Result, terminal, whole};
 use cento::{Error, replace};
 
 /// The progress of a run; beside its output until it ends.
@@ -45,6 +45,7 @@ impl Output {
         let Some(path) = path else {
             return Ok(Output { out: OutFile::stdout(), beside: None, checkpoint, saved });
         };
+        terminal::set_plain_output();
         let beside = beside(path, "checkpoint");
         // A run that was cut off before its first checkpoint leaves at most an empty file.
         let is_begun = beside.exists() || is_taken(path);

@@ -214,7 +214,7 @@ fn every_scheme_finds_a_copy() {
                 let q = q.split(';').next().filter(|q| !q.is_empty()).unwrap_or("1");
                 let _ = fs::remove_file(dir.path("table"));
                 let train = ["train", "corpus.jsonl", "--analyzer", "words", "--out", "table"];
-                assert_eq!(dir.run(&[&train[..], &["-q", q]].concat()).status, 0);
+                assert_eq!(dir.run(&[&train[..], &["--run-length", q]].concat()).status, 0);
                 added = dir.run(&add);
             }
         }

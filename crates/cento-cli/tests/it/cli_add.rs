@@ -1,7 +1,7 @@
 //! `cento add` on every kind of source, good and bad.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -244,6 +244,9 @@ fn an_interrupted_run_leaves_the_index_as_the_last_commit_left_it() {
     let status = child.wait().unwrap();
     drop(stdin);
     assert_eq!(status.code(), Some(130));
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(said, "cento: stopping; committed documents are kept\n");
     assert_eq!(dir.json(&["stats", "idx"])["documents"], before["documents"]);
     assert_eq!(dir.json(&["check", "idx"])["ok"], true);
     dir.write("more.jsonl", line("z", &words(8, 60), json!({})));

@@ -95,7 +95,8 @@ fn a_collection_weighs_words() {
     dir.write("corpus.jsonl", corpus());
     dir.json(&["add", "idx", "corpus.jsonl"]);
     for (q, out) in [("1", "words"), ("2", "pairs")] {
-        let run = dir.run(&["train", "idx", "--analyzer", "words", "-q", q, "--out", out]);
+        let run =
+            dir.run(&["train", "idx", "--analyzer", "words", "--run-length", q, "--out", out]);
         assert_eq!(run.status, 0, "{}", run.err);
     }
     let text = words(1, 30);
@@ -151,10 +152,19 @@ fn whoever_has_the_old_index_open_is_told_to_open_it_again() {
 fn spex_reads_everything_as_often_as_it_must() {
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());
-    let train = ["train", "-q", "3", "--analyzer", "words", "--spex", "--out", "table"];
+    let train = ["train", "--run-length", "3", "--analyzer", "words", "--spex", "--out", "table"];
     let run = dir.run(&[&train[..], &["corpus.jsonl"]].concat());
     assert!(run.err.contains("3 documents"), "{}", run.err);
-    let all = dir.run(&["train", "-q", "3", "--analyzer", "words", "--out", "all", "corpus.jsonl"]);
+    let all = dir.run(&[
+        "train",
+        "--run-length",
+        "3",
+        "--analyzer",
+        "words",
+        "--out",
+        "all",
+        "corpus.jsonl",
+    ]);
     assert_eq!(all.status, 0, "{}", all.err);
     let counts = |name: &str, least: u64| {
         let mut counts = Vec::new();

@@ -11,6 +11,7 @@ mod cli_add;
 mod cli_info;
 mod cli_join;
 mod cli_merge;
+mod cli_options;
 mod cli_pairs;
 #[cfg(feature = "remote")]
 mod cli_remote;

@@ -244,7 +244,8 @@ fn runs_of_words_that_an_index_does_not_have_are_asked() {
     let rare = query(&["--frequencies", "own.idx"]);
     assert!(!common.contains(&rare) && rare.ends_with('f'), "{rare}");
     // By a table of words.
-    let table = ["train", "corpus", "-q", "1", "--analyzer", "words", "--out", "words.freq"];
+    let table =
+        ["train", "corpus", "--run-length", "1", "--analyzer", "words", "--out", "words.freq"];
     assert_eq!(dir.run(&table).status, 0);
     let rare = query(&["--frequencies", "words.freq"]);
     assert!(!common.contains(&rare) && rare.split(' ').all(|word| word.len() == 1), "{rare}");
