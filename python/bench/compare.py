@@ -12,13 +12,15 @@ over the threshold; one that drops either although it is under is wrong, and so 
 nothing of an original and its duplicates. Recall is the share of the pairs over the threshold
 that were found, for each share of words; precision that of the pairs found that are over.
 
-CENTO_CLI names the command, to be compared too; THRESHOLD is 0.4 if not given. Needs pyarrow and
-the programs: cento, rensa, datasketch, text-dedup.
+CENTO_CLI names the command, to be compared too: `command` reads Parquet, for which it needs that
+feature, and `command-lines` reads and writes the rows as JSON lines. THRESHOLD is 0.4 if not given.
+Needs pyarrow and the programs: cento, rensa, datasketch, text-dedup.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import random
 import resource
@@ -87,6 +89,9 @@ def make(directory: Path, megabytes: float) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     table = pa.Table.from_pylist(rows, schema=schema)
     pq.write_table(table, directory / "in.parquet", row_group_size=ROW_GROUP, compression="zstd")
+    with (directory / "in.jsonl").open("w", encoding="utf-8") as lines:
+        for row in rows:
+            lines.write(json.dumps({"id": row["id"], "text": row["text"]}) + "\n")
     print(
         f"{len(rows)} documents, {size / 1e6:.1f} MB, {table['edit'].drop_null().length()} planted"
     )
@@ -196,10 +201,24 @@ def by_command(source: Path, target: Path) -> None:
     out.rmdir()
 
 
+def by_command_lines(source: Path, target: Path) -> None:
+    options = ["--min-resemblance", str(THRESHOLD), "--out", str(target.with_suffix(".jsonl"))]
+    call = [os.environ["CENTO_CLI"], "dedup", str(source.with_suffix(".jsonl")), *options]
+    subprocess.run(call, check=True, capture_output=True)
+
+
+def kept_ids(result: Path) -> set[str]:
+    if result.exists():
+        return set(pq.read_table(result, columns=["id"])["id"].to_pylist())
+    with result.with_suffix(".jsonl").open(encoding="utf-8") as lines:
+        return {json.loads(line)["id"] for line in lines}
+
+
 PROGRAMS: dict[str, Callable[[Path, Path], None]] = {
     "cento": by_cento,
     "cento-rows": by_cento_rows,
     "command": by_command,
+    "command-lines": by_command_lines,
     "rensa": by_rensa,
     "datasketch": by_datasketch,
     "text-dedup": by_text_dedup,
@@ -210,6 +229,7 @@ def run(directory: Path, program: str) -> None:
     """Runs a program, and says seconds, processor seconds, and MB of memory at most."""
     target = directory / f"{program}.parquet"
     target.unlink(missing_ok=True)
+    target.with_suffix(".jsonl").unlink(missing_ok=True)
     started, used = time.perf_counter(), os.times()
     PROGRAMS[program](directory / "in.parquet", target)
     ended = os.times()
@@ -222,8 +242,11 @@ def run(directory: Path, program: str) -> None:
 
 
 def version(program: str) -> str:
-    own = {"cento", "cento-rows", "command"}
-    name = "cento-search" if program in own else program
+    if program.startswith("command"):
+        call = [os.environ["CENTO_CLI"], "--version"]
+        told = subprocess.run(call, capture_output=True, text=True, check=True)
+        return f"{program} {told.stdout.split()[-1]}"
+    name = "cento-search" if program.startswith("cento") else program
     return f"{program} {importlib.metadata.version(name)}"
 
 
@@ -257,7 +280,7 @@ def all_of(directory: Path, programs: list[str]) -> None:
 
 def scored(rows: list[dict[str, Any]], result: Path) -> list[str]:
     """Recall for each share of words, precision, and originals of which nothing is kept."""
-    kept = set(pq.read_table(result, columns=["id"])["id"].to_pylist())
+    kept = kept_ids(result)
     planted = [row for row in rows if row["of"] is not None]
     found = [row for row in planted if not {row["id"], row["of"]} <= kept]
     scores: list[str] = []
@@ -278,7 +301,8 @@ def main() -> None:
     elif what == "run":
         run(directory, sys.argv[3])
     else:
-        named = [name for name in PROGRAMS if name != "command" or "CENTO_CLI" in os.environ]
+        has_command = "CENTO_CLI" in os.environ
+        named = [name for name in PROGRAMS if has_command or not name.startswith("command")]
         all_of(directory, sys.argv[3:] or named)
 
 
