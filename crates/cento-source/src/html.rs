@@ -4,7 +4,7 @@
 //! Finn, Kushmerick and Smyth (2001), as Seo and Croft (2008, section 3) use it to take pages out
 //! of their frames. They look for the longest part in which the curve of tags over tokens is flat,
 //! in windows. Here a word counts +1 and a tag -2, and the content is the part of the page with the
-//! greatest sum (docs/BENCHMARKS.md). Tags within long paragraphs and in `pre` count nothing: they
+//! greatest sum (docs/DESIGN.md). Tags within long paragraphs and in `pre` count nothing: they
 //! are the links of an edition to its dictionary and the colours of a program, and the text would
 //! be torn apart. A page is read whole if the content found is a small part of it.
 //!
@@ -50,7 +50,7 @@ pub enum Html {
 const TAG_COST: i64 = 2;
 
 /// Tags within a paragraph of this number of words cost nothing. With 15 to 30, pages are read
-/// alike, and better than with any cost (docs/BENCHMARKS.md).
+/// alike, and better than with any cost (docs/DESIGN.md).
 const PARAGRAPH_WORDS_MIN: i64 = 20;
 
 /// A page is read whole if its content has less than this fraction of the page's words (one in

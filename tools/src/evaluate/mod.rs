@@ -1,7 +1,7 @@
 //! The tables of the papers again, with cento's schemes and measures.
 //!
-//! One sub-command a paper, and one for whole collections. Each prints its tables, and puts them into the section of
-//! `tools/RESULTS.md` that is its own.
+//! One sub-command a paper, and one for whole collections. Each prints its tables, and puts them
+//! into a section of `target/evaluation.md`; `tools/RESULTS.md` has them in short form.
 
 mod collection;
 mod finkel;
@@ -28,7 +28,7 @@ pub struct Evaluate {
     #[command(subcommand)]
     paper: Paper,
     /// The file whose section is replaced.
-    #[arg(long, global = true, default_value = "tools/RESULTS.md")]
+    #[arg(long, global = true, default_value = "target/evaluation.md")]
     results: PathBuf,
 }
 
