@@ -25,6 +25,11 @@ use crate::Result;
 use crate::cento::{Document, documents};
 use crate::measure::{Times, config, cpu_seconds, directory_bytes, keys, queries};
 
+/// The names of the engines.
+pub const CENTO: &str = "cento";
+pub const U64_TERMS: &str = "u64 terms";
+pub const FIVE_WORD_TERMS: &str = "five-word terms";
+
 /// Queries that one engine answers before it is the next one's turn.
 const TURN: usize = 50;
 
@@ -33,75 +38,118 @@ const TURN: usize = 50;
 pub struct Baselines {
     /// The corpus: a JSON lines file.
     #[arg(long)]
-    corpus: PathBuf,
+    pub corpus: PathBuf,
     /// A directory for the indexes; those that are there are used again.
     #[arg(long)]
-    work: PathBuf,
+    pub work: PathBuf,
     /// Queries of each kind.
     #[arg(long, default_value = "500")]
-    queries: usize,
+    pub queries: usize,
     /// The seed.
     #[arg(long, default_value = "1")]
-    seed: u64,
+    pub seed: u64,
     /// Leave out the baseline with five-word terms, which is slow to build.
     #[arg(long)]
-    no_shingles: bool,
+    pub no_shingles: bool,
+}
+
+/// The cost of building the index of an engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Building {
+    pub seconds: f64,
+    pub processor_seconds: f64,
+}
+
+/// The measurements of an engine.
+pub struct Engine {
+    pub name: &'static str,
+    /// Nothing if the index was there, or the engine needs no index.
+    pub built: Option<Building>,
+    pub index_bytes: Option<u64>,
+    /// Whole documents and passages of 100 words.
+    pub times: Option<[Times; 2]>,
 }
 
 impl Baselines {
     pub(crate) fn run(self) -> Result {
-        std::fs::create_dir_all(&self.work)?;
         let bytes: usize = documents(&self.corpus)?.map(|d| d.map_or(0, |d| d.text.len())).sum();
         println!("{:.1} MB of text, {} queries of each kind", bytes as f64 / 1e6, self.queries);
+        let mut engines = self.measure()?;
         println!("| engine | ingest, MB a second | MB a second of processor | size, MB |");
         println!("|---|---|---|---|");
-        let built = |name: &str, build: &dyn Fn(&Path) -> Result| -> Result<PathBuf> {
-            let path = self.work.join(name);
-            if path.exists() {
-                println!("| {name} | | | {:.1} |", directory_bytes(&path)? as f64 / 1e6);
-                return Ok(path);
-            }
-            let (started, cpu) = (Instant::now(), cpu_seconds());
-            build(&path)?;
-            let mb = bytes as f64 / 1e6;
+        for engine in &engines {
+            let Some(index_bytes) = engine.index_bytes else { continue };
+            let rate = |seconds: fn(&Building) -> f64| {
+                let rate = |built| format!("{:.1}", bytes as f64 / 1e6 / seconds(built));
+                engine.built.as_ref().map(rate).unwrap_or_default()
+            };
             println!(
-                "| {name} | {:.1} | {:.1} | {:.1} |",
-                mb / started.elapsed().as_secs_f64(),
-                mb / (cpu_seconds() - cpu),
-                directory_bytes(&path)? as f64 / 1e6
+                "| {} | {} | {} | {:.1} |",
+                engine.name,
+                rate(|built| built.seconds),
+                rate(|built| built.processor_seconds),
+                index_bytes as f64 / 1e6
             );
+        }
+        for (at, kind) in ["whole documents", "passages of 100 words"].into_iter().enumerate() {
+            println!("\n| {kind} | p50, us | p99, us | p50 beside cento |\n|---|---|---|---|");
+            let mut first = None;
+            for Engine { name, times, .. } in &mut engines {
+                let Some(times) = times else { continue };
+                let (p50, p99) = (times[at].quantile(0.5), times[at].quantile(0.99));
+                let first = *first.get_or_insert(p50);
+                println!("| {name} | {p50:.1} | {p99:.1} | {:.2} |", p50 / first);
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the indexes that are missing, and searches all of them by turns.
+    pub fn measure(&self) -> Result<Vec<Engine>> {
+        std::fs::create_dir_all(&self.work)?;
+        let mut measured = Vec::new();
+        let mut built = |name: &'static str, build: &dyn Fn(&Path) -> Result| -> Result<PathBuf> {
+            let path = self.work.join(name.replace(' ', "-"));
+            let mut built = None;
+            if !path.exists() {
+                let (started, cpu) = (Instant::now(), cpu_seconds());
+                build(&path)?;
+                let seconds = started.elapsed().as_secs_f64();
+                built = Some(Building { seconds, processor_seconds: cpu_seconds() - cpu });
+            }
+            let index_bytes = Some(directory_bytes(&path)?);
+            measured.push(Engine { name, built, index_bytes, times: None });
             Ok(path)
         };
-        let cento = built("cento-no-text", &|path| self.build_cento(path, false))?;
-        built("cento-with-text", &|path| self.build_cento(path, true))?;
+        let cento = built(CENTO, &|path| self.build_cento(path, false))?;
+        built("cento, texts stored", &|path| self.build_cento(path, true))?;
         let fingerprints = Fingerprints { config: config(false)? };
-        let keyed = built("u64-terms", &|path| self.build_tantivy(path, &fingerprints))?;
+        let keyed = built(U64_TERMS, &|path| self.build_tantivy(path, &fingerprints))?;
         let shingled = if self.no_shingles {
             None
         } else {
-            Some(built("five-word-terms", &|path| self.build_tantivy(path, &Shingles))?)
+            Some(built(FIVE_WORD_TERMS, &|path| self.build_tantivy(path, &Shingles))?)
         };
         let searcher = Searcher::new(Index::open(&cento)?.snapshot()?);
-        let mut engines: Vec<(&str, Box<Answer<'_>>)> = vec![
+        let mut engines: Vec<(&'static str, Box<Answer<'_>>)> = vec![
             (
-                "cento",
+                CENTO,
                 Box::new(|text| {
                     Ok(searcher.search(&Query::text(text).counts_only(true))?.hits.len())
                 }),
             ),
-            ("u64 terms", answer(&keyed, fingerprints)?),
+            (U64_TERMS, answer(&keyed, fingerprints)?),
         ];
         if let Some(shingled) = &shingled {
-            engines.push(("five-word terms", answer(shingled, Shingles)?));
+            engines.push((FIVE_WORD_TERMS, answer(shingled, Shingles)?));
         }
         engines.push(("tokenise and winnow only", {
             let config = config(false)?;
             Box::new(move |text| Ok(config.sign(text)?.1.len()))
         }));
         let (whole, passages) = queries(&self.corpus, self.queries, self.seed)?;
-        for (kind, texts) in [("whole documents", &whole), ("passages of 100 words", &passages)] {
-            println!("\n| {kind} | p50, us | p99, us | p50 beside cento |\n|---|---|---|---|");
-            let mut times = vec![Times::default(); engines.len()];
+        let mut times = vec![[Times::default(), Times::default()]; engines.len()];
+        for (at, texts) in [&whole, &passages].into_iter().enumerate() {
             // In turns of some queries: one by one, every engine would find the processor's caches
             // full of another's data, which no service does.
             for round in 0..2 {
@@ -111,19 +159,23 @@ impl Baselines {
                             let started = Instant::now();
                             std::hint::black_box(answer(text)?);
                             if round > 0 {
-                                times.push(started.elapsed());
+                                times[at].push(started.elapsed());
                             }
                         }
                     }
                 }
             }
-            let first = times[0].quantile(0.5);
-            for ((name, _), mut times) in engines.iter().zip(times.clone()) {
-                let (p50, p99) = (times.quantile(0.5), times.quantile(0.99));
-                println!("| {name} | {p50:.1} | {p99:.1} | {:.2} |", p50 / first);
+        }
+        for ((name, _), times) in engines.iter().zip(times) {
+            match measured.iter_mut().find(|engine| engine.name == *name) {
+                Some(engine) => engine.times = Some(times),
+                None => {
+                    let (built, index_bytes) = (None, None);
+                    measured.push(Engine { name, built, index_bytes, times: Some(times) });
+                }
             }
         }
-        Ok(())
+        Ok(measured)
     }
 
     fn build_cento(&self, path: &Path, store_text: bool) -> Result {

@@ -69,7 +69,7 @@ impl Plant {
         let words = Vocabulary::new(&mut rng);
         let background = match &self.base {
             Some(base) => take_bytes(documents(base)?, self.bytes)?,
-            None => made_up(&words, self.bytes, &mut rng),
+            None => made_up(&words, self.bytes, &mut rng).collect(),
         };
         let mut out = BufWriter::new(File::create(&self.out)?);
         for document in &background {
@@ -225,17 +225,22 @@ impl Vocabulary {
     }
 }
 
-/// Documents of 100 to 3,000 words.
-fn made_up(words: &Vocabulary, bytes: usize, rng: &mut Rng) -> Vec<Document> {
-    let mut documents = Vec::new();
-    let mut made = 0;
-    while made < bytes {
-        let count = (100.0 * 30f64.powf(rng.f64())) as usize;
-        let text = words.text(count, rng);
-        made += text.len();
-        documents.push(Document { id: format!("doc{}", documents.len()), text });
-    }
-    documents
+/// Makes up documents of 100 to 3,000 words until their texts have this many bytes.
+pub fn made_up<'a>(
+    words: &'a Vocabulary,
+    bytes: usize,
+    rng: &'a mut Rng,
+) -> impl Iterator<Item = Document> + 'a {
+    let (mut made, mut number) = (0, 0);
+    std::iter::from_fn(move || {
+        (made < bytes).then(|| {
+            let count = (100.0 * 30f64.powf(rng.f64())) as usize;
+            let text = words.text(count, rng);
+            made += text.len();
+            number += 1;
+            Document { id: format!("doc{}", number - 1), text }
+        })
+    })
 }
 
 /// Make a corpus larger by copies with edits, or with other letters.
@@ -364,7 +369,7 @@ mod tests {
         let make = |seed| {
             let mut rng = Rng::with_seed(seed);
             let words = Vocabulary::new(&mut rng);
-            let background = made_up(&words, 50_000, &mut rng);
+            let background: Vec<Document> = made_up(&words, 50_000, &mut rng).collect();
             let planted = plant("quoting", 10, &background, &words, &mut rng);
             (background.into_iter().map(|d| d.text).collect::<String>(), planted.text)
         };
@@ -416,7 +421,7 @@ mod tests {
     fn a_passage_is_a_part_of_its_source() {
         let mut rng = Rng::with_seed(4);
         let words = Vocabulary::new(&mut rng);
-        let background = made_up(&words, 100_000, &mut rng);
+        let background: Vec<Document> = made_up(&words, 100_000, &mut rng).collect();
         for _ in 0..20 {
             let planted = plant("passage", 0, &background, &words, &mut rng);
             let source = background.iter().find(|d| d.id == planted.source).expect("it is there");

@@ -202,7 +202,7 @@ fn plot(path: &Path, curves: &Curves) -> Result {
 }
 
 /// The first documents of a corpus, up to this many bytes of text.
-fn first(corpus: &Path, bytes_max: usize) -> Result<impl Iterator<Item = Result<Document>>> {
+pub fn first(corpus: &Path, bytes_max: usize) -> Result<impl Iterator<Item = Result<Document>>> {
     let mut bytes = 0;
     Ok(documents(corpus)?.take_while(move |document| {
         let before = bytes;
@@ -211,7 +211,8 @@ fn first(corpus: &Path, bytes_max: usize) -> Result<impl Iterator<Item = Result<
     }))
 }
 
-fn write_first(corpus: &Path, bytes_max: usize, out: &Path) -> Result {
+/// Writes the first documents of a corpus, up to this many bytes of text, to a JSON lines file.
+pub fn write_first(corpus: &Path, bytes_max: usize, out: &Path) -> Result {
     use std::io::Write;
 
     let mut out = std::io::BufWriter::new(std::fs::File::create(out)?);
@@ -221,8 +222,8 @@ fn write_first(corpus: &Path, bytes_max: usize, out: &Path) -> Result {
     Ok(out.flush()?)
 }
 
-/// An index of the first bytes of a corpus, in this many segments of equal numbers of documents.
-fn build(
+/// Makes an index of the first bytes of a corpus, in this many segments of equally many documents.
+pub fn build(
     (corpus, bytes_max): (&Path, usize),
     segments: usize,
     store_text: bool,

@@ -4,6 +4,7 @@
 //! prints the table that it is for.
 
 mod baseline;
+mod bench;
 mod cento;
 mod commits;
 mod corpus;
@@ -51,6 +52,7 @@ struct Tools {
 
 #[derive(Debug, Subcommand)]
 enum Tool {
+    Bench(bench::Bench),
     Counts(counts::Counts),
     Plant(corpus::Plant),
     Repeat(corpus::Repeat),
@@ -87,6 +89,7 @@ enum Tool {
 
 fn main() -> Result {
     match Tools::parse().tool {
+        Tool::Bench(tool) => tool.run(),
         Tool::Counts(tool) => tool.run(),
         Tool::Plant(tool) => tool.run(),
         Tool::Repeat(tool) => tool.run(),

@@ -58,18 +58,55 @@ impl Write for Sink {
     }
 }
 
+/// How fast segments of one size are written and merged.
+pub struct Merged {
+    /// The postings of the merged segment.
+    pub postings: u64,
+    terms: u64,
+    bytes: u64,
+    /// Millions of postings a second of processor time, of the first source.
+    pub written: f64,
+    /// Millions of postings a second of processor time.
+    pub merged: f64,
+    /// Millions of postings a second by the clock.
+    merged_wall: f64,
+}
+
 impl Merging {
+    /// The measurement of one size with the defaults of the command.
+    pub fn of(documents: u64) -> Result<Merged> {
+        let documents_of = vec![documents];
+        let defaults = Merging {
+            documents: documents_of,
+            sources: 8,
+            threads: 0,
+            without_signatures: false,
+            rounds: 3,
+        };
+        defaults.at(documents)
+    }
+
     pub(crate) fn run(self) -> Result {
         println!("| sources | postings | terms | merged, MB | written | merged, a core | merged |");
         println!("|---|---|---|---|---|---|---|");
         for &documents in &self.documents {
-            self.at(documents)?;
+            let merged = self.at(documents)?;
+            println!(
+                "| {} | {} | {} | {:.0} | {:.1} | {:.1} | {:.1} |",
+                self.sources,
+                merged.postings,
+                merged.terms,
+                merged.bytes as f64 / 1e6,
+                merged.written,
+                merged.merged,
+                merged.merged_wall,
+            );
         }
         println!("\nMillions of postings a second: of processor time, and, for `merged`, of time.");
         Ok(())
     }
 
-    fn at(&self, documents: u64) -> Result {
+    fn at(&self, documents: u64) -> Result<Merged> {
         let header = |documents: u64| Header {
             key_bits: 40,
             documents: documents as u32,
@@ -104,17 +141,14 @@ impl Merging {
             bytes = sink.bytes;
         }
         let rate = |postings: u64, seconds: f64| postings as f64 / seconds / 1e6;
-        println!(
-            "| {} | {} | {} | {:.0} | {:.1} | {:.1} | {:.1} |",
-            self.sources,
-            counts.postings,
-            counts.terms,
-            bytes as f64 / 1e6,
-            rate(of_one, writing),
-            rate(counts.postings, cpu),
-            rate(counts.postings, time),
-        );
-        Ok(())
+        Ok(Merged {
+            postings: counts.postings,
+            terms: counts.terms,
+            bytes,
+            written: rate(of_one, writing),
+            merged: rate(counts.postings, cpu),
+            merged_wall: rate(counts.postings, time),
+        })
     }
 }
 

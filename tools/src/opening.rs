@@ -1,6 +1,6 @@
 //! How long does it take until an index can be searched, and until a change can be seen?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cento::index::{Document, Index, WriterOptions};
@@ -23,56 +23,33 @@ pub struct Opening {
     rounds: u32,
 }
 
+/// How long opening and changing one index takes.
+pub struct Opened {
+    pub documents: u64,
+    pub segments: usize,
+    pub open: Times,
+    pub add: Times,
+    pub remove: Times,
+    /// Writing and syncing a small file.
+    pub sync: Times,
+}
+
 impl Opening {
     pub(crate) fn run(self) -> Result {
         println!("| index | documents | segments | open | add | remove | sync |");
         println!("|---|---|---|---|---|---|---|");
         for path in &self.indexes {
-            let mut open = Times::default();
-            for _ in 0..self.rounds {
-                let started = Instant::now();
-                let snapshot = Index::open_for_search(path)?.snapshot()?;
-                open.push(started.elapsed());
-                drop(snapshot);
-            }
-            let index = Index::open(path)?;
-            let mut writer = index.writer(WriterOptions::default())?;
-            let (mut add, mut remove, mut sync) =
-                (Times::default(), Times::default(), Times::default());
-            for round in 0..self.rounds {
-                let id = format!("cento-tools-opening-{round}");
-                let text =
-                    format!("the {round}. document that is added to see how long that takes");
-                let started = Instant::now();
-                writer.add(Document::new(&*id, text))?;
-                writer.commit()?;
-                let searcher = Searcher::new(writer.committed()?.clone());
-                let answer = searcher.search(&Query::id(&*id).counts_only(true))?;
-                add.push(started.elapsed());
-                drop((searcher, answer));
-                sync.push(synced(path)?);
-            }
-            for round in 0..self.rounds {
-                let id = format!("cento-tools-opening-{round}");
-                let started = Instant::now();
-                writer.remove(&id)?;
-                writer.commit()?;
-                let is_there = writer.committed()?.find(&id)?.is_some();
-                remove.push(started.elapsed());
-                assert!(!is_there, "{id} was removed");
-            }
-            let snapshot = writer.committed()?;
+            let mut opened = measure(path, self.rounds)?;
             println!(
                 "| {} | {} | {} | {} | {} | {} | {} |",
                 path.display(),
-                snapshot.documents(),
-                snapshot.segments().len(),
-                milliseconds(&mut open),
-                milliseconds(&mut add),
-                milliseconds(&mut remove),
-                milliseconds(&mut sync),
+                opened.documents,
+                opened.segments,
+                milliseconds(&mut opened.open),
+                milliseconds(&mut opened.add),
+                milliseconds(&mut opened.remove),
+                milliseconds(&mut opened.sync),
             );
-            writer.finish()?;
         }
         println!(
             "\nMilliseconds, median and 99th percentile. Add and remove: one document, committed"
@@ -82,8 +59,47 @@ impl Opening {
     }
 }
 
+/// Opens an index, adds documents one by one and removes them again, each this many times.
+pub fn measure(path: &Path, rounds: u32) -> Result<Opened> {
+    let mut open = Times::default();
+    for _ in 0..rounds {
+        let started = Instant::now();
+        let snapshot = Index::open_for_search(path)?.snapshot()?;
+        open.push(started.elapsed());
+        drop(snapshot);
+    }
+    let index = Index::open(path)?;
+    let mut writer = index.writer(WriterOptions::default())?;
+    let (mut add, mut remove, mut sync) = (Times::default(), Times::default(), Times::default());
+    for round in 0..rounds {
+        let id = format!("cento-tools-opening-{round}");
+        let text = format!("the {round}. document that is added to see how long that takes");
+        let started = Instant::now();
+        writer.add(Document::new(&*id, text))?;
+        writer.commit()?;
+        let searcher = Searcher::new(writer.committed()?.clone());
+        let answer = searcher.search(&Query::id(&*id).counts_only(true))?;
+        add.push(started.elapsed());
+        drop((searcher, answer));
+        sync.push(synced(path)?);
+    }
+    for round in 0..rounds {
+        let id = format!("cento-tools-opening-{round}");
+        let started = Instant::now();
+        writer.remove(&id)?;
+        writer.commit()?;
+        let is_there = writer.committed()?.find(&id)?.is_some();
+        remove.push(started.elapsed());
+        assert!(!is_there, "{id} was removed");
+    }
+    let snapshot = writer.committed()?;
+    let (documents, segments) = (snapshot.documents(), snapshot.segments().len());
+    writer.finish()?;
+    Ok(Opened { documents, segments, open, add, remove, sync })
+}
+
 /// The time of writing a small file to the disk.
-fn synced(beside: &std::path::Path) -> Result<Duration> {
+fn synced(beside: &Path) -> Result<Duration> {
     let file = tempfile::tempfile_in(beside.parent().unwrap_or(beside))?;
     let started = Instant::now();
     std::io::Write::write_all(&mut &file, b"a few bytes")?;

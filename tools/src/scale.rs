@@ -169,20 +169,37 @@ impl Row {
         planted: impl Iterator<Item = &'a &'a Planted>,
     ) -> Result {
         for planted in planted {
-            for file in std::fs::read_dir(path)? {
-                let file = std::fs::File::open(file?.path())?;
-                rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
-            }
-            let query = Query::text(planted.text.as_str()).counts_only(true);
-            let searcher = self.open_cold.time(|| {
-                Ok::<_, cento::Error>(Searcher::new(Index::open_for_search(path)?.snapshot()?))
-            })?;
-            let before = bytes_read()?;
-            self.cold.time(|| searcher.search(&query))?;
-            self.cold_bytes += bytes_read()? - before;
+            let cold = search_cold(path, &planted.text)?;
+            self.open_cold.push(cold.open);
+            self.cold.push(cold.search);
+            self.cold_bytes += cold.bytes_read;
         }
         Ok(())
     }
+}
+
+/// What a search takes with nothing of the index in memory.
+pub struct Cold {
+    pub open: Duration,
+    pub search: Duration,
+    /// Read from the disk by the search alone; 0 in a file system that is itself in memory.
+    pub bytes_read: u64,
+}
+
+/// Removes the index at `path` from memory, opens it and searches for the text.
+pub fn search_cold(path: &Path, text: &str) -> Result<Cold> {
+    for file in std::fs::read_dir(path)? {
+        let file = std::fs::File::open(file?.path())?;
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+    }
+    let query = Query::text(text).counts_only(true);
+    let started = Instant::now();
+    let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);
+    let open = started.elapsed();
+    let before = bytes_read()?;
+    let started = Instant::now();
+    searcher.search(&query)?;
+    Ok(Cold { open, search: started.elapsed(), bytes_read: bytes_read()? - before })
 }
 
 /// The bytes that this process has had read from disks.

@@ -27,28 +27,49 @@ use crate::measure::queries;
 pub struct Service {
     /// The corpus: a JSON lines file.
     #[arg(long)]
-    corpus: PathBuf,
+    pub corpus: PathBuf,
     /// Documents to be added meanwhile: a JSON lines file.
     #[arg(long)]
-    added: PathBuf,
+    pub added: PathBuf,
     /// A directory for the index, which is made anew.
     #[arg(long)]
-    work: PathBuf,
+    pub work: PathBuf,
     /// The program.
     #[arg(long, default_value = "target/release/cento")]
-    cento: PathBuf,
+    pub cento: PathBuf,
     /// Queries of each kind.
     #[arg(long, default_value = "300")]
-    queries: usize,
+    pub queries: usize,
     /// Seconds for each line of the table.
     #[arg(long, default_value = "8")]
-    seconds: u64,
+    pub seconds: u64,
     /// Connections at a time.
     #[arg(long, value_delimiter = ',', default_value = "1,2,8")]
-    connections: Vec<usize>,
+    pub connections: Vec<usize>,
     /// The seed.
     #[arg(long, default_value = "1")]
-    seed: u64,
+    pub seed: u64,
+}
+
+/// What a row of the table is about.
+#[derive(Debug, Clone)]
+pub struct Load {
+    /// `passage` or `whole`; nothing for the empty route.
+    pub kind: Option<&'static str>,
+    /// 0 for the library.
+    pub connections: usize,
+    pub beside: Beside,
+    pub times: Times,
+}
+
+impl Load {
+    fn name(&self) -> String {
+        match (self.kind, self.connections) {
+            (None, connections) => format!("empty route, {connections}"),
+            (Some(kind), 0) => format!("{kind}, library"),
+            (Some(kind), connections) => format!("{kind}, {connections}, {:?}", self.beside),
+        }
+    }
 }
 
 /// A query, and what the library finds of it.
@@ -59,7 +80,7 @@ struct Asked {
 
 /// What else goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Beside {
+pub enum Beside {
     Nothing,
     Adding,
     AddingAndCompacting,
@@ -111,7 +132,8 @@ impl Drop for Running {
 }
 
 /// Times of the same thing, in microseconds.
-struct Times {
+#[derive(Debug, Clone)]
+pub struct Times {
     sorted: Vec<u64>,
     seconds: f64,
 }
@@ -122,15 +144,21 @@ impl Times {
         Times { sorted: times, seconds }
     }
 
-    fn at(&self, share: f64) -> u64 {
+    /// The time that this share of the requests took at most.
+    pub fn at(&self, share: f64) -> u64 {
         let last = self.sorted.len().saturating_sub(1);
         self.sorted.get((share * last as f64) as usize).copied().unwrap_or(0)
     }
 
-    fn row(&self, name: &str, errors: u64, wrong: u64) {
+    /// Requests a second.
+    pub fn rate(&self) -> f64 {
+        self.sorted.len() as f64 / self.seconds
+    }
+
+    fn row(&self, name: &str) {
         println!(
-            "| {name} | {:.0} | {} | {} | {} | {} | {errors} | {wrong} |",
-            self.sorted.len() as f64 / self.seconds,
+            "| {name} | {:.0} | {} | {} | {} | {} |",
+            self.rate(),
             self.at(0.5),
             self.at(0.99),
             self.at(0.999),
@@ -141,6 +169,12 @@ impl Times {
 
 impl Service {
     pub(crate) fn run(self) -> Result {
+        println!("| | a second | p50, us | p99 | p99.9 | max |\n|---|---|---|---|---|---|");
+        self.measure(&mut |load| load.times.row(&load.name()))
+    }
+
+    /// Measures row by row; a request that fails or has a wrong answer is an error.
+    pub fn measure(&self, row: &mut dyn FnMut(Load)) -> Result {
         let index = self.work.join("service.idx");
         if index.exists() {
             fs::remove_dir_all(&index)?;
@@ -152,16 +186,16 @@ impl Service {
         }
         let (whole, passages) = queries(&self.corpus, self.queries, self.seed)?;
         let searcher = Searcher::new(Index::open_for_search(&index)?.snapshot()?);
-        println!("| | a second | p50, us | p99 | p99.9 | max | errors | wrong |");
-        println!("|---|---|---|---|---|---|---|---|");
-        let kinds = [("passage", passages), ("whole", whole)];
-        let kinds: Vec<(&str, Vec<Asked>)> = kinds
-            .into_iter()
-            .map(|(kind, texts)| Ok((kind, self.library(kind, &searcher, &texts)?)))
-            .collect::<Result<_>>()?;
+        let mut kinds: Vec<(&'static str, Vec<Asked>)> = Vec::new();
+        for (kind, texts) in [("passage", passages), ("whole", whole)] {
+            let (times, asked) = self.library(&searcher, &texts)?;
+            row(Load { kind: Some(kind), connections: 0, beside: Beside::Nothing, times });
+            kinds.push((kind, asked));
+        }
         drop(searcher);
         let service = Running::start(&self.cento, &index, &["--commit-interval", "1s"])?;
-        self.empty_route(&service)?;
+        let times = self.empty_route(&service)?;
+        row(Load { kind: None, connections: 1, beside: Beside::Nothing, times });
         let originals = documents(&self.corpus)?.map(|d| Ok(d?.id)).collect::<Result<_>>()?;
         let phases =
             [Beside::Nothing, Beside::Adding, Beside::AddingAndCompacting, Beside::NothingAnyMore];
@@ -169,7 +203,9 @@ impl Service {
             self.beside(&service, beside, || {
                 for (kind, asked) in &kinds {
                     for &connections in &self.connections {
-                        self.load(&service, kind, asked, connections, beside, &originals)?;
+                        let name = format!("{kind}, {connections}, {beside:?}");
+                        let times = self.load(&service, &name, asked, connections, &originals)?;
+                        row(Load { kind: Some(kind), connections, beside, times });
                     }
                 }
                 Ok(())
@@ -179,7 +215,7 @@ impl Service {
     }
 
     /// What the library finds, and how fast.
-    fn library(&self, kind: &str, searcher: &Searcher, texts: &[String]) -> Result<Vec<Asked>> {
+    fn library(&self, searcher: &Searcher, texts: &[String]) -> Result<(Times, Vec<Asked>)> {
         let (mut times, mut asked) = (Vec::new(), Vec::new());
         for round in 0..3 {
             for text in texts {
@@ -201,11 +237,10 @@ impl Service {
             }
         }
         let seconds = times.iter().sum::<u64>() as f64 / 1e6;
-        Times::new(times, seconds).row(&format!("{kind}, library"), 0, 0);
-        Ok(asked)
+        Ok((Times::new(times, seconds), asked))
     }
 
-    fn empty_route(&self, service: &Running) -> Result {
+    fn empty_route(&self, service: &Running) -> Result<Times> {
         let client = Client::new(&service.url, None)?;
         let (mut times, started) = (Vec::new(), Instant::now());
         while started.elapsed() < Duration::from_secs(self.seconds.min(3)) {
@@ -213,8 +248,7 @@ impl Service {
             client.health()?;
             times.push(asked.elapsed().as_micros() as u64);
         }
-        Times::new(times, started.elapsed().as_secs_f64()).row("empty route, 1", 0, 0);
-        Ok(())
+        Ok(Times::new(times, started.elapsed().as_secs_f64()))
     }
 
     /// Runs `work` while something else goes on.
@@ -277,12 +311,11 @@ impl Service {
     fn load(
         &self,
         service: &Running,
-        kind: &str,
+        name: &str,
         asked: &[Asked],
         connections: usize,
-        beside: Beside,
         originals: &HashSet<String>,
-    ) -> Result {
+    ) -> Result<Times> {
         let until = Instant::now() + Duration::from_secs(self.seconds);
         let started = Instant::now();
         let (errors, wrong) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -316,12 +349,11 @@ impl Service {
             }
             Ok(times)
         })?;
-        let name = format!("{kind}, {connections}, {beside:?}");
         let seconds = started.elapsed().as_secs_f64();
         let (errors, wrong) = (errors.into_inner(), wrong.into_inner());
-        Times::new(times, seconds).row(&name, errors, wrong);
+        let times = Times::new(times, seconds);
         match (errors, wrong) {
-            (0, 0) => Ok(()),
+            (0, 0) => Ok(times),
             _ => Err(format!("{name}: {errors} requests failed, {wrong} answers are wrong").into()),
         }
     }

@@ -1,0 +1,172 @@
+//! Texts that every machine has: made up from a seed, and the sources that Cargo has downloaded.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use cento::text::kind::no_text_in;
+use fastrand::Rng;
+
+use super::record::Corpus;
+use crate::Result;
+use crate::cento::{Document, documents};
+use crate::corpus::{Vocabulary, made_up};
+
+/// The seed of texts that are made up.
+const SEED: u64 = 1;
+
+/// The endings of files that are taken from the sources of packages.
+const ENDINGS: [&str; 3] = ["md", "rs", "txt"];
+
+/// Writes documents that are made up, of about this many bytes; a smaller corpus begins
+/// a larger one.
+pub fn write_made_up(out: impl Write, bytes: usize) -> Result<(usize, usize)> {
+    let mut rng = Rng::with_seed(SEED);
+    let words = Vocabulary::new(&mut rng);
+    write(out, made_up(&words, bytes, &mut rng))
+}
+
+/// Makes the corpus of texts that are made up.
+pub fn make_made_up(path: &Path, bytes: usize) -> Result<Corpus> {
+    let (documents, bytes) = write_made_up(File::create(path)?, bytes)?;
+    let contents = "words drawn by Zipf's law from a seed, 100 to 3,000 a document, all unrelated";
+    Ok(describe("made-up", contents, documents, bytes))
+}
+
+/// Makes the corpus of the sources of the packages in `Cargo.lock`, up to this many bytes.
+pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo")));
+    let sources = home.ok_or("neither CARGO_HOME nor HOME is set")?.join("registry/src");
+    let packages =
+        packages(&fs::read_to_string("Cargo.lock").map_err(|e| {
+            format!("Cargo.lock: {e}; run this in the directory of the repository")
+        })?);
+    let mut files = Vec::new();
+    for registry in sorted(&sources)? {
+        for package in sorted(&registry)? {
+            let name = package.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if packages.contains(name) {
+                collect(&package, &mut files)?;
+            }
+        }
+    }
+    let (mut taken, mut texts) = (0, Vec::new());
+    for file in files {
+        let Ok(text) = fs::read_to_string(&file) else { continue };
+        if taken + text.len() > bytes_max || no_text_in(&text).is_some() {
+            continue;
+        }
+        taken += text.len();
+        let id = file.strip_prefix(&sources).unwrap_or(&file);
+        // The name of the registry, of which there is one as a rule, has a hash in it.
+        let id = id.iter().skip(1).collect::<PathBuf>().display().to_string();
+        texts.push(Document { id, text });
+    }
+    if texts.is_empty() {
+        return Err(format!("{} has no sources of packages", sources.display()).into());
+    }
+    let (documents, bytes) = write(File::create(path)?, texts.into_iter())?;
+    let contents =
+        "files (.md, .rs, .txt) of the packages in `Cargo.lock`, as Cargo downloaded them";
+    Ok(describe("sources", contents, documents, bytes))
+}
+
+/// Copies a corpus that the user names, so that no later step depends on its compression.
+pub fn make_copy(path: &Path, of: &Path) -> Result<Corpus> {
+    let texts = documents(of)?.collect::<Result<Vec<Document>>>()?;
+    let texts = texts.into_iter().filter(|document| no_text_in(&document.text).is_none());
+    let (documents, bytes) = write(File::create(path)?, texts)?;
+    let name = of.file_name().and_then(|name| name.to_str()).unwrap_or("corpus");
+    Ok(describe(name, "given by `--corpus`", documents, bytes))
+}
+
+/// The size of a part of a corpus.
+pub fn describe_part(name: &str, path: &Path) -> Result<Corpus> {
+    let (mut count, mut bytes) = (0, 0);
+    for document in documents(path)? {
+        count += 1;
+        bytes += document?.text.len();
+    }
+    Ok(describe(name, "", count, bytes))
+}
+
+fn describe(name: &str, contents: &str, documents: usize, bytes: usize) -> Corpus {
+    let megabytes = (bytes as f64 / 1e5).round() / 10.0;
+    Corpus { name: name.into(), contents: contents.into(), documents, megabytes }
+}
+
+fn write(out: impl Write, documents: impl Iterator<Item = Document>) -> Result<(usize, usize)> {
+    let mut out = BufWriter::with_capacity(1 << 20, out);
+    let (mut count, mut bytes) = (0, 0);
+    for document in documents {
+        serde_json::to_writer(&mut out, &document)?;
+        out.write_all(b"\n")?;
+        count += 1;
+        bytes += document.text.len();
+    }
+    out.flush()?;
+    Ok((count, bytes))
+}
+
+/// `name-version` of the packages that come from a registry.
+fn packages(lock: &str) -> BTreeSet<String> {
+    let mut packages = BTreeSet::new();
+    for package in lock.split("[[package]]") {
+        let value = |name: &str| {
+            let line = package.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().strip_prefix("= \"")?.strip_suffix('"')
+        };
+        if let (Some(name), Some(version), Some(_)) =
+            (value("name"), value("version"), value("source"))
+        {
+            packages.insert(format!("{name}-{version}"));
+        }
+    }
+    packages
+}
+
+fn sorted(directory: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result {
+    for path in sorted(directory)? {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if path.is_dir() && !path.is_symlink() {
+            collect(&path, files)?;
+        } else if ENDINGS.contains(&ending) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_corpus_begins_with_the_smaller_one() {
+        let make = |bytes| {
+            let mut out = Vec::new();
+            write_made_up(&mut out, bytes).expect("memory can be written");
+            out
+        };
+        let (small, large) = (make(20_000), make(60_000));
+        assert!(large.len() > 2 * small.len() && large.starts_with(&small));
+    }
+
+    #[test]
+    fn packages_of_the_workspace_itself_are_left_out() {
+        let lock = "version = 4\n\n[[package]]\nname = \"own\"\nversion = \"0.1.0\"\n\n\
+                    [[package]]\n\
+                    name = \"fst\"\nversion = \"0.4.7\"\nsource = \"registry+https://x\"\n";
+        assert_eq!(packages(lock).into_iter().collect::<Vec<_>>(), ["fst-0.4.7"]);
+    }
+}

@@ -1,0 +1,96 @@
+//! Runs a command and measures its time, processor time and peak memory.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::record::Spent;
+use crate::Result;
+
+/// Runs the command without input and output; an exit status above 1 is an error, as in grep.
+pub fn run(command: &mut Command) -> Result<Spent> {
+    run_with(command.stdin(Stdio::null()), |_| Ok(()))
+}
+
+/// Runs the command, and `feed` beside it, which may write to its standard input.
+pub fn run_with(
+    command: &mut Command,
+    feed: impl FnOnce(&mut Child) -> Result + Send,
+) -> Result<Spent> {
+    let used = processor_seconds_of_children()?;
+    let started = Instant::now();
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let process = child.id();
+    let mut errors = child.stderr.take().ok_or("standard error was not opened")?;
+    let (status, peak_mb, told) = thread::scope(|scope| -> Result<_> {
+        // Read beside it, because a full pipe would stop the command.
+        let told = scope.spawn(move || {
+            let mut told = String::new();
+            errors.read_to_string(&mut told).map(|_| told)
+        });
+        let peak = scope.spawn(move || peak_of(process));
+        let fed = feed(&mut child);
+        drop(child.stdin.take());
+        let status = child.wait()?;
+        let told = told.join().map_err(|_| "reading standard error panicked")??;
+        fed.map_err(|e| format!("{e}: {told}"))?;
+        let peak = peak.join().map_err(|_| "reading the memory panicked")?;
+        Ok((status, peak, told))
+    })?;
+    let seconds = started.elapsed().as_secs_f64();
+    if !matches!(status.code(), Some(0 | 1)) {
+        return Err(format!("{command:?} failed: {status}: {told}").into());
+    }
+    let processor_seconds = processor_seconds_of_children()? - used;
+    Ok(Spent { seconds, processor_seconds, peak_mb })
+}
+
+/// The most memory that a process has until it ends, in MB; at least every 2 ms it is looked at.
+fn peak_of(process: u32) -> f64 {
+    let path = Path::new("/proc").join(process.to_string()).join("status");
+    let mut peak = 0.0f64;
+    // A process that has ended has no such line.
+    while let Some(kib) = fs::read_to_string(&path).ok().and_then(|status| high_water(&status)) {
+        peak = peak.max(kib * 1024.0 / 1e6);
+        thread::sleep(Duration::from_millis(2));
+    }
+    peak
+}
+
+fn high_water(status: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// The processor time of all ended children of this process, with theirs.
+fn processor_seconds_of_children() -> Result<f64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // The name of the program, in brackets, may contain spaces; two fields follow it before `ppid`.
+    let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
+    let (user, system) = (ticks(13), ticks(14));
+    let ticks = user.zip(system).map(|(user, system)| user + system);
+    let ticks = ticks.ok_or("/proc/self/stat has no times of children")?;
+    Ok(ticks / rustix::param::clock_ticks_per_second() as f64)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_and_memory_are_those_of_the_command() {
+        // A shell that counts and holds a string of 30 MB.
+        let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; \
+                      x=$(head -c 30000000 /dev/zero | tr '\\0' a); : \"$x\"";
+        let spent = run(Command::new("sh").args(["-c", script])).expect("it runs");
+        assert!(spent.processor_seconds > 0.0 && spent.seconds > 0.0, "{spent:?}");
+        assert!(spent.peak_mb > 25.0, "{spent:?}");
+        let failed = run(Command::new("sh").args(["-c", "echo no such thing >&2; exit 2"]));
+        assert!(failed.expect_err("it fails").to_string().contains("no such thing"));
+    }
+}

@@ -1,0 +1,217 @@
+//! The figures of one run, as `tools/bench.json` keeps them.
+//!
+//! Durations are in the unit that ends the name of a field; `seconds` are by the clock, and
+//! `processor_seconds` those of all threads of a process together.
+
+use serde::{Deserialize, Serialize};
+
+/// All figures of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    pub machine: Machine,
+    /// The last one is the main corpus, which all tables use that do not name another.
+    pub corpora: Vec<Corpus>,
+    /// The processor time of signing the main corpus on one thread, without an index.
+    pub signing_seconds: f64,
+    /// Commands over the whole main corpus.
+    pub jobs: Vec<Job>,
+    pub index: IndexSize,
+    pub searches: Vec<Search>,
+    pub part: Corpus,
+    pub engines: Vec<Engine>,
+    pub neighbours: Vec<Row<Neighbour>>,
+    pub sizes: Vec<Row<Size>>,
+    pub segments: Vec<Segments>,
+    pub threads: Vec<Threads>,
+    pub opening: Vec<Opening>,
+    pub service: Vec<Load>,
+    pub settings: Vec<Setting>,
+    pub merging: Merging,
+    pub counts: Vec<Count>,
+}
+
+/// Where and how the run was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    pub processor: String,
+    pub cores: usize,
+    pub memory_gib: f64,
+    pub kernel: String,
+    /// The load of the machine in the minute before the run.
+    pub load: f64,
+    pub commit: String,
+    pub date: String,
+    pub profile: String,
+    pub command: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Corpus {
+    pub name: String,
+    pub contents: String,
+    pub documents: usize,
+    pub megabytes: f64,
+}
+
+/// What a command took.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    pub seconds: f64,
+    pub processor_seconds: f64,
+    pub peak_mb: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    pub command: String,
+    pub spent: Spent,
+}
+
+/// The main corpus as an index.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct IndexSize {
+    pub documents: u64,
+    pub segments: usize,
+    pub with_texts_mb: f64,
+    pub without_texts_mb: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    pub p50_us: f64,
+    pub p99_us: f64,
+}
+
+/// Both kinds of queries: passages of 100 words, and whole documents.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    pub passage: Latency,
+    pub document: Latency,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    pub options: String,
+    pub latencies: Latencies,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Engine {
+    pub name: String,
+    pub seconds: f64,
+    pub processor_seconds: f64,
+    pub index_mb: f64,
+    pub latencies: Option<Latencies>,
+}
+
+/// A row with its figures, or the reason why there are none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row<T> {
+    pub name: String,
+    #[serde(flatten)]
+    pub outcome: Outcome<T>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome<T> {
+    Measured(T),
+    NotMeasured(String),
+}
+
+/// A program that removes near-duplicates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Neighbour {
+    pub mb_per_second: f64,
+    pub mb_per_processor_second: f64,
+    pub peak_mb: f64,
+    /// At 0, 1, 2, 5 and 10 % of replaced words.
+    pub recall: Vec<f64>,
+    pub precision: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Size {
+    pub documents: u64,
+    pub segments: usize,
+    pub add: Spent,
+    pub index_mb: f64,
+    pub latencies: Latencies,
+    pub cold: Outcome<Cold>,
+}
+
+/// Medians with nothing of the index in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cold {
+    pub open_ms: f64,
+    pub passage_ms: f64,
+    pub passage_read_kb: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Segments {
+    pub segments: usize,
+    pub latencies: Latencies,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Threads {
+    pub threads: usize,
+    pub add: Spent,
+    pub searches_per_second: f64,
+}
+
+/// Medians of opening an index and of one document, committed and seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Opening {
+    pub megabytes: f64,
+    pub documents: u64,
+    pub segments: usize,
+    pub open_ms: f64,
+    pub add_ms: f64,
+    pub remove_ms: f64,
+    pub sync_ms: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    pub name: String,
+    pub state: String,
+    pub connections: usize,
+    pub per_second: f64,
+    pub latency: Latency,
+}
+
+/// How an index may be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    pub options: String,
+    pub add: Spent,
+    pub index_mb: f64,
+    pub latencies: Latencies,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Merging {
+    pub postings: u64,
+    pub written_millions: f64,
+    pub merged_millions: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Count {
+    pub operation: String,
+    pub instructions: u64,
+}
+
+/// A figure of a longer run, which the default run does not repeat (`tools/bench-kept.json`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    pub section: String,
+    pub figure: String,
+    pub corpus: String,
+    pub time: String,
+    pub command: String,
+    pub commit: String,
+    pub date: String,
+}
