@@ -74,13 +74,14 @@ pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
     Ok(describe("sources", contents, documents, bytes))
 }
 
-/// Copies a corpus that the user names, so that no later step depends on its compression.
-pub fn make_copy(path: &Path, of: &Path) -> Result<Corpus> {
-    let texts = documents(of)?.collect::<Result<Vec<Document>>>()?;
+/// Makes a corpus of the texts in `part`, the beginning of the file `of` that the user names.
+pub fn make_copy(path: &Path, part: &Path, of: &Path) -> Result<Corpus> {
+    let texts = documents(part)?.collect::<Result<Vec<Document>>>()?;
     let texts = texts.into_iter().filter(|document| no_text_in(&document.text).is_none());
     let (documents, bytes) = write(File::create(path)?, texts)?;
-    let name = of.file_name().and_then(|name| name.to_str()).unwrap_or("corpus");
-    Ok(describe(name, "given by `--corpus`", documents, bytes))
+    let file = of.file_name().and_then(|name| name.to_str()).unwrap_or("corpus");
+    let name = file.split('.').next().unwrap_or(file);
+    Ok(describe(name, &format!("`--corpus {file}`"), documents, bytes))
 }
 
 /// The size of a part of a corpus.

@@ -1,9 +1,8 @@
 //! The measurements of a run, in the order of the document.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -117,10 +116,8 @@ impl Measuring {
             Some(given) => {
                 let part = self.work.join("given.jsonl");
                 latency::write_first(given, bytes, &part)?;
-                let mut copied = corpora::make_copy(&main, &part)?;
+                let copied = corpora::make_copy(&main, &part, given)?;
                 fs::remove_file(part)?;
-                let name = given.file_name().and_then(|name| name.to_str());
-                copied.name = name.unwrap_or("corpus").into();
                 copied
             }
         };
@@ -181,14 +178,8 @@ impl Measuring {
         eprintln!("measuring: {part}");
     }
 
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.cento);
-        command.args(args);
-        command
-    }
-
     fn cento(&self, args: &[&str]) -> Result<Spent> {
-        process::run(&mut self.command(args))
+        process::run(Command::new(&self.cento).args(args))
     }
 
     /// A new index in the work directory, and what adding the corpus took.
@@ -318,13 +309,11 @@ impl Measuring {
         }
         let index = path_text(&path)?;
         self.cento(&["create", index, "--no-text"])?;
-        // As a stream: 100 GB need no second copy on the disk.
-        let mut command = self.command(&["add", index, "-"]);
-        let add = process::run_with(command.stdin(Stdio::piped()), |child| {
-            let mut input = child.stdin.take().ok_or("standard input was not opened")?;
-            corpora::write_made_up(&mut input, megabytes * 1_000_000)?;
-            Ok(input.flush()?)
-        })?;
+        // Not as a stream: it would be measured how fast text is made up.
+        let corpus = self.work.join("size.jsonl");
+        corpora::make_made_up(&corpus, megabytes * 1_000_000)?;
+        let add = self.cento(&["add", index, path_text(&corpus)?])?;
+        fs::remove_file(corpus)?;
         let index_mb = mb(directory_bytes(&path)?);
         let searcher = Searcher::new(Index::open_for_search(&path)?.snapshot()?);
         let (documents, segments) =

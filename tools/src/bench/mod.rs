@@ -49,7 +49,7 @@ pub struct Bench {
     /// packages that Cargo has downloaded.
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// Also add and search made-up text of these sizes: 1,10,100 takes hours and 200 GB of disk.
+    /// Also add and search made-up text of these sizes: 1,10,100 takes hours and 150 GB of disk.
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     gigabytes: Vec<usize>,
     /// An interpreter of Python that has pyarrow and the programs to compare with: rensa,
@@ -59,8 +59,8 @@ pub struct Bench {
     /// The program. Default: the `cento` beside this one.
     #[arg(long, value_name = "PATH")]
     cento: Option<PathBuf>,
-    /// A directory for corpora and indexes; made anew and removed at the end.
-    #[arg(long, default_value = "target/bench")]
+    /// A directory on a disk; a directory `cento-bench` is made in it, and removed at the end.
+    #[arg(long, default_value = "target")]
     work: PathBuf,
     /// Most megabytes of a corpus.
     #[arg(long, default_value = "100")]
@@ -92,13 +92,14 @@ impl Bench {
             return Err(format!("{cento} is missing: `cargo build --release --workspace`").into());
         }
         let machine = machine::describe(self.command())?;
-        if self.work.exists() {
-            fs::remove_dir_all(&self.work)?;
+        let work = self.work.join("cento-bench");
+        if work.exists() {
+            fs::remove_dir_all(&work)?;
         }
-        fs::create_dir_all(&self.work)?;
+        fs::create_dir_all(&work)?;
         let measuring = Measuring {
             cento,
-            work: self.work.clone(),
+            work: work.clone(),
             megabytes: self.megabytes,
             queries: self.queries,
             seconds: self.seconds,
@@ -107,7 +108,7 @@ impl Bench {
             counts: counts()?,
         };
         let run = measuring.run(machine, self.corpus.as_deref())?;
-        fs::remove_dir_all(&self.work)?;
+        fs::remove_dir_all(&work)?;
         let figures = serde_json::to_string_pretty(&run)? + "\n";
         if let Some(file) = &self.figures {
             fs::write(file, &figures)?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,35 +12,25 @@ use crate::Result;
 
 /// Runs the command without input and output; an exit status above 1 is an error, as in grep.
 pub fn run(command: &mut Command) -> Result<Spent> {
-    run_with(command.stdin(Stdio::null()), |_| Ok(()))
-}
-
-/// Runs the command, and `feed` beside it, which may write to its standard input.
-pub fn run_with(
-    command: &mut Command,
-    feed: impl FnOnce(&mut Child) -> Result + Send,
-) -> Result<Spent> {
     let used = processor_seconds_of_children()?;
     let started = Instant::now();
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let process = child.id();
     let mut errors = child.stderr.take().ok_or("standard error was not opened")?;
-    let (status, peak_mb, told) = thread::scope(|scope| -> Result<_> {
+    let (status, seconds, peak_mb, told) = thread::scope(|scope| -> Result<_> {
         // Read beside it, because a full pipe would stop the command.
         let told = scope.spawn(move || {
             let mut told = String::new();
             errors.read_to_string(&mut told).map(|_| told)
         });
         let peak = scope.spawn(move || peak_of(process));
-        let fed = feed(&mut child);
-        drop(child.stdin.take());
         let status = child.wait()?;
+        let seconds = started.elapsed().as_secs_f64();
         let told = told.join().map_err(|_| "reading standard error panicked")??;
-        fed.map_err(|e| format!("{e}: {told}"))?;
         let peak = peak.join().map_err(|_| "reading the memory panicked")?;
-        Ok((status, peak, told))
+        Ok((status, seconds, peak, told))
     })?;
-    let seconds = started.elapsed().as_secs_f64();
     if !matches!(status.code(), Some(0 | 1)) {
         return Err(format!("{command:?} failed: {status}: {told}").into());
     }
@@ -68,7 +58,7 @@ fn high_water(status: &str) -> Option<f64> {
 /// The processor time of all ended children of this process, with theirs.
 fn processor_seconds_of_children() -> Result<f64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // The name of the program, in brackets, may contain spaces; two fields follow it before `ppid`.
+    // The name of the program, in brackets, may contain spaces, so fields are counted from its end.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
