@@ -28,7 +28,7 @@ until [[ -f copy/.service.json ]]; do
     sleep 0.1
 done
 url=$(sed 's/.*"url":"\([^"]*\)".*/\1/' copy/.service.json)
-head -c 2000 "$root/docs/SCALE.md" >quote.txt
+head -c 2000 "$root/docs/DESIGN.md" >quote.txt
 step search --url "$url" --limit 2 quote.txt
 
 step add all.idx "$root/README.md"

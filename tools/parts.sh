@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Is an index that was built in parts and merged the one that is built at once? For each corpus, a file of
 # JSON lines: builds it at once and in 1, 4 and 16 parts, merges these, and compares all answers to 300 of its
-# documents as queries and all pairs. Prints the rows of the table in docs/SCALE.md. PAIRS are the thresholds of
-# pairs, or `none`: a large corpus of copies has too many.
+# documents as queries and all pairs. Prints a row of a table for each; docs/howto/parts.md has the result. PAIRS
+# are the thresholds of pairs, or `none`: a large corpus of copies has too many.
 #
 #     tools/parts.sh target/release/cento WORK CORPUS.jsonl...
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What docs/SCALE.md says of object stores, against an S3 server on this machine: moto, which has
+# The promises of docs/concepts/promises.md about stores, against an S3 server on this machine: moto, which has
 # conditional writes, in an environment of its own below target/. Arguments go to `cento-tools stores`:
 #
 #     tools/stores.sh all                    # 25 minutes; 10 of them followers under load

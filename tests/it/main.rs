@@ -4,6 +4,7 @@
 
 mod add_indexes;
 mod api;
+mod book;
 mod common;
 mod conformance;
 mod copies;

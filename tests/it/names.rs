@@ -34,6 +34,10 @@ fn surface() -> Vec<PathBuf> {
     let places = [
         ("", &["md"][..]),
         ("docs", &["md"]),
+        ("docs/concepts", &["md"]),
+        ("docs/howto", &["md"]),
+        ("docs/reference", &["md"]),
+        ("docs/tutorials", &["md"]),
         ("deploy", &["md", "yaml", "json", "conf", "sh"]),
         ("python", &["md"]),
         ("python/docs", &["md"]),
@@ -53,7 +57,7 @@ fn surface() -> Vec<PathBuf> {
             }
         }
     }
-    assert!(files.len() > 40, "{files:?}");
+    assert!(files.len() > 70, "{files:?}");
     files
 }
 

@@ -111,10 +111,10 @@ fn a_name_that_is_none_is_refused_with_those_that_are() {
 }
 
 #[test]
-fn the_readme_and_the_guide_name_every_scheme_and_only_what_there_is() {
+fn the_readme_and_the_book_name_every_scheme_and_only_what_there_is() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let read = |name| std::fs::read_to_string(root.join(name)).unwrap();
-    let text = read("README.md") + &read("docs/GUIDE.md");
+    let text = read("README.md") + &read("docs/concepts/schemes.md");
     let families = cento::scheme::families();
     for family in families {
         let (alone, called) = (format!("`{}`", family.name), format!("`{}(", family.name));

@@ -1,0 +1,26 @@
+import sys
+
+
+def insert(tree, word):
+    if tree is None:
+        return [word, 1, None, None]
+    if word == tree[0]:
+        tree[1] += 1
+    else:
+        side = 2 if word < tree[0] else 3
+        tree[side] = insert(tree[side], word)
+    return tree
+
+
+def walk(tree):
+    if tree is not None:
+        yield from walk(tree[2])
+        yield tree[1], tree[0]
+        yield from walk(tree[3])
+
+
+root = None
+for word in sys.stdin.read().lower().split():
+    root = insert(root, word)
+for number, word in sorted(walk(root), reverse=True)[:10]:
+    print(word, number)
