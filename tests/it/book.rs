@@ -104,7 +104,8 @@ fn every_link_of_a_document_leads_to_a_file_and_its_heading() {
 
 #[test]
 fn links_and_headings_are_found() {
-    let text = "# A *title*: `x`\n\n[a](b.md#c), `[no](link)`\n\n    [no](link)\n\n```\n[no](link)\n```\n[d](e)";
+    let text = "# A *title*: `x`\n\n[a](b.md#c), `[no](link)`\n\n    [no](link)\n\n\
+                ```\n[no](link)\n```\n[d](e)";
     assert_eq!(links(text), [(3, "b.md#c".to_owned()), (10, "e".to_owned())]);
     assert_eq!(anchors(text), HashSet::from(["a-title-x".to_owned()]));
 }
@@ -142,5 +143,23 @@ fn a_chapter_is_short_and_begins_with_its_result() {
         assert!(paragraphs.next().unwrap().starts_with("# "), "{}", path.display());
         let first = paragraphs.next().unwrap();
         assert!(first.starts_with("At the end of this chapter "), "{}", path.display());
+    }
+}
+
+#[test]
+fn a_block_of_code_is_not_part_of_a_list() {
+    // Four spaces below an item continue the item: the block would be text.
+    let item = Regex::new(r"^(?:- |\d+\. )").unwrap();
+    for (path, text) in CHAPTERS.iter().flat_map(|dir| documents(&format!("docs/{dir}"))) {
+        let (mut is_list, mut is_after_empty) = (false, false);
+        for (number, line) in text.lines().enumerate() {
+            let is_block = line.starts_with("    ") && is_after_empty;
+            let place = format!("{}:{}", path.display(), number + 1);
+            assert!(!is_block || !is_list, "{place}: write a paragraph between list and block");
+            if !line.is_empty() && !line.starts_with(' ') {
+                is_list = item.is_match(line);
+            }
+            is_after_empty = line.is_empty();
+        }
     }
 }

@@ -4,6 +4,9 @@
 #![expect(clippy::duplicate_mod, reason = "the fuzz targets bring the naive reader too")]
 
 mod access;
+// The shell and the tools of the examples are those of Linux.
+#[cfg(all(target_os = "linux", feature = "remote", feature = "serve"))]
+mod book;
 mod browser;
 mod census;
 mod cli;
