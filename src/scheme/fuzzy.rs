@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
     name: "fuzzy",
     parameters: &[
         Parameter::number("c", 16, 2, 64, "the classes into which words are put"),
-        Parameter::number("r", 3, 2, 8, "the intervals in which a deviation falls"),
+        Parameter::number("r", 3, 2, 8, "the intervals that a deviation can fall into"),
         Parameter::number("n", 3, 1, 64, "the ways to lay the intervals, each a fingerprint"),
         Parameter::number(
             "w",

@@ -39,8 +39,8 @@ pub(super) const FAMILY: Family = Family {
             2,
             0,
             UNITS_MAX as u32,
-            "letters of scripts written without spaces are cut into overlapping runs of so many; 0 \
-             leaves them whole",
+            "letters of scripts written without spaces are cut into overlapping runs of this many; \
+             0 leaves them whole",
         ),
     ],
     summary: "words, as they read rather than as they are encoded",

@@ -51,6 +51,9 @@ mod observed;
 mod outputs;
 mod readers;
 mod recovered;
+// Without a feature the help lacks its verbs.
+#[cfg(all(feature = "remote", feature = "serve"))]
+mod reference;
 mod reports;
 mod serve;
 mod service;

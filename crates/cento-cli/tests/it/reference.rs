@@ -1,0 +1,222 @@
+//! The reference pages of the book are made from the help of the command and openapi.json.
+//!
+//! A page begins with text of its own; the part after [`MARKER`] is generated. A test fails if it
+//! is stale, and `CENTO_BLESS=1` rewrites it.
+
+mod help;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::common::run::Dir;
+use help::{Entry, Verb};
+
+/// A page is generated from this line on.
+const MARKER: &str =
+    "<!-- generated; CENTO_BLESS=1 cargo test -p cento-cli --test it reference:: -->\n\n";
+
+/// The groups of `cento --help` and their pages.
+const GROUPS: [(&str, &str); 5] = [
+    ("Index:", "index-verbs.md"),
+    ("Search:", "search-verbs.md"),
+    ("Collections:", "collection-verbs.md"),
+    ("Files:", "file-verbs.md"),
+    ("Service and stores:", "service-verbs.md"),
+];
+
+/// An option that this many verbs describe in the same words is described once.
+const SHARED: usize = 3;
+
+/// Compares the generated part of a page with `made`, or writes it.
+fn check(page: &str, made: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(page);
+    let text = fs::read_to_string(&path).unwrap();
+    let (head, kept) = text.split_once(MARKER).unwrap_or_else(|| panic!("{page} has no marker"));
+    if std::env::var_os("CENTO_BLESS").is_some() {
+        fs::write(&path, format!("{head}{MARKER}{made}")).unwrap();
+    } else if kept != made {
+        let differs = |(kept, made): &(&str, &str)| kept != made;
+        let first = kept.lines().zip(made.lines()).find(differs);
+        panic!("docs/reference/{page} is stale, run with CENTO_BLESS=1: {first:?}");
+    }
+}
+
+/// The verbs of a group, as `cento --help` lists them.
+fn verbs(dir: &Dir, group: &str) -> Vec<Verb> {
+    let text = dir.run(&["--help"]).out;
+    let (_, rest) = text.split_once(group).unwrap_or_else(|| panic!("no group {group}"));
+    let lines = rest.lines().skip(1).take_while(|line| line.starts_with("  "));
+    let names = lines.filter_map(|line| line.split_whitespace().next());
+    names.map(|name| Verb::parse(name, &dir.run(&[name, "--help"]).out)).collect()
+}
+
+/// An option or argument with its description, as an item of a list.
+fn item(entry: &Entry) -> String {
+    let mut item = format!("- `{}`: {}\n", entry.name, help::escaped(&entry.text));
+    for (value, meaning) in &entry.values {
+        let _ = writeln!(item, "  - `{value}`: {}", help::escaped(meaning));
+    }
+    item
+}
+
+#[test]
+fn options_are_described_as_in_the_help() {
+    let dir = Dir::new();
+    let groups = GROUPS.map(|(group, page)| (page, verbs(&dir, group)));
+    let all: Vec<&Verb> = groups.iter().flat_map(|(_, verbs)| verbs).collect();
+    assert!(all.len() > 25, "{} verbs", all.len());
+    let verbs_with = |entry: &Entry| -> Vec<&str> {
+        let has = |verb: &&&Verb| verb.options.iter().any(|(_, other)| other == entry);
+        all.iter().filter(has).map(|verb| &*verb.name).collect()
+    };
+    let is_shared = |entry: &Entry| verbs_with(entry).len() >= SHARED;
+
+    for (page, verbs) in &groups {
+        let mut made = String::new();
+        for verb in verbs {
+            let _ = write!(made, "## cento {}\n\n{}\n", verb.name, verb.about);
+            let _ = write!(made, "Usage: `{}`\n\n", verb.usage);
+            if !verb.arguments.is_empty() {
+                made += "Arguments:\n\n";
+                made.extend(verb.arguments.iter().map(item));
+                made.push('\n');
+            }
+            let mut heading = "";
+            for (group, entry) in verb.options.iter().filter(|(_, entry)| !is_shared(entry)) {
+                if group != heading {
+                    let end = if heading.is_empty() { "" } else { "\n" };
+                    let _ = write!(made, "{end}{group}:\n\n");
+                    heading = group;
+                }
+                made += &item(entry);
+            }
+            if !heading.is_empty() {
+                made.push('\n');
+            }
+            let shared = verb.options.iter().filter(|(_, entry)| is_shared(entry));
+            let shared: Vec<String> =
+                shared.map(|(_, entry)| format!("`{}`", entry.long())).collect();
+            if !shared.is_empty() {
+                let _ =
+                    write!(made, "[Shared options](shared-options.md): {}.\n\n", shared.join(", "));
+            }
+            if !verb.examples.is_empty() {
+                made += "<!-- not run: an example of the help -->\n\n";
+                made.extend(verb.examples.iter().map(|line| format!("    {line}\n")));
+                made.push('\n');
+            }
+        }
+        check(page, &format!("{}\n", made.trim_end()));
+    }
+
+    let mut made = String::new();
+    let mut seen: Vec<&Entry> = Vec::new();
+    let mut headings: Vec<&str> = Vec::new();
+    for (heading, _) in all.iter().flat_map(|verb| &verb.options) {
+        if !headings.contains(&&**heading) {
+            headings.push(heading);
+        }
+    }
+    for heading in headings {
+        let mut items = String::new();
+        for (_, entry) in all.iter().flat_map(|verb| &verb.options).filter(|(of, _)| of == heading)
+        {
+            if is_shared(entry) && !seen.contains(&entry) {
+                seen.push(entry);
+                let verbs = verbs_with(entry).join("`, `");
+                let _ = writeln!(items, "{}  - Of `{verbs}`", item(entry));
+            }
+        }
+        if !items.is_empty() {
+            let _ = write!(made, "## {heading}\n\n{items}\n");
+        }
+    }
+    check("shared-options.md", &format!("{}\n", made.trim_end()));
+}
+
+/// A field of a JSON object that is text.
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or("")
+}
+
+/// The parameters of a scheme, an analyzer or a measure, as the items of a list.
+fn parameters(entry: &Value) -> String {
+    let parameters = entry["parameters"].as_array().unwrap().iter();
+    let item = |parameter: &Value| {
+        let range = match (parameter["min"].as_u64(), parameter["max"].as_u64()) {
+            (Some(min), Some(max)) => format!(", {min} to {max}"),
+            _ => String::new(),
+        };
+        format!("  - `{}`{range}: {}\n", text(parameter, "name"), text(parameter, "meaning"))
+    };
+    parameters.map(item).collect()
+}
+
+#[test]
+fn schemes_analyzers_and_measures_are_those_of_info() {
+    let dir = Dir::new();
+    let mut made = String::new();
+    for (list, title) in
+        [("schemes", "Schemes"), ("analyzers", "Analyzers"), ("measures", "Measures")]
+    {
+        let _ = write!(made, "## {title}\n\n");
+        for line in dir.run(&["info", list, "--format", "json"]).out.lines() {
+            let entry: Value = serde_json::from_str(line).unwrap();
+            let _ = write!(made, "- `{}`: {}.", text(&entry, "spec"), text(&entry, "summary"));
+            let facts = [
+                ("purpose", "For"),
+                ("span", "A fingerprint spans"),
+                ("density", "Share of the runs that is kept:"),
+                ("table", "Needs a table of"),
+                ("costs", "Time:"),
+                ("source", "Source:"),
+            ];
+            for (field, words) in facts {
+                if let Some(value) = entry[field].as_str() {
+                    let _ = write!(made, " {words} {value}.");
+                }
+            }
+            if let Some(feature) = entry["feature"].as_str() {
+                let _ = write!(made, " Feature `{feature}`.");
+            }
+            let _ = write!(made, "\n{}", parameters(&entry));
+        }
+        made.push('\n');
+    }
+    check("schemes.md", &format!("{}\n", made.trim_end()));
+}
+
+#[test]
+fn formats_are_those_of_info() {
+    let mut made = "| format | endings | a document is | feature |\n|---|---|---|---|\n".to_owned();
+    for line in Dir::new().run(&["info", "formats", "--format", "json"]).out.lines() {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        let endings = entry["endings"].as_array().unwrap().iter().filter_map(Value::as_str);
+        let endings: Vec<String> = endings.map(|ending| format!("`{ending}`")).collect();
+        let feature = entry["feature"].as_str().map_or(String::new(), |name| format!("`{name}`"));
+        let (name, documents) = (text(&entry, "name"), text(&entry, "documents"));
+        let _ = writeln!(made, "| {name} | {} | {documents} | {feature} |", endings.join(" "));
+    }
+    check("formats.md", &made);
+}
+
+#[test]
+fn routes_are_those_of_the_document_of_the_api() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cento-serve/openapi.json");
+    let document: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let mut made = "| route | purpose | parameters |\n|---|---|---|\n".to_owned();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, route) in methods.as_object().unwrap() {
+            let names = route["parameters"].as_array().into_iter().flatten();
+            let names: Vec<String> =
+                names.map(|parameter| format!("`{}`", text(parameter, "name"))).collect();
+            let method = method.to_uppercase();
+            let (summary, names) = (text(route, "summary"), names.join(", "));
+            let _ = writeln!(made, "| `{method} {path}` | {summary} | {names} |");
+        }
+    }
+    check("http.md", &made);
+}
