@@ -156,9 +156,24 @@ fn parameters(entry: &Value) -> String {
 }
 
 #[test]
-fn schemes_analyzers_and_measures_are_those_of_info() {
+fn purposes_schemes_analyzers_and_measures_are_those_of_info() {
     let dir = Dir::new();
-    let mut made = String::new();
+    let mut made = "## Purposes\n\n".to_owned();
+    for line in dir.run(&["info", "presets", "--format", "json"]).out.lines() {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        let (name, purpose) = (text(&entry, "name"), text(&entry, "purpose"));
+        let (scheme, analyzer) = (text(&entry, "scheme"), text(&entry, "analyzer"));
+        let _ =
+            write!(made, "- `--for {name}`: {purpose}. Scheme `{scheme}`, analyzer `{analyzer}`.");
+        if let Some(rank) = entry["rank"].as_str() {
+            let _ = write!(made, " Ranking `{rank}`.");
+        }
+        if let Some(least) = entry["min_resemblance"].as_f64() {
+            let _ = write!(made, " Least resemblance of near-duplicates {least}.");
+        }
+        made.push('\n');
+    }
+    made.push('\n');
     for (list, title) in
         [("schemes", "Schemes"), ("analyzers", "Analyzers"), ("measures", "Measures")]
     {
