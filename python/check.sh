@@ -39,6 +39,7 @@ step "$bin/ruff" format --check "$here"
 step "$bin/ruff" check "$here"
 # Beside the copy, so that what is imported is the wheel.
 cp -R "$here/tests" "$here/bench" "$here/docs" "$here/README.md" "$here/pyproject.toml" "$work/"
+cp "$here/../docs/tutorials/python.md" "$work/chapter.md"
 cd "$work"
 step "$bin/mypy" --python-executable "$bin/python" tests
 step "$bin/mypy" --python-executable "$bin/python" --package cento

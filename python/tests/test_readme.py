@@ -1,4 +1,4 @@
-"""The programs of the README run, one after the other, as they stand there."""
+"""The programs of the README run unchanged, one after the other."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from typing import Any
 
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+# The chapter of the book: python/check.sh runs a copy of the tests, with the chapter beside them.
+CHAPTERS = [ROOT / "chapter.md", ROOT.parent / "docs" / "tutorials" / "python.md"]
+CHAPTER = next((path for path in CHAPTERS if path.exists()), CHAPTERS[-1])
 
 
-def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Any) -> None:
+@pytest.mark.parametrize(("page", "least"), [(README, 6), (CHAPTER, 3)])
+def test_the_programs_of_a_page_run(
+    page: Path, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Any
+) -> None:
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
     monkeypatch.chdir(tmp_path)
@@ -23,11 +30,12 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: 
         "__name__": "readme",
         "rows": [(f"row-{at}", text) for at, text in enumerate(texts)],
         "text": oath,
+        "essay": oath,
         "texts": texts[:5],
         "table": table,
         "documents": [{"id": at, "text": text} for at, text in enumerate(texts + texts[:4])],
     }
-    programs = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(programs) >= 6
+    programs = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(programs) >= least
     for at, program in enumerate(programs):
-        exec(compile(program, f"README.md, program {at + 1}", "exec"), names)
+        exec(compile(program, f"{page.name}, program {at + 1}", "exec"), names)
