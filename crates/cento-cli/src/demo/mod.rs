@@ -1,0 +1,366 @@
+//! `cento demo`
+
+mod files;
+mod next;
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+
+use self::files::{Files, is_program, package, repository, shown};
+use self::next::Next;
+use super::memory;
+use super::output::{bytes, count, counted};
+use super::progress::{AddProgress, stop_flag};
+use super::side_by_side::SideBySide;
+use super::terminal::{line, tell};
+use super::values::parse_bytes;
+use super::{Outcome, Result};
+use cento::index::{Config, Index};
+use cento::scheme::DEFAULT_SPEC;
+use cento::search::{Query, Searcher};
+use cento::{Error, PairPassage};
+use cento_report::{Counting, IndexState, Place, ReuseReport, ReuseSource, Run, Searched, percent};
+use cento_source::AddOptions;
+
+/// Demonstrate cento on text that is already on this machine.
+///
+/// Without a directory, compares the sources that Cargo has downloaded: which packages have text or
+/// code of each other? Skips files that every project repeats: licences, manifests, changelogs and
+/// generated files. Uses no network. The index is temporary; the report stays.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Directory with text or programs.
+    dir: Option<PathBuf>,
+    /// Maximum amount of text to use.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes)]
+    bytes: usize,
+    /// Open the report with the program that the system has for it.
+    #[arg(long)]
+    open: bool,
+}
+
+/// Documents whose near-duplicates are looked for.
+const SAMPLE_DOCUMENTS: usize = 3000;
+
+/// Pairs that are shown.
+const PAIRS_SHOWN: usize = 6;
+
+/// Minimum runs of words that both files of a pair have.
+const RUNS_MIN: u32 = 20;
+
+/// The length of the passage that is shown with its changes.
+const EDITED_TOKENS: Range<u32> = 30..120;
+
+/// Words of the passage that is searched for.
+const PASSAGE_WORDS: usize = 60;
+
+impl Demo {
+    pub(super) fn run(self) -> Result {
+        let Some(root) = self.dir.clone().or_else(cargo_sources) else {
+            tell!(
+                "cento: Cargo has not downloaded any sources on this machine; name a directory \
+                 with text, as in `cento demo ~/Documents`"
+            );
+            return Ok(Outcome::Bad);
+        };
+        // The commands at the end are for any directory.
+        let root = std::path::absolute(&root).map_err(|e| Error::io("find", &root, e))?;
+        let mut out = io::stdout().lock();
+        let files = Files::below(&root, self.bytes as u64);
+        line!(
+            out,
+            "Reading {} below {}",
+            counted(files.paths.len() as u64, "file"),
+            root.display()
+        )?;
+        if files.repeated > 0 {
+            line!(
+                out,
+                "Skipping {} that every project repeats: licences, changelogs, generated files",
+                counted(files.repeated, "file")
+            )?;
+        }
+        let temporary = tempfile::tempdir().map_err(|e| Error::io("create", "a directory", e))?;
+        let searcher = index(&temporary.path().join("index"), &files.paths, &mut out)?;
+        let pairs = striking_pairs(&searcher, &root, &mut out)?;
+        if pairs.is_empty() {
+            line!(out, "No two of them are near-duplicates.")?;
+            return Ok(Outcome::Nothing);
+        }
+        show_pairs(&pairs, &root, &mut out)?;
+        let compared = compare(&searcher, pairs)?;
+        show_edited_passage(&compared, &root, &mut out)?;
+        search_passage(&searcher, &compared[0], &root, &mut out)?;
+        let next = Next::new(&compared[0].pair, &root);
+        let report = write_report(&searcher, compared, &root)?;
+        line!(out)?;
+        line!(out, "Report, with these passages side by side: {}", report.display())?;
+        next.write(&mut out)?;
+        if self.open {
+            let failed = |error| Error::io("open", &report, io::Error::other(error));
+            opener::open(&report).map_err(failed)?;
+        }
+        Ok(Outcome::Found)
+    }
+}
+
+/// Returns the directory of the sources that Cargo has downloaded.
+fn cargo_sources() -> Option<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
+        let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"))?;
+        Some(Path::new(&home).join(".cargo"))
+    })?;
+    let sources = home.join("registry").join("src");
+    let has_entries = sources.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    has_entries.then_some(sources)
+}
+
+/// Indexes files, and prints how long that took.
+fn index(place: &Path, files: &[PathBuf], out: &mut impl Write) -> Result<Searcher> {
+    let index = Index::create(place, Config::new(DEFAULT_SPEC, "words", true)?)?;
+    let progress = AddProgress::quiet();
+    let memory_bytes = memory::default_bytes();
+    let options = AddOptions { memory_bytes, ..AddOptions::default() };
+    let report = cento_source::add(&index, files, &options, &stop_flag(), &mut |event| {
+        progress.tell(event);
+    });
+    progress.finish();
+    let report = report?;
+    let snapshot = index.snapshot()?;
+    let stats = snapshot.stats()?;
+    line!(
+        out,
+        "Indexed {}, {} of text, in {:.1} s of wall time{}",
+        counted(stats.documents, "document"),
+        bytes(report.bytes),
+        report.took_us as f64 / 1e6,
+        if cfg!(debug_assertions) {
+            " (debug build: many times slower than a release build)"
+        } else {
+            ""
+        },
+    )?;
+    line!(
+        out,
+        "The index has {} of fingerprints, and {} of compressed texts",
+        bytes(stats.bytes.signatures),
+        bytes(stats.bytes.text),
+    )?;
+    Ok(Searcher::new(snapshot))
+}
+
+/// Two files of different packages.
+struct Pair {
+    a: String,
+    b: String,
+    /// Runs of words that both have, and their share of the runs of both.
+    overlap: u32,
+    resemblance: f64,
+}
+
+/// A pair with its texts and their passages in common.
+struct Compared {
+    pair: Pair,
+    a: String,
+    b: String,
+    passages: Vec<PairPassage>,
+}
+
+/// Returns the pairs that share most. Leaves out identical files, and files of one package or
+/// repository, which are expected to resemble each other.
+fn striking_pairs(searcher: &Searcher, root: &Path, out: &mut impl Write) -> Result<Vec<Pair>> {
+    let begun = Instant::now();
+    let documents = searcher.snapshot().documents();
+    let step = (documents as usize).div_ceil(SAMPLE_DOCUMENTS).max(1);
+    let mut repositories = HashMap::new();
+    let mut repository_of = |id: &str| -> Option<String> {
+        let package = package(&shown(Path::new(id), root));
+        repositories.entry(package).or_insert_with(|| repository(Path::new(id), root)).clone()
+    };
+    let (mut searches, mut pairs) = (0, Vec::new());
+    for address in searcher.snapshot().live().step_by(step) {
+        searches += 1;
+        let id = searcher.snapshot().id(address)?;
+        let query = Query::id(&id).min_resemblance(0.2).min_overlap(RUNS_MIN);
+        for hit in searcher.search(&query)?.hits {
+            let resemblance = hit.similarity.resemblance;
+            let packages = [&id, &hit.id].map(|id| package(&shown(Path::new(id), root)));
+            let is_expected = packages[0] == packages[1] || {
+                let repository = repository_of(&id);
+                repository.is_some() && repository == repository_of(&hit.id)
+            };
+            if resemblance < 0.98 && !is_expected {
+                pairs.push(Pair { a: id.clone(), b: hit.id, overlap: hit.overlap, resemblance });
+            }
+        }
+    }
+    line!(
+        out,
+        "Searched for {} of the {} in {:.1} s of wall time",
+        count(searches),
+        counted(documents, "document"),
+        begun.elapsed().as_secs_f64()
+    )?;
+    pairs.sort_by(|a, b| b.overlap.cmp(&a.overlap).then_with(|| (&a.a, &a.b).cmp(&(&b.a, &b.b))));
+    // Each package once: a file that all of them have would fill the table.
+    let mut seen = HashSet::new();
+    pairs.retain(|pair| {
+        let packages = [&pair.a, &pair.b].map(|id| package(&shown(Path::new(id), root)));
+        let is_new = packages.iter().all(|package| !seen.contains(package));
+        if is_new {
+            seen.extend(packages);
+        }
+        is_new
+    });
+    pairs.truncate(PAIRS_SHOWN);
+    pairs.sort_by(|a, b| b.resemblance.total_cmp(&a.resemblance));
+    Ok(pairs)
+}
+
+fn show_pairs(pairs: &[Pair], root: &Path, out: &mut impl Write) -> Result<()> {
+    line!(out)?;
+    line!(out, "Files of different packages that share most text, and are not identical:")?;
+    line!(out)?;
+    line!(out, "  text in common")?;
+    for pair in pairs {
+        let [a, b] = [&pair.a, &pair.b].map(|id| shown(Path::new(id), root));
+        line!(out, "  {:>14}  {a}", percent(pair.resemblance))?;
+        line!(out, "  {:14}  {b}", "")?;
+    }
+    line!(out)?;
+    line!(
+        out,
+        "  Text in common: runs of words that both files have, as a share of the runs of both."
+    )?;
+    Ok(())
+}
+
+fn compare(searcher: &Searcher, pairs: Vec<Pair>) -> Result<Vec<Compared>> {
+    let text = |id: &str| -> cento::Result<String> {
+        let address = searcher.snapshot().find(id)?;
+        let document = address.map(|address| searcher.snapshot().document(address)).transpose()?;
+        Ok(document.and_then(|document| document.text).unwrap_or_default())
+    };
+    let config = searcher.snapshot().config();
+    let compared = pairs.into_iter().map(|pair| {
+        let (a, b) = (text(&pair.a)?, text(&pair.b)?);
+        let passages = cento::compare(&config.scheme, &config.analyzer, &a, &b)?.passages;
+        Ok(Compared { pair, a, b, passages })
+    });
+    compared.collect()
+}
+
+/// Shows the changes in a passage that a pair has in common.
+fn show_edited_passage(compared: &[Compared], root: &Path, out: &mut impl Write) -> Result<()> {
+    let edited = compared.iter().find_map(|compared| {
+        let passages = compared.passages.iter();
+        let edited = passages.filter(|passage| EDITED_TOKENS.contains(&passage.tokens));
+        edited
+            .filter(|passage| (0.6..0.95).contains(&passage.similarity))
+            .max_by_key(|passage| passage.tokens)
+            .map(|passage| (compared, passage))
+    });
+    let Some((Compared { pair, a, b, .. }, passage)) = edited else { return Ok(()) };
+    line!(out)?;
+    line!(
+        out,
+        "A passage of {} that two of them share, {} alike:",
+        counted(passage.tokens.into(), "word"),
+        percent(passage.similarity)
+    )?;
+    line!(out)?;
+    let columns = SideBySide::new();
+    columns.headings(out, [&pair.a, &pair.b].map(|id| shown(Path::new(id), root)))?;
+    match is_program(Path::new(&pair.a)) && is_program(Path::new(&pair.b)) {
+        true => columns.programs(out, lines(a, passage.a), lines(b, passage.b))?,
+        false => columns.texts(out, cut(a, passage.a), cut(b, passage.b))?,
+    }
+    Ok(())
+}
+
+/// Returns the lines that contain a range of a text.
+fn lines(text: &str, (start, end): (u32, u32)) -> &str {
+    let start = text[..start as usize].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[end as usize..].find('\n').map_or(text.len(), |at| at + end as usize);
+    &text[start..end]
+}
+
+fn cut(text: &str, (start, end): (u32, u32)) -> &str {
+    &text[start as usize..end as usize]
+}
+
+/// Searches for words from the middle of the longest passage of a pair.
+fn search_passage(
+    searcher: &Searcher,
+    Compared { a, passages, .. }: &Compared,
+    root: &Path,
+    out: &mut impl Write,
+) -> Result<()> {
+    let longest = passages.iter().max_by_key(|passage| passage.tokens);
+    let words = longest.map_or(a.as_str(), |passage| cut(a, passage.a));
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let middle = words.len().saturating_sub(PASSAGE_WORDS) / 2;
+    let passage: Vec<&str> = words.into_iter().skip(middle).take(PASSAGE_WORDS).collect();
+    let (length, passage) = (passage.len(), passage.join(" "));
+    let start: String = passage.chars().take(60).collect();
+    let answer = searcher.search(&Query::text(&passage).limit(5).passages(true))?;
+    line!(out)?;
+    line!(out, "Where else are these {}?", counted(length as u64, "word"))?;
+    line!(out, "  \"{start}...\"")?;
+    line!(out)?;
+    line!(out, "  found there")?;
+    for hit in &answer.hits {
+        let name = shown(Path::new(&hit.id), root);
+        let line = hit.passages.iter().flatten().find_map(|passage| passage.hit_line);
+        let line = line.map(|line| format!(", line {}", count(line.into())));
+        let contained = percent(hit.similarity.containment_of_query);
+        line!(out, "  {contained:>11}  {name}{}", line.unwrap_or_default())?;
+    }
+    line!(out)?;
+    line!(
+        out,
+        "Answered in {:.1} ms of wall time, with passages, from an index of {}",
+        answer.took_us as f64 / 1e3,
+        counted(searcher.snapshot().documents(), "document")
+    )?;
+    Ok(())
+}
+
+/// Writes the report of the pairs to a new file, which stays.
+fn write_report(searcher: &Searcher, compared: Vec<Compared>, root: &Path) -> Result<PathBuf> {
+    let documents = searcher.snapshot().documents();
+    let index = IndexState { place: root.display().to_string(), generation: None, documents };
+    let title = Some("Text that different packages share".to_owned());
+    let run = Run { title, index: Some(index), ..Run::new("demo") };
+    let searched = compared.into_iter().map(|Compared { pair, a, b, passages }| {
+        let source = ReuseSource {
+            id: shown(Path::new(&pair.b), root),
+            meta: serde_json::Map::new(),
+            text: Some(b),
+            passages: passages.into_iter().map(Place::of_pair).collect(),
+            complete: true,
+        };
+        Searched {
+            name: shown(Path::new(&pair.a), root),
+            text: a,
+            sources: vec![source],
+            counting: Counting::default(),
+            more: false,
+            complete: true,
+        }
+    });
+    let html =
+        ReuseReport::new(run, searched.collect(), cento_report::Exclusions::default())?.html();
+    let named = tempfile::Builder::new().prefix("cento-demo-").suffix(".html").tempfile();
+    let failed =
+        |error: io::Error| Error::io("write", "a report in the temporary directory", error);
+    let mut file = named.map_err(failed)?;
+    file.write_all(html.as_bytes()).map_err(failed)?;
+    let (_, path) = file.keep().map_err(|error| failed(error.error))?;
+    Ok(path)
+}
