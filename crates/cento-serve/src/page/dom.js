@@ -45,11 +45,12 @@ export function counted(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** A share from 0 to 1, rounded as the command and the reports do it. */
-export function share(number) {
+/** A share from 0 to 1 in per cent, rounded as the command and the reports do it. */
+export function percent(number) {
   // Only 1 is shown as all, and only 0 as nothing.
-  if (number <= 0) return "0.000";
-  return number >= 1 ? "1.000" : Math.min(Math.max(number, 0.001), 0.999).toFixed(3);
+  const inner = Math.min(Math.max(Math.round(1000 * number), 1), 999);
+  const thousandths = number <= 0 ? 0 : number >= 1 ? 1000 : inner;
+  return `${Math.floor(thousandths / 10)}.${thousandths % 10}\u00a0%`;
 }
 
 /** A size. */
@@ -61,9 +62,41 @@ export function bytes(number) {
 
 /** A time. */
 export function duration(microseconds) {
-  if (microseconds < 1000) return `${microseconds} us`;
   if (microseconds < 1e6) return `${(microseconds / 1000).toFixed(1)} ms`;
   return `${(microseconds / 1e6).toFixed(1)} s`;
+}
+
+const NAME_CHARACTERS_MAX = 60;
+
+/**
+ * Short forms of names, by name: the last part of a path, with as many of the parts before it as tell
+ * it from the other names.
+ */
+export function shortNames(names) {
+  const different = [...new Set(names)];
+  const parts = new Map(different.map((name) => [name, name.split(/[/\\]/)]));
+  const short = new Map();
+  let open = different;
+  for (let depth = 1; open.length > 0; depth += 1) {
+    const ends = new Map();
+    for (const name of open) {
+      const all = parts.get(name);
+      const end = all.slice(-depth).join("/");
+      const isWhole = depth >= all.length;
+      if (!ends.has(end)) ends.set(end, []);
+      ends.get(end).push({ name, isWhole });
+    }
+    open = [];
+    for (const [end, found] of ends) {
+      for (const { name, isWhole } of found) {
+        // A directory, or an address that ends in a slash, has an empty last part.
+        if (isWhole) short.set(name, shortened(name, NAME_CHARACTERS_MAX));
+        else if (found.length === 1 && end !== "") short.set(name, `\u2026/${shortened(end, NAME_CHARACTERS_MAX - 2)}`);
+        else open.push(name);
+      }
+    }
+  }
+  return short;
 }
 
 /** A name of at most `max` characters, without its middle if need be: both ends tell files apart. */

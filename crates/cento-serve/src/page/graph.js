@@ -1,6 +1,6 @@
 // How alike are these files, at a glance?
 
-import { makeSvg, share, shortened } from "./dom.js";
+import { makeSvg, percent, shortNames, shortened } from "./dom.js";
 import { arrange, distanceOf, pack } from "./layout.js";
 
 const RADIUS = 8;
@@ -28,7 +28,7 @@ export function makeGraph(pairs, width, onChoose) {
   const svg = makeSvg("svg", {
     class: "graph",
     role: "group",
-    "aria-label": `Graph of ${vertices.length} files: the more alike two are, the closer they stand. The table below lists the pairs.`,
+    "aria-label": `Graph of ${vertices.length} files: the more two of them share, the closer they are. The table lists the pairs.`,
     // One unit is one pixel, so that a distance has as many pixels as it says.
     viewBox: `0 0 ${wide} ${high}`,
     width: wide,
@@ -60,9 +60,9 @@ export function makeGraph(pairs, width, onChoose) {
 function place(vertices, edges, width) {
   const places = [];
   const names = [];
-  const common = commonDirectory(vertices.filter(({ kind }) => kind === "file").map(({ name }) => name));
+  const short = shortNames(vertices.map(({ name }) => name));
   const namesMax = width < NARROW ? NAME_CHARACTERS_NARROW : NAME_CHARACTERS_MAX;
-  const texts = vertices.map(({ name, kind }) => shortened(kind === "file" ? name.slice(common) : name, namesMax));
+  const texts = vertices.map(({ name }) => shortened(short.get(name), namesMax));
   const groups = arrange(vertices.length, edges, width);
   for (const group of groups) {
     group.members.forEach((vertex, index) => { places[vertex] = group.places[index]; });
@@ -86,17 +86,6 @@ function place(vertices, edges, width) {
   return { places, names, wide, high };
 }
 
-/** How long the name of the directory is that all names begin with. */
-function commonDirectory(names) {
-  if (names.length === 0) return 0;
-  const first = names[0];
-  let end = first.lastIndexOf("/") + 1;
-  while (end > 0 && !names.every((name) => name.startsWith(first.slice(0, end)))) {
-    end = first.lastIndexOf("/", end - 2) + 1;
-  }
-  return end;
-}
-
 function boxAround(places, names) {
   const left = Math.min(...places.map(({ x }) => x - RADIUS), ...names.map((name) => name.left));
   const top = Math.min(...places.map(({ y }) => y - RADIUS), ...names.map((name) => name.top));
@@ -107,7 +96,7 @@ function boxAround(places, names) {
 
 function makeEdge(pair, from, to) {
   const { a, b, symmetric } = pair;
-  const label = `${a.name} and ${b.name}: symmetric similarity ${share(symmetric)}, distance ${distanceOf(symmetric)}`;
+  const label = `${a.name} and ${b.name}: ${percent(symmetric)} shared by both`;
   const ends = { x1: from.x.toFixed(1), y1: from.y.toFixed(1), x2: to.x.toFixed(1), y2: to.y.toFixed(1) };
   return makeSvg("g", { class: "edge", role: "button", tabindex: "0", "aria-label": label },
     makeSvg("title", {}, label),

@@ -50,7 +50,7 @@ function setUpTabs() {
 async function showStats() {
   try {
     const stats = await get("v1/stats");
-    byId("stats").textContent = `${counted(stats.documents, "document")} in ${counted(stats.segments, "segment")}`;
+    byId("stats").textContent = `${counted(stats.documents, "document")} to search`;
     tellWhatIsKept(stats);
   } catch (error) {
     report(error);

@@ -1,17 +1,16 @@
 // Which pairs of files are most alike? A graph and a table of the same pairs, and a threshold.
 
-import { counted, make, share } from "./dom.js";
+import { counted, make, percent, shortNames } from "./dom.js";
 import { makeGraph } from "./graph.js";
 import { fillTable, markChosen } from "./table.js";
 
 const GRAPH_WIDTH_DEFAULT = 900;
 
-const HINT = "Closer means more similar: an edge of symmetric similarity s is -100 log s pixels longer than one of "
-  + "identical files, as far as the plane has room for that. Choose an edge or a row to see the passages.";
+const HINT = "The closer two of them are, the more they share. Choose a line or a row to see the passages.";
 
 /**
- * Shows pairs in `root`. Ids begin with `prefix`. `columns` are those of the table; `onChoose` takes a
- * pair, whose `a` and `b` are vertices of the graph.
+ * Shows pairs in `root`. Ids begin with `prefix`. `columns` gives those of the table for short
+ * names; `onChoose` takes a pair, whose `a` and `b` are vertices of the graph, and whether the page chose it.
  */
 export class PairsView {
   constructor({ root, prefix, caption, columns, hint = "", onChoose }) {
@@ -21,35 +20,37 @@ export class PairsView {
       type: "range", id: `${prefix}-threshold`, min: 0, max: 1, step: 0.01, value: 0,
       oninput: () => this.filter(),
     });
-    this.value = make("output", { for: `${prefix}-threshold`, id: `${prefix}-threshold-value` }, "0.00");
+    this.value = make("output", { for: `${prefix}-threshold`, id: `${prefix}-threshold-value` }, "0 %");
     this.shown = make("span", { class: "shown", role: "status" });
     this.table = make("table", { id: `${prefix}-pairs` }, make("caption", {}, caption));
     this.box = make("div", { class: "graph-box", id: `${prefix}-graph` });
     root.replaceChildren(
       make("div", { class: "threshold" },
-        make("label", { for: `${prefix}-threshold` }, "Threshold of similarity"),
+        make("label", { for: `${prefix}-threshold` }, "Show pairs that share at least"),
         this.threshold, this.value, this.shown),
-      this.box,
-      make("p", { class: "hint" }, `${hint}${HINT}`),
-      make("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": caption }, this.table),
+      make("div", { class: "pairs-view" },
+        make("div", { class: "pairs-list" },
+          make("div", { class: "table-box hits-box", tabindex: "0", role: "region", "aria-label": caption }, this.table)),
+        make("div", { class: "pairs-graph" }, this.box, make("p", { class: "hint" }, `${hint}${HINT}`))),
     );
     // Groups of files stand side by side as far as there is room.
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
 
-  /** Shows these pairs, the most similar first. */
+  /** Shows these pairs, the most similar first, and the passages of the first. */
   show(pairs) {
     this.pairs = pairs;
     this.chosen = null;
     this.drawnWidth = null;
-    this.draw();
-    fillTable(this.table, this.columns, pairs, {
+    this.table.parentElement.hidden = pairs.length === 0;
+    const short = shortNames(pairs.flatMap(({ a, b }) => [a.name, b.name]));
+    this.rows = fillTable(this.table, this.columns(short), pairs, {
       attributes: (pair) => ({ class: "pair", "data-a": pair.a.name, "data-b": pair.b.name }),
       onChoose: (pair) => this.choose(pair),
     });
-    this.table.parentElement.hidden = pairs.length === 0;
-    this.rows = new Map([...this.table.querySelectorAll("tbody tr")].map((row, index) => [pairs[index], row]));
+    this.draw();
     this.filter();
+    if (pairs.length > 0) this.choose(pairs[0], true);
   }
 
   draw() {
@@ -69,10 +70,10 @@ export class PairsView {
 
   filter() {
     const threshold = Number(this.threshold.value);
-    this.value.textContent = threshold.toFixed(2);
+    this.value.textContent = `${Math.round(100 * threshold)}\u00a0%`;
     const isShown = ({ symmetric }) => symmetric >= threshold;
     const shown = this.pairs.filter(isShown);
-    this.shown.textContent = `${counted(shown.length, "pair")} of ${this.pairs.length}`;
+    this.shown.textContent = `${shown.length} of ${counted(this.pairs.length, "pair")}`;
     const connected = new Set(shown.flatMap(({ a, b }) => [a, b]));
     for (const pair of this.pairs) {
       this.graph?.edges.get(pair).classList.toggle("below", !isShown(pair));
@@ -85,10 +86,11 @@ export class PairsView {
     }
   }
 
-  choose(pair) {
+  /** Chooses a pair; `isFirst` if the page does so, not the reader, who then looks at the list. */
+  choose(pair, isFirst = false) {
     this.chosen = pair;
     this.mark();
-    this.onChoose(pair);
+    this.onChoose(pair, isFirst);
   }
 
   mark() {
@@ -99,11 +101,18 @@ export class PairsView {
   }
 }
 
-/** The columns that every table of pairs begins with. */
-export function pairColumns(titleA, titleB) {
-  return [
-    { title: titleA, text: ({ a }) => a.name, chooses: true },
-    { title: titleB, text: ({ b }) => b.name },
-    { title: "Similarity", text: ({ symmetric }) => share(symmetric), isNumber: true },
+/**
+ * The columns of a table of pairs, for short names: `ofA` and `ofB` give the share of each side that the
+ * other has too.
+ */
+export function pairColumns([titleA, titleB], { ofA, ofB }) {
+  const shareColumn = (title, value, sorted) =>
+    ({ title, value, text: (pair) => percent(value(pair)), isNumber: true, sorted });
+  return (short) => [
+    { title: titleA, text: ({ a }) => short.get(a.name), full: ({ a }) => a.name, chooses: true },
+    { title: titleB, text: ({ b }) => short.get(b.name), full: ({ b }) => b.name },
+    shareColumn("Shared by both", ({ symmetric }) => symmetric, true),
+    shareColumn("Of the first", ofA),
+    shareColumn("Of the second", ofB),
   ];
 }

@@ -1,20 +1,11 @@
-// Which of these files are most alike? The pairwise test of Finkel et al. (2002), section 2.6.
+// Pairs of files that share most text. The pairwise test of Finkel et al. (2002), section 2.6.
 
 import { post, postForFile } from "./api.js";
-import { byId, count, counted, make, saveFile, share } from "./dom.js";
+import { byId, count, make, saveFile } from "./dom.js";
 import { Chooser, leftOut, readDocuments, warned, warningsOf } from "./files.js";
 import { PairsView, pairColumns } from "./pairs.js";
 import { clearSides, showSides } from "./sides.js";
 import { makeLatest, makeTask } from "./task.js";
-
-const CATEGORIES = {
-  C1: "most of both",
-  C2: "most of one, a considerable part of the other",
-  C3: "most of one, a part of the other",
-  C4: "a considerable part of both",
-  C5: "a considerable part of one, a part of the other",
-  C6: "a part of both",
-};
 
 /** Sets up the panel. */
 export function setUpPairs() {
@@ -37,16 +28,11 @@ export function setUpPairs() {
     root: byId("pairs-results"),
     prefix: "pairs",
     caption: "The most similar pairs",
-    columns: [
-      ...pairColumns("A", "B"),
-      { title: "A in B", text: (pair) => share(pair.containment_of_a), isNumber: true },
-      { title: "B in A", text: (pair) => share(pair.containment_of_b), isNumber: true },
-      { title: "Overlap", text: ({ overlap }) => count(overlap), isNumber: true },
-      { title: "Shared", text: ({ category }) => CATEGORIES[category] ?? "little of one" },
-    ],
-    onChoose: async (pair) => {
+    columns: pairColumns(["First file", "Second file"],
+      { ofA: (pair) => pair.containment_of_a, ofB: (pair) => pair.containment_of_b }),
+    onChoose: async (pair, isFirst) => {
       await latest((signal) => showPair(root, pair, signal));
-      root.scrollIntoView({ block: "nearest" });
+      if (!isFirst) root.scrollIntoView({ block: "nearest" });
     },
   });
   byId("pairs-form").addEventListener("submit", (event) => {
@@ -102,11 +88,12 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
   const alone = answer.left_out ?? [];
   const compared = count(documents.length - alone.length);
   const found = pairs.length === 0
-    ? `No two of the ${compared} files share a fingerprint.`
+    ? `No two of the ${compared} files share a run of words.`
     : `${compared} files were compared.`;
   const cut = answer.more ? ` ${count(pairs.length)} of ${count(answer.total)} pairs shown; raise the maximum to see more.` : "";
   status.textContent = `${found}${cut}${leftOut([...notRead, ...alone])}${warned(documents)}`;
   results.hidden = pairs.length === 0;
+  byId("pairs-form").classList.add("has-results");
   byId("pairs-report-form").hidden = pairs.length === 0;
   view.show(pairs);
 }

@@ -1,11 +1,12 @@
-// Which documents share text with this one?
+// The search for documents that share text with one or more texts.
 
 import { post, postForFile, storedText } from "./api.js";
-import { byId, count, counted, duration, make, saveFile, share } from "./dom.js";
+import { byId, count, counted, duration, make, percent, saveFile, shortNames } from "./dom.js";
 import { Chooser, leftOut, readDocuments, warned, wellFormed } from "./files.js";
 import { clearSides, showSides } from "./sides.js";
 import { fillTable, markChosen } from "./table.js";
 import { makeLatest, makeTask } from "./task.js";
+import { shareInPassages } from "./text.js";
 
 /** Sets up the panel. */
 export function setUpSearch() {
@@ -58,9 +59,10 @@ function options() {
   const limit = byId("search-limit").value;
   const isCover = byId("search-cover").checked;
   return {
-    min_containment: Number(byId("search-containment").value),
+    min_containment: Number(byId("search-containment").value) / 100,
     // Without a limit the hits are all documents with passages, which the service looks for.
-    ...(limit === "" ? { passages: true } : { limit: Number(limit) }),
+    passages: true,
+    ...(limit !== "" && { limit: Number(limit) }),
     ...(filter && { filter }),
     ...(minPassage !== "" && { min_passage: Number(minPassage) }),
     ...(isCover ? { goal: "cover" } : { rank: byId("search-rank").value }),
@@ -85,34 +87,37 @@ async function search(chooser, { signal, say }, latest) {
     say(documents.length > 1 ? `Searching for file ${index + 1} of ${documents.length}.` : "Searching.");
     const answer = await post("v1/search", { text, ...wanted }, signal);
     const told = unseen ?? answer.query.unseen;
-    found.push({ id, text, unseen: told, answer, wanted, minPassage: wanted.min_passage ?? 1 });
+    const shareOf = (hits) =>
+      shareInPassages(text, hits.flatMap(({ passages }) => passages ?? []), answer.query.tokens);
+    for (const hit of answer.hits) hit.share = shareOf([hit]);
+    const reused = shareOf(answer.hits);
+    found.push({ id, text, unseen: told, answer, reused, wanted, minPassage: wanted.min_passage ?? 1 });
   }
   byId("search-results").hidden = false;
   status.textContent = `${leftOut(skipped)}${warned(found)}`.trim();
   showQueries(found, latest);
 }
 
+/** Lists the texts, with most text found first. */
 function showQueries(found, latest) {
   const table = byId("search-queries");
-  byId("search-queries-box").hidden = found.length === 1;
-  fillTable(table, [
-    { title: "File", text: ({ id }) => id, chooses: true },
-    { title: "Hits", text: ({ answer }) => hitsOf(answer), isNumber: true },
-    { title: "Best containment", text: ({ answer }) => best(answer.hits), isNumber: true },
-    { title: "Global similarity", text: ({ answer }) => share(answer.query.global), isNumber: true },
-  ], found, {
+  byId("search-form").classList.add("has-results");
+  byId("search-queries-view").hidden = found.length === 1;
+  const inOrder = found.toSorted((a, b) => b.reused - a.reused);
+  const short = shortNames(found.map(({ id }) => id));
+  const choose = (query, line) => {
+    markChosen(table, line);
+    showAnswer(query, latest);
+  };
+  const rows = fillTable(table, [
+    { title: "Your files", text: ({ id }) => short.get(id), full: ({ id }) => id, chooses: true },
+    { title: "Text found", text: ({ reused }) => percent(reused), value: ({ reused }) => reused, isNumber: true, sorted: true },
+    { title: "Documents", text: ({ answer }) => hitsOf(answer), value: ({ answer }) => answer.hits.length, isNumber: true },
+  ], inOrder, {
     attributes: ({ id }) => ({ class: "query", "data-id": id }),
-    onChoose: (query, line) => {
-      markChosen(table, line);
-      showAnswer(query, latest);
-    },
+    onChoose: choose,
   });
-  markChosen(table, table.querySelector("tbody tr"));
-  showAnswer(found[0], latest);
-}
-
-function best(hits) {
-  return hits.length === 0 ? "-" : share(Math.max(...hits.map((hit) => hit.containment_of_query)));
+  choose(inOrder[0], rows.get(inOrder[0]));
 }
 
 /** The number of hits that are shown, and of how many: "10 of 34", or "10+" if that is not known. */
@@ -127,28 +132,23 @@ function leftOutBy(limit, { hits, more, total }) {
   if (!more) return "";
   if (hits.length < limit) return " Further documents were not looked at for passages.";
   return total === undefined
-    ? " There are more: raise the maximum number of hits."
-    : ` ${count(hits.length)} of ${count(total)} are shown: raise the maximum number of hits.`;
+    ? " There are more: raise the maximum number of documents."
+    : ` ${count(hits.length)} of ${count(total)} are shown: raise the maximum number of documents.`;
 }
 
-function summary({ answer, wanted }) {
-  const { tokens, fingerprints, stopped, global } = answer.query;
-  const parts = [
-    counted(tokens, "token"),
-    counted(fingerprints, "fingerprint"),
-    `${count(stopped)} stopped`,
-    `global similarity ${share(global)}`,
-    duration(answer.took_us),
-  ];
-  const hits = answer.hits.length === 0
+function summary({ answer, reused, wanted }) {
+  const { tokens, stopped } = answer.query;
+  const found = answer.hits.length === 0
     ? "No document shares enough text with this."
-    : `${counted(answer.hits.length, "hit")}.`;
+    : `${counted(answer.hits.length, "document shares", "documents share")} text with this.`;
+  const more = leftOutBy(wanted.limit, answer);
   const explained = answer.explained === undefined
     ? ""
-    : ` Together they explain ${share(answer.explained)} of the text.`;
-  const incomplete = answer.complete === false ? " The search was cut short; hits may be missing." : "";
-  const more = leftOutBy(wanted.limit, answer);
-  return `${hits}${more}${explained}${incomplete} ${parts.join(", ")}.`;
+    : ` Together they explain ${percent(answer.explained)} of it.`;
+  const incomplete = answer.complete === false ? " The search was cut short; documents may be missing." : "";
+  const common = stopped === 0 ? "" : " Runs of words that very many documents have were not looked up.";
+  return `${found}${more} ${percent(reused)} of it is in shared passages.${explained}`
+    + `${incomplete}${common} ${counted(tokens, "word")}, searched in ${duration(answer.took_us)}.`;
 }
 
 let shown = null;
@@ -174,39 +174,45 @@ function showAnswer(query, latest) {
   const root = byId("side-by-side");
   byId("search-summary").textContent = summary(query);
   const table = byId("search-hits");
-  table.parentElement.hidden = answer.hits.length === 0;
+  byId("search-hits-view").hidden = answer.hits.length === 0;
   clearSides(root);
   const has = (name) => answer.hits.some((hit) => hit[name] !== undefined);
   const choose = (hit, line) => {
     markChosen(table, line);
     return latest((signal) => showHit(query, hit, signal));
   };
-  fillTable(table, [
-    { title: "Document", text: ({ id }) => id, chooses: true },
-    { title: "Of your text", text: (hit) => share(hit.containment_of_query), isNumber: true },
-    { title: "Of the document", text: (hit) => share(hit.containment_of_hit), isNumber: true },
-    { title: "Resemblance", text: resemblance, isNumber: true },
-    { title: "Overlap", text: ({ overlap }) => count(overlap), isNumber: true },
+  // A cover and the other ranks have an order of their own.
+  const isByShare = query.wanted.rank === "overlap";
+  const hits = isByShare
+    ? answer.hits.toSorted((a, b) => b.share - a.share)
+    : answer.hits;
+  const short = shortNames(hits.map(({ id }) => id));
+  const number = (title, value, text, sorted) =>
+    ({ title, value, text: (hit) => text(value(hit)), isNumber: true, sorted });
+  const rows = fillTable(table, [
+    { title: "Document", text: ({ id }) => short.get(id), full: ({ id }) => id, chooses: true },
+    number("Of your text", (hit) => hit.share, percent, isByShare),
+    number("Of the document", (hit) => hit.containment_of_hit, percent),
+    { title: "Shared by both", text: resemblance, value: (hit) => hit.resemblance, isNumber: true },
     ...(has("weighted") ? [
-      { title: "Weighted containment", text: ({ weighted }) => share(weighted.containment_of_query), isNumber: true },
-      { title: "Weighted resemblance", text: ({ weighted }) => share(weighted.resemblance), isNumber: true },
+      number("Rare words of your text", ({ weighted }) => weighted.containment_of_query, percent),
+      number("Rare words of both", ({ weighted }) => weighted.resemblance, percent),
     ] : []),
-    ...(has("passage_tokens")
-      ? [{ title: "In passages", text: (hit) => count(hit.passage_tokens ?? 0), isNumber: true }] : []),
-    ...(has("adds") ? [{ title: "Adds", text: ({ adds }) => count(adds ?? 0), isNumber: true }] : []),
-  ], answer.hits, {
+    ...(has("passage_tokens") ? [number("Words in passages", (hit) => hit.passage_tokens ?? 0, count)] : []),
+    ...(has("adds") ? [number("Adds", ({ adds }) => adds ?? 0, count)] : []),
+  ], hits, {
     attributes: ({ id }) => ({ class: "hit", "data-id": id }),
     onChoose: async (hit, line) => {
       await choose(hit, line);
       root.scrollIntoView({ block: "nearest" });
     },
   });
-  if (answer.hits.length > 0) choose(answer.hits[0], table.querySelector("tbody tr"));
+  if (hits.length > 0) choose(hits[0], rows.get(hits[0]));
 }
 
-/** The resemblance of the texts, with its standard error if it is an estimate. */
+/** The share of the runs of words of both, with its standard error if it is an estimate. */
 function resemblance({ resemblance: value, exact, standard_error: error }) {
-  return exact || error === undefined ? share(value) : `${share(value)} \u00b1 ${error.toFixed(3)}`;
+  return exact || error === undefined ? percent(value) : `${percent(value)} \u00b1 ${(100 * error).toFixed(1)}`;
 }
 
 async function showHit({ id, text, minPassage }, hit, signal) {

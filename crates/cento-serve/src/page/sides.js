@@ -1,9 +1,12 @@
 // Which passages do two texts share, and where?
 
-import { count, counted, make, share } from "./dom.js";
+import { count, counted, make, percent } from "./dom.js";
 import { differences } from "./difference.js";
 import { fillTable } from "./table.js";
 import { indicesOfBytes, markedText } from "./text.js";
+
+// Programs are read in columns; prose is not.
+const PROGRAM = /\.(?:c|cc|cpp|cs|go|h|hpp|java|js|kt|php|py|rb|rs|ts)$/i;
 
 let shown = 0;
 
@@ -83,7 +86,7 @@ function makeSide(name, { title, text }, ranges, changed) {
   const marks = new Map();
   const numbered = ranges.map(([start, end], index) => ({ number: index + 1, start, end }));
   const box = make("div", {
-    class: "text",
+    class: `text${PROGRAM.test(title) ? " program" : ""}`,
     role: "region",
     tabindex: "0",
     "aria-label": title,
@@ -142,7 +145,7 @@ function goTo(view, number, pointed = null) {
   view.from = null;
   const { tokens, similarity, query_page, query_line, hit_page, hit_line } = view.passages[number - 1];
   view.at.textContent = `Passage ${count(number)} of ${count(view.last)}: `
-    + `${counted(tokens, "token")}, similarity ${share(similarity)}`
+    + `${counted(tokens, "word")}, ${percent(similarity)} alike`
     + place("first text", query_page, query_line) + place("second text", hit_page, hit_line);
   let reached = 0;
   let height = null;
@@ -162,18 +165,19 @@ function goTo(view, number, pointed = null) {
 
 function showRanges(root, query, hit, passages) {
   const table = make("table", { class: "ranges" }, make("caption", {}, "Shared passages"));
+  const box = make("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": "Shared passages" }, table);
   const range = ([start, end]) => `${count(start)} to ${count(end)}`;
-  fillTable(table, [
-    { title: "Passage", text: ({ number }) => String(number) },
-    { title: "In query", text: (passage) => range(passage.query) },
-    { title: "In document", text: (passage) => range(passage.hit) },
-    { title: "Tokens", text: ({ tokens }) => count(tokens), isNumber: true },
-    { title: "Similarity", text: ({ similarity }) => share(similarity), isNumber: true },
-  ], passages.map((passage, index) => ({ ...passage, number: index + 1 })));
   root.replaceChildren(
     make("h2", {}, `${query.title} and ${hit.title}`),
-    make("p", { class: "no-text" }, "This index stores no text, so the passages cannot be shown.  "
-      + "They are ranges of tokens, counted from 0; the end is not part of the range."),
-    passages.length > 0 ? make("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": "Shared passages" }, table) : make("p", {}, "There is no shared passage."),
+    make("p", { class: "no-text" }, "This index stores no text, so the passages cannot be shown. "
+      + "Their places are numbers of words, counted from 0; the end is not part of the passage."),
+    passages.length > 0 ? box : make("p", {}, "There is no shared passage."),
   );
+  fillTable(table, [
+    { title: "Passage", text: ({ number }) => String(number), value: ({ number }) => number, sorted: true },
+    { title: "In your text", text: (passage) => range(passage.query), value: (passage) => passage.query[0] },
+    { title: "In the document", text: (passage) => range(passage.hit), value: (passage) => passage.hit[0] },
+    { title: "Words", text: ({ tokens }) => count(tokens), value: ({ tokens }) => tokens, isNumber: true },
+    { title: "Alike", text: ({ similarity }) => percent(similarity), value: ({ similarity }) => similarity, isNumber: true },
+  ], passages.map((passage, index) => ({ ...passage, number: index + 1 })));
 }

@@ -55,6 +55,28 @@ export function segments(text, ranges) {
   return found;
 }
 
+/**
+ * The share of a text in passages, as reports count it: edited words do not count, nor does white space.
+ * Where passages have no places in the text, `words` is the number of its words.
+ */
+export function shareInPassages(text, passages, words) {
+  const places = passages.flatMap(({ query, matched_ranges: matched = [] }) => (matched.length > 0 ? matched : [query]));
+  const inOrder = places.toSorted((a, b) => a[0] - b[0]);
+  const joined = [];
+  for (const [start, end] of inOrder) {
+    const last = joined.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else joined.push([start, end]);
+  }
+  if (passages.some(({ unit }) => unit === "tokens")) {
+    return joined.reduce((sum, [start, end]) => sum + end - start, 0) / Math.max(words, 1);
+  }
+  const indices = indicesOfBytes(text, joined.flat());
+  const size = (part) => new TextEncoder().encode(part.replace(/\s+/gu, "")).length;
+  const found = joined.reduce((sum, [start, end]) => sum + size(text.slice(indices.get(start), indices.get(end))), 0);
+  return found / Math.max(size(text), 1);
+}
+
 /** The class of a passage's colour. */
 export function colourClass(number) {
   return `p${(number - 1) % COLOURS}`;

@@ -1,7 +1,7 @@
 // Which documents on record do these files overlap with? Finkel et al. (2002), section 2.6.
 
 import { batches, post, postLinesForEach, sentence, storedText } from "./api.js";
-import { byId, count, make, share } from "./dom.js";
+import { byId, count, make, percent, shortNames } from "./dom.js";
 import { Chooser, leftOut, readDocuments } from "./files.js";
 import { PairsView, pairColumns } from "./pairs.js";
 import { clearSides, showSides } from "./sides.js";
@@ -29,16 +29,12 @@ export function setUpVerify() {
     root: byId("verify-pairs-view"),
     prefix: "verify",
     hint: "Circles are your files, squares are documents on record. ",
-    caption: "Overlaps, most similar first",
-    columns: [
-      ...pairColumns("File", "On record"),
-      { title: "File in record", text: (pair) => share(pair.containment_of_query), isNumber: true },
-      { title: "Record in file", text: (pair) => share(pair.containment_of_hit), isNumber: true },
-      { title: "Overlap", text: ({ overlap }) => count(overlap), isNumber: true },
-    ],
-    onChoose: async (pair) => {
+    caption: "Shared text, most first",
+    columns: pairColumns(["File", "On record"],
+      { ofA: (pair) => pair.containment_of_query, ofB: (pair) => pair.containment_of_hit }),
+    onChoose: async (pair, isFirst) => {
       await latest((signal) => showPair(root, pair, signal));
-      root.scrollIntoView({ block: "nearest" });
+      if (!isFirst) root.scrollIntoView({ block: "nearest" });
     },
   });
   form.addEventListener("submit", (event) => {
@@ -75,7 +71,7 @@ async function verify(files, view, { signal, say }) {
     });
   }
   const overlapping = show(found, view);
-  status.textContent = `${count(overlapping)} of ${count(found.length)} files overlap with documents on record.`
+  status.textContent = `${count(overlapping)} of ${count(found.length)} files share text with documents on record.`
     + leftOut(refused);
 }
 
@@ -97,12 +93,14 @@ function show(found, view) {
     const pairs = answer.hits
       .map((hit) => ({ ...hit, a, b: record(hit.id), symmetric: symmetric(hit) }))
       .sort((one, other) => other.symmetric - one.symmetric);
-    return { name: document.id, global: answer.query.global, pairs };
+    // Any document has at least as much as one of them; both numbers are estimates.
+    const global = Math.max(answer.query.global, ...pairs.map(({ containment_of_query: one }) => one));
+    return { name: document.id, global, pairs };
   });
   const all = queries.flatMap(({ pairs }) => pairs).sort((one, other) => other.symmetric - one.symmetric);
-  queries.sort((one, other) => (other.pairs[0]?.symmetric ?? 0) - (one.pairs[0]?.symmetric ?? 0));
+  queries.sort((one, other) => other.global - one.global);
   // The first row stands for all files together.
-  const every = { name: "All files, the most similar pairs", pairs: all.slice(0, PAIRS_MAX), global: null };
+  const every = { name: "All files together", pairs: all.slice(0, PAIRS_MAX), global: null };
   const table = byId("verify-files");
   const choose = (query, line) => {
     markChosen(table, line);
@@ -110,17 +108,27 @@ function show(found, view) {
     view.show(query.pairs);
     byId("verify-pairs-view").hidden = query.pairs.length === 0;
   };
-  fillTable(table, [
-    { title: "File", text: ({ name }) => name, chooses: true },
-    { title: "Global similarity", text: ({ global }) => (global === null ? "" : share(global)), isNumber: true },
-    { title: "Overlaps", text: overlapsOf, isNumber: true },
-    { title: "Most similar", text: ({ pairs }) => (pairs[0] ? `${share(pairs[0].symmetric)} ${pairs[0].b.name}` : "-") },
+  const short = shortNames([...queries.map(({ name }) => name), ...records.keys()]);
+  const rows = fillTable(table, [
+    { title: "Your files", text: ({ name }) => short.get(name) ?? name, full: ({ name }) => name, chooses: true },
+    {
+      title: "Found on record", value: ({ global }) => global ?? 0, sorted: true, isNumber: true,
+      text: ({ global }) => (global === null ? "" : percent(global)),
+    },
+    { title: "In documents", text: overlapsOf, value: ({ pairs }) => pairs.length, isNumber: true },
+    {
+      title: "Most in", full: ({ pairs }) => pairs[0]?.b.name,
+      text: ({ pairs }) => short.get(pairs[0]?.b.name) ?? "",
+    },
   ], [every, ...queries], {
     attributes: ({ name, global }) => ({ class: global === null ? "every" : "file", "data-id": global !== null && name }),
     onChoose: choose,
+    pinned: ({ global }) => global === null,
   });
   byId("verify-results").hidden = false;
-  choose(every, table.querySelector("tbody tr"));
+  choose(every, rows.get(every));
+  // The forms above fill a screen.
+  byId("verify-results").scrollIntoView({ block: "start" });
   return queries.filter(({ pairs }) => pairs.length > 0).length;
 }
 

@@ -1,0 +1,139 @@
+//! The tables of the web page, in a real browser: which rows come first, and what a reader does with them.
+
+use serde_json::{Value, json};
+
+use crate::browser::Browser;
+use crate::common::run::Dir;
+use crate::common::service::Service;
+use crate::common::words;
+
+/// An index of nine documents with long paths, which share less and less with the words from 1 on.
+fn library() -> Dir {
+    let dir = Dir::new();
+    dir.run(&["create", "idx"]);
+    for part in 1..=9 {
+        let text = format!("{} {}", words(1, 300 - 30 * part), words(50 + part as u64, 40));
+        dir.write(&format!("library/of/long/names/{part}/text.txt"), text);
+    }
+    let added = dir.run(&["add", "idx", "library"]);
+    assert_eq!(added.status, 0, "{}", added.err);
+    dir
+}
+
+fn open(browser: &Browser, service: &Service) {
+    browser.open(&service.url);
+    browser
+        .wait_for("return document.getElementById('stats').textContent.startsWith('9 documents')");
+}
+
+/// What a script returns for each row of the hits that is shown.
+fn of_hits(browser: &Browser, what: &str) -> Value {
+    let script = format!(
+        "return [...document.querySelectorAll('#search-hits tr.hit')]
+             .filter(row => row.offsetParent !== null || row.getClientRects().length > 0)
+             .map(row => {what});"
+    );
+    browser.run(&script)
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn files_and_documents_with_most_in_common_come_first() {
+    let browser = Browser::start();
+    let dir = library();
+    let service = Service::start(&dir, &[]);
+    open(&browser, &service);
+    // By name the file with nothing in common would come first.
+    dir.write("a.txt", words(90, 200));
+    dir.write("b.txt", format!("{} {}", words(1, 40), words(91, 200)));
+    dir.write("c.txt", words(1, 260));
+    let paths = ["a.txt", "b.txt", "c.txt"].map(|name| dir.path(name).display().to_string());
+    browser.type_into("#search-files", &paths.join("\n"));
+    let files = browser.wait_for(
+        "const rows = [...document.querySelectorAll('#search-queries tr.query')];
+         return rows.length === 3 && rows.map(row => row.dataset.id);",
+    );
+    assert_eq!(files, json!(["c.txt", "b.txt", "a.txt"]));
+    browser.wait_for("return document.querySelectorAll('#side-by-side .side.hit').length === 1");
+    // Its documents are shown, and the passages of the first of them.
+    let ids = of_hits(&browser, "row.dataset.id");
+    assert_eq!(ids[0], "library/of/long/names/1/text.txt");
+    assert_eq!(ids[8], "library/of/long/names/9/text.txt");
+    let title = browser.run("return document.querySelector('.side.hit h3').textContent");
+    assert_eq!(title, ids[0]);
+    // The share of the text that was found is that of the report.
+    let ran = dir.run(&["search", "idx", "b.txt", "--report", "r.json"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let report = std::fs::read_to_string(dir.path("r.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let reused = report["documents"][0]["reused"].as_f64().unwrap();
+    let cell = "return document.querySelector('tr[data-id=\"b.txt\"] td.number').textContent";
+    assert_eq!(browser.run(cell), json!(format!("{:.1}\u{a0}%", 100.0 * reused)));
+    assert!(service.stop());
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn tables_are_sorted_and_filtered_and_have_short_names() {
+    let browser = Browser::start();
+    let dir = library();
+    let service = Service::start(&dir, &[]);
+    open(&browser, &service);
+    browser.type_into("#search-text", &words(1, 260));
+    browser.click("#search-run");
+    browser.wait_for("return document.querySelectorAll('#search-hits tr.hit').length === 9");
+    // As short as names can be that differ, with the path as title.
+    assert_eq!(
+        of_hits(&browser, "row.querySelector('button').textContent")[0],
+        "\u{2026}/1/text.txt"
+    );
+    let title = of_hits(&browser, "row.querySelector('button').title");
+    assert_eq!(title[0], "library/of/long/names/1/text.txt");
+    // A heading sorts, and once more in the other direction.
+    let sorted = "return document.querySelector('#search-hits th[aria-sort]').textContent
+                      + document.querySelector('#search-hits th[aria-sort]').getAttribute('aria-sort')";
+    assert_eq!(browser.run(sorted), json!("Of your textdescending"));
+    browser.click("#search-hits th[aria-sort] button");
+    assert_eq!(browser.run(sorted), json!("Of your textascending"));
+    assert_eq!(of_hits(&browser, "row.dataset.id")[0], "library/of/long/names/9/text.txt");
+    browser.click("#search-hits th button");
+    assert_eq!(browser.run(sorted), json!("Documentascending"));
+    assert_eq!(of_hits(&browser, "row.dataset.id")[0], "library/of/long/names/1/text.txt");
+    // All words of the filter, in any case and order, also in the part of a path that is not shown.
+    browser.type_into("#search-hits-view .filter input", "4/TEXT library");
+    assert_eq!(of_hits(&browser, "row.dataset.id"), json!(["library/of/long/names/4/text.txt"]));
+    let told = browser.run("return document.querySelector('#search-hits-view .shown').textContent");
+    assert_eq!(told, "1 of 9 rows");
+    assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
+    assert!(service.stop());
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn results_are_on_the_first_screen_of_a_telephone() {
+    let browser = Browser::start();
+    let dir = library();
+    let service = Service::start(&dir, &[]);
+    let size = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params":
+        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true}});
+    browser.post("goog/cdp/execute", &size);
+    open(&browser, &service);
+    browser.type_into("#search-text", &words(1, 260));
+    browser.click("#search-run");
+    browser.wait_for("return document.querySelectorAll('#side-by-side .side.hit').length === 1");
+    // Nothing is wider than the screen, and the first document is on it.
+    let measured = browser.run(
+        "scrollTo(0, 0);
+         const first = document.querySelector('#search-hits tr.hit').getBoundingClientRect();
+         return [document.documentElement.scrollWidth, first.bottom < innerHeight];",
+    );
+    assert_eq!(measured, json!([390, true]));
+    // A row is a card without headings: a list sorts.
+    browser.run(
+        "const select = document.querySelector('#search-hits-view .sort-by select');
+         select.value = '0';
+         select.dispatchEvent(new Event('change'));",
+    );
+    assert_eq!(of_hits(&browser, "row.dataset.id")[0], "library/of/long/names/1/text.txt");
+    assert!(service.stop());
+}
