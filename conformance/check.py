@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).parent
 
 
 def check_valid(entry):
-    """What is wrong with what the reader makes of a sound file, or None."""
+    """Returns how the reader's content of a sound file differs from the expected one, or None."""
     expected = json.loads((ROOT / entry["content"]).read_text())
     try:
         found = reader.Segment((ROOT / entry["file"]).read_bytes()).content()
@@ -31,7 +31,7 @@ def check_valid(entry):
 
 
 def check_damaged(entry):
-    """What is wrong with how the reader refuses a damaged file, or None."""
+    """Returns how the reader's refusal of a damaged file differs from the expected one, or None."""
     data = (ROOT / entry["file"]).read_bytes()
     try:
         reader.Segment(data)
@@ -44,7 +44,7 @@ def check_damaged(entry):
 
 
 def check_bitmap(entry):
-    """What is wrong with what the reader makes of a bitmap, or None."""
+    """Returns how the reader's values of a bitmap differ from the expected ones, or None."""
     expected = [value for first, last in entry["ranges"] for value in range(first, last + 1)]
     try:
         found = reader.roaring(reader.Cursor("postings", 0, bytes.fromhex(entry["bytes"])))
@@ -54,7 +54,7 @@ def check_bitmap(entry):
 
 
 def check_transducer(entry):
-    """What is wrong with what the reader makes of a transducer, or None."""
+    """Returns how the reader's entries of a transducer differ from the expected ones, or None."""
     cursor = reader.Cursor("term index", 0, bytes.fromhex(entry["bytes"]))
     try:
         found = [[key.hex(), value] for key, value in reader.transducer(cursor, 5)]

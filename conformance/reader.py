@@ -150,7 +150,7 @@ def transducer(fst, key_bytes):
 
 
 def node(at_byte, fst, address, tail):
-    """Whether a node ends a key, with which output, and its transitions."""
+    """Whether a node ends a key, its output, and its transitions."""
     if address == 0:
         return True, 0, []
     at = address + 1
@@ -263,7 +263,7 @@ class Segment:
         self.read_term_index()
 
     def read_term_index(self):
-        """Fills `groups` with the separators, as keys, and `index` with what it says of blocks."""
+        """Fills `groups` with the separators, as keys, and `index` with the places of blocks."""
         index, count = self.sections["term index"], self.counts["terms"]
         blocks = (count + BLOCK - 1) // BLOCK
         self.groups, self.index = [], []

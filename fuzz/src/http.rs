@@ -1,4 +1,4 @@
-//! Requests: whatever is asked, the service gives an answer that is no defect of its own, and goes
+//! Requests: for any request the service gives an answer that is no defect of its own, and goes
 //! on answering.
 
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use super::choice;
 
-/// So many requests go to one service, whose index grows with them.
+/// The number of requests to one service, whose index grows with them.
 const REQUESTS_MAX: u32 = 500;
 
 const ROUTES: [(&str, &str); 14] = [

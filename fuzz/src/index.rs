@@ -1,4 +1,4 @@
-//! The files of an index beside those with signatures: somebody else's index is opened, or refused.
+//! The files of an index beside those with signatures: an untrusted index is opened, or refused.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -19,17 +19,17 @@ use super::{choice, text};
 /// The list of segments.
 const META: &str = "meta.json";
 
-/// What stands before its checksum.
+/// The text before its checksum.
 const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
 
 const TEXT: &str = "one two three four five six seven eight nine ten eleven twelve thirteen";
 
-/// An index in memory with some documents, of which the third is removed.
+/// An index in memory with some documents; the third is removed.
 pub fn small_index(directory: RamDirectory) -> Index {
     let config = Config::new("winnow(k=2,w=2)", "words", true).expect("they are specifications");
     let index = Index::create_in(directory, "an index in memory", config).expect("memory suffices");
     let options = WriterOptions { merge: false, ..WriterOptions::default() };
-    let mut writer = index.writer(options).expect("nobody else writes");
+    let mut writer = index.writer(options).expect("there is no other writer");
     for number in 0..8 {
         let language = if number % 2 == 0 { "de" } else { "en" };
         let Value::Object(meta) = json!({
@@ -136,8 +136,8 @@ pub fn tables() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-/// An index of which one file is somebody else's. The first byte says which: 0 is the list of segments,
-/// `meta.json`, as it comes, 1 is the same with a checksum that fits, and then come the others.
+/// An index with one untrusted file. The first byte selects it: 0 is the list of segments,
+/// `meta.json`, as it comes, 1 is the list with a checksum that fits, and then come the others.
 pub fn index(data: &[u8]) {
     let (kind, rest) = choice(data);
     let mut files = files().to_vec();
@@ -151,7 +151,7 @@ pub fn index(data: &[u8]) {
     for (name, bytes) in &files {
         directory.atomic_write(Path::new(name), bytes).expect("memory takes it");
     }
-    let Ok(index) = Index::open_in(directory, "somebody's index") else { return };
+    let Ok(index) = Index::open_in(directory, "an untrusted index") else { return };
     let problems = index.check();
     let Ok(snapshot) = index.snapshot() else { return };
     let documents = snapshot.documents();
@@ -182,11 +182,11 @@ pub fn frequencies(data: &[u8]) {
     if kind % 2 == 1 {
         forge(&mut bytes);
     }
-    let Ok(table) = FrequencyTable::new("somebody's table", bytes.clone()) else { return };
+    let Ok(table) = FrequencyTable::new("an untrusted table", bytes.clone()) else { return };
     assert_eq!(table.bytes(), bytes);
     let (mut grams, mut last) = (0u32, None);
     table.for_each(&mut |key, count| {
-        // A forged table may give one gram two counts; that harms nobody.
+        // A forged table may give one gram two counts, which is harmless.
         if kind % 2 == 0 && grams < 1000 && last < Some(key) {
             assert_eq!(table.count(key), count, "{key}");
         }
@@ -206,7 +206,7 @@ pub fn frequencies(data: &[u8]) {
     }
 }
 
-/// Ends the map behind the header with the checksum of what is before, as the fst crate does.
+/// Ends the map behind the header with a checksum of the map, as the fst crate does.
 fn forge(bytes: &mut [u8]) {
     let Some(head) = bytes.iter().position(|&byte| byte == b'\n') else { return };
     let Some((map, end)) = bytes[head + 1..].split_last_chunk_mut::<4>() else { return };

@@ -1,8 +1,8 @@
-//! What must cento make of bytes that nobody vouches for?
+//! Fuzz targets: cento reads untrusted bytes.
 //!
-//! One function a target: it takes any bytes, and panics if they bring out something that cento
-//! promises not to do. libFuzzer calls them with what it makes up (`targets/`), and an ordinary
-//! test with every input that is kept (`tests/fuzz_replay.rs` of cento).
+//! Each target is a function that takes any bytes and panics if they break a promise of cento.
+//! libFuzzer calls them with generated inputs (`targets/`), and an ordinary test with every input
+//! that is kept (`tests/fuzz_replay.rs` of cento).
 
 mod code;
 mod http;

@@ -1,4 +1,4 @@
-//! Searches: what somebody else asks for is answered, or refused with a reason.
+//! Searches: an untrusted request is answered, or refused with a reason.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -34,7 +34,7 @@ pub fn filter(data: &[u8]) {
         let work = move || {
             for (filter, done) in taken {
                 filtered(filter);
-                // Whoever asked waits.
+                // The caller waits for this.
                 let _ = done.send(());
             }
         };

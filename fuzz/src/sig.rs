@@ -1,5 +1,5 @@
-//! `.sig` files: what is opened is read without a panic, and what `check` finds sound is what the
-//! reader made from the document alone finds in it.
+//! `.sig` files: a file that opens is read without a panic, and in a file that `check` finds sound,
+//! the reader made from the document alone finds the same content.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ pub fn sig(data: &[u8]) {
     read(data);
 }
 
-/// A `.sig` file by somebody who knows how to make its checksums fit: sections of lengths that add
+/// A `.sig` file forged with checksums that fit: sections of lengths that add
 /// up, checksums of pages, of the checksums, and of the footer.
 pub fn sig_forged(data: &[u8]) {
     if let Some(bytes) = forge(data) {
@@ -72,8 +72,8 @@ pub fn sig_forged(data: &[u8]) {
     }
 }
 
-/// The file in `data` with checksums that fit what it has become. Sections that do not fill the
-/// file, because bytes were put in or left out, are made to.
+/// The file in `data` with recomputed checksums. Sections that do not fill the file, because bytes
+/// were put in or left out, are made to.
 fn forge(data: &[u8]) -> Option<Vec<u8>> {
     let content = data.len().checked_sub(HEADER_BYTES + FOOTER_BYTES)?;
     let (head, footer) = data.split_at(HEADER_BYTES + content);
@@ -84,7 +84,7 @@ fn forge(data: &[u8]) -> Option<Vec<u8>> {
     bytes[10] = bytes[10].saturating_sub(1) % 64 + 1;
     bytes[11] &= 1;
     bytes[24..HEADER_BYTES].fill(0);
-    // Of what is there the checksums take what they will need.
+    // The checksums take their space from the end of the file.
     let mut rest = (HEADER_BYTES..=bytes.len())
         .rev()
         .find(|&covered| covered + 4 * covered.div_ceil(PAGE_BYTES) <= bytes.len())?
@@ -135,10 +135,10 @@ fn read(bytes: &[u8]) {
     let read = walk(&reader);
     let merged = merged(&reader);
     if problems.is_empty() {
-        read.expect("what is sound can be read");
+        read.expect("a sound file can be read");
         let naive = Naive::read(bytes);
         compare(&reader, &naive);
-        let merged = merged.expect("what is sound can be merged");
+        let merged = merged.expect("a sound file can be merged");
         let merged = SegmentReader::open("merged.sig", OwnedBytes::new(merged)).expect("it is new");
         assert_eq!(merged.check(), []);
         compare(&merged, &naive);
@@ -154,7 +154,7 @@ fn merged(reader: &SegmentReader) -> cento::Result<Vec<u8>> {
     Ok(merge(&[source], *reader.header(), Vec::new(), &MergeOptions::default())?.1)
 }
 
-/// Reads all that can be asked for, as a search does.
+/// Reads everything that a search may read.
 fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
     let mut terms = Vec::new();
     let mut outcome = Ok(());

@@ -1,4 +1,4 @@
-//! Files: what is in them comes out bounded, or they are refused; JSON lines come out the same
+//! Files: their texts come out bounded, or they are refused; JSON lines come out the same
 //! whole and in chunks, and the content of a page is a part of all its text.
 
 use std::cell::RefCell;
@@ -14,7 +14,7 @@ use super::choice;
 /// What a record may have, small enough to be met.
 const RECORD_BYTES_MAX: usize = 1 << 10;
 
-/// Lines are read in chunks of so many bytes.
+/// The size of the chunks that lines are read in.
 const CHUNK_BYTES: usize = 256 << 10;
 
 /// Much more than a record may have.
@@ -41,7 +41,7 @@ fn read(name: &str, bytes: &[u8], each: &mut dyn FnMut(Item)) {
     fs::remove_file(path).expect("the file is there");
 }
 
-/// A document or the reason why there is none, without the path.
+/// A document or the reason for its refusal, without the path.
 type Record = Result<Document, String>;
 
 /// JSON lines, at the start of a file, or so far down that its chunks end within them.
@@ -141,7 +141,7 @@ pub fn archive(data: &[u8]) {
     });
 }
 
-/// Files with texts in them, by the names that say what they are; most begin as anything may.
+/// Files with texts in them, by the names that tell the format; most begin as anything may.
 const FORMS: [&str; 12] = [
     "a.html",
     "a.md",
@@ -157,10 +157,10 @@ const FORMS: [&str; 12] = [
     "a",
 ];
 
-/// A file or record of a form may have so many bytes.
+/// The longest file or record of a form.
 const FORM_BYTES_MAX: usize = 64 << 10;
 
-/// The texts of a file, with the ids of its documents, and the reasons for what is none.
+/// The texts of a file, with the ids of its documents, and the reasons for refusals.
 fn texts(name: &str, bytes: &[u8], html: Html) -> Vec<Result<(String, String), String>> {
     let options =
         SourceOptions { record_bytes_max: FORM_BYTES_MAX, html, ..SourceOptions::default() };

@@ -1,4 +1,5 @@
-//! Specifications and other short strings: what is read prints as something that is read alike.
+//! Specifications and other short strings: a parsed value prints as a text that parses to the same
+//! value.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -13,7 +14,7 @@ use cento::text::{Analyzer, Tokens};
 
 use super::choice;
 
-/// The longest message about an input of so many bytes, with the list of what is allowed.
+/// The longest message about an input of any length, with the list of allowed values.
 const MESSAGE_BYTES_MAX: usize = 8 << 10;
 
 /// A scheme, an analyzer, a measure, or a limit of document frequency; or scheme and analyzer of an
@@ -35,7 +36,7 @@ fn parsed<T: Display>(text: &str, parse: impl Fn(&str) -> cento::Result<T>) {
     let value = parse(text);
     if let Ok(value) = &value {
         let canonical = value.to_string();
-        let again = parse(&canonical).expect("what is printed can be read");
+        let again = parse(&canonical).expect("a printed value can be parsed");
         assert_eq!(again.to_string(), canonical, "{text}");
     }
     told(text, value);

@@ -77,8 +77,8 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The tokens that an analyzer makes of a text, which must be the same whenever it is asked, and
-/// stand in the text, on characters, in order.
+/// The tokens that an analyzer makes of a text. They must be the same at every call, and lie
+/// within the text, on characters, in order.
 pub fn analyzed(analyzer: &Analyzer, text: &str) -> Tokens {
     let (mut tokens, mut again) = (Tokens::default(), Tokens::default());
     again.hashes.push(1);
@@ -99,7 +99,7 @@ pub fn analyzed(analyzer: &Analyzer, text: &str) -> Tokens {
     tokens
 }
 
-/// A signature is of a text of so many tokens, and of its scheme.
+/// Asserts that a signature fits a text of `tokens` tokens, and its scheme.
 pub fn assert_signed(scheme: &Scheme, tokens: u32, signature: &[Fingerprint]) {
     let bits = scheme.key_bits();
     assert_eq!(signature.is_empty(), tokens == 0, "{scheme}: {} of {tokens}", signature.len());
@@ -188,7 +188,7 @@ pub fn sign(scheme: &Scheme, tokens: &Tokens) {
     assert_signed(scheme, tokens.hashes.len() as u32, &signature);
 }
 
-/// A page, of which the words between the tags are taken.
+/// A page; the words between its tags are taken.
 pub fn markup(data: &[u8]) {
     static PARSED: OnceLock<[Analyzer; 3]> = OnceLock::new();
     let [bare, with_tags, all] = PARSED.get_or_init(|| {
@@ -205,7 +205,7 @@ pub fn markup(data: &[u8]) {
     if !text.contains(['<', '&']) {
         assert_eq!(stripped, analyzed(with_tags, &text), "a text without markup is left alone");
     }
-    // A word that stands in the text as it is, is there with its own hash.
+    // A word that the text has unchanged has its own hash.
     for (hash, span) in stripped.hashes.iter().zip(&stripped.spans) {
         let written = &text[span.start as usize..span.end as usize];
         let is_plain =
@@ -246,7 +246,7 @@ pub fn charset(data: &[u8]) {
     {
         assert_eq!(decoded.text, text.strip_prefix('\u{feff}').unwrap_or(text));
     }
-    // What was read is read alike when it is written as UTF-8.
+    // The decoded text, written as UTF-8, decodes to itself.
     let again = charset::decode(decoded.text.as_bytes(), Some("utf-8"));
     assert_eq!(again.text, decoded.text.strip_prefix('\u{feff}').unwrap_or(&decoded.text));
     analyzed(&analyzers()[0], &decoded.text);

@@ -2,7 +2,7 @@
 
 use roaring::RoaringBitmap;
 
-/// A bitmap as it stands in a posting list of more than 256 documents, after its length.
+/// A bitmap in the form of a posting list of more than 256 documents, after its length.
 pub struct Bitmap {
     pub about: &'static str,
     /// First and last of each run of values.

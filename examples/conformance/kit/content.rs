@@ -1,4 +1,4 @@
-//! What must a reader find in a segment?
+//! The content that a reader must find in a segment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +32,8 @@ pub struct Row {
     pub digest: Digest,
 }
 
-/// The id of a document and the digest of its text, made of what it has. Some ids share the first of the
-/// two bytes of a letter.
+/// The id of a document and the digest of its text, derived from its fields. Some ids share the
+/// first of the two bytes of a letter.
 pub fn identity((tokens, signature): &Doc) -> (String, Digest) {
     let keys = signature.iter().map(|pair| pair.0);
     let sum = keys.fold(u64::from(*tokens), u64::wrapping_add);

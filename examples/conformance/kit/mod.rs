@@ -1,8 +1,9 @@
-//! What is in the conformance kit?
+//! The conformance kit.
 //!
-//! Sound segments with what a reader must find in them, damaged ones with why it must refuse them,
-//! and bitmaps and transducers of every shape. Sound files come from the public writer; their content comes from
-//! the documents that were written, not from a reader. Shape of all files: conformance/README.md.
+//! Sound segments with the content that a reader must find, damaged ones with the reason to refuse
+//! them, and bitmaps and transducers of every shape. Sound files come from the public writer; their
+//! content comes from the documents that were written, not from a reader. Shape of all files:
+//! conformance/README.md.
 
 pub mod bitmaps;
 pub mod content;
@@ -26,9 +27,9 @@ pub struct Kit {
     pub valid: Vec<Valid>,
     /// Segments that must be refused.
     pub damaged: Vec<Damaged>,
-    /// Posting lists of shapes for which a segment would be too large.
+    /// Posting lists of shapes that would need too large a segment.
     pub bitmaps: Vec<Bitmap>,
-    /// Transducers of a term index for which it would have to be large too.
+    /// Transducers of a term index that would need too large a segment.
     pub transducers: Vec<Transducer>,
 }
 

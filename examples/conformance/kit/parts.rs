@@ -17,7 +17,7 @@ pub struct Parts {
     pub header: Vec<u8>,
     sections: [Vec<u8>; SECTIONS.len()],
     pub footer: Vec<u8>,
-    /// What stands before the lines of the filter, which begin at a multiple of 64 bytes.
+    /// The padding before the lines of the filter, which begin at a multiple of 64 bytes.
     pub padding: u8,
 }
 
@@ -39,14 +39,14 @@ impl Parts {
         &mut self.sections[at.expect("the name of a section")]
     }
 
-    /// The file with section table and checksums of what the parts are now.
+    /// The file, with a section table and checksums computed from the current parts.
     pub fn seal(mut self) -> Vec<u8> {
         let mut bytes = self.header;
         let mut table = Vec::new();
         for (name, section) in SECTIONS.iter().zip(self.sections) {
             let at = bytes.len();
             if *name == "filter" {
-                // What is before it may have another length than it had.
+                // The sections before it may have changed their lengths.
                 bytes.resize(at + padding(at), self.padding);
             }
             bytes.extend(section);

@@ -1,6 +1,6 @@
 //! Which forms can a node of the transducer of a term index have?
 
-/// A transducer for which a segment would be too large.
+/// A transducer that would need too large a segment.
 pub struct Transducer {
     pub about: &'static str,
     /// Keys, ascending, and their values.

@@ -14,7 +14,7 @@ use super::parts;
 /// A sound segment.
 pub struct Valid {
     pub name: &'static str,
-    /// What it has that others lack.
+    /// The property that only it has.
     pub about: &'static str,
     pub bytes: Vec<u8>,
     pub content: Content,
@@ -45,7 +45,7 @@ pub fn write(header: Header, docs: &[Doc]) -> Vec<u8> {
     builder.write(Vec::new(), header, None).expect("memory takes every byte").1
 }
 
-/// The segment of these documents, with what must be found in it.
+/// The segment of these documents, with its expected content.
 pub fn of(name: &'static str, about: &'static str, docs: &[Doc]) -> Valid {
     valid(name, about, 40, docs)
 }
@@ -254,7 +254,7 @@ fn page_exact() -> Valid {
         .expect("the lengths that are tried follow one another")
 }
 
-/// What is left of two segments is what a segment of the kept documents is.
+/// The rest of two segments equals a segment of the kept documents.
 fn merged() -> Valid {
     let docs: Vec<Doc> = (0..90).map(|i| doc([i % 4, i / 2, 500 + i])).collect();
     let halves = [&docs[..50], &docs[50..]].map(|docs| {
@@ -293,7 +293,7 @@ fn text(scheme: &'static str) -> Valid {
         })
         .collect();
     let (name, key_bits, about) = match scheme.starts_with("winnow") {
-        true => ("winnow", 40, "signatures of texts by winnow(k=5,w=10): the empty text has none"),
+        true => ("winnow", 40, "signatures of texts by winnow(k=5,w=10); empty for the empty text"),
         false => ("minhash", 64, "signatures of texts by minhash(k=5,b=16,r=8), all at position 0"),
     };
     valid(name, about, key_bits, &docs)

@@ -23,7 +23,7 @@ pub fn header(make: &mut Maker<'_>) {
     header("header_reserved_24", Reserved, 24, 1, "byte 24 is not 0");
     header("header_reserved_39", Reserved, 39, 1, "byte 39 is not 0");
     make.forged(
-        ("header_unsigned", Layout, "forward", Open, "signatures that are said not to be stored"),
+        ("header_unsigned", Layout, "forward", Open, "signatures despite the header"),
         |parts| parts.header[11] = 1,
     );
     make.forged(
@@ -162,17 +162,17 @@ pub fn counts(make: &mut Maker<'_>) {
     count("count_tokens", Count, "documents", Check, "20 tokens counted, 21 there", 152, -1);
 }
 
-/// So many of `paged_documents` have a page that begins in the section, as long as no byte of the
+/// With this number of `paged_documents` a page begins in the section, while no byte of the
 /// format changes.
 const PAGE_DOCUMENTS: [usize; 7] = [1423, 658, 600, 463, 228, 228, 76];
 
-/// Documents with three fingerprints each, of which each section gets its part.
+/// Documents with three fingerprints each; each section gets its part of them.
 fn paged_documents(count: usize) -> Vec<Doc> {
     let doc = |i| (9, vec![(1 + i % 7, 0), (mix64(i) >> 24, 1), (1 << 39 | (i % 60), 8)]);
     (0..count as u64).map(doc).collect()
 }
 
-/// For each section a segment in which a page begins with a damaged byte of it.
+/// For each section, a segment with a page that begins with a damaged byte of the section.
 pub fn pages() -> Vec<Damaged> {
     let mut made = Vec::new();
     for (section, (name, hint)) in SECTIONS.into_iter().zip(PAGE_DOCUMENTS).enumerate() {

@@ -27,11 +27,11 @@ pub enum Kind {
     Layout,
     /// Something points past the end of its section.
     Bounds,
-    /// Bytes that are not of the structure that stands there.
+    /// Bytes that do not encode the expected structure.
     Encoding,
-    /// A number that is too large for what it names.
+    /// A number that is too large for its target.
     Range,
-    /// What must ascend does not.
+    /// Values that must ascend and do not.
     Order,
     /// Not as many as counted.
     Count,
@@ -51,7 +51,7 @@ impl Kind {
 pub enum Noticed {
     /// When the segment is opened.
     Open,
-    /// When what is damaged is first read.
+    /// When the damaged bytes are first read.
     Read,
     /// When everything is compared with everything.
     Check,
@@ -73,7 +73,7 @@ pub struct Damaged {
     /// The section that a refusal names.
     pub section: &'static str,
     pub noticed: Noticed,
-    /// What was done to it.
+    /// The change that was made.
     pub about: String,
     pub bytes: Vec<u8>,
 }
@@ -84,7 +84,7 @@ struct Maker<'a> {
     made: Vec<Damaged>,
 }
 
-/// Name, kind, section, when it is noticed, and what was done.
+/// Name, kind, section, when it is noticed, and the change.
 type Label<'a> = (&'a str, Kind, &'static str, Noticed, &'a str);
 
 impl Maker<'_> {

@@ -290,7 +290,8 @@ pub fn forward(make: &mut Maker<'_>) {
     make.forged(
         label("signature_elsewhere", Layout, Check, "two documents share bytes"),
         |parts| {
-            // Document 2 with the signature of document 1; what it then is contradicts the lists too.
+            // Document 2 with the signature of document 1; its content then contradicts the lists
+            // too.
             parts.section("documents")[5] = 0xc4;
         },
     );
@@ -400,7 +401,7 @@ pub fn documents(make: &mut Maker<'_>) {
 /// The documents of `unsigned`: distinct `1a 01` of 2 bits.
 pub fn without_signatures(make: &mut Maker<'_>) {
     make.forged(
-        ("unsigned_signed", Bounds, "forward", Read, "signatures that are said to be stored"),
+        ("unsigned_signed", Bounds, "forward", Read, "no signatures despite the header"),
         |parts| parts.header[11] = 0,
     );
     make.footer(
