@@ -6,7 +6,7 @@
 #   python/check.sh WHEEL           tests this one
 #
 # PYTHON is the interpreter (default: python3); CENTO_CLI the command to compare answers with; CENTO_CORPORA JSON lines,
-# separated by colons, with which to compare them too; CARGO_TARGET_DIR where to build. CENTO_TUTORIAL_MB and
+# separated by colons, for more comparisons; CARGO_TARGET_DIR where to build. CENTO_TUTORIAL_MB and
 # CENTO_QUERIES make the tests of the tutorial and of threads as large as you like. With CENTO_OTHERS=1 it also installs
 # Spark, Ray and the programs that cento is compared with (2 GB; Spark needs Java); without, their tests are skipped.
 set -euo pipefail
@@ -37,7 +37,7 @@ step "$bin/pip" install -q --disable-pip-version-check "$wheel"
 step cargo fmt --manifest-path "$here/Cargo.toml" --check
 step "$bin/ruff" format --check "$here"
 step "$bin/ruff" check "$here"
-# Beside the copy, so that what is imported is the wheel.
+# Beside the copy, so that the imported package is the wheel.
 cp -R "$here/tests" "$here/bench" "$here/docs" "$here/README.md" "$here/pyproject.toml" "$work/"
 cp "$here/../docs/tutorials/python.md" "$work/chapter.md"
 cd "$work"

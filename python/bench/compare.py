@@ -101,7 +101,7 @@ Keeps = Callable[[list[str], list[str]], list[bool]]
 
 
 def filtered(source: Path, target: Path, keeps: Keeps) -> None:
-    """Reads and writes row group by row group; `keeps` remembers what it has seen."""
+    """Reads and writes row group by row group; `keeps` remembers the rows that it has seen."""
     file = pq.ParquetFile(source)
     with pq.ParquetWriter(target, file.schema_arrow, compression="zstd") as out:
         for group in range(file.num_row_groups):
@@ -127,7 +127,7 @@ def by_cento(source: Path, target: Path) -> None:
 
 
 def by_cento_rows(source: Path, target: Path) -> None:
-    """The same with an object of Python for each text, as in programs that do more with it."""
+    """Deduplicates with an object of Python for each text, as in programs that do more with it."""
     import cento
 
     file = pq.ParquetFile(source)

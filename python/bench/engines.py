@@ -80,7 +80,7 @@ def digest_of_pairs(table: Any) -> str:
     if table is None:
         return "not looked for"
     columns = [table[name].to_pylist() for name in ("a", "b", "overlap", "resemblance")]
-    # Which of two comes first is a matter of the order in which documents are stored.
+    # The order of documents in the index decides which of two comes first.
     return digest(f"{sorted((a, b))} {o} {r}" for a, b, o, r in zip(*columns, strict=True))
 
 
@@ -177,7 +177,7 @@ class Killer:
 
 
 class Run:
-    """Times of phases, in which workers may be killed."""
+    """Times of phases; workers may be killed in each."""
 
     def __init__(self, killer: Killer | None, finds_pairs: bool) -> None:
         self._killer = killer

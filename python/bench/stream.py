@@ -29,7 +29,7 @@ WORDS = 200_000
 
 
 def memory() -> tuple[float, float]:
-    """What the process has, without mapped files, and what it had at most with them, in MB."""
+    """The memory of the process, without mapped files, and its peak with them, in MB."""
     status = dict(
         line.split(":", 1) for line in Path("/proc/self/status").read_text("ascii").splitlines()
     )

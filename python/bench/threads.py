@@ -34,7 +34,7 @@ def words(rng: random.Random, count: int) -> str:
 
 @dataclass
 class World:
-    """What has been written, and what was found."""
+    """The documents written, and the answers found."""
 
     index: cento.Index
     queries: int
@@ -77,7 +77,7 @@ def write(world: World, groups: list[int], rng: random.Random) -> None:
 
 
 def check(world: World, group: int) -> str | None:
-    """Searches for a group; says what is wrong with the answer."""
+    """Searches for a group; describes the fault of the answer, if any."""
     before = world.committed[group]
     answer = world.index.search(world.shared[group], limit=MEMBERS + 5, min_containment=0.9)
     after = world.writing[group]

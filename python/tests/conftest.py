@@ -20,13 +20,13 @@ WORDS = [
 
 
 def words(number: int, seed: int) -> list[str]:
-    """So many words, the same for a seed."""
+    """Returns `number` words, the same for a seed."""
     chosen = random.Random(seed)
     return [chosen.choice(WORDS) + (str(chosen.randrange(400))) for _ in range(number)]
 
 
 def sample(number: int = 40) -> list[tuple[str, str]]:
-    """Documents, every fourth of which is the one before it with two words changed."""
+    """Documents; every fourth is the one before it with two words changed."""
     documents: list[tuple[str, str]] = []
     for at in range(number):
         own = words(120, at)

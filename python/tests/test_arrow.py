@@ -62,7 +62,7 @@ def test_ids_may_be_numbers_and_meta_nested(empty: cento.Index) -> None:
         assert w.add_arrow(table, id_prefix="rows/").added == 2
     found = empty.get(-2)
     assert found is not None
-    # A column in which a row has nothing is not in its meta object.
+    # A null of a column is not in the meta object of its row.
     assert found.meta == {}
     with empty.writer() as w:
         w.add_arrow(table, meta=["lang", "n"])
@@ -244,11 +244,11 @@ def test_what_stays_of_a_stream_is_a_stream(tmp_path: Path, texts: list[tuple[st
         found = pa.table(kept)
         assert found.schema.equals(table.schema, check_metadata=True)
         assert found.equals(expected)
-    # A batch for each that came in, of which something stays.
+    # One batch for each input batch that keeps rows.
     again = cento.dedup_arrow(table.to_reader(max_chunksize=10), **columns)
     sizes = [batch.num_rows for batch in again]
     assert sizes == [8, 7, 8, 7]
-    # What has been read comes once; the columns may be asked for before.
+    # Rows that have been read come once; the schema may be read before.
     kept = cento.dedup_arrow(table, **columns)
     assert pa.RecordBatchReader.from_stream(kept).schema == table.schema
     assert pa.table(kept).equals(expected)

@@ -148,7 +148,7 @@ def test_documents_of_parquet_are_those_of_the_command_line(
     assert last is not None
     assert set(last.meta) == {"at", "deep"}
     assert last.meta["deep"][0]["name"] == f"größe {last.meta['at']}"
-    # What was added by one is the same to the other.
+    # Documents added by one are unchanged to the other.
     with pq.ParquetFile(parquet) as file, expected.writer() as w:
         assert w.add_arrow(file.iter_batches(), **COLUMNS).unchanged == len(ours)
 

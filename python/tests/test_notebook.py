@@ -61,7 +61,7 @@ def test_an_answer_shows_its_passages_in_their_texts(
     assert "img" not in inside.tags
     assert "\u202e" not in page
     assert "Content-Security-Policy" in page
-    # What was searched for by its id has a text, too; a signature has none.
+    # A search by an id has a text, too; a signature does not.
     assert Frames(shown(empty.search(id=EVIL, passages=True))).pages
     by_signature = empty.search(signature=cento.sign(text), passages=True)
     assert not Frames(shown(by_signature)).pages
@@ -90,7 +90,7 @@ def test_a_comparison_shows_both_texts(texts: list[tuple[str, str]]) -> None:
     assert "img" not in Frames(page).tags
     assert text[:40] in unescape(re.sub(r"<[^>]*>", "", page))
     assert "levenshtein" in html
-    # Offsets in bytes, which were asked for, change nothing of it.
+    # Offsets in bytes, if requested, change nothing of it.
     in_bytes = cento.compare(f"{EVIL} {text}", f"ü {text}", bytes=True)
     assert Frames(shown(in_bytes)).pages == frames.pages
     assert not Frames(shown(cento.compare("a", "b"))).pages

@@ -1,4 +1,4 @@
-"""Drawings, and what they draw."""
+"""The contents of drawings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken for what it is not, and what happens to the rest when one item is no document."""
+"""Arguments of a wrong kind, and the other items when one item is no document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches, and what they show."""
+"""Searches, and their representations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program that users of other libraries would write, whole, as it stands in its design."""
+"""The program that users of other libraries would write, whole, as its design has it."""
 
 from __future__ import annotations
 

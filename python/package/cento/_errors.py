@@ -1,4 +1,4 @@
-"""What can go wrong. Every message says what is wrong, where, and what to do about it."""
+"""The exceptions of cento. Every message names the fault, its place and a remedy."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class LockedError(Error):
 
 
 class CorruptError(Error):
-    """A file of the index does not contain what was written: ``file``, ``section``, ``offset``."""
+    """A file of the index is damaged: ``file``, ``section``, ``offset``."""
 
     file: str = ""
     section: str = ""

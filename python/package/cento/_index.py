@@ -39,7 +39,7 @@ Id = str | int | float
 which is taken for what JSON writes; a whole one, such as ``3.0``, for its decimal digits."""
 
 Meta = Mapping[str, Any]
-"""What is known of a document: what JSON can say, at most 64 KiB of it. Filters query it."""
+"""The meta object of a document: any JSON object, at most 64 KiB. Filters query it."""
 
 Item = tuple[Id | None, str] | tuple[Id | None, str, Meta | None] | Mapping[str, Any]
 """A document: ``(id, text)``, ``(id, text, meta)``, or a mapping with these fields."""
@@ -137,12 +137,12 @@ class Index:
         return self._native.has(id)
 
     def get(self, id: Id) -> Document | None:
-        """The document with this id; ``None`` if there is none."""
+        """The document with this id; ``None`` if the index has no such document."""
         found = self._native.document(id)
         return None if found is None else Document(found[0], found[1], json.loads(found[2]))
 
     def ids(self) -> list[str]:
-        """The ids of all documents, in the order in which they are stored."""
+        """The ids of all documents, in the order of the index."""
         return self._native.ids()
 
     def reload(self) -> None:

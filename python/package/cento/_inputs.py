@@ -1,4 +1,4 @@
-"""What is meant by this argument: many texts, or one that was taken for many?"""
+"""Checks of arguments: many texts, or one that was passed by mistake."""
 
 from __future__ import annotations
 

@@ -38,16 +38,16 @@ class SearchOptions(Thresholds, total=False):
     """The keywords of :meth:`cento.Index.search` and :meth:`cento.Index.search_many`."""
 
     goal: Goal | None
-    """What is to be found: ``"hits"``, the documents that share most with the query; ``"cover"``,
-    the fewest documents that together explain the query; ``"passage"``, the one passage of all
-    documents that is most like the query. Default: ``"hits"``."""
+    """The goal: ``"hits"``, the documents that share most with the query; ``"cover"``, the fewest
+    documents that together explain the query; ``"passage"``, the one passage of all documents that
+    is most like the query. Default: ``"hits"``."""
 
     rank: Rank | None
     """By what hits are ranked, if hits are to be found. ``"weight"`` and ``"passages"`` find
     rewritten text among chance matches. Default: ``"overlap"``."""
 
     candidates: int | None
-    """The number of documents, the best by weight, in which the rank ``"passages"`` looks for
+    """The number of documents, the best by weight, that the rank ``"passages"`` searches for
     passages; at least ``limit``. Default: until 30 documents in a row lack one, at most 1000."""
 
     limit: int | None

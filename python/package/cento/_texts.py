@@ -1,4 +1,4 @@
-"""What needs no index: comparison, signatures, deduplication, and what there is to choose from."""
+"""Functions without an index: comparison, signatures, deduplication, and lists of the choices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ._types import (
 )
 
 if TYPE_CHECKING:
-    # Of `typing` from Python 3.11 on; at run time nobody needs it.
+    # Of `typing` from Python 3.11 on; unused at run time.
     from typing_extensions import Unpack
 
 _Item = TypeVar("_Item")
@@ -118,7 +118,7 @@ class DedupOptions(TypedDict, total=False):
 
 
 def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, Any]]:
-    """The indexes to compare with, and the other options; refuses what is none."""
+    """The indexes to compare with, and the other options; refuses wrong values."""
     named = known({**options}, DedupOptions, call)
     against = named.pop("against", None)
     return [] if against is None else paths(against, "against"), named
@@ -259,7 +259,7 @@ class Deduper:
     ) -> None:
         _options("Deduper", options)
         self.refusals: list[Refusal] = []
-        """What was no document so far and was left out, by its number within its batch."""
+        """Items that were no documents and were left out, by number within the batch."""
         self._index = index
         self._id = id
         self._text = text

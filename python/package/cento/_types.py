@@ -21,7 +21,7 @@ def _shown(value: object) -> str:
 
 
 def _table(heads: list[str], rows: list[list[object]], caption: str = "") -> str:
-    """A table of HTML, in which everything is escaped."""
+    """A table of HTML; everything is escaped."""
     cells = [[html.escape(_shown(value)) for value in row] for row in rows]
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in cells)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
@@ -62,9 +62,9 @@ class Passage(_Shown):
     """Text that a query and a hit have in common."""
 
     query: tuple[int, int]
-    """Where it stands in the query: ``text[start:end]``."""
+    """Its range in the query: ``text[start:end]``."""
     hit: tuple[int, int]
-    """Where it stands in the hit."""
+    """Its range in the hit."""
     tokens: int
     """The tokens of the query in it."""
     matched: int
@@ -76,7 +76,7 @@ class Passage(_Shown):
     """What the ranges, which are half-open, count: code points, which index a ``str``; UTF-8 bytes
     if they were asked for; tokens if the index stores no text or the query has none."""
     matched_ranges: tuple[tuple[int, int], ...] = ()
-    """Where the matched tokens stand in the query; empty if they are all of the passage."""
+    """The ranges of the matched tokens in the query; empty if they are all of the passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class PairPassage(_Shown):
     """Text that two documents, or two texts that are compared, have in common."""
 
     a: tuple[int, int]
-    """Where it stands in the first text: ``text[start:end]``."""
+    """Its range in the first text: ``text[start:end]``."""
     b: tuple[int, int]
-    """Where it stands in the second text."""
+    """Its range in the second text."""
     tokens: int
     """The tokens of the first text in it."""
     matched: int
@@ -97,7 +97,7 @@ class PairPassage(_Shown):
     unit: Unit
     """What the ranges, which are half-open, count, as in :class:`Passage`."""
     matched_ranges: tuple[tuple[int, int], ...] = ()
-    """Where the matched tokens stand in the first text; empty if they are all of the passage."""
+    """The ranges of the matched tokens in the first text; empty if they are all of the passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +133,17 @@ class Hit(_Shown):
     exact: bool = False
     """Whether the numbers are those of the texts, rather than estimates."""
     meta: Mapping[str, Any] = field(default_factory=lambda: dict[str, Any](), hash=False)
-    """What was added with the document."""
+    """The meta object that was added with the document."""
     passages: tuple[Passage, ...] = ()
-    """The passages in common, in the order of the query; empty if they were not asked for."""
+    """The passages in common, in the order of the query; empty if not requested."""
     passages_complete: bool | None = None
-    """Whether these are all; ``None`` if they were not asked for."""
+    """Whether these are all; ``None`` if not requested."""
     weighted: Weighted | None = None
     """The measures weighted by rarity, if the query needs them."""
     passage_tokens: int | None = None
     """The tokens of the query in passages, if hits are ranked by them."""
     adds: int | None = None
-    """Fingerprints that no hit before has, if a cover was asked for."""
+    """Fingerprints that no hit before has, if a cover was requested."""
     similarity: float | None = None
     """The similarity of the texts by the measure of ``verify``, 0 to 1."""
 
@@ -262,7 +262,7 @@ class Answer:
 
     @property
     def stopped(self) -> int:
-        """How many of them are in so many documents that they bring up none (``max_df``)."""
+        """How many of them are stop-fingerprints, which find no documents (``max_df``)."""
         return self._native.info()[3]
 
     @property
@@ -272,7 +272,7 @@ class Answer:
 
     @property
     def explained(self) -> float | None:
-        """The share of the query that the hits have together, if a cover was asked for."""
+        """The share of the query that the hits have together, if a cover was requested."""
         return self._native.info()[4]
 
     @property
@@ -420,15 +420,15 @@ class Pair(_Shown):
     category: Category | None = None
     """The category of text reuse (Seo & Croft 2008, section 3.3)."""
     weighted: Weighted | None = None
-    """The measures weighted by rarity, if they were asked for."""
+    """The measures weighted by rarity, if requested."""
     passage_tokens: int | None = None
     """The tokens of ``a`` in passages, if pairs are ranked by them."""
     margin: float | None = None
-    """How far the pair stands out from its neighbours, -1 to 1, if it was asked for."""
+    """How far the pair stands out from its neighbours, -1 to 1, if requested."""
     too_short: bool | None = None
     """Of programs: whether either is so short that independent ones are often equal."""
     passages: tuple[PairPassage, ...] = ()
-    """The passages in common, if they were asked for."""
+    """The passages in common, if requested."""
     passages_complete: bool | None = None
     _json: str = field(default="", repr=False, compare=False)
 
@@ -520,7 +520,7 @@ class Cut(_Shown):
     """A passage that was cut out of a document."""
 
     range: tuple[int, int]
-    """Where it stood in the text, half-open: code points, or bytes if they were asked for."""
+    """Its range in the text, half-open: code points, or bytes if requested."""
     tokens: int
     of: str
     """A document that has it."""
@@ -554,11 +554,11 @@ class Verdict(_Shown):
     kept_as: str | None = None
     """The id that it has in the index, if another document had its own."""
     cut: tuple[Cut, ...] = ()
-    """What was cut out, if ``cut_passages`` was given."""
+    """The passages that were cut out, if ``cut_passages`` was given."""
     text: str | None = None
-    """The text without what was cut out; ``None`` if nothing was."""
+    """The text without the passages that were cut out; ``None`` if there are no cuts."""
     reason: str | None = None
-    """What is wrong with it, of ``failed``."""
+    """The fault of the item, of ``failed``."""
     _json: str = field(default="", repr=False, compare=False)
 
     @property
@@ -729,7 +729,7 @@ class Problem(_Shown):
     file: str
     section: str
     offset: int
-    """Bytes from the start of the file, at or after which the damage is."""
+    """Bytes from the start of the file; the damage is at or after this place."""
     what: str
 
 
@@ -783,7 +783,7 @@ class Refusal(_Shown):
     number: int
     """The number of the item, row or text, from 0."""
     reason: str
-    """What is wrong with it."""
+    """The fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -797,7 +797,7 @@ class AddReport(_Shown):
     unchanged: int
     """They were there already, with the same text and meta."""
     failed: int = 0
-    """What was no document, and left out (``on_error="skip"``)."""
+    """Items that were no documents and were left out (``on_error="skip"``)."""
     refusals: tuple[Refusal, ...] = ()
     """Which they were, and why; the first 10,000."""
 

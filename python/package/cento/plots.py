@@ -23,7 +23,7 @@ def _axes(ax: Any) -> Any:
 
 
 def _texts(rng: random.Random, words: int, kept: float) -> tuple[str, str]:
-    """A text, and the same with so many of its words, spread evenly, left as they are."""
+    """A text, and a copy that keeps this share of its words, spread evenly."""
     one = [f"w{rng.getrandbits(40)}" for _ in range(words)]
     other = [word if rng.random() < kept else f"w{rng.getrandbits(40)}" for word in one]
     return " ".join(one), " ".join(other)
@@ -134,7 +134,7 @@ def latency_percentiles(
     """
     seconds = sorted(answer.took_us / 1e6 for answer in answers)
     if not seconds:
-        raise InvalidArgumentError("there is no answer of which to draw the time")
+        raise InvalidArgumentError("there are no answers to take times from")
     if any(not 0 < percent <= 100 for percent in percents):
         raise InvalidArgumentError("a percentage must be over 0 and at most 100")
     rank = {percent: -int(-percent * len(seconds) // 100) for percent in percents}
