@@ -1,4 +1,4 @@
-"""What tools/parts.sh compares: answers and pairs, without what may differ between equal indexes."""
+"""The output that tools/parts.sh compares: answers and pairs, without parts that may differ between equal indexes."""
 
 import json
 import random

@@ -13,7 +13,7 @@ mapfile -t corpora < <(realpath "$@")
 PAIRS=${PAIRS:---min-resemblance 0.3}
 here=$(cd "$(dirname "$0")" && pwd)
 
-# The wall time of a command in seconds, in `took`; what it prints goes to the log.
+# The wall time of a command in seconds, in `took`; its output goes to the log.
 timed() {
     local begun
     begun=$(date +%s.%N)

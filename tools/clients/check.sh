@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Clients in Python, Go and TypeScript: generated from crates/cento-serve/openapi.json, type-checked strictly,
-# and used against a running service. Tools that are missing are said, and their part is skipped.
+# and used against a running service. A missing tool is reported, and its part is skipped.
 #
 #     tools/clients/check.sh [python] [go] [typescript]
 source "$(dirname "$0")/service.sh"
@@ -11,7 +11,7 @@ python_client() {
     rm -rf "$out" && mkdir -p "$out"
     PATH=$work/venv/bin:$PATH openapi-python-client generate --path "$document" --meta none \
         --output-path "$out/cento_api" >"$out/log" 2>&1 || { cat "$out/log"; return 1; }
-    # A required body of several types makes use of what is not imported (issue 1451 of the generator).
+    # A required body of several types makes the client use names that it does not import (issue 1451 of the generator).
     local file
     while read -r file; do
         sed -i.bak 's/^\(from \.\.\.types import UNSET, Response\)$/\1, Unset/' "$file"
@@ -29,7 +29,7 @@ go_client() {
     python_tools || skip "python3 with venv, and openapi-generator-cli of PyPI"
     local out=$work/go
     rm -rf "$out" && mkdir -p "$out"
-    # An id may be a number too, for which Go has a class; here ids are strings.
+    # An id may be a number too; the Go client has a class for that; here ids are strings.
     "$work/venv/bin/openapi-generator-cli" generate --generator-name go --input-spec "$document" \
         --output "$out/centoapi" --package-name centoapi --git-host example.org --git-user-id cento \
         --git-repo-id centoapi --type-mappings DocumentBodyId=string \

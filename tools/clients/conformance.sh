@@ -32,7 +32,7 @@ requests() {
     printf '{"id": "a", "text": "%s"}\n' "$(cat "$scratch/text")" >"$scratch/documents.jsonl"
     "$cento" add --url "$CENTO_URL" "$scratch/documents.jsonl" >/dev/null
     "$cento" fingerprint --index "$scratch/index" --format json "$scratch/text" >"$scratch/signature"
-    # It keeps what it has learned where it runs, and another run is to be the same.
+    # Its examples are kept in the current directory; the next run must not start from them.
     cd "$scratch"
     CENTO_SIGNATURE=$scratch/signature SCHEMATHESIS_HOOKS=hooks PYTHONPATH=$here/python \
         "$work/venv/bin/schemathesis" run "$CENTO_URL/openapi.json" \

@@ -61,7 +61,7 @@ has() {
     command -v "$1" >/dev/null
 }
 
-# Python with the packages of requirements.txt; fails if there is none, or they cannot be had.
+# Python with the packages of requirements.txt; fails without Python, or if they cannot be installed.
 python_tools() {
     has python3 || return 1
     if ! cmp --silent "$here/python/requirements.txt" "$work/venv/requirements.txt"; then

@@ -26,7 +26,7 @@ MIB = 1 << 20
 
 
 def bomb(mebibytes):
-    """A deflated stream of so many MiB of spaces."""
+    """A deflated stream of `mebibytes` MiB of spaces."""
     packed = zlib.compressobj(9, zlib.DEFLATED, -15)
     spaces, out = b" " * MIB, []
     for _ in range(mebibytes):
@@ -35,7 +35,7 @@ def bomb(mebibytes):
 
 
 def large_zip(files, name, mebibytes):
-    """A zip file, of which one entry is made of words, again and again."""
+    """A zip file with one entry made of words, again and again."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for other, data in files:
@@ -166,7 +166,7 @@ with open(sys.argv[1], "w") as file:
 
 def main():
     program = os.path.abspath(sys.argv[1])
-    print("| | file | size | what it gets | status | s of processor | MiB |\n|---|---|---|---|---|---|---|")
+    print("| | file | size | content | status | s of processor | MiB |\n|---|---|---|---|---|---|---|")
     for kind, name, data in files(sys.argv[2] if len(sys.argv) > 2 else None):
         with tempfile.TemporaryDirectory() as work:
             place = os.path.join(work, "in")

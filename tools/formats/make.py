@@ -1,4 +1,4 @@
-"""Small documents in the forms in which people hand them in, made from text."""
+"""Small documents in the forms that people hand in, made from text."""
 
 import gzip
 import io
@@ -84,7 +84,7 @@ def rtf(paragraphs):
 
 
 def pdf_of(contents, extra=""):
-    """A PDF, of which the pages have these content streams; `extra` goes into their dictionaries."""
+    """A PDF whose pages have these content streams; `extra` goes into their dictionaries."""
     kids = "".join(f"{4 + 2 * n} 0 R " for n in range(len(contents)))
     objects = [b"<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Kids[{kids}]/Count {len(contents)}>>".encode(),
                b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"]

@@ -36,7 +36,7 @@ class Worker:
         self.program, self.process, self.seconds = program, None, 0.0
 
     def ask(self, data):
-        """The text, what is missing, or why there is none."""
+        """The text, its missing parts, or the reason for a refusal."""
         if self.process is None:
             self.process = subprocess.Popen([self.program, "extract-worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={})
         try:

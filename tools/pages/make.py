@@ -347,7 +347,7 @@ yet.</p></div></div><section><h2>Related products</h2><ul>{cards(prose, 4, "$8")
 
 
 def listing(prose):
-    """A category of a shop: what it has to say is two paragraphs above its products."""
+    """A category of a shop: its text is two paragraphs above its products."""
     return page("Rugs", f"""
 <header><a href="/">Store</a>{links(["Rugs", "Lamps", "Chairs", "Sale", "Account", "Basket"])}</header><main><!--[--><h1>Rugs of wool and
 cotton</h1>{prose.p(2)}<!--]--><aside>{widget("Filter", links(["Wool", "Cotton", "Jute", "Under $50", "Round", "Large"]))}</aside>
@@ -414,7 +414,7 @@ def made(prose):
     yield "sphinx", "documentation", sphinx(prose)
 
 
-# What is the content of real pages, by the name of the system: where it starts, and what of it is none.
+# The content of real pages, by the name of the system: where it starts, and which parts of it do not count.
 REAL = {
     "mdbook": (lambda tag, _: tag == "main", lambda tag, a: "buttons" in (a.get("class") or "")),
     "rustdoc": (lambda _, a: a.get("id") == "main-content",

@@ -1,10 +1,10 @@
-//! Makes corpora of which it is known what is in them.
+//! Makes corpora with known contents.
 //!
-//! `plant` writes a background of unrelated documents, and queries made of them: copies in which
-//! a share of the words is edited, and passages of 50 to 100 words, edited likewise. The queries
-//! are not in the corpus; the truth of each is the document it was made from. `repeat` makes a
-//! corpus larger by copies with edits, or by copies with other letters. Both give the same bytes for
-//! the same seed.
+//! `plant` writes a background of unrelated documents, and queries made of them: copies with a
+//! share of the words edited, and passages of 50 to 100 words, edited likewise. The queries are not
+//! in the corpus; the truth of each is the document it was made from. `repeat` makes a corpus
+//! larger by copies with edits, or by copies with other letters. Both give the same bytes for the
+//! same seed.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -2,9 +2,9 @@
 //!
 //! Times on a shared machine show no difference below a tenth; instruction counts of fixed
 //! operations are nearly the same each time, so a slowdown shows as a changed line in
-//! `tools/counts.txt`. callgrind counts inside [`counted`] alone: neither what prepares an operation
-//! nor other threads, whose waiting takes another number of instructions each time. The first round
-//! is not counted, because it also fills what is computed once.
+//! `tools/counts.txt`. callgrind counts inside [`counted`] alone: neither what prepares an
+//! operation nor other threads, whose waiting takes another number of instructions each time. The
+//! first round is not counted, because it also fills caches.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -215,7 +215,7 @@ fn inputs<T>(make: impl Fn(u64) -> T) -> Vec<T> {
     (0..=ROUNDS_MAX).map(make).collect()
 }
 
-/// Words of which some are frequent, the same for the same seed.
+/// Words, some of them frequent, the same for the same seed.
 fn text(seed: u64, count: u64) -> String {
     let word = |i: u64| {
         let drawn = mix64(mix64(seed) ^ i);
@@ -230,8 +230,8 @@ fn cyrillic(count: u64) -> String {
     (0..count).map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Words in which every second letter has two marks, of which one composes with it: normalisation
-/// has to look at each.
+/// Words with two marks on every second letter; one of them composes with it: normalisation has to
+/// look at each.
 fn accents_apart(count: u64) -> String {
     let base = |at: u64| char::from(b"aeiouy"[(at % 6) as usize]);
     let letter = |at: u64| format!("{}\u{323}\u{302}t", base(at));

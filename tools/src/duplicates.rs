@@ -1,5 +1,5 @@
-//! Makes a stream of documents of which it is known what is a duplicate, and measures what
-//! `cento dedup` drops of it.
+//! Makes a stream of documents with known duplicates, and measures which of them `cento dedup`
+//! drops.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -97,13 +97,13 @@ pub struct Dedup {
     /// The truth.
     #[arg(long)]
     truth: PathBuf,
-    /// A new directory for what is written.
+    /// A new directory for the output.
     #[arg(long)]
     work: PathBuf,
     /// The cento command.
     #[arg(long, value_name = "PATH", default_value = "target/release/cento")]
     cento: PathBuf,
-    /// The resemblance from which on documents are duplicates.
+    /// The least resemblance of duplicates.
     #[arg(long, default_value = "0.7")]
     min_resemblance: f64,
 }
@@ -142,7 +142,7 @@ impl Dedup {
         let original = |id: &str| truth.get(id).map_or(id.to_owned(), |found| found.of.clone());
         let right = found.iter().filter(|(id, of)| original(id) == original(of)).count();
         println!(
-            "dropped {}, of which right {right}: precision {:.5}",
+            "dropped {}, {right} of them right: precision {:.5}",
             found.len(),
             right as f64 / found.len() as f64
         );

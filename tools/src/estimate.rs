@@ -39,8 +39,9 @@ pub struct Estimate {
     /// The maximum number of pairs of each tenth of resemblance.
     #[arg(long, default_value = "200")]
     each: usize,
-    /// Without files of similarities, only documents of at least this many words. A sketch of a short
-    /// one may be its least run, which winnowing keeps too: such pairs would be chosen by what is measured.
+    /// Without files of similarities, only documents of at least this many words. A sketch of a
+    /// short one may be its least run, which winnowing keeps too: then the measured quantity would
+    /// choose the pairs.
     #[arg(long, default_value = "500")]
     min_words: usize,
     /// The seed that chooses them.
@@ -148,7 +149,7 @@ impl Estimate {
     }
 }
 
-/// The pairs of documents of which a sketch says that they share more than a tenth.
+/// The pairs of documents that share more than a tenth according to a sketch.
 fn candidates(texts: &HashMap<String, String>, min_words: usize) -> Result<Vec<(String, String)>> {
     let sketch = scheme::parse(SKETCH)?;
     let mut ids: Vec<&String> = texts.keys().collect();
@@ -181,7 +182,7 @@ fn candidates(texts: &HashMap<String, String>, min_words: usize) -> Result<Vec<(
     Ok(pairs.into_iter().map(|(a, b)| (name(a), name(b))).collect())
 }
 
-/// A text, and what is made of it.
+/// A text, with its signature.
 struct Made {
     tokens: Tokens,
     signature: Vec<Fingerprint>,

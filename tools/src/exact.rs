@@ -28,7 +28,7 @@ pub struct Exact {
     /// Queries; half of them whole documents, half passages of 100 words.
     #[arg(long, default_value = "500")]
     queries: usize,
-    /// The number of documents after which to commit, so that there are several segments.
+    /// The number of documents a commit, so that there are several segments.
     #[arg(long, default_value = "700")]
     commit_every: usize,
     /// Containments.

@@ -1,4 +1,4 @@
-//! What can a client do to others with texts that were made to take long?
+//! Texts of a client that were made to take long, and their effect on other clients.
 //!
 //! Each text is sent to every route that compares texts, at the service's default limits, while a good
 //! client searches: how long is the processor busy with it, how long after the answer, and how long
@@ -151,7 +151,7 @@ impl Hostile {
         Ok(())
     }
 
-    /// Pairs of texts, with what they are.
+    /// Pairs of texts, with their kinds.
     fn texts(&self) -> Vec<(&'static str, [String; 2])> {
         let mut rng = Rng::with_seed(self.seed);
         let bytes = self.bytes;
@@ -177,7 +177,7 @@ impl Hostile {
     }
 }
 
-/// Sentences that both texts have, in orders in which every cut of their groups takes off one; four
+/// Sentences that both texts have, ordered so that every cut of their groups takes off one; four
 /// between them that only one text has.
 fn spiral(rng: &mut Rng, bytes: usize) -> [String; 2] {
     let count = bytes / 140;

@@ -1,7 +1,7 @@
-//! Does a service that is killed keep what it said was committed?
+//! Tests that a service that is killed keeps all acknowledged commits.
 //!
-//! Several clients add documents in bulk; the service is killed at a random moment, the index checked
-//! and compared with what had been acknowledged, and the service started again.
+//! Several clients add documents in bulk; the service is killed at a random moment, the index
+//! checked and compared with the acknowledged documents, and the service started again.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -29,7 +29,7 @@ pub struct Lifecycle {
     /// Queries: half of them whole documents, half passages of 100 words.
     #[arg(long, default_value = "200")]
     queries: usize,
-    /// The number of documents after which to commit, so that there are several segments.
+    /// The number of documents a commit, so that there are several segments.
     #[arg(long, default_value = "300")]
     commit_every: usize,
     /// The seed.

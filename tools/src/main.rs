@@ -40,7 +40,7 @@ mod verdicts;
 
 use clap::{Parser, Subcommand};
 
-/// What can go wrong, with its reason.
+/// A result with any error.
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Make corpora and measure what cento finds in them.

@@ -44,7 +44,7 @@ pub struct Memory {
     bodies: usize,
 }
 
-/// The kinds of text, each by its name and what it repeats.
+/// The kinds of text, each by its name and the repeated unit.
 const KINDS: [(&str, &str); 3] = [("dots", "."), ("a a a", "a "), ("U+FDFA", "\u{fdfa}")];
 
 fn text(unit: &str, bytes: usize) -> String {

@@ -49,11 +49,11 @@ const CHANGES_MAX: usize = 16;
 #[derive(Default)]
 struct Fates {
     samples: usize,
-    /// Files of which there are documents, and nothing is missing.
+    /// Files that give documents, and nothing is missing.
     text: usize,
-    /// Files of which something could not be read, or that were left out.
+    /// Files that could be read in part, or were left out.
     refused: usize,
-    /// Files at which the worker ended.
+    /// Files that ended the worker.
     ended: usize,
     /// Files that took the worker too long.
     late: usize,
@@ -140,7 +140,7 @@ enum Fate {
     Late,
 }
 
-/// Runs what may hang; then the program ends, and says where.
+/// Runs work that may hang; then the program ends, and says where.
 fn watched<T>(place: String, work: impl FnOnce() -> T) -> T {
     let (done, is_done) = mpsc::channel::<()>();
     let watch = std::thread::spawn(move || {
@@ -207,7 +207,7 @@ fn mutated(mut bytes: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// A zip file with one of its parts changed; none if it is none.
+/// A zip file with one of its parts changed; `None` if it is no zip file.
 fn with_part_mutated(file: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let mut archive = zip::ZipArchive::new(Cursor::new(file)).ok()?;
     let chosen = rng.usize(..archive.len().max(1));

@@ -75,12 +75,12 @@ pub struct CaseRecord {
 }
 
 impl CaseRecord {
-    /// Where it stands in the suspicious document.
+    /// Its range in the suspicious document.
     pub fn this(&self) -> Range<usize> {
         self.this_offset..self.this_offset + self.this_length
     }
 
-    /// Where it stands in the source.
+    /// Its range in the source.
     pub fn source(&self) -> Range<usize> {
         self.source_offset..self.source_offset + self.source_length
     }

@@ -1,9 +1,9 @@
 //! Are copies of programs distinguished from independent solutions of the same task?
 //!
 //! On IR-Plag (Karnalim, Budi, Toba and Joy 2019): seven tasks with an original each, copies of six
-//! levels of disguise, and independent solutions. First the ranking of copies above independent ones by
-//! level and by task, beside the ranking by lengths alone; then collections of several tasks with few
-//! copies each, for which half of the tasks choose the threshold and the other half judge it.
+//! levels of disguise, and independent solutions. First the ranking of copies above independent
+//! ones by level and by task, beside the ranking by lengths alone; then collections of several
+//! tasks with few copies each: half of the tasks choose the threshold and the other half judge it.
 
 mod collections;
 mod ranking;

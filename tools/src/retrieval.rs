@@ -1,4 +1,4 @@
-//! Of which documents is it found that a text borrows from them, when nobody says which to look at?
+//! Finds the documents that a text borrows from, without a list of candidates.
 //! (PAN, source retrieval)
 //!
 //! Each suspicious document of the PAN text alignment corpus is searched for, whole, in an index of
@@ -113,7 +113,7 @@ impl Retrieval {
         Ok(())
     }
 
-    /// The sources in an index, of which is printed what it costs.
+    /// The sources in an index; prints its cost.
     fn index(&self, scheme: &str, sources: &[Document]) -> Result<Searcher> {
         let config = Config::new(scheme, &self.analyzer, true)?;
         let bytes = sources.iter().map(|source| source.text.len()).sum::<usize>() as f64 / 1e6;
@@ -139,7 +139,7 @@ impl Retrieval {
     }
 }
 
-/// The time of signing queries and of searches with few hits, as it is when somebody waits for them.
+/// The time of signing queries and of interactive searches with few hits.
 fn times<'a>(searcher: &Searcher, queries: impl Iterator<Item = &'a String>) -> Result {
     let config = searcher.snapshot().config();
     let (mut signing, mut by_rank) = (Times::default(), [Times::default(), Times::default()]);

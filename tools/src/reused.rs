@@ -1,4 +1,4 @@
-//! How much reused text does a search find, and what share does a report show, at which limit?
+//! The share of reused text that a search finds, and a report shows, by the limit of hits.
 //!
 //! Each suspicious document of the PAN text alignment corpus that borrows is searched for, whole, with
 //! passages, in an index of all sources: without a limit, and with several. Found characters are those

@@ -1,5 +1,5 @@
-//! How do searches grow with an index, how far are they from what the memory itself takes, and how
-//! long do they take if nothing of the index is in memory?
+//! Growth of searches with an index, their distance from the time of memory accesses, and their
+//! time if nothing of the index is in memory.
 //!
 //! The queries have known sources, as `plant` makes them. All indexes are searched by turns, so that
 //! other work on the machine slows all of them alike.
@@ -32,7 +32,7 @@ pub struct Scale {
     /// The queries, as `plant` wrote them.
     #[arg(long)]
     queries: PathBuf,
-    /// How many times each is asked, after once that is not counted.
+    /// How many times each is searched for, after once that is not counted.
     #[arg(long, default_value = "3")]
     rounds: usize,
     /// Of each kind, how many are also asked with nothing of the index in memory; not for an index
@@ -41,7 +41,7 @@ pub struct Scale {
     cold: usize,
 }
 
-/// What is measured of the queries of a kind in an index.
+/// The measurements of the queries of a kind in an index.
 #[derive(Default)]
 struct Row {
     /// The times of each round.
@@ -206,7 +206,7 @@ pub fn search_cold(path: &Path, text: &str) -> Result<Cold> {
 fn bytes_read() -> Result<u64> {
     let io = std::fs::read_to_string("/proc/self/io")?;
     let line = io.lines().find_map(|line| line.strip_prefix("read_bytes: "));
-    Ok(line.ok_or("/proc/self/io does not say what was read")?.parse()?)
+    Ok(line.ok_or("/proc/self/io has no line read_bytes")?.parse()?)
 }
 
 /// The bytes of the signatures of an index.

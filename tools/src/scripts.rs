@@ -1,4 +1,4 @@
-//! What does cento find of edited copies in scripts of the world, and of texts of a few words?
+//! Recall of edited copies in the scripts of the world, and of texts of a few words.
 //!
 //! The texts and their edits are those of the tests: see tests/it/common/udhr.rs.
 

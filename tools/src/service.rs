@@ -363,7 +363,7 @@ impl Service {
 /// processors.
 struct Batch {
     lines: Vec<u8>,
-    /// Where the round stands in each id.
+    /// The offset of the round in each id.
     rounds: Vec<usize>,
     text_bytes: u64,
 }
@@ -405,7 +405,7 @@ fn batches(corpus: &Path, beside: Beside) -> Result<Vec<Batch>> {
     Ok(batches)
 }
 
-/// Whether an answer has what the library found before, but for what documents that were added since
+/// Whether an answer has the hits of the library, less those that documents added since
 /// push out, with the same numbers, in the same order.
 fn is_right(asked: &Asked, answer: &Answer, originals: &HashSet<String>) -> bool {
     let mut own = answer.hits.iter().filter(|hit| originals.contains(&hit.id));

@@ -207,8 +207,9 @@ fn category(c: char) -> &'static str {
 }
 
 /// The characters that NFKC leaves as they are and that are the second part of some composition, or
-/// are one of several parts of which the first is that. Compositions are found by taking apart what stays composed; one of a
-/// character that [`category`] does not know is left out, because texts are parted there.
+/// are the first of several parts of one. Compositions are found by taking apart what stays
+/// composed; one of a character that [`category`] does not know is left out, because texts are
+/// parted there.
 fn seconds() -> BTreeSet<char> {
     let assigned: Vec<char> = ('\0'..=char::MAX).filter(|&c| category(c) != "Cn").collect();
     let is_composed = |c: char| {
@@ -244,7 +245,7 @@ fn folds() -> (Vec<String>, Vec<String>) {
     (stepped(all.into_iter()).iter().map(row).collect(), full)
 }
 
-/// The runs of characters with equal values, of which every one or every second belongs to the run:
+/// The ranges of characters with equal values that take every one or every second character:
 /// each's first and last character, step and value.
 fn stepped(characters: impl Iterator<Item = (u32, i64)>) -> Vec<(u32, u32, u32, i64)> {
     let mut runs: Vec<(u32, u32, u32, i64)> = Vec::new();

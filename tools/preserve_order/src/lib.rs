@@ -1,5 +1,5 @@
-//! Does what is hashed, compared or stored depend on the order in which `serde_json` keeps the
-//! members of an object?
+//! Tests that hashes, comparisons and stored bytes do not depend on the order that `serde_json`
+//! keeps the members of an object in.
 //!
 //! `preserve_order` makes it the order of insertion; any crate of a build can turn it on for all.
 //! The files of cento through which such bytes go are compiled here with the feature on, together

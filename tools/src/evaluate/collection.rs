@@ -1,4 +1,4 @@
-//! Whole collections: pairs against brute force, what they cost, the histogram of Finkel et al.,
+//! Whole collections: pairs against brute force, their cost, the histogram of Finkel et al.,
 //! planted duplicates, clusters.
 
 use std::collections::{HashMap, HashSet};
@@ -27,7 +27,7 @@ pub struct Collection {
     /// The licences: a JSON lines file.
     #[arg(long)]
     licenses: PathBuf,
-    /// A large collection of which parts are taken: a JSON lines file.
+    /// A large collection to take parts from: a JSON lines file.
     #[arg(long)]
     large: PathBuf,
     /// Articles with planted near-duplicates, and the pairs of these, as ARTICLES,TRUTH.

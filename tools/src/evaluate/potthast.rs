@@ -57,7 +57,7 @@ const METHODS: [Method; 17] = [
     method("keywords(min=2,ppm=1000,t=2)", 1, 0.0, ""),
 ];
 
-/// The lengths at which fingerprints are counted, in words.
+/// The lengths of texts whose fingerprints are counted, in words.
 const LENGTHS: [usize; 5] = [1000, 2000, 4000, 8000, 16000];
 
 const SIMILARITIES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];

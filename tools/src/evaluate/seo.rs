@@ -23,7 +23,7 @@ use crate::measure::keys;
 pub struct Seo {
     #[command(flatten)]
     revisions: Revisions,
-    /// Articles of which pairs with known reuse are made: a JSON lines file.
+    /// Articles to make pairs with known reuse from: a JSON lines file.
     #[arg(long)]
     articles: PathBuf,
     /// The maximum number of pairs of each category.
@@ -56,7 +56,7 @@ struct Pair {
     label: Option<Category>,
 }
 
-/// Chooses at most `each` pairs of each category, and as many that have none.
+/// Chooses at most `each` pairs of each category, and as many without a category.
 struct Chooser {
     each: usize,
     analyzer: Analyzer,
@@ -112,7 +112,7 @@ impl Seo {
         Ok(out)
     }
 
-    /// Pairs of texts of which any share is common.
+    /// Pairs of texts with any common share.
     fn planted(&self) -> Result<Chooser> {
         let mut rng = Rng::with_seed(self.seed_of_pairs);
         let articles: Vec<Document> = documents(&self.articles)?.collect::<Result<_>>()?;

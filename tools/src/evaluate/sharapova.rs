@@ -69,7 +69,7 @@ impl Sharapova {
         if long.len() < 4 * self.each {
             return Err("the corpus has too few documents of 400 words".into());
         }
-        // What is inserted as original text is not indexed.
+        // Sources of text inserted as original are not indexed.
         let (originals, sources) = long.split_at(self.each);
         let originals: HashSet<&str> =
             originals.iter().map(|document| document.id.as_str()).collect();

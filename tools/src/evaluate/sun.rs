@@ -57,7 +57,7 @@ impl Sun {
                     changed.iter_mut().take(touched).for_each(|gram| *gram = true);
                 });
                 let average = self.share(&mut rng, w, |rng, changed| {
-                    // A character stands in the q-grams that begin at it or up to q - 1 before.
+                    // A character is part of the q-grams that begin at it or up to q - 1 before.
                     let mut places: Vec<usize> = (0..w + q - 1).collect();
                     rng.shuffle(&mut places);
                     for place in &places[..m] {
@@ -213,7 +213,7 @@ struct Case {
     text: String,
     /// The document it is from.
     source: String,
-    /// Where it stands there.
+    /// Its place in the source.
     bytes: std::ops::Range<usize>,
 }
 

@@ -1,7 +1,7 @@
-//! What does a run do when the system refuses one of its calls?
+//! Runs of the program whose system calls are refused.
 //!
-//! strace makes the n-th call of a kind fail, for every n until a run has none; it counts each thread's
-//! calls for themselves, so that the n-th of several threads may fail in one run.
+//! strace makes the n-th call of a kind fail, for every n until a run makes fewer; it counts each
+//! thread's calls for themselves, so that the n-th of several threads may fail in one run.
 
 use std::path::Path;
 

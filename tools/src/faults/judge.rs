@@ -1,5 +1,5 @@
-//! Is what a crash or a fault left sound, is nothing missing of what was acknowledged, and does the
-//! run come to its end when it is repeated?
+//! Judges the state after a crash or a fault: the index is sound, no acknowledged change is
+//! missing, and the run comes to its end when it is repeated.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use cento::index::Index;
 
 use super::scenario::{Contents, INDEX, Scenario};
 
-/// What is wrong, in words.
+/// A result; the error describes the fault.
 pub type Judged<T = ()> = Result<T, String>;
 
-/// The seconds after which a run is taken to hang.
+/// The longest duration of a run in seconds; a longer one is taken to hang.
 const SECONDS_MAX: &str = "120";
 
 /// The program that is put to the test.
@@ -25,7 +25,7 @@ pub struct Program {
 pub struct Ended {
     /// The exit status; none after a signal.
     pub code: Option<i32>,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: String,
 }
 
@@ -51,7 +51,7 @@ impl Program {
     /// Runs cento, which must end well.
     pub fn must(&self, dir: &Path, strace: &[&str], args: &[&str]) -> Judged {
         let ended = self.run(dir, strace, args)?;
-        // Removing what is already removed finds nothing.
+        // Removing a document that is already removed finds nothing.
         let is_well = match ended.code {
             Some(0) => true,
             Some(1) => args.first() == Some(&"remove"),
@@ -67,7 +67,7 @@ impl Program {
     }
 }
 
-/// What an index holds, and in how many segments; nothing if there is none.
+/// The documents of an index, and the number of its segments; `None` without an index.
 ///
 /// # Errors
 /// When it is damaged.
@@ -98,7 +98,7 @@ pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
 pub struct Judge<'a> {
     /// The program.
     pub program: &'a Program,
-    /// What is run.
+    /// The run.
     pub scenario: &'a Scenario,
     /// The files that it writes beside the index.
     pub outputs: BTreeMap<&'static str, Vec<u8>>,
@@ -121,7 +121,7 @@ impl<'a> Judge<'a> {
         Ok(Judge { program, scenario, outputs })
     }
 
-    /// The place among `allowed` of what the index in `dir` holds.
+    /// The place among `allowed` of the contents of the index in `dir`.
     ///
     /// # Errors
     /// When it is damaged, or holds something else.

@@ -1,10 +1,10 @@
-//! What is left of a run that is cut off, or refused something, at any of its operations?
+//! Judges the state that a run leaves when it is cut off, or refused something, at any operation.
 //!
-//! A run of the real program on the real file system is recorded with strace. Then, for every n, what a
-//! power cut after the n-th change may leave is built anew and judged: it must be sound, hold what was
-//! acknowledged or what was under way, and come to its end when the run is repeated; also when that
-//! is cut off again. So it is done in ALICE (Pillai et al. 2014) and CrashMonkey (Mohan et al. 2018).
-//! After that the n-th call of each kind is made to fail.
+//! A run of the real program on the real file system is recorded with strace. Then, for every n,
+//! the states that a power cut after the n-th change may leave are built anew and judged: each must
+//! be sound, hold the acknowledged state or the one under way, and come to its end when the run is
+//! repeated; also when that is cut off again. So it is done in ALICE (Pillai et al. 2014) and
+//! CrashMonkey (Mohan et al. 2018). After that the n-th call of each kind is made to fail.
 
 mod errors;
 mod judge;
@@ -37,7 +37,7 @@ pub struct Faults {
     /// The program.
     #[arg(long, default_value = "target/release/cento")]
     cento: PathBuf,
-    /// A directory, best in memory, in which a directory a verb is made anew.
+    /// A directory, best in memory, where each verb gets a new directory.
     #[arg(long)]
     work: PathBuf,
     /// The number of states of each power cut that are drawn, besides the four regular ones: all lost, names
@@ -47,7 +47,7 @@ pub struct Faults {
     /// One of all only.
     #[arg(long)]
     verb: Option<String>,
-    /// Syncs do nothing: then there must be losses, and it is an error if there are none.
+    /// Syncs do nothing: then there must be losses, and it is an error if no loss is found.
     #[arg(long)]
     broken_sync: bool,
     /// One in this many states is also judged by repeating the run.
@@ -74,7 +74,7 @@ pub struct Faults {
 /// The first way that is a seed.
 const FIRST_SEED: u64 = 5;
 
-/// What was seen of a verb.
+/// The findings about a verb.
 #[derive(Debug, Default)]
 struct Tally {
     changes: usize,
@@ -90,7 +90,7 @@ struct Tally {
     bad: Vec<String>,
 }
 
-/// A moment from which on the index may hold something else.
+/// A moment when the allowed contents of the index change.
 struct Milestone {
     /// After this many changes.
     from: usize,
@@ -167,7 +167,7 @@ impl Faults {
     }
 }
 
-/// Makes what is there before, and records the run.
+/// Makes the initial state, and records the run.
 fn prepare(program: &Program, scenario: &Scenario, work: &Path) -> Result<(Tree, PathBuf)> {
     let record = work.join("record");
     let files = scenario.files.iter().map(|(name, text)| {
@@ -188,7 +188,7 @@ fn prepare(program: &Program, scenario: &Scenario, work: &Path) -> Result<(Tree,
     Ok((before, log))
 }
 
-/// Runs a command in `dir` and writes what it asks of the system to `log`.
+/// Runs a command in `dir` and writes its system calls to `log`.
 fn trace(
     program: &Program,
     scenario: &Scenario,
@@ -219,7 +219,7 @@ fn milestones(recording: &Recording, dir: &Path) -> Result<Vec<Milestone>> {
             }
             // What no sync makes durable is acknowledged by the end of the run.
             durable = recording.durable_after(at).unwrap_or(recording.changes.len());
-            // What is in a directory is no more durable than the directory.
+            // The contents of a directory are no more durable than the directory.
             durable = durable.max(found.last().map_or(0, |before| before.durable));
         }
         write_tree(dir, &disk.after(Way::Killed))?;
@@ -251,7 +251,8 @@ fn check_story(scenario: &Scenario, milestones: &[Milestone], was_there: bool) -
     }
 }
 
-/// What the index may hold after `n` changes: what was acknowledged last, and all that came after.
+/// The allowed contents of the index after `n` changes: those acknowledged last, and all later
+/// ones.
 fn allowed(milestones: &[Milestone], n: usize) -> Vec<Option<Contents>> {
     let is_acknowledged = |milestone: &Milestone| milestone.durable <= n;
     let first = milestones.iter().rposition(is_acknowledged).unwrap_or(0);
@@ -372,7 +373,7 @@ impl Bench<'_> {
         let scenario = self.judge.scenario;
         let mut rng = Rng::with_seed(number as u64);
         let n = self.recording.changes.len() * number / self.options.second;
-        // Every other process is killed: the next one sees what it did not sync.
+        // Every other process is killed: the next one sees its unsynced changes.
         let way = if number.is_multiple_of(2) { 0 } else { rng.u64(1..FIRST_SEED + 8) };
         let mut disk = self.recording.disk(false).map_err(failed)?;
         self.recording.changes[..n].iter().for_each(|change| disk.change(change));

@@ -1,9 +1,9 @@
-//! What may a power cut leave of what a process has written?
+//! A model of a disk: the states that a power cut may leave of the writes of a process.
 //!
 //! As little as POSIX promises. A file's content is durable after a sync of the file, a change of
 //! names after a sync of the directory. Until then each write has happened, or not, or to a part of
 //! it, or its length has arrived and its bytes have not; and each change of names has happened or
-//! not, each for itself, but whole: a rename is atomic. What is written through memory maps is not
+//! not, each for itself, but whole: a rename is atomic. Writes through memory maps are not
 //! seen; cento writes nothing so.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,18 +38,18 @@ pub enum Change {
         /// The length.
         len: usize,
     },
-    /// What was changed of a file or directory before the change of this number is durable.
+    /// The changes of a file or directory before the change of this number are durable.
     Sync {
         /// The file or directory.
         inode: Inode,
         /// Changes from this number on were made after the sync had begun.
         before: usize,
     },
-    /// Names that all come to stand for something else, or for nothing, at once.
+    /// Names that all change their target, or lose it, at once.
     Names(Vec<Name>),
 }
 
-/// A directory, a name in it, and what it comes to stand for.
+/// A directory, a name in it, and its new target.
 pub type Name = (Inode, String, Option<Inode>);
 
 /// What there is, by path; a directory has no content.
@@ -73,7 +73,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// The ways in the order of their numbers, of which those from 5 on are seeds.
+    /// The ways in the order of their numbers; those from 5 on are seeds.
     pub fn number(number: u64) -> Way {
         match number {
             0 => Way::Killed,
@@ -92,7 +92,7 @@ enum Node {
     Dir { durable: BTreeMap<String, (usize, Option<Inode>)>, pending: Vec<(usize, Vec<Name>)> },
 }
 
-/// A disk, with what is on it for good and what is still on its way.
+/// A disk, with its durable contents and those still on their way.
 #[derive(Debug, Clone)]
 pub struct Disk {
     nodes: Vec<Node>,
@@ -105,7 +105,7 @@ impl Disk {
     /// A disk with this on it.
     ///
     /// # Errors
-    /// When a path lies in no directory.
+    /// When a path is in no directory.
     pub fn new(tree: &Tree, broken: bool) -> Result<Disk> {
         let mut disk = Disk { nodes: Vec::new(), changes: 0, broken };
         disk.add(true);
@@ -242,7 +242,7 @@ impl Disk {
         content
     }
 
-    /// What is there after a crash now.
+    /// The tree after a crash now.
     pub fn after(&self, way: Way) -> Tree {
         let mut rng = match way {
             Way::Any(seed) => Rng::with_seed(seed ^ (self.changes as u64).rotate_left(32)),
@@ -310,7 +310,7 @@ fn apply(content: &mut Vec<u8>, change: &Change) {
     }
 }
 
-/// What is in a directory of the real file system.
+/// The contents of a directory of the real file system.
 ///
 /// # Errors
 /// When it cannot be read.

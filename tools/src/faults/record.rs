@@ -1,4 +1,4 @@
-//! Which changes of a directory did a run make, in which order?
+//! The changes of a directory by a run, in order.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub struct Recording {
     before: Tree,
     /// For each file and directory that was made: whether it is a directory.
     made: Vec<bool>,
-    /// What was changed, in order.
+    /// The changes, in order.
     pub changes: Vec<Change>,
     /// What each change was, for people.
     pub told: Vec<String>,
@@ -35,7 +35,7 @@ impl Recording {
         recording.read(root, log)
     }
 
-    /// The first `n` changes, after which the process was killed, and those of another run in the
+    /// The first `n` changes, followed by a kill of the process, and those of another run in the
     /// directory `root`, where all of them were seen, synced or not.
     ///
     /// # Errors
@@ -82,8 +82,8 @@ impl Recording {
         Ok(disk)
     }
 
-    /// The first sync that makes the change of names with this number durable ends after so many
-    /// changes; none does if not given.
+    /// The first sync that makes the change of names with this number durable ends after this
+    /// number of changes; none does if not given.
     pub fn durable_after(&self, number: usize) -> Option<usize> {
         let Change::Names(names) = &self.changes[number] else { return None };
         let dirs: Vec<Inode> = names.iter().map(|name| name.0).collect();
@@ -368,7 +368,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A name goes, or comes to stand for a new directory.
+    /// A name goes, or becomes that of a new directory.
     fn name(
         &mut self,
         call: &Call,
@@ -393,7 +393,7 @@ mod tests {
         text.bytes().map(|byte| format!("\\x{byte:02x}")).collect()
     }
 
-    /// What is there after a run with this log, in which strings are plain, in an empty directory
+    /// The tree after a run with this log, whose strings are plain, in an empty directory
     /// `/r`.
     fn after(log: &str) -> (Recording, Tree) {
         let mut quoted = String::new();

@@ -1,4 +1,4 @@
-//! Which runs are cut off, what was there before them, and what may be there after?
+//! The runs that are cut off, with the states before them and the states allowed after them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,23 +24,23 @@ const STORE: &str = "store";
 const SOURCE: &str = "source.cento";
 const PUSH: [&str; 3] = ["push", SOURCE, STORE];
 const PULL: [&str; 3] = ["pull", STORE, INDEX];
-/// Indexes that are merged, and what is in them.
+/// Indexes that are merged, and their documents.
 const SHARDS: [(&str, &str); 2] =
     [("shard0.cento", "shard0.jsonl"), ("shard1.cento", "shard1.jsonl")];
 
 /// A run of a verb.
 pub struct Scenario {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// Files that are there before.
     pub files: Vec<(&'static str, String)>,
-    /// Commands that make the rest of what is there before.
+    /// Commands that make the rest of the initial state.
     pub setup: Vec<Vec<&'static str>>,
     /// The command that is cut off.
     pub run: Vec<&'static str>,
     /// Everything that the index may ever hold on the way, in order; the last is the end.
     pub story: Vec<Contents>,
-    /// What it holds when the run has been repeated.
+    /// The contents of the index when the run has been repeated.
     pub end: Contents,
     /// Files that are the same bytes however often the run was cut off.
     pub outputs: Vec<&'static str>,
@@ -68,8 +68,8 @@ impl Scenario {
         }
     }
 
-    /// What whoever finds this in `dir` does to bring the run to its end. `holds_index` says whether
-    /// there is an index.
+    /// The commands that bring the run in `dir` to its end after a fault. `holds_index` says
+    /// whether there is an index.
     pub fn repeat(&self, dir: &Path, holds_index: bool) -> Vec<Vec<&'static str>> {
         match self.name {
             // It is enough that it is there; then it is written to.
@@ -77,7 +77,7 @@ impl Scenario {
                 let create = (!holds_index).then(|| self.run.clone());
                 create.into_iter().chain([vec!["add", INDEX, ONE]]).collect()
             }
-            // What is in the store is what a pull brings.
+            // A pull brings the contents of the store.
             "push" => vec![PUSH.to_vec(), PULL.to_vec()],
             "dedup" => vec![[&self.run[..], &["--resume"]].concat()],
             "pairs" => {
@@ -122,7 +122,7 @@ impl Scenario {
         reachable.contains(contents)
     }
 
-    /// What is added, if the run is an addition.
+    /// The added documents, if the run is an addition.
     fn added(&self) -> Option<Vec<(String, String)>> {
         let input = self.files.iter().find(|(name, _)| *name == INPUT)?;
         (self.run.first() == Some(&"add")).then(|| parse(&input.1))
@@ -259,7 +259,7 @@ fn merge(name: &'static str, options: &[&'static str]) -> Scenario {
 struct Published {
     files: Vec<(&'static str, String)>,
     setup: Vec<Vec<&'static str>>,
-    /// What has been pushed and pulled.
+    /// The documents that were pushed and pulled.
     before: Contents,
     /// What the index holds that is pushed.
     changed: Contents,
@@ -278,7 +278,7 @@ fn published() -> Published {
     Published { files, setup, before: contents(&base), changed }
 }
 
-/// A second push. What it has come to the index says that is then pulled.
+/// A second push. The index that is pulled then shows its result.
 fn push() -> Scenario {
     let Published { files, setup, before, changed } = published();
     let scenario = Scenario::new("push", &PUSH, vec![before]);

@@ -1,6 +1,6 @@
-//! What did a process ask of the system, as `strace -f -xx` tells it?
+//! Parses the system calls of a process from the output of `strace -f -xx`.
 //!
-//! A call that was interrupted by one of another thread stands on two lines; what it does may happen
+//! A call that was interrupted by one of another thread takes two lines; its effect may happen
 //! at any moment between them. Calls that failed are left out: they changed nothing.
 
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ impl Call {
     /// The number at this place, such as a file descriptor.
     ///
     /// # Errors
-    /// When there is none.
+    /// When it is missing.
     pub fn number(&self, at: usize) -> Result<i64> {
         let text = self.arg(at)?;
         text.parse().map_err(|_| format!("{}: `{text}` is no number", self.name).into())
@@ -40,7 +40,7 @@ impl Call {
     /// The string at this place.
     ///
     /// # Errors
-    /// When there is none, or it was cut.
+    /// When it is missing, or it was cut.
     pub fn bytes(&self, at: usize) -> Result<Vec<u8>> {
         unquote(self.arg(at)?)
     }
@@ -85,7 +85,7 @@ pub fn buffers(list: &str) -> Result<Vec<u8>> {
 /// The events of a log, in order.
 ///
 /// # Errors
-/// When a line is none that strace writes with these options.
+/// When a line does not have the form that strace writes with these options.
 pub fn parse(log: &str) -> Result<Vec<Event>> {
     let mut open: HashMap<u32, (Call, String)> = HashMap::new();
     let mut events: Vec<Option<Event>> = Vec::new();

@@ -19,7 +19,7 @@ const HALVES: [&[u32]; 2] = [&[1, 3, 5, 7], &[2, 4, 6]];
 
 /// The tasks of a small collection, its independent solutions of each, and its copies of each.
 const SMALL: (usize, usize, usize) = (1, 7, 1);
-/// The same of a large one: as many as there are.
+/// Those of a large one: as many as there are.
 const LARGE: (usize, usize, usize) = (4, 15, 2);
 
 /// Ranks of neighbours that are compared with [`MARGIN_RANK`], which was chosen before.
@@ -37,7 +37,7 @@ enum Score {
     Weighted,
     /// Resemblance less that of the neighbour of this rank.
     Margin(usize),
-    /// The same with the weights.
+    /// The margin with the weights.
     WeightedMargin(usize),
 }
 
@@ -201,7 +201,7 @@ fn margins(similarity: &[Vec<f64>], rank: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// What cento's own margins are must be what they are by definition.
+/// Checks that cento's own margins are those of the definition.
 fn check_with_cento(programs: &[Program], compared: &[Compared]) -> Result {
     let mut rng = fastrand::Rng::with_seed(1);
     let members = collection(programs, HALVES[0], LARGE, &mut rng);

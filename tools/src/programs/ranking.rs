@@ -123,7 +123,7 @@ fn scored(
     found
 }
 
-/// The share of pairs of a copy and another program in which the copy has the higher score; equal ones
+/// The share of pairs of a copy and another program whose copy has the higher score; equal ones
 /// are half.
 fn auc(scored: &[Scored]) -> f64 {
     let (mut sum, mut count) = (0.0, 0u64);

@@ -34,7 +34,7 @@ struct Counts {
     failed: AtomicU64,
     mixed: AtomicU64,
     wrong: AtomicU64,
-    /// What was wrong first.
+    /// The first fault.
     first: Mutex<Option<String>>,
 }
 

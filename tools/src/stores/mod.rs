@@ -1,8 +1,8 @@
 //! Does an object store lose nothing, whatever races, is killed or lies?
 //!
 //! The command itself is run, over any URL that it takes. Writers race to push; pushes, pulls and
-//! followers are killed at random moments, and what is left is compared with what was acknowledged;
-//! followers are searched while a writer commits. A relay before the server damages what it answers.
+//! followers are killed at random moments, and the rest is compared with the acknowledged state;
+//! followers are searched while a writer commits. A relay before the server damages its answers.
 
 mod damage;
 mod load;
@@ -26,7 +26,7 @@ use crate::service::Running;
 /// Race, kill and deceive pushes, pulls and followers of an object store.
 #[derive(Debug, Args)]
 pub struct Stores {
-    /// What is done.
+    /// The experiment.
     what: What,
     /// The store, which must be empty below NAME for each NAME that is done; credentials and endpoint come
     /// from the environment.
@@ -216,7 +216,7 @@ impl Stores {
         let mut rng = Rng::with_seed(self.seed);
         let mut all: Vec<String> = Vec::new();
         self.add_next(0, &mut all)?;
-        // What is not killed takes about as long.
+        // A push that is not killed takes about as long.
         let begun = Instant::now();
         self.must(&["push", "all", &self.url])?;
         let pushing = begun.elapsed();

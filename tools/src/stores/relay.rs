@@ -1,8 +1,8 @@
-//! What does the command see of a server that is not as it should be?
+//! A relay between the command and a server, which makes the server misbehave.
 //!
 //! A relay between the command and an S3 server over plain HTTP/1.1. It takes the conditions out of
-//! requests, or damages what one object's reading answers. One request a connection: what is slow here
-//! is never the relay.
+//! requests, or damages the answers that read one object. It serves one request a connection, so
+//! that it is never the slow part.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -28,7 +28,7 @@ pub enum Mode {
 /// What becomes of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
-    /// There is none.
+    /// The object is missing.
     Missing,
     /// One bit in its middle differs.
     Flipped,

@@ -35,7 +35,7 @@ pub struct Verdicts {
     /// A scheme. Can be repeated.
     #[arg(long, default_value = "winnow(k=5,w=10)")]
     scheme: Vec<String>,
-    /// Tokens of a run, by which texts are compared. Default: as in the scheme.
+    /// Tokens of a run, the unit that texts are compared by. Default: as in the scheme.
     #[arg(long)]
     k: Option<usize>,
     /// Commands to run. Default: all.

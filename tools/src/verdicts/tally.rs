@@ -6,7 +6,7 @@ use super::runs::{Run, Verdict};
 use super::truth::{BySize, Truth};
 use crate::Result;
 
-/// What is within this of a threshold may be decided either way.
+/// Similarities within this of a threshold may be decided either way.
 pub const TOLERANCE: f64 = 0.05;
 
 /// No verdict may be this far below a threshold, even without texts.
@@ -15,7 +15,7 @@ pub const FAR: f64 = 0.3;
 /// Against rounding: .8 - .05 is not .75.
 const ROUNDING: f64 = 1e-9;
 
-/// Returns the resemblance from which on texts must be reported as alike.
+/// Returns the least resemblance that must be reported as alike.
 pub fn due_from(threshold: f64) -> f64 {
     threshold + TOLERANCE - ROUNDING
 }

@@ -254,7 +254,7 @@ fn shared(x: &[u32], y: &[u32], least: usize) -> Option<usize> {
 /// Finds for each group those whose resemblance is at least `least`. Groups are in the order of their
 /// sizes.
 fn join(groups: &[Group], least: f64) -> Vec<Vec<(u32, f64)>> {
-    // A little less, so that no rounding loses a pair; what is found is compared exactly.
+    // A little less, so that no rounding loses a pair; the pairs found are compared exactly.
     let low = least - 1e-9;
     let ranks = groups.iter().filter_map(|group| group.runs.last()).max();
     let mut lists: Vec<Vec<u32>> = vec![Vec::new(); ranks.map_or(0, |&rank| rank as usize + 1)];
