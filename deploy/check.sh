@@ -22,7 +22,7 @@ fi
 
 validate() { "$target/deploy/bin/kubernetes-validate" --strict --quiet "$1"; }
 validate deploy/kubernetes.yaml
-# The schemas are there only if they refuse what is wrong.
+# The schemas are in use only if they refuse a mistake.
 wrong=$(mktemp --suffix=.yaml)
 trap 'rm -f "$wrong"' EXIT
 sed 's/podManagementPolicy/podManagmentPolicy/' deploy/kubernetes.yaml >"$wrong"
@@ -44,7 +44,7 @@ if command -v promtool >/dev/null; then
     promtool check rules deploy/alerts.yaml >/dev/null
     promtool test rules deploy/alerts_test.yaml >/dev/null
     echo "alerts.yaml: valid, and tested"
-    # A query of the board is one of a rule, but for what Grafana puts in.
+    # A query of the board is one of a rule, except for the variables that Grafana replaces.
     queries=$(mktemp --suffix=.yaml)
     trap 'rm -f "$wrong" "$queries"' EXIT
     "$python" - >"$queries" <<'PYTHON'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the image, and uses it as its head says: an index is created, the service becomes healthy, answers with a
-# token and not without, and stops when it is asked to. Needs docker and curl.
+# token and not without, and stops on SIGTERM. Needs docker and curl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,5 +37,5 @@ status() { curl -s -o /dev/null -w '%{http_code}' "$@"; }
 [[ $(status -H "Authorization: Bearer reader-$tag" "$url/v1/stats") == 200 ]] || fail "it refuses a token"
 docker stop --time 60 "$tag" >/dev/null
 code=$(docker inspect --format '{{.State.ExitCode}}' "$tag")
-[[ $code == 0 ]] || fail "it ended with $code when it was asked to stop"
+[[ $code == 0 ]] || fail "it ended with $code on SIGTERM"
 docker image inspect --format 'image: {{.Size}} bytes, user {{.Config.User}}' "$tag"

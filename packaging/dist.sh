@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds what is handed to users: target/dist-archives/cento-VERSION-TARGET.tar.gz, and its SHA-256 beside it.
+# Builds the archive for users: target/dist-archives/cento-VERSION-TARGET.tar.gz, and its SHA-256 beside it.
 #
 #   packaging/dist.sh [-t TARGET] [-o DIRECTORY]
 #
