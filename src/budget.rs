@@ -200,7 +200,7 @@ mod tests {
             while budget.lock().waiting.is_empty() {
                 std::thread::yield_now();
             }
-            assert!(budget.try_enter(0).is_none(), "somebody waits");
+            assert!(budget.try_enter(0).is_none(), "a waiter is first");
             assert!(budget.try_take(1).is_none(), "nothing is left");
             drop(large);
             assert_eq!(second.join().unwrap(), 5);
@@ -223,7 +223,7 @@ mod tests {
         });
         assert!(budget.enter(1).is_none() && budget.try_enter(1).is_none());
         budget.open(10);
-        assert!(budget.try_enter(1).is_none(), "what was held is still held");
+        assert!(budget.try_enter(1).is_none(), "the held part is still held");
         drop(held);
         assert!(budget.enter(1).is_some());
     }
@@ -240,11 +240,11 @@ mod tests {
                 std::thread::yield_now();
             }
             assert!(budget.try_enter(2).is_none() && budget.try_take(3).is_none());
-            drop(budget.try_take(2).expect("so much is left"));
+            drop(budget.try_take(2).expect("two are left"));
             let small = scope.spawn(|| budget.enter(2).is_some());
             is_wanted.store(false, Ordering::Relaxed);
             assert!(large.join().unwrap().is_none());
-            assert!(small.join().unwrap(), "it fits, now that nobody is before it");
+            assert!(small.join().unwrap(), "it fits, now that it is first");
         });
         drop(held);
     }

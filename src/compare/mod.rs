@@ -42,7 +42,7 @@ pub struct Comparison {
     /// How they reuse text; `None` if a tenth or less of either is in the other.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
-    /// What other measures say, by their names, if they were asked for.
+    /// The values of other measures, by their names, if they were requested.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measures: BTreeMap<String, f64>,
     /// The passages in common, in the order of the first text.

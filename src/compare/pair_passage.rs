@@ -12,10 +12,10 @@ use super::passages::{Origin, Passage, Unit};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct PairPassage {
-    /// Where it stands in `a`.
+    /// Its range in `a`.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub a: (u32, u32),
-    /// Where it stands in `b`.
+    /// Its range in `b`.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub b: (u32, u32),
     /// What the two ranges, which are half-open, count.
@@ -46,10 +46,10 @@ pub struct PairPassage {
     /// The line of `b` on which it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b_line: Option<u32>,
-    /// Where it stands in the file that `a` was extracted from, if that is known: in a web page.
+    /// Its place in the file that `a` was extracted from, if that is known: in a web page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a_origin: Option<Origin>,
-    /// Where it stands in the file that `b` was extracted from, if that is known.
+    /// Its place in the file that `b` was extracted from, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b_origin: Option<Origin>,
 }

@@ -19,10 +19,10 @@ use crate::text::{Tokens, is_white_space};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Passage {
-    /// Where it stands in the query.
+    /// Its range in the query.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub query: (u32, u32),
-    /// Where it stands in the document.
+    /// Its range in the document.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub hit: (u32, u32),
     /// What the two ranges, which are half-open, count.
@@ -56,15 +56,15 @@ pub struct Passage {
     /// The line of the document on which it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_line: Option<u32>,
-    /// Where it stands in the file that the query was extracted from, if that is known: in a web page.
+    /// Its place in the file that the query was extracted from, if that is known: in a web page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_origin: Option<Origin>,
-    /// Where it stands in the file that the document was extracted from, if that is known.
+    /// Its place in the file that the document was extracted from, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_origin: Option<Origin>,
 }
 
-/// A place in a file from which a text was extracted.
+/// A place in the file that a text was extracted from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Origin {
@@ -97,7 +97,7 @@ pub enum Unit {
     /// Bytes of the original text.
     #[default]
     Bytes,
-    /// Tokens, because the index keeps no text or the query has none.
+    /// Tokens, because the index or the query is without text.
     Tokens,
 }
 

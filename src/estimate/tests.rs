@@ -133,7 +133,7 @@ proptest! {
 
 #[test]
 fn a_text_of_any_number_of_tokens_has_a_run() {
-    // A client's signature may say 4294967295, to which one was added.
+    // The signature of a client may claim 4294967295 tokens; adding 1 overflowed.
     let estimator = Estimator::of_windows(5, 10, 30);
     for (tokens, runs) in [(0, 1.0), (4, 1.0), (5, 1.0), (6, 2.0), (u32::MAX, 4_294_967_291.0)] {
         assert_eq!(estimator.coverage(tokens, [(0, true)]).runs, runs, "{tokens}");

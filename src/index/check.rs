@@ -151,7 +151,7 @@ fn check_fingerprints(snapshot: &Snapshot, address: DocAddress, text: &str) -> R
     let keys = distinct_keys(&signature);
     let row = signatures.document(address.doc)?;
     if row.tokens != tokens {
-        let what = format!("it is said to have {} tokens, but its text has {tokens}", row.tokens);
+        let what = format!("its row records {} tokens, but its text has {tokens}", row.tokens);
         return Err(snapshot.damaged(address, "sig", &what));
     }
     let own = Candidates::new(vec![address.doc]);

@@ -41,7 +41,7 @@ pub fn verify_end(name: &str, file: &FileSlice, listed: Component) -> io::Result
     let found = footer(name, file.clone())?.0.crc;
     if found != listed.crc {
         let what = format!(
-            "its content is not what was written: the checksum is {found:08x} instead of {:08x}",
+            "its content differs from the written one: its checksum is {found:08x}, not {:08x}",
             listed.crc
         );
         return Err(damage(name, what));

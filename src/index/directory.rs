@@ -120,7 +120,7 @@ impl IndexDirectory {
     pub fn remove_unfinished(&self) {
         let (Some(root), Some(held)) = (self.root(), &self.state.held) else { return };
         if let Err(error) = self.check_writer() {
-            return log::warn!("what was cut off in {} stays: {error}", root.display());
+            return log::warn!("unfinished files in {} stay: {error}", root.display());
         }
         // A reader holds this while it opens the files of a commit before the last one.
         let _held = match self.hold_list() {

@@ -36,7 +36,7 @@ pub struct Stats {
     pub bytes: Bytes,
 }
 
-/// Bytes on disk, by what they hold.
+/// Bytes on disk, by content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]

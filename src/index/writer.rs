@@ -396,7 +396,7 @@ impl Writer {
     /// lists its changes.
     fn catch_up(&mut self) -> Result<()> {
         if self.is_behind {
-            self.committed = Error::catch("opening what was committed", || {
+            self.committed = Error::catch("opening the commit", || {
                 let point = self.index.faults().at(Point::OpenCommitted, "");
                 point.map_err(|e| Error::io("read", self.index.path(), e))?;
                 self.index.snapshot()

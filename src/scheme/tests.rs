@@ -469,7 +469,7 @@ fn keys_of_a_text_never_change() {
         let pairs: Vec<_> = signature.iter().map(|f| (f.key, f.position)).collect();
         assert_eq!(pairs, expected, "{spec}");
     };
-    // A short text keeps all of its runs, of which windows of 10 keep two.
+    // A short text keeps all of its runs; windows of 10 keep two of them.
     check(
         DEFAULT_SPEC,
         &[
@@ -545,7 +545,7 @@ fn signing_ends_at_the_look_at_which_nobody_waits_any_more() {
 
 #[test]
 fn a_text_of_small_words_alone_is_signed_in_one_pass() {
-    // From each of them all that follow were gone through for a word that is none.
+    // From each of them the search for the next large word went through all that follow.
     let the = crate::hash::hash_bytes(b"the");
     assert_eq!(sign("spotsigs", &vec![the; 1 << 20]).len(), 1);
 }

@@ -181,7 +181,7 @@ mod tests {
             // The offset of the first section is the last bytes of `config`; the next are in reserved ones.
             let bytes = [&header[..21], &footer.encode()].concat();
             let opened = SigFile::open("f", OwnedBytes::new(bytes), ReadAhead::default());
-            let error = opened.err().expect("there is no room for what it says");
+            let error = opened.err().expect("the sections exceed the file");
             assert_eq!(error.section, "header", "{error}");
         }
     }

@@ -156,7 +156,7 @@ impl Filters {
     /// When it is damaged.
     pub fn read<'a>(&self, file: &'a SigFile, line: u32) -> Result<&'a Line, Corruption> {
         let line = file.read(Section::Filter, self.place(line).start, LINE_BYTES)?;
-        Ok(line.first_chunk().expect("as many bytes as were asked for"))
+        Ok(line.first_chunk().expect("read returns the requested length"))
     }
 
     /// Returns whether the filter of `group` is that of `keys`.

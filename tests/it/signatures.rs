@@ -28,7 +28,7 @@ const SCHEMES: [(&str, &str); 4] = [
     ("reuse", "words"),
 ];
 
-/// Texts of which many share passages, repeat words, or are empty.
+/// Texts that often share passages, repeat words, or are empty.
 fn documents() -> Vec<Document> {
     let text = |i: u64| match i % 10 {
         9 => words(i, i as usize % 3),
@@ -303,7 +303,7 @@ fn fingerprints_that_no_text_has_are_noticed() {
     let other = "the posting lists contain other fingerprints of it than its text has";
     let expected = [
         format!("document 1: {other}"),
-        format!("document 2: it is said to have {} tokens, but its text has {tokens}", tokens + 1),
+        format!("document 2: its row records {} tokens, but its text has {tokens}", tokens + 1),
         format!("document 3: {other}"),
     ];
     assert_eq!(places, expected);

@@ -10,7 +10,7 @@ pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for limit in [libc::M_TRIM_THRESHOLD, libc::M_MMAP_THRESHOLD] {
         if !set(limit) {
-            tracing::warn!("the allocator takes no limit for what it keeps of freed memory");
+            tracing::warn!("the allocator refuses a limit for the freed memory that it keeps");
         }
     }
 }

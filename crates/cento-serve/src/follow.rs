@@ -247,8 +247,9 @@ impl Follows {
             tracing::error!(
                 served,
                 newest = newest.commit,
-                "what is served is not in the store any more, which was emptied or started again; it is \
-                 served until the service is stopped and the directory of its copy removed"
+                "the served commit is not in the store any more, which was emptied or started \
+                 again; it is served until the service is stopped and the directory of its copy \
+                 removed"
             );
         }
         let newest = newest.commit;

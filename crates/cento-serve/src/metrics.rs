@@ -165,7 +165,7 @@ impl Metrics {
         of.register_with_unit("follow_lag", help, Unit::Seconds, metrics.follow_lag.clone());
         let help = "Time since the store last said which manifest is newest";
         of.register_with_unit("follow_unseen", help, Unit::Seconds, metrics.follow_unseen.clone());
-        let help = "1 if what is served is not in the store any more, else 0";
+        let help = "1 if the served commit is not in the store any more, else 0";
         of.register("store_restarted", help, metrics.store_restarted.clone());
         let help = "Failures to look for a newer manifest, or to fetch it";
         of.register("follow_failures", help, metrics.follow_failures.clone());
@@ -221,7 +221,7 @@ impl Metrics {
         of.register("segments", "Segments in the index", self.segments.clone());
         let help = "Bytes of the index on disk";
         of.register_with_unit("index", help, Unit::Bytes, self.bytes.clone());
-        let help = "Time since 1970 at which what is searched was committed or merged";
+        let help = "Time since 1970 of the commit or merge that searches see";
         of.register_with_unit(
             "last_commit_timestamp",
             help,

@@ -81,7 +81,7 @@ impl Collector for Process {
             let value = ConstCounter::new(cpu.as_secs_f64());
             write("process_cpu", "Processor time used", Some(&Unit::Seconds), &value)?;
         }
-        let help = "Time at which the process began, since 1970";
+        let help = "Time of the start of the process, since 1970";
         let value = ConstGauge::new(started.as_secs_f64());
         write("process_start_time", help, Some(&Unit::Seconds), &value)?;
         let anonymous = "Memory that only ending the process gives back: without mapped files";

@@ -2,7 +2,7 @@
 //!
 //! The content of a page is the part with many words and few tags: the document slope curve of
 //! Finn, Kushmerick and Smyth (2001), as Seo and Croft (2008, section 3) use it to take pages out
-//! of their frames. They look for the longest part in which the curve of tags over tokens is flat,
+//! of their frames. They look for the longest part where the curve of tags over tokens is flat,
 //! in windows. Here a word counts +1 and a tag -2, and the content is the part of the page with the
 //! greatest sum (docs/DESIGN.md). Tags within long paragraphs and in `pre` count nothing: they
 //! are the links of an edition to its dictionary and the colours of a program, and the text would

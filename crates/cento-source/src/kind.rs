@@ -68,7 +68,7 @@ mod tests {
             b"caf\xe9",
             b"<html><p>text</p>",
             b"a\x0cb\x08c\x7f",
-            b"a text of some words, in which somebody has put one \0 and nobody knows why or when",
+            b"a text of some words that has one \0 between them, for reasons that are not known",
             b"",
         ] {
             assert_eq!(no_text(text, false), None, "{text:?}");

@@ -261,7 +261,7 @@ mod tests {
         let end = read_records(array, nesting, max, |lines| {
             match lines {
                 Lines::TooLong(number) => too_long.push(number),
-                Lines::Bad(..) => unreachable!("an array has none"),
+                Lines::Bad(..) => unreachable!("an array has no bad lines"),
                 Lines::Whole { first_line, bytes } => {
                     let text = String::from_utf8(bytes).unwrap();
                     found.extend(

@@ -453,7 +453,7 @@ impl<'a> Reader<'a> {
         go_through: impl FnOnce(S, archive::Each<'_>) -> io::Result<ControlFlow<()>>,
     ) -> ControlFlow<()> {
         if self.is_one {
-            return self.skip(place, "it is an archive, of which each file is a text");
+            return self.skip(place, "it is an archive; each of its files is a text");
         }
         if self.within.len() == ARCHIVES_MAX {
             return self.skip(place, "it is an archive within an archive within an archive");

@@ -43,7 +43,7 @@ fn census(name: &str, bytes: &[u8]) -> Census {
     found
 }
 
-/// A record, of which a list may have many.
+/// A kind of record; a list may have many of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Good,
@@ -51,7 +51,7 @@ enum Kind {
     Odd,
     WithoutText,
     TextOfNumbers,
-    /// Its text is none.
+    /// Its text is binary.
     Binary,
 }
 
@@ -89,7 +89,7 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
         1 => Just(Kind::TextOfNumbers),
         1 => Just(Kind::Binary),
     ];
-    // Of no record it cannot be told what JSON holds.
+    // At least one record shows which members the JSON has.
     prop::collection::vec(kind, 1..12).prop_map(|mut kinds| {
         kinds[0] = Kind::Good;
         kinds

@@ -63,7 +63,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What `work` takes at most, beyond what there was before, and what it gives.
+/// The peak of the memory that `work` takes, beyond the memory before, and its result.
 fn peak_of<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
@@ -73,7 +73,7 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> (usize, T) {
 
 const MB: usize = 1_000_000;
 
-/// Texts of this many bytes, and what they are.
+/// Texts of this many bytes, with their kinds.
 fn texts(bytes: usize) -> [(&'static str, String); 4] {
     let prose =
         "The quick brown fox jumps over the lazy dog 1234, while nobody in particular looks. ";
@@ -92,7 +92,7 @@ fn config() -> Config {
 
 #[test]
 fn a_text_is_signed_without_its_tokens_being_held() {
-    // A token took 16 bytes, and another 16 where all of them are alike. What is left is a part of the
+    // A token took 16 bytes, and another 16 where all of them are alike. The rest is a part of the
     // tokens and its signature, 3 MB together, whatever the size of the text.
     let _turn = turn();
     let config = config();
@@ -124,7 +124,8 @@ fn lines(dir: &Path, texts: &[&str], times: usize) -> PathBuf {
     path
 }
 
-/// Adds a file within this much memory; returns what was reported of failures, and the peak.
+/// Adds a file within this much memory; returns the number of reported failures, the report, and
+/// the peak.
 fn added(path: &Path, config: Config, memory_bytes: usize) -> (usize, AddReport, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path().join("x.idx"), config).unwrap();

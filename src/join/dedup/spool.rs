@@ -85,7 +85,7 @@ impl Texts {
             bytes.copy_from_slice(&self.tail[at..at + bytes.len()]);
             return Ok(());
         }
-        let file = self.file.as_mut().expect("what is not in memory has been written");
+        let file = self.file.as_mut().expect("entries that are not in memory have been written");
         file.seek(SeekFrom::Start(place))?;
         file.read_exact(bytes)
     }

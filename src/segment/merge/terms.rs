@@ -324,7 +324,7 @@ impl<'a> Cursor<'a> {
     fn take(&mut self, docs: &mut Vec<u32>) -> Checked<()> {
         let before = docs.len();
         let file = self.reader.file();
-        let postings = self.postings.as_mut().expect("a cursor stands in a block").take();
+        let postings = self.postings.as_mut().expect("a cursor is within a block").take();
         if let (Postings::One(doc), Renumber::Shift(base)) = (postings, self.renumber)
             && doc < file.header.documents
         {

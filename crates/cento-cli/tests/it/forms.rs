@@ -215,7 +215,7 @@ fn a_passage_is_found_in_files_of_markup_with_its_line() {
     let cell = |kind: &str, source: &str| json!({"cell_type": kind, "source": [source]});
     let cells = [cell("markdown", "# One\ntwo"), cell("code", &passage)];
     dir.write("in/c.ipynb", json!({"cells": cells, "nbformat": 4}).to_string());
-    // What a file is called is not what it is.
+    // The names of files do not fit their contents.
     dir.write("in/d", format!("\\documentclass{{x}}\n{passage}\n"));
     let run = dir.run(&["add", "idx", "in", "--strict"]);
     assert_eq!(run.status, 0, "{}", run.err);
@@ -267,7 +267,7 @@ fn a_passage_is_found_in_archives_of_the_web() {
     assert!(run.err.contains("it is cut short"), "{}", run.err);
     let compared = dir.run(&["compare", "in/a.warc", "cut.warc"]);
     assert_eq!(compared.status, 2);
-    assert!(compared.err.contains("each file is a text"), "{}", compared.err);
+    assert!(compared.err.contains("each of its files is a text"), "{}", compared.err);
 }
 
 #[cfg(feature = "mail")]
@@ -322,7 +322,7 @@ fn mails_are_documents_and_so_is_what_is_attached() {
         .map(|left| left["path"].as_str().unwrap())
         .collect();
     assert_eq!(left, ["in/d.eml/e.zip/n.zip", "in/e.zip/f.eml/e.zip"]);
-    // What is attached would be passed over without a word.
+    // Attachments would be passed over without a word.
     assert_eq!(dir.json(&["compare", "in/a.eml", "in/b"])["resemblance"], 1.0);
     for (name, what) in [("in/d.eml", "a mail with attachments"), ("in/c.mbox", "a mailbox")] {
         let run = dir.run(&["compare", "in/a.eml", name]);

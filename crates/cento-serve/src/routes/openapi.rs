@@ -55,7 +55,7 @@ struct TokenSecurity;
 impl utoipa::Modify for TokenSecurity {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
-            "A token of the service. One that was started without tokens asks nobody for one.",
+            "A token of the service. A service that was started without tokens needs none.",
         ));
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("token", SecurityScheme::Http(bearer.build()));

@@ -90,7 +90,7 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
     let mut files = Files::read(app, body, &["file"]).await?;
     let request: SearchRequest = files.request([])?;
     if request.text.is_some() || request.id.is_some() || request.signature.is_some() {
-        let message = "the files are what is searched for; give neither text, id nor signature";
+        let message = "the files are the queries; give neither text, id nor signature";
         return Err(Failure::bad_request(message));
     }
     let Files { documents, not_read, room, .. } = files;

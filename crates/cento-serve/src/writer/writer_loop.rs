@@ -448,7 +448,7 @@ impl WriterLoop {
     /// Opens the last commit for searches. If it cannot be opened, searches continue on the commit
     /// before, and each tick tries again.
     fn publish(&self) -> bool {
-        let published = Error::catch("opening what was committed", || {
+        let published = Error::catch("opening the commit", || {
             let point = self.index.faults().at(Point::Publish, "");
             point.map_err(|e| Error::io("read", self.index.path(), e))?;
             self.published.refresh(&self.metrics)

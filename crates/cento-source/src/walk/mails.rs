@@ -30,7 +30,7 @@ impl Reader<'_> {
     #[cfg(feature = "mail")]
     pub(super) fn mailbox(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
         if self.is_one {
-            return self.skip(place, "it is a mailbox, of which each mail is a text");
+            return self.skip(place, "it is a mailbox; each of its mails is a text");
         }
         let read = mail::read_mailbox(source, self.options.record_bytes_max, |found| match found {
             InMailbox::Mail(number, bytes) => {
@@ -52,7 +52,7 @@ impl Reader<'_> {
             Err(why) => return self.fail(unread(place, why)),
         };
         if self.is_one && !attachments.is_empty() {
-            return self.skip(place, "it is a mail with attachments, each of which is a text");
+            return self.skip(place, "it is a mail with attachments; each of them is a text");
         }
         if !text.trim().is_empty() {
             let (bytes, kind, id_source) = (text.into_bytes(), ChunkKind::Text, self.id_source);

@@ -59,7 +59,7 @@ impl WriterLoop {
         let mut kept = self.kept.take();
         tracing::error!(
             changes = kept.len(),
-            "the writer met a defect; what it had accepted is applied again"
+            "the writer met a defect; the changes that it had accepted are applied again"
         );
         let broken = self.writer.take();
         let _ = Error::catch("the end of the writer", || {
@@ -219,7 +219,7 @@ impl WriterLoop {
         }
         tracing::info!(
             changes = count,
-            "writing succeeds again; what was accepted before is committed"
+            "writing succeeds again; the changes accepted before are committed"
         );
         self.committed(started, count > 0);
         // Last, so that a client that sees that writing succeeds sees the accepted changes
@@ -254,7 +254,7 @@ impl WriterLoop {
             self.lose(owed as u64);
             tracing::error!(
                 changes = owed,
-                "the service ends, and what it had accepted could not be written"
+                "the service ends, and changes that it had accepted could not be written"
             );
         }
         owed == 0

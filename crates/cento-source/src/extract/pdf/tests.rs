@@ -81,13 +81,12 @@ fn numbers_are_shown_as_ranges() {
 
 #[test]
 fn the_letters_of_a_scan_are_its_text_and_a_logo_makes_no_page_an_image() {
-    let scan =
-        "q 600 0 0 800 0 0 cm /I Do Q BT 3 Tr /F 12 Tf 50 700 Td (what was recognised) Tj ET";
+    let scan = "q 600 0 0 800 0 0 cm /I Do Q BT 3 Tr /F 12 Tf 50 700 Td (recognised text) Tj ET";
     let read = with_image(scan).unwrap();
-    assert_eq!((read.text.trim(), read.hidden), ("what was recognised", 0));
-    let logo = "q 60 0 0 60 500 700 cm /I Do Q BT /F 12 Tf 50 700 Td (what is written) Tj ET";
+    assert_eq!((read.text.trim(), read.hidden), ("recognised text", 0));
+    let logo = "q 60 0 0 60 500 700 cm /I Do Q BT /F 12 Tf 50 700 Td (written text) Tj ET";
     let read = with_image(logo).unwrap();
-    assert_eq!((read.text.trim(), read.missing), ("what is written", None));
+    assert_eq!((read.text.trim(), read.missing), ("written text", None));
     let why = with_image("q 600 0 0 800 0 0 cm /I Do Q").unwrap_err();
     assert_eq!(why, "it is a scan: its pages are images, without text; recognise it (OCR) first");
 }
@@ -242,11 +241,11 @@ fn letters_drawn_twice_are_read_once() {
 #[test]
 fn letters_that_nobody_sees_are_counted_and_not_read() {
     let hidden = |content: &str| {
-        let read = text(&format!("BT /F 12 Tf 50 700 Td (what is seen) Tj ET {content}"));
+        let read = text(&format!("BT /F 12 Tf 50 700 Td (visible text) Tj ET {content}"));
         (read.text.trim().to_owned(), read.hidden)
     };
-    let seen = |more: &str| (format!("what is seen{more}"), 0);
-    let unseen = |count| ("what is seen".to_owned(), count);
+    let seen = |more: &str| (format!("visible text{more}"), 0);
+    let unseen = |count| ("visible text".to_owned(), count);
     assert_eq!(hidden("BT 1 g /F 12 Tf 50 600 Td (not this) Tj ET"), unseen(7));
     assert_eq!(hidden("BT /F 1 Tf 50 600 Td (nor this) Tj ET"), unseen(7));
     assert_eq!(hidden("BT 3 Tr /F 12 Tf 50 600 Td (nor this) Tj ET"), unseen(7));
