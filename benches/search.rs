@@ -74,7 +74,7 @@ fn lookup(c: &mut Criterion) {
     group.finish();
 }
 
-/// Words of which some are frequent.
+/// Words, some of them frequent.
 fn text(seed: u64, count: u64) -> String {
     let word = |i: u64| {
         let drawn = mix64(mix64(seed) ^ i);

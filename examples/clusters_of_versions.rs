@@ -39,7 +39,7 @@ pub fn clusters(dir: &Path) -> Result<Vec<Cluster>> {
     cluster(&searcher, &ClusterOptions::default(), Stop::NEVER, &mut |_, _| {})
 }
 
-/// Prints what was found.
+/// Prints the clusters.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     for found in clusters(dir.path())? {

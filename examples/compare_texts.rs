@@ -15,7 +15,7 @@ pub fn comparison() -> Result<Comparison> {
     compare(&config.scheme, &config.analyzer, A, B)
 }
 
-/// Prints what was found.
+/// Prints the similarity and the passages.
 pub fn main() -> Result<()> {
     let found = comparison()?;
     println!("resemblance {:.2}", found.similarity.resemblance);

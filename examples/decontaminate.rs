@@ -1,4 +1,4 @@
-//! Which questions of a benchmark stand in the documents that a model is trained on?
+//! Which questions of a benchmark occur in the documents that a model is trained on?
 //!
 //! `cargo run --example decontaminate`
 
@@ -45,7 +45,7 @@ pub fn contaminated(dir: &Path) -> Result<Vec<(&'static str, Vec<String>)>> {
     QUESTIONS.into_iter().map(|(id, question)| Ok((id, hits(question)?))).collect()
 }
 
-/// Prints what was found.
+/// Prints the questions.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     for (question, documents) in contaminated(dir.path())? {

@@ -35,7 +35,7 @@ pub fn merged(dir: &Path) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// Prints what was found.
+/// Prints the report of the merge.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     println!("{}", merged(dir.path())?.join(", "));

@@ -50,7 +50,7 @@ pub fn near_duplicates(dir: &Path) -> Result<Vec<(String, String, f64)>> {
     Ok(found)
 }
 
-/// Prints what was found.
+/// Prints the verdicts.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     for (a, b, resemblance) in near_duplicates(dir.path())? {

@@ -48,7 +48,7 @@ pub fn quotations(dir: &Path) -> Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// Prints what was found.
+/// Prints the sources.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     for (id, quotation) in quotations(dir.path())? {

@@ -17,7 +17,7 @@ use cento::Stop;
 use cento::index::{Index, WriterOptions};
 use common::{add, config, words};
 
-/// What the readers open altogether if nothing else is asked for.
+/// The number of times that all readers together open the index by default.
 const OPENINGS: usize = 2000;
 /// Processes that read.
 const READERS: usize = 2;

@@ -20,7 +20,7 @@ const LATER: AddIndexesOptions =
     AddIndexesOptions { on_conflict: OnConflict::Later, remove: false };
 const MOVE: AddIndexesOptions = AddIndexesOptions { on_conflict: OnConflict::Error, remove: true };
 
-/// An index of these documents, a commit for each, of which those in `removed` are then removed.
+/// An index of these documents, one commit each; then those in `removed` are removed.
 fn shard(index: Index, documents: &[(&str, u64)], removed: &[&str]) -> Index {
     let options = WriterOptions { merge: false, ..WriterOptions::default() };
     let mut writer = index.writer(options).unwrap();
@@ -59,7 +59,7 @@ fn merge(
     Ok(merged)
 }
 
-/// Texts of which many share passages, some with many others.
+/// Texts that often share passages, some with many others.
 fn collection() -> Vec<Document> {
     let part = |seed: u64, count| words(mix64(seed) % 17, count);
     let text = |i: u64| format!("{} {} {}", part(i, 40), words(1000 + i, 30), part(i / 3, 60));
@@ -170,7 +170,7 @@ fn later_shards_win_if_they_may_and_that_is_counted() {
     assert_eq!((merged.documents, merged.replaced, merged.segments), (3, 3, 3));
     let expected = model(&[("old", 1), ("x", 4), ("y", 7), ("a", 6)]);
     assert_holds(&index, &expected);
-    // A segment of which a later shard has every document is not taken, and not taken later either.
+    // A segment is not taken, now or later, if a later shard has every document of it.
     let again = merge(&index, &shards, LATER).unwrap();
     assert_eq!((again.documents, again.segments, again.known), (0, 0, 4));
     assert_holds(&index, &expected);
@@ -343,7 +343,7 @@ fn a_damaged_shard_is_refused_whatever_file_it_is() {
     assert_eq!(seen, 42);
     let index = Index::open(path("all")).unwrap();
     assert_holds(&index, &Model::new());
-    // What had been copied is gone.
+    // The files that had been copied are gone.
     let left = fs::read_dir(path("all")).unwrap().map(|entry| entry.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
     assert_eq!(left, ["meta.json"]);
@@ -391,7 +391,7 @@ fn a_note_and_the_record_of_what_was_merged_do_not_meet() {
     assert_eq!(writer.add_indexes(&[one], LATER).unwrap().known, 1);
 }
 
-/// What is merged in the tests of faults: deletions, and documents that later ones replace.
+/// The shards that the tests of faults merge: deletions, and documents that later ones replace.
 fn shards_of_faults() -> [Index; 2] {
     [
         in_memory(&[("a", 1), ("b", 2), ("x", 3)], &["b"]),
@@ -432,7 +432,7 @@ fn a_merge_that_was_cut_off_at_any_operation_can_be_repeated() {
                 holds(&index, &new).unwrap_or_else(|what| panic!("{place}: {what}"));
             }
             if !has_failed && counted <= at {
-                assert!(at > 40, "it is not seen what is done");
+                assert!(at > 40, "only {at} operations: too few to cover a merge");
                 break;
             }
         }

@@ -1,7 +1,8 @@
 //! The public surface of the library, item by item, as a golden file: what changes shows in a diff.
 //!
-//! `CENTO_BLESS=1 cargo test -p cento --test it api` writes it anew. What is `doc(hidden)` is not of the
-//! surface: the other packages of the workspace use it, and it may change without notice.
+//! `CENTO_BLESS=1 cargo test -p cento --test it api` rewrites it. Items that are `doc(hidden)` are
+//! not of the surface: the other packages of the workspace use it, and it may change without
+//! notice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -68,7 +69,7 @@ fn used(tree: &UseTree, path: &str, found: &mut Vec<(String, String)>) {
             found.push((name.rename.to_string(), join(path, &name.ident.to_string())));
         }
         UseTree::Group(group) => group.items.iter().for_each(|tree| used(tree, path, found)),
-        UseTree::Glob(_) => panic!("{path}: a glob hides what is public"),
+        UseTree::Glob(_) => panic!("{path}: a glob hides public items"),
     }
 }
 
@@ -135,7 +136,7 @@ fn derives(attrs: &[Attribute]) -> BTreeSet<String> {
     names
 }
 
-/// What is public of an item of module `module`.
+/// Adds the public parts of an item of module `module`.
 fn describe(
     modules: &Modules,
     module: &str,
@@ -245,7 +246,7 @@ fn traits(shown: &str, derived: &BTreeSet<String>, lines: &mut BTreeSet<String>)
     }
 }
 
-/// The public items by the names under which they are seen; the second is that of those that are types,
+/// The public items by their public paths; the second is the number of those that are types,
 /// functions and constants, without fields, variants, methods and implementations.
 fn surface() -> (Vec<String>, usize) {
     let mut modules = Modules::new();

@@ -78,7 +78,7 @@ fn the_kit_is_what_its_generator_writes() {
     let (stored, written) = (stored(), KIT.files());
     assert!(stored.keys().eq(written.keys()), "files are missing or too many");
     for (name, bytes) in &written {
-        assert!(stored[name] == *bytes, "conformance/{name} is not what is written now");
+        assert!(stored[name] == *bytes, "conformance/{name} differs from the file written now");
     }
 }
 

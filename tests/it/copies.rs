@@ -21,7 +21,7 @@ fn text(words: &BTreeSet<u8>) -> String {
     words.iter().map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ")
 }
 
-/// An index of the documents, of which those in `removed` are deleted, in several segments.
+/// An index of the documents in several segments; those in `removed` are deleted.
 fn searcher(docs: &[Doc], removed: &BTreeSet<usize>) -> Searcher {
     let config = Config::new("kgram(k=1)", "words", false).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();

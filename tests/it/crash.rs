@@ -23,7 +23,7 @@ use cento::index::SignedDocument;
 use cento::index::{Config, Index, Training, Writer, WriterOptions};
 use cento::scheme::frequency::FrequencyTable;
 
-/// What is done to an index of this configuration.
+/// A sequence of operations on an index of this configuration.
 type Run = fn(&SimDirectory, fn() -> Config, &mut Story) -> Result<()>;
 
 /// What happens to an index.
@@ -139,11 +139,11 @@ enum Outcome {
     CommitUnderWay,
 }
 
-/// What is wrong, or what it is.
+/// The outcome, or the fault that was found.
 type Judgement = std::result::Result<Outcome, String>;
 
-/// Opens the index, creates it if it may not be there, adds a document and compacts. `found` learns what it
-/// held, and whether the document was acknowledged.
+/// Opens the index, creates it if it may not be there, adds a document and compacts. `found` gets
+/// the documents it held, and whether the document was acknowledged.
 fn reopen(
     directory: &SimDirectory,
     config: fn() -> Config,
@@ -166,7 +166,7 @@ fn reopen(
     }
     holds(&index, &model)?;
     *found = Some((model.clone(), false));
-    // It goes on from here, also when the fault left files that nobody knows.
+    // It goes on from here, also when the fault left stray files.
     let written = (|| {
         let mut writer = index.writer(WriterOptions::default())?;
         add(&mut writer, "after", &words(99, 30))?;
@@ -182,7 +182,7 @@ fn reopen(
     Ok(if is_new { Outcome::Created } else { outcome })
 }
 
-/// Judges what is in `directory`, and then what a power cut in the middle of that leaves.
+/// Judges the contents of `directory`, and then those that a power cut during that recovery leaves.
 fn judge(directory: &SimDirectory, scenario: &Scenario, story: &Story, seed: u64) -> Judgement {
     let second = directory.after_kill();
     directory.inject(Fault::PowerCut(usize::MAX));
@@ -298,7 +298,7 @@ fn assert_sound(fault: fn(usize) -> Fault, stride: usize) {
         let report = every_fault(scenario, SimDirectory::new, fault, stride);
         println!("{}, {:?}: {report}", scenario.name, fault(0));
         assert!(report.bad.is_empty(), "{:#?}", &report.bad[..report.bad.len().min(10)]);
-        assert!(report.points > 2, "{} points: it is not seen what is done", report.points);
+        assert!(report.points > 2, "{} points: too few to cover the story", report.points);
     }
 }
 

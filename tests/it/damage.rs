@@ -44,7 +44,7 @@ fn answers(path: &Path) -> cento::Result<String> {
     Ok(all)
 }
 
-/// The files of an index that hold what was committed.
+/// The files of an index that hold committed data.
 fn files(path: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(path)
         .unwrap()
@@ -246,7 +246,7 @@ fn a_forged_column_of_digests_finds_no_document_without_the_digest() {
 
 #[test]
 fn a_forged_column_of_digests_that_names_a_document_too_many_is_refused() {
-    // Whether that document had been deleted was looked up, beyond the end of what says so.
+    // The check of deletions read beyond the end of the delete bitset for that document.
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-//! The programs in examples/ do what they say.
+//! The programs in examples/ run and print the output that their heads promise.
 
 #[path = "../../examples/clusters_of_versions.rs"]
 mod clusters_of_versions;

@@ -1,4 +1,4 @@
-//! What lies at the path of an index is exchanged while a writer has it: nothing there is overwritten, and
+//! The directory of an index is exchanged under an open writer: nothing there is overwritten, and
 //! nothing is acknowledged that is not there.
 #![cfg(unix)]
 
@@ -19,12 +19,12 @@ use crate::common::{Model, add, assert_holds, config, contents, words};
 use cento::Error;
 use cento::index::{AddIndexesOptions, Index, Writer, WriterOptions};
 
-/// What happens to an index, and what it is called.
+/// A change to an index, with its name.
 type Exchange = (&'static str, fn(&Path));
 
 const LOCK: &str = ".tantivy-writer.lock";
 
-/// An index at `path` with `count` documents, of which the first is number `from`.
+/// An index at `path` with `count` documents; the first is number `from`.
 fn made(path: &Path, from: u64, count: u64) -> Model {
     let index = Index::create(path, config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
@@ -44,7 +44,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every file of a directory, but for locks, which whoever reads may create.
+/// Every file of a directory, except locks, which readers may create.
 fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = fs::read_dir(path).unwrap().flatten().map(|entry| entry.path());
     let entries = entries.filter(|path| path.extension().is_none_or(|end| end != "lock"));
@@ -161,7 +161,7 @@ fn a_lock_that_is_removed_lets_no_two_writers_acknowledge() {
     second.commit().unwrap();
     assert_refused(&mut first, true, "its lock `.tantivy-writer.lock` was removed or replaced");
     drop(first);
-    // What the first had cut off, or collects, is none of the second's.
+    // Files that the first had truncated, or collects, are not those of the second.
     let (id, text) = ("last".to_owned(), words(30, 60));
     add(&mut second, &id, &text).unwrap();
     model.insert(id, text);
@@ -210,7 +210,7 @@ fn no_list_names_a_file_that_is_gone_or_cut() {
         let mut signatures = signatures.filter(|path| path.extension().is_some_and(|e| e == "sig"));
         let signatures = signatures.next().unwrap();
         let before = fs::read(path.join("meta.json")).unwrap();
-        // Another file by that name, so that what is mapped stays whole.
+        // Another file by that name, so that the mapped one stays whole.
         let bytes = fs::read(&signatures).unwrap();
         fs::remove_file(&signatures).unwrap();
         if cut {
@@ -222,8 +222,8 @@ fn no_list_names_a_file_that_is_gone_or_cut() {
 }
 
 #[test]
-fn what_changes_no_index_keeps_nobody_from_writing() {
-    // A backup by links, new permissions and times, a file of somebody else's, a link to the index.
+fn a_change_beside_the_index_keeps_no_writer_from_writing() {
+    // A backup by links, new permissions and times, an unrelated file, a link to the index.
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
@@ -267,7 +267,7 @@ fn a_shard_that_was_exchanged_is_not_removed() {
     assert_holds(&Index::open(path("shard")).unwrap(), &other);
 }
 
-/// A directory in which something happens before the operation of this number.
+/// A directory that runs a closure before the operation of this number.
 #[derive(Clone)]
 struct Watched {
     inner: Box<dyn Directory>,

@@ -5,7 +5,7 @@ use cento::index::{Config, Document, Index, Snapshot, WriterOptions};
 use cento::search::{Goal, Query, Searcher};
 use cento::tantivy::directory::RamDirectory;
 
-/// An index of documents that have so many words of one text, and others of their own.
+/// An index of documents: each has a number of words of one text, and others of its own.
 fn index(shared: &[(&str, usize)]) -> Index {
     let config = Config::new("winnow(k=3,w=4)", "words", true).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();

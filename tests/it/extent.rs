@@ -1,4 +1,4 @@
-//! What does an answer say of the documents that it does not show?
+//! The part of an answer that describes the documents it does not show.
 
 use crate::common::words;
 use cento::Measure;
@@ -6,7 +6,7 @@ use cento::index::{Config, Document, Index, WriterOptions};
 use cento::search::{Goal, Query, Rank, Searcher};
 use cento::tantivy::directory::RamDirectory;
 
-/// Documents of which each has `shared[i]` words of one text, and others of its own.
+/// Documents: each has `shared[i]` words of one text, and others of its own.
 fn searcher(shared: &[usize]) -> (Searcher, String) {
     let config = Config::new("kgram(k=3)", "words", true).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
@@ -41,7 +41,7 @@ fn a_plain_answer_says_whether_there_are_more_and_how_many_if_it_saw_them_all() 
     let all_counted = query(10).min_resemblance(0.01);
     check(&searcher, &all_counted, (10, true, Some(12)));
     check(&searcher, &query(10).rank(Rank::Weight), (10, true, Some(12)));
-    // The stored document itself is none of its hits.
+    // The stored document itself is not among its hits.
     let like = |limit| Query::id("doc03").limit(limit);
     check(&searcher, &like(10), (10, true, None));
     check(&searcher, &like(11), (11, false, Some(11)));

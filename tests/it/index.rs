@@ -38,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Texts that share passages, of which some are short and one is empty of words.
+/// Texts that share passages; some are short and one has no words.
 fn text(number: u8) -> String {
     match number {
         0 => "only four words here".into(),
@@ -168,7 +168,7 @@ fn snapshots_share_the_segments_that_a_commit_left_as_they_were() {
     let shared = |view: &SegmentView| std::ptr::eq::<SegmentFiles>(&**view, &*before.segments()[0]);
     let found: Vec<bool> = after.segments().iter().map(shared).collect();
     assert_eq!(found.iter().filter(|&&is_shared| is_shared).count(), 1, "{found:?}");
-    // What has been removed since is live in the earlier one alone.
+    // Documents removed since are live in the earlier snapshot alone.
     assert_eq!((before.segments()[0].live_documents(), before.documents()), (2, 2));
     assert_eq!(crate::common::contents(&after).into_keys().collect::<Vec<_>>(), ["b", "c"]);
     // Another index in the process knows nothing of them.

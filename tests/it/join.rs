@@ -20,7 +20,7 @@ fn config() -> Config {
     Config::new("kgram(k=1)", "words", false).unwrap()
 }
 
-/// Documents of few words of which some are everywhere, in versions that differ by some words.
+/// Documents of few words, some of them frequent, in versions that differ by some words.
 fn text(seed: u64) -> String {
     let (family, version) = (seed / 4, seed % 4);
     let count = 4 + mix64(family) % 25;
@@ -44,7 +44,7 @@ fn world(seeds: std::ops::Range<u64>) -> (Searcher, Keys) {
     let mut held = Keys::new();
     for seed in seeds {
         let (id, text, series) = (format!("doc{seed}"), text(seed), mix64(seed) % 3);
-        // Series 0 is none.
+        // Series 0 means no series.
         let meta = if series == 0 { json!({}) } else { json!({ "of": { "series": series } }) };
         let document = Document::new(&id, &text).with_meta(meta.as_object().unwrap().clone());
         writer.add(document).unwrap();
@@ -424,7 +424,7 @@ proptest! {
         let is_edge = |a: &String, b: &String| {
             edges.contains_key(&(a.min(b).clone(), a.max(b).clone()))
         };
-        // By definition: the longest first, each takes who is like it and free.
+        // By definition: the longest first, each takes the free documents that are similar to it.
         let length = |id: &String| text(id[3..].parse().unwrap()).split(' ').count();
         let mut ids: Vec<&String> = held.keys().collect();
         ids.sort_by_key(|id| (std::cmp::Reverse(length(id)), (*id).clone()));

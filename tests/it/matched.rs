@@ -1,4 +1,4 @@
-//! Words of passages: which of them stand in the document, and which count for nobody?
+//! Words of passages: which of them the document has, and which are excluded from the count.
 
 use crate::common::words;
 use crate::passages::{compare, cut, index, passages};
@@ -7,7 +7,7 @@ use cento::join::pairs::{PairOptions, PairRank, best_pairs, pairs};
 use cento::search::{Query, Searcher, Subject};
 use cento::{Analyzer, Boilerplate, Comparison, PairPassage, Stop, Tokens, Unit};
 
-/// How much of a text its passages say stands in the other: tokens, of all tokens.
+/// The share of a text's tokens that its passages report as matched in the other.
 fn matched(found: impl Iterator<Item = u32>, text: &str) -> f64 {
     let mut tokens = Tokens::default();
     Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
@@ -35,7 +35,7 @@ fn a_passage_counts_the_words_that_stand_in_the_document() {
         let ranges = passage.matched_in_a();
         assert!(ranges.is_sorted_by(|a, b| a.1 < b.0));
         assert!(passage.a.0 <= ranges[0].0 && ranges[ranges.len() - 1].1 <= passage.a.1);
-        // Each stands in the document as it is here, within the passage.
+        // The document has each of them here, within the passage.
         let hit = cut(&document, passage.b);
         assert!(ranges.iter().all(|&range| hit.contains(cut(&query, range))), "{passage:?}");
     }
@@ -87,7 +87,7 @@ fn boilerplate_makes_no_passage_and_no_matched_word() {
     for analyzer in ["words", "avtor(language=en)"] {
         let (sheet, [honest, other]) = hand_ins();
         let config = Config::new("winnow(k=3,w=4)", analyzer, true).unwrap();
-        // Somebody took the answers of the other, and two words of their own.
+        // This submission has the other's answers, and two words of its own.
         let copied = other.replace(&words(20, 60), &format!("{} again twice", words(20, 60)));
         let searcher = index(config, &[("other", &other), ("copied", &copied)]);
         let searcher = without(searcher, &sheet);
@@ -156,7 +156,7 @@ fn is_run(passage: &PairPassage, [a, b]: [&str; 2]) -> bool {
 }
 
 const SUM: &str = "class Sum {
-    // Adds what is even.
+    // Adds even values.
     static int sum(int[] values) {
         int total = 0;
         for (int i = 0; i < values.length; i++) {
@@ -202,7 +202,7 @@ fn a_passage_of_programs_is_a_run_of_equal_tokens() {
     assert!(share(&independent) < 0.25, "{independent:?}");
     // Other names, another comment: all of it is a copy, but for the statement that was added.
     let renamed = SUM.replace("total", "result").replace("values", "numbers");
-    let renamed = renamed.replace("Adds what is even", "Mine");
+    let renamed = renamed.replace("Adds even values", "Mine");
     let copy = renamed.replace("return result", "assert result > 0; return result");
     let found = compare(&copy, SUM);
     assert_eq!(found.passages.len(), 2, "{found:?}");

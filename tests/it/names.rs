@@ -18,7 +18,7 @@ fn retired() -> Vec<(String, String)> {
     lines.map(pair).collect()
 }
 
-/// Where `name` stands in `text` as a whole word, if it does.
+/// The place of `name` in `text` as a whole word, if any.
 fn find(text: &str, name: &str) -> Option<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     text.match_indices(name).map(|(at, _)| at).find(|&at| {

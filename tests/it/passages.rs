@@ -97,7 +97,7 @@ fn unrelated_neighbours_are_not_merged() {
 
 #[test]
 fn copied_passages_remain_two_if_the_rewritten_one_around_them_is_refused() {
-    // One, two and three together are a rewritten passage, of which most is `long`, copied from
+    // One, two and three together are a rewritten passage that is mostly `long`, copied from
     // elsewhere: so that one is refused. One and two adjoin on both sides, in different orders.
     let [one, two, three] = [11, 12, 13].map(|seed| words(seed, 16));
     let long = words(14, 55);
@@ -191,7 +191,7 @@ fn a_phrase_that_is_chance_is_shown_only_if_it_is_asked_for() {
             assert_eq!((cut(&query, found.query), cut(&document, found.hit)), (&*phrase, &*phrase));
         }
     }
-    // Without texts it is all that can be said.
+    // Without texts the index knows no more than this.
     let bare = index(config().with_text(false).unwrap(), &[("d", &document)]);
     assert_eq!(bare.search(&all).unwrap().hits[0].passages.as_ref().map(Vec::len), Some(1));
     let long = |tokens| all.clone().min_passage(tokens);
@@ -260,7 +260,7 @@ fn the_passages_of_the_best_pairs_are_those_of_all() {
         assert!(pair.passages.as_ref().is_some_and(|passages| !passages.found.is_empty()));
         assert!(all.contains(pair), "{pair:?}");
     }
-    // Without texts there are none, however few pairs are shown.
+    // Without texts there are no passages, however few pairs are shown.
     let searcher = index(Config::new("kgram(k=5)", "words", false).unwrap(), &documents);
     assert!(
         best_pairs(&searcher, None, &options, (PairRank::Overlap, 3), &stop, &mut |_| {}).is_err()
@@ -317,7 +317,7 @@ fn all_of_a_short_text_is_a_passage_for_search_comparison_and_pairs() {
 
 #[test]
 fn a_text_is_short_if_all_of_its_words_are_few() {
-    // Of seven and of fourteen words, of which six and eleven are signed.
+    // Seven and fourteen words; six and eleven of them are signed.
     let config = || Config::new("kgram(k=2)", "avtor(language=en)", true).unwrap();
     let found = |query: &str, document: &str| {
         let searcher = index(config(), &[("d", document)]);
@@ -395,7 +395,7 @@ fn passages_are_looked_for_in_the_candidates_alone() {
         let one = best.rank(rank).min_passage(min_passage).verify(verify).limit(1).candidates(3);
         assert!(ids(&one).is_empty(), "{:?}", one.options.verify);
         assert_eq!(ids(&one.clone().candidates(4)), ["z"]);
-        // As many as hits are asked for are candidates.
+        // There are as many candidates as the limit of hits.
         assert_eq!(ids(&one.limit(4)), ["z"]);
     }
 }

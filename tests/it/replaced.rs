@@ -71,7 +71,7 @@ impl Naive {
         self.documents.iter().map(|(id, text, _)| (id.clone(), text.clone())).collect()
     }
 
-    /// Whether the live documents of each segment stand in the order in which they were added.
+    /// Whether the live documents of each segment are in the order of their addition.
     fn is_in_order(&self, snapshot: &Snapshot) -> bool {
         let number = |id: &str| self.documents.iter().find(|document| document.0 == id).unwrap().2;
         let live: Vec<_> = snapshot.live().collect();

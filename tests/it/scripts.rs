@@ -1,7 +1,7 @@
 //! Copies and passages with edits in eight languages, and texts of a few words.
 //!
-//! Texts, edits and queries are the same each time. The bounds are what was measured less 5 points;
-//! `cento-tools scripts` prints such figures.
+//! Texts, edits and queries are the same each time. The bounds are the measured shares less 5
+//! points; `cento-tools scripts` prints such figures.
 
 use crate::common::udhr::{Articles, CHANGES, Change, Found, Kind, LANGUAGES, Setting, ShortTexts};
 use cento::search::Rank;
@@ -80,7 +80,7 @@ fn the_scheme_for_reused_text_finds_more_edits_in_every_script() {
     );
 }
 
-/// What is found of short texts of each language.
+/// The hits for short texts of each language.
 fn short(scheme: &'static str, words: usize, change: Change) -> Vec<(&'static str, Found)> {
     let texts = ShortTexts::new(Setting { scheme, rank: Rank::Overlap }, words).unwrap();
     LANGUAGES

@@ -20,7 +20,7 @@ fn config() -> Config {
     Config::new("kgram(k=1)", "words", false).unwrap()
 }
 
-/// Words of which the first are in most documents and the last in few.
+/// Words; the first are in most documents and the last in few.
 fn text(seed: u64, count: u64) -> String {
     let word = |i: u64| {
         let drawn = mix64(mix64(seed) ^ i);
@@ -154,7 +154,7 @@ fn found(hits: &[Hit]) -> Vec<(String, u32)> {
     hits.iter().map(|hit| (hit.id.clone(), hit.overlap)).collect()
 }
 
-/// What the answer says of what is not shown, if `all` documents meet its query.
+/// Checks what the answer reports of hits that it does not show, if `all` documents meet its query.
 fn check_extent(answer: &Answer, all: usize) -> Result<(), TestCaseError> {
     prop_assert_eq!(answer.more, all > answer.hits.len());
     prop_assert!(answer.total.is_none_or(|total| total == all as u64));

@@ -1,4 +1,4 @@
-//! A segment against a model: what is written is found again, also after a merge.
+//! A segment against a model: written documents are found again, also after a merge.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,8 +23,8 @@ fn header(documents: usize) -> Header {
     Header { key_bits: KEY_BITS, documents: documents as u32, config: 7, signatures: true }
 }
 
-/// The id of a document and the digest of its text, made of what it has. Many ids begin alike, some of them
-/// within a letter.
+/// The id of a document and the digest of its text, derived from its fields. Many ids begin alike,
+/// some of them within a letter.
 fn identity((tokens, signature): &Doc) -> (String, Digest) {
     let number = signature.iter().fold(u64::from(*tokens), |sum, f| mix64(sum ^ f.key));
     let letters = ["\u{e4}", "\u{e9}", "a", ""][number as usize % 4];
@@ -65,7 +65,7 @@ fn merged(sources: &[MergeSource<'_>], documents: usize, threads: usize) -> Vec<
     assert_eq!(
         done.get(),
         counts.postings + counts.occurrences,
-        "what has been written is reported"
+        "the report counts the written lists"
     );
     if sources.iter().all(|source| source.alive.is_none()) {
         assert_eq!(done.get(), merge_work(sources));
@@ -126,7 +126,7 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
     assert!(reader.document(docs.len() as u32).is_err());
 }
 
-/// Asserts that many keys looked up at once, and lists probed, give what they give alone.
+/// Asserts that keys looked up together, and lists probed, give the results of single look-ups.
 fn check_together(reader: &SegmentReader, expected: &BTreeMap<u64, BTreeSet<u32>>) {
     let near = |key: &u64| [key.saturating_sub(1), *key, key.saturating_add(1)];
     let keys: Vec<u64> =
@@ -149,7 +149,7 @@ fn check_together(reader: &SegmentReader, expected: &BTreeMap<u64, BTreeSet<u32>
     assert!(terms.into_iter().eq(expected.iter().map(|(&key, docs)| (key, docs.len() as u32))));
 }
 
-/// Keys of which few are shared by many documents and most by none.
+/// Keys; many documents share a few of them, and no two documents share most.
 fn key(key_bits: u8) -> impl Strategy<Value = u64> {
     let mask = u64::MAX >> (64 - key_bits);
     prop_oneof![
@@ -360,7 +360,8 @@ fn a_damaged_byte_is_an_error_or_harmless() {
 #[test]
 fn documents_are_found_by_their_digests() {
     let high = |low: u64| low % 3;
-    // Spread, twice each, all the same, the first and the last there are, and alike in what they are found by.
+    // Spread, twice each, all the same, the first and the last that exist, and alike in the bits
+    // that are searched.
     let lows: [fn(u64) -> u64; 6] =
         [mix64, |i| mix64(i / 2), |_| 7, |i| i, |i| u64::from(u32::MAX) - i, |i| i << 32 | 5];
     for low in lows {

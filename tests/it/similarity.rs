@@ -1,4 +1,5 @@
-//! Thresholds are those of the texts: every conclusion is compared with what the texts' own runs of words say.
+//! Thresholds are those of the texts: every conclusion is compared with the runs of words that the
+//! texts have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -168,7 +169,7 @@ fn pairs_are_those_whose_texts_are_alike() {
                     let alike = others.filter(|(_, other)| truth(text, other, k).0 >= least);
                     expected.extend(alike.map(|(b, _)| (a.clone(), b.clone())));
                 }
-                // Bands of MinHash find what they find.
+                // Bands of MinHash find approximate candidates.
                 match scheme.starts_with("minhash") {
                     true => assert!(found.is_subset(&expected), "{scheme} {least}"),
                     false => assert_eq!(found, expected, "{scheme} {least}"),
@@ -211,7 +212,7 @@ fn members_of_a_cluster_are_like_its_representative() {
             if scheme.starts_with("minhash") {
                 continue;
             }
-            // The oldest represents, whoever is similar to it and in no cluster yet joins it.
+            // The oldest represents; each free document that is similar to it joins its cluster.
             let (mut taken, mut stars) = (BTreeSet::new(), BTreeSet::new());
             for (a, text) in &texts {
                 if !taken.insert(a) {

@@ -132,7 +132,7 @@ fn the_library_knows_no_programs() {
     let manifest = manifest.unwrap();
     let (_, rest) = manifest.split_once("\n[dependencies]\n").unwrap();
     let (dependencies, _) = rest.split_once("\n[dev-dependencies]\n").unwrap();
-    // The arguments of options are for the command alone: nobody else has the feature.
+    // The arguments of options are for the command alone: no other crate has the feature.
     assert!(dependencies.contains("\nclap = { workspace = true, optional = true }\n"));
     let (_, features) = manifest.split_once("\n[features]\n").unwrap();
     let with_clap: Vec<&str> = features

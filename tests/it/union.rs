@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::common::words;
 
-/// Texts of which many share passages, and one passage is in all of them.
+/// Texts that often share passages; one passage is in all of them.
 fn collection() -> Vec<Document> {
     let document = |i: u64| {
         let text = format!("{} {} {}", words(i % 7, 40), words(1000 + i, 30), words(77, 30));

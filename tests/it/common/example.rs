@@ -40,7 +40,7 @@ pub fn golden() -> Vec<u8> {
     write(header, &documents)
 }
 
-/// The id of a document and the digest of its text, made of what it has.
+/// The id of a document and the digest of its text, derived from its tokens and its signature.
 pub fn identity(tokens: u32, signature: &[(u64, u32)]) -> (String, Digest) {
     let sum = signature.iter().map(|pair| pair.0).fold(u64::from(tokens), u64::wrapping_add);
     let letter = ["o", "o", "o", "\u{f6}", "\u{f8}"][sum as usize % 5];

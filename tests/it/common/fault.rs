@@ -30,7 +30,7 @@ pub fn poison_at(poisoned: Point) -> Faults {
     })
 }
 
-/// Makes what has been committed impossible to open, as long as the flag is set.
+/// Makes committed files impossible to open while the flag is set.
 pub fn unopenable(panics: bool) -> (Arc<AtomicBool>, Faults) {
     let flag = Arc::new(AtomicBool::new(false));
     let is_set = flag.clone();

@@ -53,7 +53,7 @@ pub fn assert_holds(index: &Index, model: &Model) {
     holds(index, model).unwrap_or_else(|what| panic!("{what}"));
 }
 
-/// Whether the index holds exactly the documents of the model, and is sound; else what is wrong.
+/// Checks that the index holds exactly the documents of the model, and is sound.
 pub fn holds(index: &Index, model: &Model) -> Result<(), String> {
     let snapshot = index.snapshot().map_err(|e| e.to_string())?;
     if &contents(&snapshot) != model {

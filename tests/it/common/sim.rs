@@ -1,9 +1,9 @@
-//! A directory that loses what was not synced, and fails when it is told to.
+//! A directory that loses unsynced data and fails on request.
 //!
-//! It keeps what a running process sees apart from what would survive a power cut. After one, of
-//! every file that was not synced any subset of what was written is there, and its size is that of
-//! any of them; changes of names since the last sync of the directory have happened or not, each
-//! for itself.
+//! It keeps two states apart: the one that a running process sees, and the one that survives a
+//! power cut. After a power cut, any subset of the unsynced writes to a file is there, and its size
+//! is that after any of them; each change of a name since the last sync of the directory has
+//! happened or not, independently.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -18,7 +18,7 @@ use tantivy::directory::{
     WatchCallback, WatchHandle, WritePtr,
 };
 
-/// What goes wrong, and at which operation, counted from 0.
+/// A fault, with the number of the operation that it hits, counted from 0.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
     /// This operation and all after it fail.
@@ -27,8 +27,7 @@ pub enum Fault {
     NoSpace(usize),
     /// This write fails.
     WriteError(usize),
-    /// This sync of a file or of the directory fails, and what it was to save is not saved by a
-    /// later one.
+    /// This sync of a file or of the directory fails, and no later sync saves its data.
     SyncError(usize),
 }
 
@@ -152,7 +151,7 @@ impl SimDirectory {
         self.lock().deleted_too_early.clone()
     }
 
-    /// What is there when the process is killed and the system goes on.
+    /// The directory after the process is killed and the system goes on.
     pub fn after_kill(&self) -> SimDirectory {
         let state = self.lock();
         let (names, durable) = (state.names.clone(), state.durable.clone());
@@ -191,7 +190,7 @@ impl SimDirectory {
 }
 
 impl File {
-    /// What is left: any subset of the writes that were not synced, and any of the sizes.
+    /// The file after a power cut: any subset of the unsynced writes, and any of the sizes.
     fn after_power_cut(&self, draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
         if self.unsynced.is_empty() {
             return self.bytes.clone();

@@ -1,8 +1,8 @@
-//! What does cento find of edited copies in scripts of the world, and of texts of a few words?
+//! Recall of edited copies in the scripts of the world, and of texts of a few words.
 //!
-//! The text is the Universal Declaration of Human Rights (tests/data/udhr). Edits are made to words:
-//! what stands between spaces or, where a script has none between words, runs of about the mean
-//! length of a word. `cento-tools scripts` prints the figures; tests/it/scripts.rs holds them.
+//! The text is the Universal Declaration of Human Rights (tests/data/udhr). Edits are made to
+//! words: the text between spaces or, in a script without spaces between words, runs of about the
+//! mean length of a word. `cento-tools scripts` prints the figures; tests/it/scripts.rs holds them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -72,7 +72,7 @@ impl Language {
         self.text.trim_end().split("\n\n").collect()
     }
 
-    /// The words of a text, each with what follows it up to the next: together they are the text.
+    /// The words of a text, each with the text up to the next word: together they are the text.
     fn words<'a>(&self, text: &'a str) -> Vec<&'a str> {
         let mut words = Vec::new();
         let (mut start, mut letters, mut has_ended) = (0, 0, false);
@@ -96,8 +96,8 @@ impl Language {
         words
     }
 
-    /// The words with edits to about so many in a hundred: as many are deleted as are replaced by
-    /// other words of the declaration and as change places with the next.
+    /// The words with edits to about `percent` in a hundred: a third are deleted, a third replaced
+    /// by other words of the declaration, and a third change places with the next.
     fn edit(&self, words: &[&str], percent: u32, rng: &mut Rng) -> String {
         let others = self.words(self.text);
         let (mut edited, mut at) = (String::new(), 0);
@@ -132,7 +132,7 @@ pub struct Setting {
     pub rank: Rank,
 }
 
-/// What is searched for.
+/// The kind of text that a query is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A whole article.
@@ -141,12 +141,12 @@ pub enum Kind {
     Passage,
 }
 
-/// The queries of one language, kind and share of edits, and what is found.
+/// The queries of one language, kind and share of edits, and their hits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Found {
     /// The queries.
     pub queries: usize,
-    /// Those of which the best hit is the text that the query was made from.
+    /// Queries whose best hit is the text that they were made from.
     pub first: usize,
     /// The other hits that contain at least [`CONTAINMENT`] of the query, of all queries.
     pub others: usize,
@@ -178,7 +178,7 @@ impl Found {
 /// A hit that contains less of a short text says nothing.
 pub const CONTAINMENT: f64 = 0.3;
 
-/// One in so many articles is not in the index, but surrounds passages.
+/// One in `HOST_EVERY` articles is not in the index, but surrounds passages.
 const HOST_EVERY: usize = 3;
 
 /// The words of a passage.
@@ -208,7 +208,7 @@ impl Articles {
         Ok(Articles { searcher: index(setting.scheme, &documents)?, rank: setting.rank })
     }
 
-    /// Searches for edited articles, or edited passages of them, each article so many times.
+    /// Searches for edited articles, or edited passages of them, several times for each article.
     ///
     /// # Errors
     /// When a search fails.
@@ -311,7 +311,7 @@ pub struct ShortTexts {
 }
 
 impl ShortTexts {
-    /// Makes an index of texts of so many words.
+    /// Makes an index of texts of `words` words each.
     ///
     /// # Errors
     /// When the scheme cannot be used.

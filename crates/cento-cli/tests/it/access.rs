@@ -1,4 +1,4 @@
-//! Who may open an index, and what an attempt that was cut off leaves.
+//! Access to an index without permission to write it, and after an interrupted attempt to open it.
 
 use std::fs;
 #[cfg(unix)]
@@ -12,17 +12,18 @@ use crate::common::{add, assert_holds, config, words};
 use cento::Error;
 use cento::index::{Config, Index, WriterOptions};
 
-/// The user `nobody`, who owns nothing.
+/// The user id of an account that owns nothing.
 #[cfg(unix)]
 const NOBODY: u32 = 65534;
 
-/// Runs cento in `dir` as somebody who may read everything there and write nothing.
+/// Runs cento in `dir` as a user with permission to read everything there and to write nothing.
 #[cfg(unix)]
 fn run_as_reader(dir: &Dir, args: &[&str]) -> Run {
     as_reader(dir, args, |mut command| command.output().unwrap().into())
 }
 
-/// Does `run` with cento in `dir`, to be run as somebody who may read everything there and write nothing.
+/// Passes `run` a command that runs cento in `dir` as a user with permission to read and not to
+/// write.
 #[cfg(unix)]
 fn as_reader<T>(dir: &Dir, args: &[&str], run: impl FnOnce(Command) -> T) -> T {
     use std::os::unix::fs::PermissionsExt;
@@ -124,7 +125,7 @@ fn who_may_not_write_can_serve_and_sees_what_others_commit() {
     }
     let found = service.post("/v1/search", &format!("{{\"text\": \"{}\"}}", words(1, 60)));
     assert!(found.status == 200 && found.body.contains("\"a.txt\""), "{found:?}");
-    // As of one index, whose path is nobody's business.
+    // Like that of one index, whose path is not shown.
     assert!(!found.body.contains("rfc.idx"), "{found:?}");
     assert_eq!(files(), before);
     // It holds no lock: another process writes.

@@ -55,7 +55,7 @@ impl Browser {
                 line.contains("started successfully on port").then(|| port.unwrap().to_owned())
             })
             .expect("chromedriver says where it listens");
-        // Nobody else reads what it says.
+        // Drains the rest of its output, which is unused.
         std::thread::spawn(move || told.for_each(drop));
         let profile = tempfile::tempdir().unwrap();
         let arguments = [
@@ -183,7 +183,7 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
     assert_eq!(browser.wait_for(&marked.replace("SIDE", "hit")), json!(passage));
     let all = browser.run("return document.querySelector('.side.query .text').textContent");
     assert_eq!(all, json!(text));
-    // The report of what is shown is saved.
+    // The report of the shown text is saved.
     browser.click("#search-report");
     browser.wait_for(
         "return document.getElementById('search-status').textContent.startsWith('The report has been saved')",
@@ -294,12 +294,12 @@ fn files_are_compared_and_registered_and_verified() {
     assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
     // Registered with the personal identification string, under names that have it.
     browser.click("#tab-registry");
-    browser.type_into("#register-person", "nobody-guesses-this");
+    browser.type_into("#register-person", "an-unguessable-secret");
     browser.type_into("#register-name", "essays");
     browser.type_into("#register-files", &paths[0]);
     browser.click("#register-run");
     browser.wait_for("return document.querySelectorAll('#register-ids li').length === 1");
-    let id = "one | essays | nobody-guesses-this";
+    let id = "one | essays | an-unguessable-secret";
     assert_eq!(service.client().document(id).unwrap().text, None);
     browser.type_into("#verify-choose", &paths[1]);
     browser.click("#verify-run");

@@ -8,7 +8,7 @@ use crate::common::service::Service;
 use crate::common::{words, zip};
 use cento_client::api::{Commit, FileBody};
 
-/// A record that is a document, or is none for a reason.
+/// A record that is a document, or that is refused for a reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Good,
@@ -28,7 +28,7 @@ impl Kind {
         }
     }
 
-    /// The same as a file.
+    /// The record as a file.
     fn file(self, number: usize) -> Vec<u8> {
         match self {
             Kind::Good => words(number as u64, 60).into_bytes(),

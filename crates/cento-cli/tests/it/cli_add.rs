@@ -163,7 +163,7 @@ fn a_limit_of_records_that_the_memory_cannot_hold_is_refused() {
     assert_eq!(run.status, 2);
     assert!(run.err.contains("--max-record-bytes is at most an eighth of --memory"), "{}", run.err);
     assert!(!dir.path("idx").exists());
-    // And so much is what it is by itself.
+    // That is the default too.
     let run = dir.run(&["add", "idx", "long.jsonl", "--memory", "64MiB"]);
     assert!(run.err.contains("long.jsonl:1: longer than 8388608 bytes"), "{}", run.err);
 }

@@ -13,7 +13,7 @@ pub fn jsons(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Versions `a1` to `a3` of one text, of which the last ones have little in common, `b` with a
+/// Versions `a1` to `a3` of one text, the last ones with little in common, `b` with a
 /// passage of it, `c` with nothing.
 fn versions() -> Dir {
     let dir = Dir::new();
@@ -172,7 +172,7 @@ fn pairs_are_resumed_where_they_were_interrupted() {
     let other = [&out[..], &["--resume", "--min-overlap", "3"]].concat();
     let refused = dir.run(&other);
     assert!(refused.status == 2 && refused.err.contains("other options"), "{}", refused.err);
-    // What was written after the last checkpoint is written again.
+    // Output after the last checkpoint is written again.
     let mut file = fs::File::options().append(true).open(dir.path("out")).unwrap();
     file.write_all(b"{\"a\":").unwrap();
     let resumed = dir.run(&[&out[..], &["--resume"]].concat());
@@ -272,7 +272,7 @@ fn pairs_that_were_cut_off_before_their_first_checkpoint_begin_again() {
         assert_eq!(run.status, 0, "{}", run.err);
         assert!(fs::read(dir.path("out")).unwrap() == whole);
         assert!(!dir.path("out.checkpoint").exists());
-        // What was written to the end is neither overwritten nor gone on with.
+        // A complete output is neither overwritten nor continued.
         assert_eq!(dir.run(again).status, 2);
         assert!(fs::read(dir.path("out")).unwrap() == whole);
     }
@@ -383,7 +383,7 @@ fn copies_of_which_every_fingerprint_is_stopped_are_found_and_what_was_stopped_i
         (&statistics["stopped"]["max_df"], &statistics["stopped"]["documents"]),
         (&json!(5), &json!(12))
     );
-    // Nothing is told if nothing is stopped, and then all pairs are found.
+    // A run that is not stopped reports nothing, and finds all pairs.
     let all = dir.run(&["pairs", "idx"]);
     assert!(all.err.contains("67 pairs") && !all.err.contains("stopped"), "{}", all.err);
 }
@@ -442,7 +442,7 @@ fn what_a_collection_repeats_is_told() {
     assert!(notice.contains(text) && text.split(' ').count() > 40, "{text}");
     let human = dir.run(&["boilerplate", "idx"]);
     assert!(human.out.contains("in 9 documents"), "{}", human.out);
-    // What it writes is boilerplate for other verbs.
+    // Its output is boilerplate for other verbs.
     let pairs = |more: &[&str]| {
         let least = ["pairs", "idx", "--min-containment", "0.25", "--format", "json"];
         let run = dir.run(&[&least, more].concat());

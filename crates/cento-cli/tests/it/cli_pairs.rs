@@ -1,4 +1,4 @@
-//! The real binary: pairs of files, and what is a file and what an index.
+//! The real binary: pairs of files, and which arguments are files and which are indexes.
 
 use std::fs;
 use std::io::Write;
@@ -160,7 +160,7 @@ fn directories_are_compared_as_submissions() {
 
 #[test]
 fn a_copy_stands_out_from_its_collection() {
-    // Usual solutions that are alike, and another of which there are two.
+    // Usual solutions that are alike, and two copies of an unusual one.
     let dir = Dir::new();
     let usual = words(1, 150);
     for number in 0..9 {
@@ -185,7 +185,7 @@ fn a_copy_stands_out_from_its_collection() {
     assert_eq!(pairs[0]["margin"], standing["margin"]);
     let args = ["pairs", "idx", "--rank", "margin", "--limit", "1", "--format", "json"];
     assert_eq!(jsons(&dir.run(&args).out)[0], pairs[0]);
-    assert_eq!(pairs[0].get("too_short"), None, "that is said of programs");
+    assert_eq!(pairs[0].get("too_short"), None, "the field is for programs only");
     dir.json(&["remove", "idx", "in/0.txt", "in/1.txt", "in/2.txt", "in/3.txt"]);
     let run = dir.run(&["pairs", "idx", "--min-margin", "0.4"]);
     assert!(run.status == 2 && run.err.contains("not as many documents"), "{}", run.err);

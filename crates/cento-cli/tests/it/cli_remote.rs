@@ -69,7 +69,7 @@ fn who_was_outrun_is_told_and_loses_nothing() {
     let run = dir.run(&["pull", "store", "b"]);
     assert_eq!(run.status, 2);
     assert!(run.err.contains("not pushed") && run.err.contains("--force"), "{}", run.err);
-    // What it has is merged to the newest.
+    // Its documents are merged into the newest.
     dir.json(&["pull", "store", "c"]);
     dir.json(&["merge", "c", "b", "--on-conflict", "later"]);
     assert_eq!(dir.json(&["push", "c", "store"])["manifest"], 3);

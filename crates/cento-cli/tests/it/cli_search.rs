@@ -28,8 +28,8 @@ fn passages_are_shown_when_they_are_asked_for() {
     let (dir, query) = stitched();
     let plain = dir.json(&["search", "idx", "--text", &query]);
     let global = plain["query"]["global"].as_f64().unwrap();
-    assert!(global > 0.7 && global < 1.0, "the words between are nobody's");
-    // `part` is within `one`, of which it is a part.
+    assert!(global > 0.7 && global < 1.0, "the words between are in no document");
+    // `part` is within `one`, a part of it.
     assert!(
         dir.json(&["search", "idx", "--id", "part"])["query"]["global"].as_f64().unwrap() > 0.9
     );
@@ -445,7 +445,7 @@ fn a_bad_record_of_many_queries_costs_only_itself() {
     // The first of a kind are named, and the others counted.
     assert_eq!(ran.err.lines().filter(|line| line.starts_with("cento: q.jsonl:")).count(), 11);
     assert!(ran.err.contains("and 30 more of this kind: "), "{}", ran.err);
-    // What is wrong with all of them is said once.
+    // A mistake common to all queries is reported once.
     let ran = dir.run(&["search", "idx", "q.jsonl", "--filter", "no such (filter"]);
     assert!(ran.status == 2 && ran.err.lines().count() == 1, "{}", ran.err);
 }
@@ -490,7 +490,7 @@ fn a_query_may_have_any_name() {
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer["hits"][0]["resemblance"], 1.0, "{name:?}");
     }
-    // The same of records, whose ids may be anything.
+    // So are records, whose ids may be anything.
     for id in ["\"x\\ny\"", &format!("\"{}\"", "x".repeat(2000)), "[1]", "\"\""] {
         let line = format!("{{\"id\":{id},\"text\":{}}}", serde_json::json!(text));
         dir.write("q.jsonl", line);

@@ -61,7 +61,7 @@ fn retraining_signs_everything_again() {
     dir.json(&["add", "idx", "more.jsonl"]);
     let before = fs::read(dir.path("idx/frequencies.cento")).unwrap();
     let hits = dir.json(&search)["hits"].as_array().unwrap().len();
-    // What a crash left behind is in nobody's way.
+    // Files that a crash left behind disturb nothing.
     fs::create_dir(dir.path(".idx.retrain")).unwrap();
     dir.json(&["compact", "idx", "--retrain"]);
     assert!(!dir.path(".idx.retrain").exists());
@@ -70,7 +70,7 @@ fn retraining_signs_everything_again() {
     let answer = dir.json(&search);
     assert_eq!(answer["hits"].as_array().unwrap().len(), hits);
     assert_eq!(answer["hits"][0]["containment_of_query"], 1.0);
-    // The same as if it had been made with the new table from the beginning.
+    // Equal to an index made with the new table from the beginning.
     fs::copy(dir.path("idx/frequencies.cento"), dir.path("new")).unwrap();
     let created = dir.run(&[&["create", "other", "--frequencies", "new"], &SCHEME[..]].concat());
     assert_eq!(created.status, 0, "{}", created.err);
@@ -129,7 +129,7 @@ fn whoever_has_the_old_index_open_is_told_to_open_it_again() {
     assert!(refused.status == 2 && refused.err.contains("notes.txt"), "{}", refused.err);
     fs::remove_file(dir.path("idx/notes.txt")).unwrap();
     dir.json(&["compact", "idx", "--retrain"]);
-    // What was seen stays to be seen.
+    // A snapshot keeps its view.
     let address = snapshot.find("c").unwrap().unwrap();
     assert_eq!(snapshot.document(address).unwrap().text.unwrap(), words(3, 100));
     for error in [old.snapshot().err().unwrap(), old.writer(Default::default()).err().unwrap()] {

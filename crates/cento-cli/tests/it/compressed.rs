@@ -1,4 +1,5 @@
-//! Compressed files as they are found: padded, cut off, named as what they are not, with large windows.
+//! Compressed files as people have them: padded, cut off, with misleading names, with large
+//! windows.
 
 use std::io::Write;
 
@@ -17,7 +18,7 @@ fn records(from: u64, to: u64) -> String {
     (from..to).map(|n| line(&format!("d{n}"), &words(n, 40), json!({}))).collect()
 }
 
-/// Adds a file, and expects so many documents, this exit status, and these words.
+/// Adds a file, and expects this number of documents, this exit status, and these words.
 #[track_caller]
 fn check(name: &str, bytes: &[u8], added: u64, status: i32, said: &str) {
     let dir = Dir::new();
@@ -37,7 +38,7 @@ fn zero_padding_is_ignored_and_other_bytes_behind_a_member_are_an_error() {
         two.len()
     );
     check("a.jsonl.gz", &[&two[..], b"garbage"].concat(), 5, 2, &named);
-    // A text is whole, or it is none.
+    // A text is taken whole or not at all.
     let text = gzip(words(1, 60).as_bytes());
     check("a.txt.gz", &[&text[..], &[0; 512]].concat(), 1, 0, "");
     check("a.txt.gz", &[&text[..], b"garbage"].concat(), 0, 2, "is neither gzip nor zero padding");
@@ -52,7 +53,7 @@ fn what_is_named_as_compressed_and_is_not_is_read_by_its_first_bytes() {
         check(&format!("a.txt.{ending}"), words(1, 60).as_bytes(), 1, 0, "");
         let csv = format!("id,text\n1,{}\n2,{}\n", words(1, 40), words(2, 40));
         check(&format!("a.csv.{ending}"), csv.as_bytes(), 2, 0, "");
-        // Neither is what it is named.
+        // The names of both files are wrong.
         let said = "data and is not; it is binary";
         check(&format!("a.txt.{ending}"), b"\x1e\x8a\x08\0\0\0\0\0", 0, 2, said);
         check(&format!("a.txt.{ending}"), b"", 0, 2, "left out: it is empty");

@@ -38,7 +38,7 @@ fn what_reads_documents_is_confined() {
     let mut input = worker.stdin.take().unwrap();
     let mut output = worker.stdout.take().unwrap();
     let request = |bytes: &[u8]| [&(bytes.len() as u64).to_le_bytes(), bytes].concat();
-    // Documents of each parser, so that what these ask of the system is asked.
+    // Documents of each parser, so that all of its system calls are made.
     for bytes in [
         super::documents::docx("some words"),
         super::documents::pdf(&["some words"]),
@@ -72,7 +72,7 @@ fn what_reads_tables_is_confined() {
     let mut kind = [9];
     output.read_exact(&mut kind).unwrap();
     assert_eq!(kind, [0]);
-    // It may have ended, and waits to be asked how: the system still says what it was.
+    // It may have ended but is not yet waited for: the system still knows its state.
     check_is_confined(&worker);
     output.read_to_end(&mut Vec::new()).unwrap();
     assert!(worker.wait().unwrap().success());

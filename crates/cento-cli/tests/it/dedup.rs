@@ -161,7 +161,7 @@ fn a_run_that_was_killed_goes_on_to_the_same_end() {
     dir.json(&["check", "b"]);
     let documents = |index| dir.json(&["stats", index, "--quick"])["documents"].clone();
     assert_eq!(documents("a"), documents("b"));
-    // What has ended is not gone on with, and what was written is not overwritten.
+    // A finished run is not continued, and its output is not overwritten.
     let again = dir.run(&args);
     assert_eq!(again.status, 2);
     assert!(again.err.contains("the file exists already"), "{}", again.err);
@@ -219,7 +219,7 @@ fn what_is_resumed_is_the_same_run() {
     dir.write("in.jsonl", jsonl(&documents[..50]));
     check(&resume, "resume with the same");
     dir.write("in.jsonl", jsonl(&documents));
-    // What was written is gone.
+    // The output is gone.
     fs::rename(dir.path("out"), dir.path("away")).unwrap();
     check(&resume, "out");
     fs::rename(dir.path("away"), dir.path("out")).unwrap();

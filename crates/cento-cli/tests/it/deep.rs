@@ -23,7 +23,7 @@ fn tokens_of(analyzer: &str, text: String) -> usize {
     })
 }
 
-/// What programs are nested by: what opens a level, what is in the middle, and what closes a level.
+/// Nested structures: the opening of a level, the middle, and the end of a level.
 const NESTS: &[[&str; 3]] = &[
     ["(", "x", ")"],
     ["(a)", "x;", ""],
@@ -148,7 +148,7 @@ fn deep_records_are_refused_and_the_deepest_that_are_not_are_added() {
         on_a_small_stack(move || parse_record(json.as_bytes(), &options))
     };
     assert!(parse(&nested(40_000), "1").unwrap_err().to_string().contains("recursion limit"));
-    // What is passed over takes no stack.
+    // Skipped values take no stack.
     assert!(parse("{}", &nested(100_000)).is_ok());
     let document = parse(&nested(120), "1").unwrap();
     on_a_small_stack(move || {

@@ -1,4 +1,4 @@
-//! Documents in the forms in which people hand them in: the same passage is found in each.
+//! Documents in the forms that people hand in: the same passage is found in each.
 
 use std::io::Write;
 
@@ -41,7 +41,7 @@ pub fn docx(text: &str) -> Vec<u8> {
     ])
 }
 
-/// A presentation, of which the slides say these texts.
+/// A presentation whose slides have these texts.
 fn pptx(texts: &[&str]) -> Vec<u8> {
     let p = "http://schemas.openxmlformats.org/presentationml/2006/main";
     let a = "http://schemas.openxmlformats.org/drawingml/2006/main";
@@ -119,7 +119,7 @@ fn epub(text: &str) -> Vec<u8> {
     ])
 }
 
-/// A PDF, of which the pages say these texts. No stream is compressed; `filter` may say otherwise.
+/// A PDF whose pages have these texts. No stream is compressed; `filter` may say otherwise.
 fn pdf_with(pages: &[Vec<u8>], filter: &str) -> Vec<u8> {
     let mut out = b"%PDF-1.4\n".to_vec();
     let mut offsets = Vec::new();
@@ -201,7 +201,7 @@ fn folder() -> (Dir, Vec<String>) {
         ("f.pptx", pptx(&[&words(9, 20), &text])),
         ("g.odp", odp(&[&words(9, 20), &text])),
         ("h.html", html(&text).into_bytes()),
-        // What they are called is not what they are.
+        // Their names do not fit their contents.
         ("i.doc", format!("{{\\rtf1\\ansi {text}\\par}}").into_bytes()),
         ("j.txt", docx(&text)),
         ("k", pdf(&[&text])),
@@ -300,7 +300,7 @@ fn fails(dir: &Dir, name: &str, bytes: &[u8], why: &str) -> Run {
     assert_eq!(report["unread_files"][0]["path"], name);
     let reason = report["unread_files"][0]["reason"].as_str().unwrap();
     assert!(reason.contains(why) && run.err.contains(why), "{name}: {reason}");
-    // And nothing is compared with what is no text.
+    // And nothing is compared with a binary file.
     let compared = dir.run(&["compare", name, "a.txt"]);
     assert_eq!((compared.status, compared.out.as_str()), (2, ""), "{name}");
     assert!(compared.err.contains(why), "{name}: {}", compared.err);
@@ -338,7 +338,8 @@ fn what_cannot_be_extracted_is_named_with_the_reason() {
     assert_eq!(dir.run(&["dedup", "sheet.xlsx", "a.txt", "--strict", "--out", "o"]).status, 3);
 }
 
-/// A deflated stream of so many MiB of spaces, in some kilobytes: the same block again and again.
+/// A deflated stream of `mebibytes` MiB of spaces, in some kilobytes: the same block again and
+/// again.
 #[cfg(target_os = "linux")]
 fn bomb(mebibytes: usize) -> Vec<u8> {
     let mut packed = flate2::Compress::new(flate2::Compression::best(), true);
@@ -348,7 +349,7 @@ fn bomb(mebibytes: usize) -> Vec<u8> {
         packed.compress_vec(&spaces, &mut out, flate2::FlushCompress::Sync).unwrap();
         out
     };
-    // What follows the first block refers to what is before it, and so does what follows that.
+    // The second block refers to bytes before it, and so do its repetitions.
     let (first, second) = (block(), block());
     [first, second.repeat(mebibytes - 1)].concat()
 }

@@ -12,7 +12,7 @@ fn lines(run: &Run) -> Vec<Value> {
     run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Documents in several segments, of which one is removed and one replaced.
+/// Documents in several segments; one is removed and one replaced.
 fn index() -> Dir {
     let dir = Dir::new();
     for (id, seed) in [("a", 1), ("b", 2), ("c", 3), ("b", 4)] {

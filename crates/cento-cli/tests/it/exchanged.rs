@@ -64,7 +64,7 @@ fn a_service_acknowledges_nothing_when_a_link_is_switched() {
     assert_eq!(service.ask("GET", "/readyz", "", "").status, 503);
     assert_eq!(fs::read(dir.path("v2/meta.json")).unwrap(), before);
     assert_eq!(documents(&dir, "v2"), 3);
-    // Put back, what was accepted is there, and it goes on.
+    // Put back, it has the accepted documents, and the service goes on.
     switch(&dir, "v1");
     wait_until("the service writes again", || service.ask("GET", "/readyz", "", "").status == 200);
     assert_eq!(add("after").status, 200);

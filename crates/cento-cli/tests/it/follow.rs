@@ -34,7 +34,7 @@ fn follow(dir: &Dir, args: &[&str]) -> Service {
     Service::start(dir, &[&["--follow", "store", "--follow-interval", "10ms"], args].concat())
 }
 
-/// The generation of all hits for what all documents share.
+/// The generation of all hits for the words that all documents share.
 fn generation(service: &Service) -> u64 {
     let body = json!({"text": words(7, 60), "limit": 10}).to_string();
     let reply = service.post("/v1/search", &body);

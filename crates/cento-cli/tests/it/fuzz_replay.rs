@@ -32,7 +32,7 @@ fn replay(name: &str) {
         target(&fs::read(&path).unwrap());
     }
     cases::made(name).iter().for_each(|(_, input)| target(input));
-    // What is always tried first.
+    // The inputs that fuzzers always try first.
     target(b"");
     target(b"\0");
 }

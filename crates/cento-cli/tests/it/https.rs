@@ -41,7 +41,7 @@ fn host(answer: impl Fn(&str, &str) -> String + Send + Sync + 'static) -> String
     at
 }
 
-/// Answers one request; a client that trusts nobody has gone before that.
+/// Answers one request; a client that trusts no authority has gone before that.
 fn serve(
     stream: StreamOwned<ServerConnection, TcpStream>,
     answer: impl Fn(&str) -> String,
@@ -79,7 +79,7 @@ fn a_service_is_asked_if_an_authority_of_the_system_vouches_for_it() {
     let at = host(move |_, _| error.to_string());
     let search = ["search", "--url", &at, "--text", "some words"];
     let trusted = run(&dir, AUTHORITY, &search);
-    // It is no service, but it was asked.
+    // It is no service, but the request reached it.
     assert_eq!(trusted.status, 2);
     assert!(!trusted.err.contains("certificate"), "{}", trusted.err);
     let refused = run(&dir, OTHER, &search);

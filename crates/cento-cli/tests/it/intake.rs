@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::common::run::{Dir, line};
 use crate::common::words;
 
-/// Four records as objects, of which the first has the number `from`.
+/// Four records as objects; the first has the number `from`.
 fn records(from: u64) -> Vec<Value> {
     let record = |i: u64| json!({"id": format!("r{i}"), "text": words(i, 60)});
     (from..from + 4).map(record).collect()

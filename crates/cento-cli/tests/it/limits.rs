@@ -1,4 +1,4 @@
-//! What is too long, or takes more memory than it may, whatever the verb.
+//! Inputs that are too long, or take more memory than the limit, for every verb.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The real binary: lists that do not show all, and what was given and not compared.
+//! The real binary: lists that are cut, and inputs that were not compared.
 
 use std::fs;
 
@@ -19,11 +19,11 @@ fn read(dir: &Dir, name: &str) -> String {
 
 const REPORTS: [&str; 6] = ["--report", "r.html", "--report", "r.json", "--report", "r.csv"];
 
-/// Checks that each of these is named with its reason: on the terminal, in the last line of JSON, and in
-/// all forms of the report; and that nobody else is.
+/// Checks that each of these is named with its reason: on the terminal, in the last line of JSON,
+/// and in all forms of the report; and that no other input is.
 fn check_named(dir: &Dir, args: &[&str], expected: &[(&str, &str)]) {
     let ran = dir.run(&[args, &REPORTS].concat());
-    assert_eq!(ran.status, 2, "what was not compared is not overlooked: {}", ran.err);
+    assert_eq!(ran.status, 2, "the exit status shows that inputs were not compared: {}", ran.err);
     let listed: Value = serde_json::from_str(&read(dir, "r.json")).unwrap();
     let last = jsons(&dir.run(&[args, &["--format", "json"]].concat()).out).pop().unwrap();
     assert_eq!(last["not_compared"], listed["not_compared"]);
@@ -62,7 +62,7 @@ fn what_is_handed_in_is_compared_or_named_with_the_reason() {
         ("in/fay/sheet.txt", "without the boilerplate nothing is left"),
     ];
     check_named(&dir, &["pairs", "in", "--boilerplate", "sheet.txt"], &files);
-    // Of directories, those of which nothing is left are named themselves.
+    // Directories that have nothing left are named themselves.
     let directories = [files[0], files[1], ("in/eve", files[2].1), ("in/fay", files[3].1)];
     let args = ["pairs", "in", "--by", "directory", "--boilerplate", "sheet.txt"];
     check_named(&dir, &args, &directories);
@@ -82,7 +82,7 @@ fn a_program_of_comments_is_named_with_the_reason() {
     check_named(&dir, &["pairs", "in", "--analyzer", "code"], &[("in/a/x.java", why)]);
     let args = ["pairs", "in", "--analyzer", "code", "--by", "directory"];
     check_named(&dir, &args, &[("in/a", why)]);
-    // There is nothing to compare without it, and that is said of it.
+    // There is nothing to compare without it, and the refusal gives the reason.
     fs::remove_dir_all(dir.path("in/c")).unwrap();
     let ran = dir.run(&args);
     assert!(ran.status == 2 && ran.err.contains("in/a: ") && ran.err.contains(why), "{}", ran.err);
@@ -147,7 +147,7 @@ fn a_service_says_what_it_did_not_compare_and_how_many_pairs_there_are() {
     assert!(service.stop());
 }
 
-/// Five texts of which all pairs have something in common, the first ones most.
+/// Five texts; all pairs of them have something in common, the first ones most.
 fn alike() -> Dir {
     let dir = Dir::new();
     let common = words(1, 80);
@@ -176,7 +176,7 @@ fn a_list_of_pairs_that_is_cut_says_of_how_many_it_is() {
         assert_eq!((&report["more"], &report["total"]), (&json!(true), &json!(10)));
         let lines = jsons(&dir.run(&[&cut[..], &["--format", "json"]].concat()).out);
         assert_eq!((lines.len(), &lines[4]), (5, &json!({"more": true, "shown": 4, "total": 10})));
-        // What is not cut has no last line.
+        // A list that is not cut has no last line.
         let all = dir.run(&[verb, &["-n", "10", "--format", "json"]].concat());
         assert_eq!(all.out.lines().count(), 10, "{}", all.out);
         assert!(jsons(&all.out).iter().all(|line| line.get("more").is_none()));
@@ -215,7 +215,7 @@ fn pairs_below_the_threshold_are_not_said_to_have_nothing_in_common() {
     let sum = |name: &str| -> u64 {
         histogram[name].as_array().unwrap().iter().map(|pairs| pairs.as_u64().unwrap()).sum()
     };
-    // Of six pairs three have something in common, two of them less than was asked for.
+    // Of six pairs three have something in common, two of them less than the threshold.
     assert_eq!((sum("pairs"), sum("below"), &histogram["none"]), (3, 2, &json!(3)), "{histogram}");
     assert_eq!((report["pairs"].as_array().unwrap().len(), &report["total"]), (1, &json!(1)));
     assert!(read(&dir, "r.html").contains("Below the thresholds"));
@@ -286,7 +286,7 @@ fn a_report_of_programs_has_their_lines() {
         assert!(html.contains("lines 1 to") && html.contains(" tokens, similarity"), "{html}");
     }
     assert!(read(&dir, "r.html").contains("class=\"text code\""));
-    // Prose has none.
+    // Prose has no such class.
     dir.write("a.txt", words(1, 60));
     dir.write("b.txt", words(1, 60));
     assert_eq!(dir.run(&["compare", "a.txt", "b.txt", "--report", "r.html"]).status, 0);

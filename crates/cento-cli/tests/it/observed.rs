@@ -1,4 +1,4 @@
-//! Do the board and the alerts in `deploy/` ask for what a service has?
+//! The board and the alerts in `deploy/` query metrics that a service has.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Is what is written what its name says?
+//! Output files have the format that their names promise.
 
 use std::fs;
 use std::io::Read;
@@ -14,7 +14,7 @@ fn gunzip(bytes: &[u8]) -> String {
     text
 }
 
-/// Ten documents, of which the last two are copies.
+/// Ten documents; the last two are copies.
 fn lines() -> String {
     (0..10).map(|n| line(&format!("d{n}"), &words(n % 8, 30), json!({}))).collect()
 }

@@ -7,7 +7,7 @@ use crate::common::run::{Dir, line};
 use crate::common::words;
 use serde_json::{Value, json};
 
-/// An index of two commits: forty documents in a segment, of which one was replaced and one removed, and two in
+/// An index of two commits: forty documents in a segment, one replaced and one removed, and two in
 /// another; with the list of the first commit in `first.json`.
 fn two_commits() -> Dir {
     let dir = Dir::new();
@@ -62,7 +62,7 @@ fn without_its_list_an_index_is_made_of_its_segments() {
         }
         let after = segments(&dir);
         assert!(after.iter().all(|one| one["listed"] == false && one["problem"].is_null()));
-        // How it was created must be said.
+        // The configuration of the index must be given.
         let refused = dir.run(&["recover", "idx", "--to", "new"]);
         assert!(
             refused.status == 2 && refused.err.contains("an empty one will do"),

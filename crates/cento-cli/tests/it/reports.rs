@@ -26,7 +26,7 @@ fn read_json(dir: &Dir, name: &str) -> Value {
 #[test]
 fn a_search_reports_shares_sources_and_text() {
     let dir = indexed();
-    // Forty words of its own, and then 120 of `a`, of which `b` has the first eighty.
+    // Forty words of its own, and then 120 of `a`; `b` has the first eighty of them.
     let essay = format!("{}\n\n{}", words(9, 40), words(1, 120));
     dir.write("essay.txt", &essay);
     let args = ["search", "idx", "essay.txt", "--report", "r.html", "--report", "r.json"];
@@ -180,7 +180,7 @@ fn compare_reports_the_first_file_with_the_second_as_its_source() {
     assert!((0.4..0.6).contains(&reused), "{reused}");
 }
 
-/// Six submissions: a copy, a copy with words of their own, and two that nobody copied.
+/// Six submissions: a copy, a copy with words of their own, and two that were not copied.
 fn submissions() -> Dir {
     let dir = Dir::new();
     let students = [("ann", 1), ("bob", 1), ("cat", 2), ("dan", 2), ("eve", 3), ("fay", 4)];
@@ -235,7 +235,7 @@ fn pairs_report_the_best_pairs_and_tell_equal_ids_apart() {
     let report = read_json(&dir, "r.json");
     assert_eq!(report["documents"].as_array().unwrap().len(), 2, "{report}");
     assert_eq!(report["run"]["parameters"]["rank"], "overlap");
-    // Of two indexes, what has one id is two documents.
+    // Of two indexes, equal ids are two documents.
     assert_eq!(dir.run(&["add", "other", "corpus.jsonl"]).status, 0);
     let against =
         ["pairs", "idx", "--against", "other", "--report", "r.json", "--report", "r.html"];
@@ -333,7 +333,7 @@ fn a_service_hands_out_a_report_of_pairs() {
     let anonymous = PairsReportRequest { anonymous: true, ..request(json!({})) };
     let html = service.client().pairs_report(&anonymous).unwrap();
     assert!(html.contains("Document 1") && !html.contains(">ann<"));
-    // What all have been handed out is nobody's.
+    // A sheet that was handed out to all counts for no submission.
     let html = service.client().pairs_report(&request(json!({"boilerplate": [words(1, 80)]})));
     assert!(html.unwrap().contains("No pair is similar enough."));
     let refused = service.client().pairs_report(&request(json!({"limit": 100_000})));
@@ -441,7 +441,7 @@ fn a_report_of_a_program_counts_neither_comments_nor_what_differs() {
     let other = "interface Two extends Runnable {\n  String text();\n  default boolean is(char c) {\n    \
                  return text().indexOf(c) >= 0 && c != '\\0';\n  }\n}\n";
     dir.write("in/Two.java", other);
-    dir.write("Copy.java", program("Copy", "All of this is mine, and nobody else has it", ""));
+    dir.write("Copy.java", program("Copy", "All of this is mine, and my work alone", ""));
     assert_eq!(dir.run(&["add", "idx", "in", "--analyzer", "code(language=java)"]).status, 0);
     let report = |name: &str| {
         let ran = run(&dir, &["search", "idx", name, "--passages", "--report", "r.json"]);

@@ -1,4 +1,4 @@
-//! The service: its answers, its limits, and what it promises of what it has acknowledged.
+//! The service: its answers, its limits, and the durability of acknowledged documents.
 
 use crate::common::run::{Dir, corpus, indexed};
 use crate::common::service::{JSON, LINES, Service};
@@ -327,7 +327,7 @@ fn the_similarity_of_the_texts_decides_over_http() {
         };
         let all = of(0.001);
         assert!(all.len() > 1, "{path} {all:?}");
-        // How similar two texts are is the same wherever it is asked.
+        // Every route gives the same similarity of two texts.
         let text = |id: &Value| {
             let own = documents.iter().find(|document| document["id"] == *id);
             own.map_or_else(|| json!({"id": id}), |document| json!({"text": document["text"]}))
@@ -362,7 +362,7 @@ fn the_similarity_of_the_texts_decides_over_http() {
             assert!(!wrong.is_f64() || reply.body.contains("`min_resemblance` must be"));
         }
     }
-    // From what is shared alone the same is estimated with larger errors.
+    // Counts alone give the same estimates with larger errors.
     let errors = |counts_only: bool| -> Vec<f64> {
         let request = json!({"text": passage, "counts_only": counts_only});
         let reply = service.post("/v1/search", &request.to_string());
@@ -407,7 +407,7 @@ fn what_cannot_be_answered_is_refused_with_its_status() {
     search("{\"text\": \"x\", \"filter\": \"((\"}", 400, "invalid_argument");
     search("{\"text\": \"x\", \"verify\": \"magic\"}", 400, "invalid_argument");
     search("{\"text\": \"x\", \"max_df\": \"many\"}", 400, "invalid_argument");
-    search("{\"id\": \"nobody\"}", 404, "unknown_id");
+    search("{\"id\": \"absent\"}", 404, "unknown_id");
     search(&"[".repeat(10_000), 400, "bad_request");
     search(&format!("{{\"text\": \"{}\"}}", "x".repeat(70_000)), 413, "too_large");
     check("POST", "/v1/search", "", "{}", 415, "unsupported_media_type");
@@ -437,7 +437,7 @@ fn what_cannot_be_answered_is_refused_with_its_status() {
         let reply = service.ask("GET", "/healthz", &format!("Host: {host}\r\n"), "");
         assert_eq!(reply.status, 200, "{host}");
     }
-    // A length that lies, and one that is none.
+    // A length that lies, and one that is not a number.
     let lying = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
                  Content-Length: 1000\r\n\r\n{}";
     assert_eq!(service.raw(lying.as_bytes()).status, 408);

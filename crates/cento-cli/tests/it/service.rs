@@ -325,7 +325,7 @@ fn a_slow_client_is_cut_off_and_disturbs_nobody() {
     let connect = || TcpStream::connect(service.address()).unwrap();
     let open: Vec<TcpStream> = (0..8).map(|_| connect()).collect();
     let mut turned_away = connect();
-    // What is turned away is so whether or not it asks.
+    // Connections are turned away whether or not they send a request.
     let _ = turned_away.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let answer = end_of(turned_away);
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("Retry-After: 1"), "{answer}");
@@ -387,11 +387,11 @@ fn the_room_for_bodies_is_bounded() {
     let arguments = ["--memory", "8MiB", "--max-body", "1MiB", "--timeout", "20s"];
     let service = Service::start(&dir, &arguments);
     let large = json!({"id": "a", "text": "x ".repeat(200_000)}).to_string();
-    // Nobody gets it by saying that much will come.
+    // Announcing a long body reserves no room.
     let _saying: Vec<TcpStream> =
         (0..5).map(|_| hold(&service, "/v1/documents", 1_000_000, 1)).collect();
     assert_eq!(service.post("/v1/documents", &large).status, 202);
-    // Whoever sends it does; if the other one was faster this one is turned away, and tries again.
+    // Sending it does; if the other one was faster this one is turned away, and tries again.
     let mut sending = None;
     wait_until(|| {
         drop(sending.take());

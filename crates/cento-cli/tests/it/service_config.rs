@@ -183,7 +183,7 @@ fn tokens_are_read_again_and_bad_ones_replace_none() {
     fs::remove_file(dir.path("tokens")).unwrap();
     wait_until(|| said("cannot be read again") == 2);
     assert_eq!(status("second-0123456789"), 200);
-    // When somebody asks for it, also if nothing has changed.
+    // On request, also if nothing has changed.
     service.signal("HUP");
     wait_until(|| said("cannot be read again") == 3);
     dir.write("tokens", "read third-0123456789\n");

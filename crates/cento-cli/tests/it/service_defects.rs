@@ -81,7 +81,7 @@ impl Local {
         answer.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
-    /// Ends it; what is in the index then.
+    /// Ends the service and returns the documents of the index.
     fn end(mut self) -> Model {
         self.stop.set();
         self.thread.take().unwrap().join().unwrap().unwrap();
@@ -251,10 +251,10 @@ fn a_commit_that_cannot_be_opened_to_be_searched_is_told_as_a_commit() {
         assert!(client.add(&body("b", 2), Commit::Wait).unwrap().committed);
         let stale = client.commit().unwrap();
         assert_eq!((stale.searchable, stale.documents, stale.run), (false, 0, before.run));
-        // Searches go on, over what was there before.
+        // Searches go on, over the earlier documents.
         let query = SearchRequest { text: Some(words(1, 30)), ..SearchRequest::default() };
         assert_eq!(client.search(&query).unwrap().hits, []);
-        // The writer knows what it has committed.
+        // The writer knows its commits.
         assert_eq!(client.add(&body("a", 1), Commit::Wait).unwrap().report.unchanged, 1);
         assert_eq!(client.add(&body("b", 3), Commit::Wait).unwrap().report.replaced, 1);
         is_unopenable.store(false, Ordering::Relaxed);
@@ -311,7 +311,7 @@ fn what_was_accepted_before_the_disk_was_full_is_written_when_it_has_room() {
     client.remove(vec!["a".into()], Commit::Auto).unwrap();
     client.add(&body("a", 4), Commit::Auto).unwrap();
     is_full.store(true, Ordering::Relaxed);
-    // Whoever waits learns it, and nothing of theirs comes later.
+    // Waiting clients get the error, and none of their documents comes later.
     assert_eq!(code_of(client.add(&body("waited", 5), Commit::Wait)).0, "storage_full");
     // Nothing new is acknowledged, at whichever door.
     let document = serde_json::to_string(&body("b", 6)).unwrap();

@@ -161,7 +161,7 @@ fn files_that_make_no_sense_are_refused() {
     let text = words(1, 30);
     let one = ("name=file; filename=a.txt", text.as_str());
     check("/v1/texts", &[one], 200, "\"id\":\"a.txt\"");
-    // A name that is none is that of the part.
+    // Instead of an empty name the name of the part is used.
     check("/v1/texts", &[("name=file; filename=\"\"", &text)], 200, "\"id\":\"file\"");
     check("/v1/texts", &[], 400, "there is no part `file`");
     check("/v1/texts", &[("name=other", "x")], 400, "the part `other` is unknown");
@@ -304,7 +304,7 @@ fn a_client_that_hangs_up_ends_the_process_that_reads_its_file() {
     busy(2.0);
     drop(unwanted);
     while children(number).contains(&second) {}
-    // It was not its time that was over: the first was asked before, and is still there.
+    // Its time was not over: the first began earlier, and is still there.
     assert!(children(number).contains(&first));
     drop(waiting);
     while children(number).contains(&first) {}
@@ -327,7 +327,7 @@ fn a_file_of_a_name_that_is_taken_replaces_nothing_and_the_others_are_added() {
     assert!(report.errors[0].message.contains("essay.txt"), "{:?}", report.errors);
     assert_eq!(report.report.bytes, other.len() as u64);
     assert_eq!(client.document("essay.txt").unwrap().text.unwrap(), first);
-    // What was taken for a document without words is not counted as one.
+    // A file refused as a document without words is not counted as one.
     let empty = file("essay.txt", b"...");
     let report = client.add_files(&[empty], Commit::Wait).unwrap().report;
     assert_eq!((report.failed, report.empty, report.bytes), (1, 0, 0));
@@ -358,7 +358,7 @@ fn searches_do_not_wait_for_files_that_are_read() {
             ..SearchRequest::default()
         };
         assert!(!service.client().search(&request).unwrap().hits.is_empty());
-        // Whoever waits for the gate sees its end once somebody has opened it.
+        // A task that waits for the gate sees its end once the gate was opened.
         scope.spawn(|| {
             while service.metric("cento_computations") > 0.0 {
                 // For reading too, so that it does not wait for one that reads.

@@ -50,7 +50,8 @@ fn an_index_is_compacted_while_one_document_is_replaced_again_and_again() {
 
 #[test]
 fn a_compaction_that_was_begun_is_seen_to_go_on() {
-    // The answer came before the flag was set: whoever looked at once believed that it was over.
+    // The answer came before the flag was set: a client that looked at once believed that it was
+    // over.
     let dir = indexed();
     let service = Service::start(&dir, &[]);
     let client = service.client();
@@ -93,7 +94,8 @@ fn made_up_methods_are_not_counted_by_themselves() {
 
 #[test]
 fn a_stale_note_of_where_a_service_is_leads_to_no_other_index() {
-    // After a crash another service may have the address; it was asked to compact its own index.
+    // After a crash another service may have the address; it got the order to compact its own
+    // index.
     let (one, other) = (created(), created());
     let service = Service::start(&other, &[]);
     let own = std::fs::read_to_string(other.path("idx/.service.json")).unwrap();
@@ -188,18 +190,18 @@ fn a_request_that_names_two_hosts_is_refused() {
 fn a_link_in_the_place_of_a_temporary_file_is_not_written_through() {
     // `.service.tmp` was, with the rights of the service.
     let dir = indexed();
-    dir.write("precious", "of somebody else");
+    dir.write("precious", "of another program");
     for name in [".service.tmp", ".service.json"] {
         std::os::unix::fs::symlink(dir.path("precious"), dir.path("idx").join(name)).unwrap();
     }
     let service = Service::start(&dir, &[]);
     assert!(dir.path("idx/.service.json").symlink_metadata().unwrap().is_file());
     assert!(service.stop());
-    assert_eq!(std::fs::read_to_string(dir.path("precious")).unwrap(), "of somebody else");
+    assert_eq!(std::fs::read_to_string(dir.path("precious")).unwrap(), "of another program");
     let left: Vec<_> = std::fs::read_dir(dir.path("idx")).unwrap().flatten().collect();
     let left = left.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
     let left: Vec<String> = left.filter(|name| name.starts_with(".service")).collect();
-    assert_eq!(left, [".service.tmp"], "the link is nobody's");
+    assert_eq!(left, [".service.tmp"], "the link belongs to no service");
 }
 
 #[test]
@@ -218,7 +220,7 @@ fn pages_of_other_sites_may_link_here_and_ask_nothing() {
     let own = format!("Origin: {}\r\n", service.url);
     assert_eq!(service.ask("POST", "/v1/commit", &own, "").status, 200);
     drop(service);
-    // Behind a proxy, which has another name, tokens tell who may.
+    // Behind a proxy, which has another name, tokens decide on access.
     dir.write("tokens", "read 0123456789abcdef\n");
     let service = Service::start(&dir, &["--tokens", "tokens"]);
     let proxied = "Host: cento.example.org\r\nAuthorization: Bearer 0123456789abcdef\r\n";
@@ -244,7 +246,7 @@ fn options_that_say_nothing_to_a_service_are_refused() {
 
 #[test]
 fn a_deep_filter_is_refused_and_the_service_lives() {
-    // 2 KiB of it ended the process, and took with it what had been acknowledged.
+    // 2 KiB of it ended the process, and acknowledged documents were lost with it.
     let dir = indexed();
     let service = Service::start(&dir, &["--commit-interval", "1h"]);
     let taken =

@@ -59,7 +59,7 @@ fn a_service_that_cannot_begin_says_so_in_json() {
         let run = dir.run(&[arguments, &["--log", "json"]].concat());
         assert_eq!(run.status, 2);
         let lines = lines(&run.err);
-        let said = lines.iter().find(|line| line["level"] == "ERROR").expect("an error is said");
+        let said = lines.iter().find(|line| line["level"] == "ERROR").expect("an error is logged");
         assert!(said["error"].as_str().unwrap().contains(what), "{said}");
         let human = dir.run(arguments);
         assert!(human.status == 2 && human.err.starts_with("cento: "), "{}", human.err);

@@ -59,7 +59,7 @@ fn indexes_are_merged_while_the_service_goes_on() {
                 answers.fetch_add(1, Ordering::Relaxed);
             }
         });
-        // What was acknowledged before comes before, and is there afterwards.
+        // Documents acknowledged earlier come before, and are there afterwards.
         let new = DocumentBody {
             id: "new".into(),
             text: words(900, 60),

@@ -55,7 +55,7 @@ fn bodies_come_compressed() {
                      some words of a file\r\n--xx--\r\n";
         let reply = post(&service, "/v1/texts", &multipart, &pack(files.as_bytes()));
         assert!(reply.status == 200 && reply.body.contains("some words of a file"), "{reply:?}");
-        // Not what it says that it is, and not all of it.
+        // Neither its declared encoding nor its whole length.
         let headers = format!("{JSON}{encoding}");
         for damaged in [search.as_bytes(), &pack(search.as_bytes())[..40]] {
             let reply = post(&service, "/v1/search", &headers, damaged);
@@ -78,7 +78,7 @@ fn a_body_that_is_too_large_when_it_is_unpacked_is_refused() {
     let service = Service::start(&dir, &["--max-body", "1MiB"]);
     let fits = json!({"text": " ".repeat((1 << 20) - 11)}).to_string();
     assert_eq!(fits.len(), 1 << 20);
-    // 1 GiB of spaces, of which no more is unpacked than is allowed.
+    // 1 GiB of spaces; only the allowed part is unpacked.
     let mut bomb = zstd::Encoder::new(Vec::new(), 1).unwrap();
     let spaces = vec![b' '; 1 << 20];
     (0..1024).for_each(|_| bomb.write_all(&spaces).unwrap());

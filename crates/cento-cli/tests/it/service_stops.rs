@@ -1,4 +1,4 @@
-//! Whoever asks a service for much and goes away leaves no work behind.
+//! A client that starts a long computation and goes away leaves no work behind.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -24,7 +24,7 @@ fn serving(dir: &Dir, args: &[&str]) -> Service {
     Service::start(dir, args)
 }
 
-/// Aligning, measuring or signing so many takes seconds without optimisation.
+/// Letters of a document; aligning, measuring or signing them takes seconds without optimisation.
 const LETTERS: u64 = 300_000;
 
 /// Requests that compute for long.
@@ -74,7 +74,7 @@ fn a_client_that_hangs_up_leaves_no_computation_behind() {
         while computations(&service) == 0.0 {}
         drop(stream);
         while computations(&service) > 0.0 {}
-        // It ended because nobody waited, not because it was done.
+        // It ended because the client had gone, not because it was done.
         let stopped = service.metric("cento_computations_stopped_total");
         assert_eq!(stopped, (number + 1) as f64, "{path}");
     }

@@ -89,7 +89,7 @@ fn a_service_over_several_indexes_only_reads_and_sees_what_others_commit() {
         answer["hits"].as_array().unwrap().clone()
     };
     assert!(hits().is_empty());
-    // Nobody is locked out of the indexes, and an id that comes twice is told apart.
+    // The indexes are not locked, and two documents with one id are distinct.
     dir.write("new.jsonl", line("d00", &words(500, 60), json!({})));
     dir.json(&["add", "b", "new.jsonl"]);
     let until = Instant::now() + Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! What counts as handed in, and what does not?
+//! Files that count as handed in, and files that do not.
 
 use serde_json::{Value, json};
 
@@ -53,12 +53,12 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
         ];
         assert_eq!(names(&end["left_out"]), expected, "{end}");
     }
-    // Of texts nobody knows that a picture is none before it is read.
+    // For texts a picture must be read before it is recognized as one.
     let args = ["pairs", "in", "--by", "directory"];
     let ran = dir.run(&args);
     assert!(ran.status == 2 && ran.err.contains("in/cas/picture"), "{}", ran.err);
     assert!(ran.err.contains("cento: in/bob/stock.json: left out: it holds data"));
-    // What is asked for is read, as one text.
+    // Files that are named by --include are read, as one text.
     let args = ["pairs", "in", "--by", "directory", "--include", "*.json*", "--include", "*.java"];
     let (pairs, end) = end_of(&dir, &args);
     let words = |name: &str| {
@@ -110,7 +110,7 @@ fn libraries_are_left_out_of_submissions_and_counted() {
     assert!(pair["symmetric"].as_f64() > Some(0.8), "{pair}");
     let only = ["--include", "*.txt", "--exclude", "src"];
     let ran = dir.run(&[&args[..], &only].concat());
-    // Nothing is left, and that is said of each.
+    // Nothing is left, and each is reported with the reason.
     assert!(
         ran.status == 2 && ran.err.contains("in/bob: there is nothing to compare"),
         "{}",

@@ -1,6 +1,6 @@
 //! The real binary: Parquet and Arrow files in, Parquet files out.
 //!
-//! `tables/make.py` wrote the samples with another program, and what it says is in them.
+//! `tables/make.py` wrote the samples with another program, which names itself in them.
 
 #[cfg(feature = "parquet")]
 mod with_the_feature {
@@ -248,7 +248,7 @@ mod with_the_feature {
     const TYPES_FEATHER: &[u8] = include_bytes!("tables/types.feather");
     const BARE: &[u8] = include_bytes!("tables/bare.parquet");
 
-    /// The ids of the documents that are made of a file, and what was said.
+    /// The ids of the documents that are made of a file, and the messages.
     #[track_caller]
     fn ids(dir: &Dir, name: &str, fields: [&str; 2]) -> (Vec<String>, String) {
         let index = format!("{name}.{}.idx", fields.concat());

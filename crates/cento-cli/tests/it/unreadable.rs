@@ -1,4 +1,4 @@
-//! What cannot be read: bad entries of archives, files that are no text, empty texts, odd names.
+//! Unreadable inputs: bad entries of archives, files that are no text, empty texts, odd names.
 
 use std::io::{Cursor, Write};
 
@@ -49,7 +49,7 @@ fn ends() -> Vec<u8> {
     vec![0; 1024]
 }
 
-/// Adds an archive, which must name what is bad, and lack nothing else.
+/// Adds an archive, which must name the bad entries, and lack nothing else.
 #[track_caller]
 fn check(name: &str, archive: &[u8], added: u64, failed: u64, said: &str) {
     let dir = Dir::new();
@@ -254,7 +254,7 @@ fn what_is_left_out_of_a_folder_is_named() {
     assert_eq!((run.status, &run.json()["skipped"]), (0, &json!(5)));
     names_what_it_leaves_out(&run, &run.json()["left_out"]);
     assert_eq!(dir.run(&["pairs", "in/a.txt", "in/b.txt"]).status, 0);
-    // Nothing was added, and that was not asked for.
+    // No document was added, although the command was to add one.
     assert_eq!(dir.run(&["add", "other", "in/c.docx"]).status, 2);
 }
 
@@ -382,7 +382,7 @@ fn a_list_of_braces_ends_no_walk() {
     let run = dir.run(&["add", "idx", "in/sub", "--ignore-files"]);
     assert_eq!(run.status, 2);
     assert!(run.err.contains(".gitignore: a line of its rules"), "{}", run.err);
-    // Whoever opened a pipe would wait without end.
+    // Opening a pipe would wait without end.
     std::fs::remove_file(dir.path("in/sub/.gitignore")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(dir.path("in/sub/.gitignore")).status();
     assert!(made.unwrap().success());
@@ -396,7 +396,7 @@ fn a_list_of_braces_ends_no_walk() {
 #[cfg(unix)]
 #[test]
 fn a_git_file_leads_a_walk_nowhere() {
-    // The list of what is left out that it leads to was read by recursion; of a pipe there was no end to wait for.
+    // Its list of exclusions led to recursion, and a pipe in its place to a wait without end.
     let dir = Dir::new();
     dir.write("in/a.txt", words(1, 60));
     dir.write("in/.git", "gitdir: real\n");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::common::run::{Dir, Run};
 use crate::common::words;
 
-/// What was asked for: the targets of requests.
+/// The targets of requests.
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// A host that answers each request by its target.
@@ -34,7 +34,7 @@ impl Host {
         Host { at, log }
     }
 
-    /// The targets that were asked for, so far.
+    /// The targets of all requests so far.
     fn asked(&self) -> Vec<String> {
         self.log.lock().unwrap().clone()
     }
@@ -164,7 +164,7 @@ fn sources_are_found_on_the_web_and_reported() {
     ] {
         assert!(why(&page).contains(expected), "{page}: {}", why(&page));
     }
-    // The host was asked once what it allows, and not for what it does not.
+    // The host got one request for its rules, and none for the page that they forbid.
     let log = web.asked();
     assert_eq!(log.iter().filter(|target| *target == "/robots.txt").count(), 1, "{log:?}");
     assert!(!log.contains(&"/secret/page".to_owned()), "{log:?}");
@@ -250,7 +250,7 @@ fn runs_of_words_that_an_index_does_not_have_are_asked() {
     let rare = query(&["--frequencies", "words.freq"]);
     assert!(!common.contains(&rare) && rare.split(' ').all(|word| word.len() == 1), "{rare}");
     dir.write("text.txt", &common);
-    let engine = Host::start(|_, _, _| panic!("nothing is to be asked"));
+    let engine = Host::start(|_, _, _| panic!("no request is expected"));
     let ran = run(&dir, &engine.at, &["--frequencies", "text.txt"]);
     assert!(ran.status == 2 && ran.err.contains("text.txt"), "{}", ran.err);
 }

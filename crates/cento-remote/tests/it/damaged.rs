@@ -26,7 +26,7 @@ fn manifest(dirs: &Dirs, number: u64) -> PathBuf {
     dirs.path("store").join(format!("manifests/{number:020}.json"))
 }
 
-/// The ways in which a manifest can be damaged.
+/// The ways to damage a manifest.
 const DAMAGES: [fn(&mut Vec<u8>); 5] = [
     |bytes| bytes.clear(),
     |bytes| bytes.truncate(bytes.len() / 2),
@@ -104,7 +104,7 @@ fn an_index_of_another_manifest_does_not_replace_a_damaged_one() {
     assert_eq!(remote.current().unwrap(), 3);
 }
 
-/// A newer cento wrote it: it is whole, and what it holds would be lost.
+/// A newer cento wrote it: it is whole, and an older cento would lose a part of it.
 #[test]
 fn a_manifest_of_another_version_is_no_damaged_one() {
     let dirs = Dirs::new();

@@ -26,7 +26,7 @@ pub enum Fault {
     Lost,
     /// It alone is carried out without an answer.
     Unanswered,
-    /// Half of what was asked for comes back.
+    /// Half of the requested bytes come back.
     Truncated,
     /// One bit of it differs.
     Flipped,
@@ -70,7 +70,7 @@ impl Faulty {
         }
     }
 
-    /// A store for a writer that stops for so long before it puts a manifest that this happens.
+    /// A store that runs `meanwhile` before the writer puts a manifest.
     pub fn late(
         inner: Arc<dyn ObjectStore>,
         meanwhile: impl FnOnce(&Arc<dyn ObjectStore>) + Send + 'static,

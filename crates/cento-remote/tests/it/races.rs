@@ -1,4 +1,4 @@
-//! Several writers, one store: each commit is kept, or its writer is told.
+//! Several writers, one store: each commit is kept, or its writer gets an error.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -93,7 +93,7 @@ fn a_writer_whose_number_was_freed_by_retention_is_told() {
     push(&remote(&store), &add(&dirs.path("a"), 2..4)).unwrap();
     push(&remote(&store), &add(&dirs.path("a"), 4..6)).unwrap();
     let late = add(&dirs.path("slow"), 10..11);
-    // The slow one sees a store in which only the manifest 1 is listed, until it has put its own.
+    // The slow one sees a store with only manifest 1 in its list, until it has put its own.
     let now = cento_remote::Retention {
         keep: 1,
         keep_for: std::time::Duration::ZERO,

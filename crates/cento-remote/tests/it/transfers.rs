@@ -76,7 +76,7 @@ fn a_pulled_index_is_written_to_compacted_and_pushed_back() {
     pull(&remote, &dirs.path("b")).unwrap();
     let index = add(&dirs.path("b"), 10..20);
     index.compact(1).unwrap();
-    // What was pulled is collected like what was written here.
+    // Pulled files are collected like files written here.
     assert_eq!(names(&dirs.path("b")).iter().filter(|name| name.ends_with(".sig")).count(), 1);
     assert_eq!(push(&remote, &index).unwrap().manifest, 2);
     pull(&remote, &dirs.path("a")).unwrap();
@@ -109,7 +109,7 @@ fn a_frequency_table_and_deletions_travel_too() {
     assert!(dirs.path("b").join("frequencies.cento").exists());
 }
 
-/// What is done with a store that fails.
+/// An operation on a store that fails.
 pub type Work<'a> = dyn FnMut(Fault, usize, &Arc<Faulty>) -> Result<(), Error> + 'a;
 
 /// Runs `work` over stores that fail at one request after the other, until one request more than it
@@ -248,7 +248,7 @@ fn missing_damaged_and_truncated_objects_are_named() {
             let is_absent = error.contains("no index here") || error.contains("no manifest");
             assert!(is_named || is_absent, "{path}: {error}");
             assert!(!Index::exists(dirs.path("b")));
-            // What has arrived is not fetched again.
+            // Files that have arrived are not fetched again.
             let _ = std::fs::remove_dir_all(dirs.path("b"));
         }
         block(source.put(&path, bytes.into())).unwrap();
@@ -286,7 +286,7 @@ fn a_pull_loses_no_changes_unless_it_is_told_to() {
     let force = PullOptions { force: true, ..PullOptions::default() };
     remote.pull(&dirs.path("b"), &force, unwatched()).unwrap();
     assert_has(&dirs.path("b"), 0..4);
-    // What is no index, and what another process writes to, is left alone.
+    // A directory without an index, and an index that another process writes to, are left alone.
     std::fs::create_dir(dirs.path("c")).unwrap();
     std::fs::write(dirs.path("c").join("thesis.txt"), "precious").unwrap();
     assert!(pull(&remote, &dirs.path("c")).unwrap_err().to_string().contains("thesis.txt"));
@@ -354,7 +354,7 @@ fn parts_of_a_push_that_may_still_succeed_are_not_collected() {
     let before = objects(&store, "data").len();
     assert_eq!(remote(&store).retain(&now).unwrap().removed_parts, 0);
     assert_eq!(objects(&store, "data").len(), before);
-    // Once another push has come first, they are nobody's.
+    // Once another push has come first, no manifest names them.
     pull(&remote(&store), &dirs.path("b")).unwrap();
     push(&remote(&store), &add(&dirs.path("b"), 20..21)).unwrap();
     assert!(remote(&store).retain(&now).unwrap().removed_parts > 0);

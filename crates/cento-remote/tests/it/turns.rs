@@ -1,4 +1,4 @@
-//! What several processes do to one directory, and what is left of one that was cut off there.
+//! Several processes on one directory, and the state after one of them was cut off.
 
 use std::fs::{self, File};
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::{Dirs, add, assert_has, memory, names, pull, push, remote, unwatched}
 
 #[test]
 fn a_push_that_was_cut_off_is_settled_though_the_index_has_changed_since() {
-    // Its manifest was in the store, and the directory did not know: every later push was told that
-    // somebody else had come first.
+    // Its manifest was in the store, and the directory did not know: every later push failed
+    // because of a newer manifest, its own.
     let all = [Fault::Cut, Fault::CutAfter, Fault::Lost, Fault::Unanswered];
     let mut put = 0;
     at_every_request(&all, &mut |fault, at, faulty| {
@@ -60,7 +60,7 @@ fn a_push_that_was_cut_off_is_forgotten_by_a_pull_of_something_else() {
     let cut: Arc<dyn ObjectStore> = Arc::new(Faulty::new(store.clone(), Fault::Cut, requests - 1));
     assert!(push(&remote(&cut), &index).is_err());
     assert_eq!(objects(&store, "manifests").len(), 3);
-    // The directory becomes the manifest before: what is added to it must not undo what was put.
+    // The directory becomes the manifest before: additions to it must not undo the last push.
     let older = PullOptions { manifest: Some(2), force: true, ..PullOptions::default() };
     remote(&store).pull(&dirs.path("b"), &older, unwatched()).unwrap();
     let told = push(&remote(&store), &add(&dirs.path("b"), 6..8)).unwrap_err();
@@ -122,8 +122,8 @@ fn with_table(dirs: &Dirs, name: &str, from: usize) -> Index {
 
 #[test]
 fn an_index_keeps_its_frequency_table_while_a_later_manifest_is_pulled() {
-    // The table was moved aside and compared first: whoever opened the index meanwhile found none, and a pull
-    // that failed left none.
+    // The table was moved aside and compared first: meanwhile an index that was opened had no
+    // table, and a failed pull left it without.
     let dirs = Dirs::new();
     let source = memory();
     with_table(&dirs, "a", 0);

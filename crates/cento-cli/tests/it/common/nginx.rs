@@ -81,7 +81,7 @@ impl Nginx {
         Some(nginx)
     }
 
-    /// What it has complained about.
+    /// The complaints in its log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir.path().join("log")).unwrap()
     }

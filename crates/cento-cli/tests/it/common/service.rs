@@ -45,7 +45,7 @@ impl Service {
         Service::wait_for(command, &dir.path("idx"))
     }
 
-    /// The same, with all that it logs in a file.
+    /// Starts a service that logs to a file.
     pub fn start_logging(dir: &Dir, args: &[&str], log: File) -> Service {
         let arguments = [&["serve", "idx", "--listen", "127.0.0.1:0"], args].concat();
         let mut command = dir.command(&arguments);
