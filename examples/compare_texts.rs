@@ -5,9 +5,11 @@
 use cento::{Comparison, Config, Result, compare};
 
 /// The first text.
-pub const A: &str = "The quick brown fox jumps over the lazy dog near the old mill, and nobody in the village sees it happen.";
+pub const A: &str = "The quick brown fox jumps over the lazy dog near the old mill, and nobody in \
+                     the village sees it happen.";
 /// The second text.
-pub const B: &str = "Yesterday the quick brown fox jumps over the lazy dog near the old mill, or so the miller says.";
+pub const B: &str = "Yesterday the quick brown fox jumps over the lazy dog near the old mill, or \
+                     so the miller says.";
 
 /// Compares both texts by runs of five words.
 pub fn comparison() -> Result<Comparison> {

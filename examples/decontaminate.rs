@@ -9,7 +9,8 @@ use cento::{Config, Document, Index, Query, Result, Searcher, WriterOptions};
 const TRAINING: [(&str, &str); 2] = [
     (
         "forum/17",
-        "I found this one hard. A train leaves Vienna at nine and travels at eighty kilometres an hour; a second one leaves Prague an hour later. When do they meet? My answer was noon.",
+        "I found this one hard. A train leaves Vienna at nine and travels at eighty kilometres an \
+         hour; a second one leaves Prague an hour later. When do they meet? My answer was noon.",
     ),
     (
         "forum/18",
@@ -20,15 +21,18 @@ const TRAINING: [(&str, &str); 2] = [
 const QUESTIONS: [(&str, &str); 2] = [
     (
         "q1",
-        "A train leaves Vienna at nine and travels at eighty kilometres an hour; a second one leaves Prague an hour later. When do they meet?",
+        "A train leaves Vienna at nine and travels at eighty kilometres an hour; a second one \
+         leaves Prague an hour later. When do they meet?",
     ),
     (
         "q2",
-        "A farmer has seventeen sheep and all but nine run away in the night. How many sheep does the farmer have left?",
+        "A farmer has seventeen sheep and all but nine run away in the night. How many sheep does \
+         the farmer have left?",
     ),
 ];
 
-/// Indexes the training documents, and returns each question with the documents that have eight of ten of its runs of words.
+/// Indexes the training documents, and returns each question with the documents that have eight of
+/// ten of its runs of words.
 pub fn contaminated(dir: &Path) -> Result<Vec<(&'static str, Vec<String>)>> {
     let index =
         Index::create(dir.join("training.idx"), Config::new("winnow(k=5,w=10)", "words", true)?)?;

@@ -10,21 +10,25 @@ use cento::{Config, Document, Index, Query, Result, Searcher, WriterOptions};
 const SOURCES: [(&str, &str); 3] = [
     (
         "lincoln",
-        "Four score and seven years ago our fathers brought forth on this continent a new nation, conceived in liberty",
+        "Four score and seven years ago our fathers brought forth on this continent a new nation, \
+         conceived in liberty",
     ),
     (
         "jefferson",
-        "We hold these truths to be self-evident, that all men are created equal, that they are endowed by their Creator with certain unalienable rights",
+        "We hold these truths to be self-evident, that all men are created equal, that they are \
+         endowed by their Creator with certain unalienable rights",
     ),
     (
         "weather",
-        "It was a bright cold day in April, and the clocks in the hall were striking while the rain fell on the town",
+        "It was a bright cold day in April, and the clocks in the hall were striking while the \
+         rain fell on the town",
     ),
 ];
 
-const ESSAY: &str = "My essay begins: four score and seven years ago our fathers brought forth on this continent a new nation, \
-    conceived in liberty. As somebody said, we hold these truths to be self-evident, that all men are created equal, that \
-    they are endowed by their Creator with certain unalienable rights.";
+const ESSAY: &str = "My essay begins: four score and seven years ago our fathers brought forth on \
+                     this continent a new nation, conceived in liberty. As somebody said, we hold \
+                     these truths to be self-evident, that all men are created equal, that they \
+                     are endowed by their Creator with certain unalienable rights.";
 
 /// Indexes the sources, and returns the quotations in the essay with the ids of their sources.
 pub fn quotations(dir: &Path) -> Result<Vec<(String, String)>> {

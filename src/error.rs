@@ -77,7 +77,8 @@ pub enum Error {
     },
     /// An argument that cannot be used, or arguments that contradict each other.
     InvalidArgument {
-        /// The argument, as the field of a query or an options struct is called, if it is one alone.
+        /// The argument, as the field of a query or an options struct is called, if it is one
+        /// alone.
         argument: Option<Cow<'static, str>>,
         /// The problem with the argument, as a sentence.
         what: String,
@@ -252,13 +253,13 @@ impl Error {
         let is_for_now = bytes <= bytes_max;
         let what = if is_for_now {
             format!(
-                "{subject} needs {needed} MiB of memory, and less than that is free of the {max} MiB \
-                 allowed; try again later"
+                "{subject} needs {needed} MiB of memory, and less than that is free of the {max} \
+                 MiB allowed; try again later"
             )
         } else {
             format!(
-                "{subject} needs {needed} MiB of memory, but at most {max} MiB are allowed; use less \
-                 text at a time"
+                "{subject} needs {needed} MiB of memory, but at most {max} MiB are allowed; use \
+                 less text at a time"
             )
         };
         Error::Memory { what, is_for_now }
@@ -290,8 +291,9 @@ impl fmt::Display for Error {
             Error::Index { path, what, .. } => write!(f, "{}: {what}", path.display()),
             Error::Locked { path } => write!(
                 f,
-                "{}: another process is writing to this index; wait until it has finished, or stop it (the lock \
-                 is that of a running process, never a stale file: deleting it would lose documents)",
+                "{}: another process is writing to this index; wait until it has finished, or stop \
+                 it (the lock is that of a running process, never a stale file: deleting it would \
+                 lose documents)",
                 path.display()
             ),
             Error::Store { action, path, source } => {

@@ -175,8 +175,8 @@ impl Estimator {
         if w == 1 {
             return Estimator::exact(run_tokens);
         }
-        // The exponent is a number of 128ths. The power is taken by multiplications and square roots, which
-        // are the same on every machine.
+        // The exponent is a number of 128ths. The power is taken by multiplications and square
+        // roots, which are the same on every machine.
         let exponent = 24 - (run_tokens.clamp(3, 10) - 3);
         let w = f64::from(w);
         let mut power = (0..exponent).fold(1.0, |power, _| power * w);
@@ -353,8 +353,8 @@ impl Estimator {
         )
     }
 
-    /// Estimates the similarity of two texts of these numbers of tokens from their overlap alone, without
-    /// positions: with a larger error.
+    /// Estimates the similarity of two texts of these numbers of tokens from their overlap alone,
+    /// without positions: with a larger error.
     #[must_use]
     pub fn of_counts(&self, overlap: Overlap, tokens_a: u32, tokens_b: u32) -> Similarity {
         let (a_is_all, b_is_all) = (self.keeps_all(tokens_a), self.keeps_all(tokens_b));

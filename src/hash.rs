@@ -129,8 +129,9 @@ impl HashStream {
     }
 }
 
-/// The hasher of maps whose keys are hashes already. It spreads them over all bits: a map takes the place of a key
-/// from the low bits and compares the highest seven before the key itself, and a fingerprint has only 40 bits.
+/// The hasher of maps whose keys are hashes already. It spreads them over all bits: a map takes the
+/// place of a key from the low bits and compares the highest seven before the key itself, and a
+/// fingerprint has only 40 bits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KeyHasher(u64);
 

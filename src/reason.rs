@@ -28,7 +28,8 @@ use crate::Error;
 pub enum Reason<'a> {
     /// An argument has a value that cannot be used, or contradicts another.
     InvalidArgument {
-        /// The argument, as the field of a query or an options struct is called, if it is one alone.
+        /// The argument, as the field of a query or an options struct is called, if it is one
+        /// alone.
         argument: Option<&'a str>,
     },
     /// The specification of a scheme, an analyzer or a measure cannot be used.
@@ -344,7 +345,8 @@ impl Refusal {
         package: &str,
     ) -> Refusal {
         let what = format!(
-            "{subject} needs the feature `{feature}` of the package `{package}`, which this build lacks"
+            "{subject} needs the feature `{feature}` of the package `{package}`, which this build \
+             lacks"
         );
         Refusal::new(Reason::Unsupported { feature }, what)
     }

@@ -22,8 +22,8 @@ pub struct Similarity {
     pub containment_of_a: f64,
     /// The share of the runs of `b` that `a` has, 0 to 1.
     pub containment_of_b: f64,
-    /// The standard error of `resemblance`: it is off by less in two of three cases. It is 0 if the numbers
-    /// are exact, and absent if they are those of sketches.
+    /// The standard error of `resemblance`: it is off by less in two of three cases. It is 0 if the
+    /// numbers are exact, and absent if they are those of sketches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub standard_error: Option<f64>,
@@ -46,8 +46,8 @@ pub struct HitSimilarity {
     pub containment_of_query: f64,
     /// The share of the runs of the hit that the query has, 0 to 1.
     pub containment_of_hit: f64,
-    /// The standard error of `resemblance`: it is off by less in two of three cases. It is 0 if the numbers
-    /// are exact, and absent if they are those of sketches.
+    /// The standard error of `resemblance`: it is off by less in two of three cases. It is 0 if the
+    /// numbers are exact, and absent if they are those of sketches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub standard_error: Option<f64>,
@@ -145,14 +145,15 @@ impl Similarity {
         is_evidence(self.resemblance, self.standard_error, least)
     }
 
-    /// Tells whether there is evidence that `a` is contained in `b` to at least this share, in the same way.
+    /// Tells whether there is evidence that `a` is contained in `b` to at least this share, in the
+    /// same way.
     #[must_use]
     pub fn contains_a(&self, least: f64) -> bool {
         is_evidence(self.containment_of_a, self.error_of(self.containment_of_a), least)
     }
 
-    /// Tells whether there is evidence that either text is contained in the other to at least this share, in the
-    /// same way.
+    /// Tells whether there is evidence that either text is contained in the other to at least this
+    /// share, in the same way.
     #[must_use]
     pub fn contains_either(&self, least: f64) -> bool {
         self.contains_a(least) || self.swapped().contains_a(least)

@@ -428,8 +428,8 @@ mod tests {
         check_error("line(l=2)", ink);
         let length = "`l` must be given, a whole number from 1 to 9, as in `line(l=1)`";
         check_error("line(ink=red)", length);
-        let absent = "`line(ink=gold)` needs the feature `rich` of the package `cento`, which this build \
-                      lacks";
+        let absent = "`line(ink=gold)` needs the feature `rich` of the package `cento`, which this \
+                      build lacks";
         check_error("line(ink=gold,l=1)", absent);
     }
 

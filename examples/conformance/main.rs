@@ -1,4 +1,5 @@
-//! Writes the conformance kit of the `.sig` format: `cargo run --package cento --example conformance`.
+//! Writes the conformance kit of the `.sig` format: `cargo run --package cento --example
+//! conformance`.
 //!
 //! Only after a change of the format, or to add a file to the kit.
 

@@ -120,7 +120,8 @@ fn forge(data: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The length that the filter must have, from byte `at` of the file on: of any other nothing is read.
+/// The length that the filter must have, from byte `at` of the file on: of any other nothing is
+/// read.
 fn filter_bytes(at: usize, terms: u64) -> u64 {
     let padding = (at.next_multiple_of(64) - at) as u64;
     padding + 64 * (terms / 16_384 * 192 + (terms % 16_384 * 6).div_ceil(512))

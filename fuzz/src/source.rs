@@ -24,7 +24,8 @@ fn options() -> SourceOptions {
     SourceOptions { record_bytes_max: RECORD_BYTES_MAX, ..SourceOptions::default() }
 }
 
-/// Writes a file of this name in a directory of this thread's own, and reads it as `cento add` does.
+/// Writes a file of this name in a directory of this thread's own, and reads it as `cento add`
+/// does.
 fn read(name: &str, bytes: &[u8], each: &mut dyn FnMut(Item)) {
     thread_local! {
         static DIR: RefCell<Option<tempfile::TempDir>> = const { RefCell::new(None) };

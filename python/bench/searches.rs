@@ -3,7 +3,8 @@
 //!     searches INDEX QUERIES.jsonl THREADS
 //!
 //! For each line of standard input it searches for all texts once and prints the seconds, so that
-//! `measure.py` can take turns with it. If the line is `keep`, it keeps all answers until the last has come.
+//! `measure.py` can take turns with it. If the line is `keep`, it keeps all answers until the last
+//! has come.
 
 use std::io::BufRead;
 use std::sync::atomic::{AtomicUsize, Ordering};

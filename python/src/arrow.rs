@@ -1,7 +1,8 @@
 //! Documents from Arrow tables, and results as Arrow tables.
 //!
-//! Tables come and go by the Arrow PyCapsule interface (`__arrow_c_stream__`, `__arrow_c_array__`), so that no
-//! library of Python for Arrow is needed. A text is copied once, into the document that is signed.
+//! Tables come and go by the Arrow PyCapsule interface (`__arrow_c_stream__`, `__arrow_c_array__`),
+//! so that no library of Python for Arrow is needed. A text is copied once, into the document that
+//! is signed.
 
 use std::sync::Arc;
 
@@ -177,8 +178,8 @@ impl Tables {
 fn not_arrow(value: &Bound<'_, PyAny>) -> PyErr {
     let kind = value.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
     let what = format!(
-        "a {kind} is no Arrow table: it has neither `__arrow_c_stream__` nor `__arrow_c_array__`, and \
-         is no iterable of objects that have"
+        "a {kind} is no Arrow table: it has neither `__arrow_c_stream__` nor `__arrow_c_array__`, \
+         and is no iterable of objects that have"
     );
     refused(what).into()
 }

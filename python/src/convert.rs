@@ -113,8 +113,8 @@ fn json_of(value: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<Valu
         number.into()
     } else {
         let what = format!(
-            "the meta object has a {}; it may have dict, list, str, int of 64 bits, float, bool and \
-             None",
+            "the meta object has a {}; it may have dict, list, str, int of 64 bits, float, bool \
+             and None",
             type_of(value)
         );
         return Err(refuse(place, what));

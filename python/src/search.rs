@@ -184,15 +184,15 @@ fn subject(signature: ForeignSignature, config: &Config) -> PyResult<Subject> {
     let own = (config.scheme.to_string(), config.analyzer.to_string());
     if (&scheme, &analyzer) != (&own.0, &own.1) {
         let what = format!(
-            "the signature was made with {scheme} and {analyzer}, but the index has {} and {}; make it \
-             with `index.sign(text)`",
+            "the signature was made with {scheme} and {analyzer}, but the index has {} and {}; \
+             make it with `index.sign(text)`",
             own.0, own.1
         );
         return Err(refused_argument("signature", what).into());
     }
     if frequencies != config.frequencies_digest() {
-        let what = "the signature was made with another frequency table than the index has; make it \
-                    with `index.sign(text)`";
+        let what = "the signature was made with another frequency table than the index has; make \
+                    it with `index.sign(text)`";
         return Err(refused_argument("signature", what).into());
     }
     let bits = config.scheme.key_bits();
@@ -200,8 +200,8 @@ fn subject(signature: ForeignSignature, config: &Config) -> PyResult<Subject> {
     for &(key, position) in &fingerprints {
         if (bits < 64 && key >> bits != 0) || position < last || position >= tokens {
             let what = format!(
-                "the signature is damaged at the fingerprint ({key}, {position}): keys have {bits} bits, \
-                 and positions ascend up to {tokens}"
+                "the signature is damaged at the fingerprint ({key}, {position}): keys have {bits} \
+                 bits, and positions ascend up to {tokens}"
             );
             return Err(refused_argument("signature", what).into());
         }

@@ -46,8 +46,8 @@ impl Stream {
     #[new]
     fn new(py: Python<'_>, run: Py<Dedup>, annotates: bool, skips: bool) -> PyResult<Stream> {
         let Some(schema) = run.get().schema(py)? else {
-            let what = "there is no batch, so nothing says which columns there are; give a table or a \
-                        reader, which know theirs";
+            let what = "there is no batch, so nothing says which columns there are; give a table \
+                        or a reader, which know theirs";
             return Err(refused(what).into());
         };
         let text = run.get().text()?;
@@ -103,8 +103,8 @@ impl Stream {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let py = slf.py();
-        // Without this a second reader would find a table without rows. A reader that only asks for the
-        // columns has read none.
+        // Without this a second reader would find a table without rows. A reader that only asks for
+        // the columns has read none.
         if slf.get().is_over.load(Ordering::Relaxed) {
             let what = "the rows have been read, and come once; keep them as a table, or call \
                         `dedup_arrow` again";

@@ -82,8 +82,8 @@ pub fn ids_of(ids: &ArrayRef, are_uuids: bool) -> std::result::Result<ArrayRef, 
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => return Ok(ids.clone()),
         found if found.is_integer() => return cast(ids, &DataType::Utf8),
         found if found.is_nested() => {
-            let what = "it is nested, and only single values can be ids; name another column with `id`, \
-                        or number the rows with `id_prefix`";
+            let what = "it is nested, and only single values can be ids; name another column with \
+                        `id`, or number the rows with `id_prefix`";
             return Err(ArrowError::SchemaError(what.into()));
         }
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {

@@ -41,7 +41,8 @@ struct Counts {
 /// The maximum number of refusals that are kept; all are counted.
 pub const REFUSALS_MAX: usize = 10_000;
 
-/// The counts for Python: added, replaced, unchanged and failed, and numbers and reasons of the first that failed.
+/// The counts for Python: added, replaced, unchanged and failed, and numbers and reasons of the
+/// first that failed.
 type AddCounts = ([u64; 4], Vec<(u64, String)>);
 
 impl Counts {
@@ -78,8 +79,8 @@ fn check_new(writer: &cento::Writer, signed: &SignedDocument) -> cento::Result<(
     if !writer.has(id)? || writer.holds(&signed.document, signed.digest)? {
         return Ok(());
     }
-    let what = "it has no id, and its number is the id of another document; give it an id, name the \
-                field or column with `id`, or choose an `id_prefix`";
+    let what = "it has no id, and its number is the id of another document; give it an id, name \
+                the field or column with `id`, or choose an `id_prefix`";
     Err(Error::input(id.clone(), cento::Refusal::new(Reason::IdTaken, what)))
 }
 
@@ -210,7 +211,8 @@ pub fn entry_of(
     }
 }
 
-/// Takes documents from an iterator until there is a batch of them. An exception comes after the documents before it.
+/// Takes documents from an iterator until there is a batch of them. An exception comes after the
+/// documents before it.
 pub struct Batches<'a, 'py> {
     items: &'a Bound<'py, PyAny>,
     fields: &'a Fields,

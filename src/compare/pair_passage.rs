@@ -6,8 +6,8 @@ use super::passages::{Origin, Passage, Unit};
 
 /// A passage that two texts, `a` and `b`, have in common.
 ///
-/// A search has a query and hits, so its passages are [`Passage`]s; comparisons and pairs have two texts of equal
-/// standing, and this is the same for them.
+/// A search has a query and hits, so its passages are [`Passage`]s; comparisons and pairs have two
+/// texts of equal standing, and this is the same for them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -33,11 +33,12 @@ pub struct PairPassage {
     /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
     /// number; without text, an estimate from the fingerprints.
     pub similarity: f64,
-    /// The page of `a` on which it begins, counted from 1, if `a` has pages: form feeds (U+000C) end them.
+    /// The page of `a` on which it begins, counted from 1, if `a` has pages: form feeds (U+000C)
+    /// end them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a_page: Option<u32>,
-    /// The line of `a` on which it begins, counted from 1, if `a` has lines: line feeds end them, whatever
-    /// the page.
+    /// The line of `a` on which it begins, counted from 1, if `a` has lines: line feeds end them,
+    /// whatever the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a_line: Option<u32>,
     /// The page of `b` on which it begins.

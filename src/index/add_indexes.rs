@@ -64,8 +64,8 @@ pub struct AddedIndexes {
     pub bytes: u64,
     /// Files that are links to those of the shards; the others are copies.
     pub linked: usize,
-    /// Older documents, of the index or an earlier shard, that were deleted because a later shard has
-    /// their ids.
+    /// Older documents, of the index or an earlier shard, that were deleted because a later shard
+    /// has their ids.
     pub replaced: u64,
     /// Segments of the shards that had been merged before, and were not taken again.
     pub known: usize,
@@ -186,10 +186,10 @@ impl Writer {
     /// All ids of the index and the shards are read, and each file of the shards once.
     ///
     /// # Errors
-    /// When a shard has another scheme, analyzer, frequency table or schema; when it is damaged, being
-    /// written ([`Error::Locked`]), or named twice; when an id occurs twice and that is not allowed.
-    /// Nothing has been adopted then. When the commit could not be opened, or a shard not be removed,
-    /// afterwards: then all have been adopted.
+    /// When a shard has another scheme, analyzer, frequency table or schema; when it is damaged,
+    /// being written ([`Error::Locked`]), or named twice; when an id occurs twice and that is not
+    /// allowed. Nothing has been adopted then. When the commit could not be opened, or a shard not
+    /// be removed, afterwards: then all have been adopted.
     pub fn add_indexes(
         &mut self,
         shards: &[Index],
@@ -572,7 +572,8 @@ fn take(
     Ok(false)
 }
 
-/// Writes which documents of a new segment are live: those that are in its shard, without `deleted`.
+/// Writes which documents of a new segment are live: those that are in its shard, without
+/// `deleted`.
 fn write_alive(
     index: &Index,
     reader: &tantivy::SegmentReader,

@@ -13,8 +13,9 @@ use super::{DocAddress, Snapshot};
 use crate::error::Result;
 
 impl Snapshot {
-    /// Calls `each` with the live documents of each id above `after`, or of all ids, in the order of the bytes
-    /// of ids, until it returns false. Several indexes may each have a document with an id.
+    /// Calls `each` with the live documents of each id above `after`, or of all ids, in the order
+    /// of the bytes of ids, until it returns false. Several indexes may each have a document with
+    /// an id.
     ///
     /// # Errors
     /// When a dictionary cannot be read; those of `each`.

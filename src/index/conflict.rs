@@ -17,7 +17,8 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 use super::{Index, SegmentView, Snapshot};
 use crate::error::Result;
 
-/// A segment, and which index has it: 0 the one that is merged into, then the shards in their order.
+/// A segment, and which index has it: 0 the one that is merged into, then the shards in their
+/// order.
 pub struct Source<'a> {
     /// Which index has it.
     pub holder: usize,

@@ -245,8 +245,8 @@ mod tests {
 
     #[test]
     fn n_versions_of_a_document_are_met_twice_each_and_not_n_times() {
-        // Each version was deleted by itself, and each deletion met all of them: 10 MB of one id kept a writer
-        // busy for 90 s.
+        // Each version was deleted by itself, and each deletion met all of them: 10 MB of one id
+        // kept a writer busy for 90 s.
         let index = index();
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
         let add = |writer: &mut crate::index::Writer, version| {

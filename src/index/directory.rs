@@ -87,8 +87,8 @@ impl IndexDirectory {
     /// Keeps every file that the list of segments names from being collected, in all processes.
     ///
     /// The files of a list that is read while this is held can be opened. A thread may hold it
-    /// several times. A reader that may not write to the directory, and finds no file to lock, holds
-    /// nothing: then opening has to be repeated when the list has changed.
+    /// several times. A reader that may not write to the directory, and finds no file to lock,
+    /// holds nothing: then opening has to be repeated when the list has changed.
     ///
     /// # Errors
     /// When the lock cannot be taken though the directory can be written.
@@ -209,9 +209,10 @@ impl IndexDirectory {
         self.state.held.as_deref().map(HeldDirectory::own)
     }
 
-    /// Puts the names of files that are about to come into the list of files that may be collected, durably
-    /// and all at once. tantivy adds each by itself, and a list that is synced takes longer than most of
-    /// these files: until [`end_announcement`](Self::end_announcement) it is not written for them.
+    /// Puts the names of files that are about to come into the list of files that may be collected,
+    /// durably and all at once. tantivy adds each by itself, and a list that is synced takes longer
+    /// than most of these files: until [`end_announcement`](Self::end_announcement) it is not
+    /// written for them.
     ///
     /// # Errors
     /// When the list cannot be read or written.
@@ -234,8 +235,8 @@ impl IndexDirectory {
         locked(&self.state.announced).clear();
     }
 
-    /// Writes tantivy's list of files that may be collected, with the names that were announced. Such a list
-    /// may name files that are gone, or never came.
+    /// Writes tantivy's list of files that may be collected, with the names that were announced.
+    /// Such a list may name files that are gone, or never came.
     fn write_managed(&self, list: &[u8]) -> io::Result<()> {
         let mut announced = locked(&self.state.announced);
         if announced.is_empty() {
@@ -286,8 +287,8 @@ impl IndexDirectory {
     /// Puts `list`, which names `components`, in the place of the list of segments.
     ///
     /// # Errors
-    /// When it cannot be written; when the list on disk is not the one that this writer left, or a named
-    /// file is not there.
+    /// When it cannot be written; when the list on disk is not the one that this writer left, or a
+    /// named file is not there.
     pub fn replace_list(&self, list: &[u8], components: &Components) -> io::Result<()> {
         let Some(held) = &self.state.held else {
             return self.replace_if(Path::new(META), list, &|| Ok(()));
@@ -532,8 +533,8 @@ mod tests {
 
     #[test]
     fn what_is_listed_is_never_older_than_the_last_commit() {
-        // A reader of the list before a commit that set it afterwards had the files of the commit taken for
-        // unfinished ones.
+        // A reader of the list before a commit that set it afterwards had the files of the commit
+        // taken for unfinished ones.
         let config = Config::new("kgram(k=1)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();

@@ -18,7 +18,8 @@ pub struct Document {
     pub text: String,
     /// What the caller knows of the document: at most [`META_BYTES_MAX`] as JSON.
     pub meta: Map<String, Value>,
-    /// The record that it was read from, if its reader keeps it: handed back by joins, never stored.
+    /// The record that it was read from, if its reader keeps it: handed back by joins, never
+    /// stored.
     pub record: Option<Box<str>>,
     /// Who chose the id.
     pub id_source: IdSource,
@@ -186,8 +187,8 @@ pub fn id_of_json(json: &RawValue) -> std::result::Result<Option<String>, String
     Ok(Some(id).filter(|id: &String| !id.is_empty()))
 }
 
-/// To JSON `7`, `7.0` and `7e0` are one number, and so are `0` and `-0`. A number of digits alone has been
-/// read, or is too large and must not be rounded.
+/// To JSON `7`, `7.0` and `7e0` are one number, and so are `0` and `-0`. A number of digits alone
+/// has been read, or is too large and must not be rounded.
 fn of_number(json: &str) -> String {
     let is_digits = json.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     let float: Option<f64> = json.parse().ok().filter(|&float| !is_digits || float == 0.0);

@@ -1,16 +1,17 @@
 //! The directory and the lock of an index, held open while it is written.
 //!
-//! A path can lead to another index later: operators switch a link, restore a backup, rename a directory,
-//! mount a file system over it, or delete a lock that looks stale. A writer that relied on the path would
-//! then replace the list of segments of the other index. This module keeps the directory and the lock file
-//! open. Before each change it compares them with the files that their paths lead to. Before the list of
-//! segments is replaced, it also compares the bytes of the old list and the lengths of the files that the
-//! new list names.
+//! A path can lead to another index later: operators switch a link, restore a backup, rename a
+//! directory, mount a file system over it, or delete a lock that looks stale. A writer that relied
+//! on the path would then replace the list of segments of the other index. This module keeps the
+//! directory and the lock file open. Before each change it compares them with the files that their
+//! paths lead to. Before the list of segments is replaced, it also compares the bytes of the old
+//! list and the lengths of the files that the new list names.
 //!
-//! On Linux an open directory has a path of its own (`/proc/self/fd`). Files are created, renamed and removed
-//! by that path, so an exchange after the comparison does not redirect them, and the comparison is repeated
-//! before a commit is reported. On other systems a directory that is exchanged between the comparison and the
-//! rename is not noticed; on all systems the same holds for a list that is copied into the directory.
+//! On Linux an open directory has a path of its own (`/proc/self/fd`). Files are created, renamed
+//! and removed by that path, so an exchange after the comparison does not redirect them, and the
+//! comparison is repeated before a commit is reported. On other systems a directory that is
+//! exchanged between the comparison and the rename is not noticed; on all systems the same holds
+//! for a list that is copied into the directory.
 
 use std::fs::{OpenOptions, TryLockError};
 use std::io;
@@ -36,7 +37,8 @@ pub struct HeldDirectory {
     given: PathBuf,
     /// The path without links; files are read by it.
     root: PathBuf,
-    /// The path of the open directory itself, valid while it is open; `root` on systems without one.
+    /// The path of the open directory itself, valid while it is open; `root` on systems without
+    /// one.
     own: PathBuf,
     directory: Handle,
     /// The writer's lock and list, if the writer is in this process.
@@ -58,8 +60,8 @@ pub struct WriterLock(Arc<HeldDirectory>);
 impl Drop for WriterLock {
     fn drop(&mut self) {
         let Some(holding) = self.0.writer().take() else { return };
-        // A process that another thread is just starting has a copy of the open file until it begins its
-        // program; closing this one alone would leave it locked until then.
+        // A process that another thread is just starting has a copy of the open file until it
+        // begins its program; closing this one alone would leave it locked until then.
         if let Err(error) = holding.lock.as_file().unlock() {
             log::warn!("cannot release the lock of {}: {error}", self.0.root.display());
         }
@@ -122,7 +124,8 @@ impl HeldDirectory {
         Err(LockError::LockBusy)
     }
 
-    /// Compares the directory that the path leads to, and that its files are written to, with the one held.
+    /// Compares the directory that the path leads to, and that its files are written to, with the
+    /// one held.
     ///
     /// # Errors
     /// When it is another directory, or is missing.
@@ -131,9 +134,9 @@ impl HeldDirectory {
             return Ok(());
         }
         self.refused(
-            "the path does not lead to the directory that was opened: it was moved, removed or replaced, or a \
-             link or mount was changed; nothing was written there; put the directory back, or open the index \
-             again",
+            "the path does not lead to the directory that was opened: it was moved, removed or \
+             replaced, or a link or mount was changed; nothing was written there; put the \
+             directory back, or open the index again",
         )
     }
 
@@ -155,18 +158,19 @@ impl HeldDirectory {
             return Ok(());
         }
         self.refused(&format!(
-            "its lock `{}` was removed or replaced while this writer held it, so another may have written \
-             to the index; nothing was written; open the index again (the lock is never stale: the system \
-             releases it when its process ends)",
+            "its lock `{}` was removed or replaced while this writer held it, so another may have \
+             written to the index; nothing was written; open the index again (the lock is never \
+             stale: the system releases it when its process ends)",
             INDEX_WRITER_LOCK.filepath.display()
         ))
     }
 
-    /// Makes sure that the list of segments can be replaced by one that names `components`, and `others`.
+    /// Makes sure that the list of segments can be replaced by one that names `components`, and
+    /// `others`.
     ///
     /// # Errors
-    /// When directory, lock or list are not those that this writer left, or a named file is not there with
-    /// its length.
+    /// When directory, lock or list are not those that this writer left, or a named file is not
+    /// there with its length.
     pub fn check_list(&self, components: &Components, others: &[PathBuf]) -> io::Result<()> {
         self.check_directory()?;
         // An index that is being created has neither a lock nor a list.
@@ -174,8 +178,9 @@ impl HeldDirectory {
             self.check_lock(holding)?;
             if self.list()? != holding.list {
                 return self.refused(
-                    "its list of segments, meta.json, is not the one that this writer left: another \
-                     index or a copy was put in its place; nothing was written; open the index again",
+                    "its list of segments, meta.json, is not the one that this writer left: \
+                     another index or a copy was put in its place; nothing was written; open the \
+                     index again",
                 );
             }
         }

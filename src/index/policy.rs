@@ -7,8 +7,8 @@
 use tantivy::index::SegmentMeta;
 use tantivy::merge_policy::{MergeCandidate, MergePolicy};
 
-/// The number of segments of a tier that are merged into one. At 8 a document is copied 1.9 times on its way into an
-/// index of 10^9 postings, and at most 14 segments are searched.
+/// The number of segments of a tier that are merged into one. At 8 a document is copied 1.9 times
+/// on its way into an index of 10^9 postings, and at most 14 segments are searched.
 const FAN_IN: usize = 8;
 
 /// Segments of fewer documents than this are of one tier.

@@ -1,9 +1,9 @@
 //! Recovery of an index whose list of segments is lost, damaged or too old.
 //!
-//! The files of the segments are still in the directory. They are linked or copied into a new directory, which
-//! gets a list of its own; the old directory is not changed. The configuration comes from the old list or, if
-//! that cannot be read, from another index that was created with the same options. Each `.sig` file has a
-//! digest of the configuration, so a wrong one is refused.
+//! The files of the segments are still in the directory. They are linked or copied into a new
+//! directory, which gets a list of its own; the old directory is not changed. The configuration
+//! comes from the old list or, if that cannot be read, from another index that was created with the
+//! same options. Each `.sig` file has a digest of the configuration, so a wrong one is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -50,8 +50,8 @@ struct Candidate {
 }
 
 impl Index {
-    /// Returns the segments whose files are in the directory `path`, in the order of their names. Reads all
-    /// of the files, and compares them with the checksums in them.
+    /// Returns the segments whose files are in the directory `path`, in the order of their names.
+    /// Reads all of the files, and compares them with the checksums in them.
     ///
     /// # Errors
     /// When the directory cannot be read.
@@ -60,9 +60,10 @@ impl Index {
         Ok(candidates.into_iter().map(|candidate| candidate.found).collect())
     }
 
-    /// Makes an index in the directory `to`, which does not exist or is empty, of the whole segments in the
-    /// directory `path`: all of them, or those that are named. It is created in the same way as `like`, which is
-    /// needed where the list of `path` is lost or damaged, or else as the index at `path`.
+    /// Makes an index in the directory `to`, which does not exist or is empty, of the whole
+    /// segments in the directory `path`: all of them, or those that are named. It is created in the
+    /// same way as `like`, which is needed where the list of `path` is lost or damaged, or else as
+    /// the index at `path`.
     ///
     /// # Errors
     /// When there is no whole segment, or one that is named is not whole; when the settings of the
@@ -80,8 +81,8 @@ impl Index {
             None => {
                 let index = Index::open(path).map_err(|error| {
                     let what = format!(
-                        "its list of segments cannot be read ({error}); name an index that was created in \
-                         the same way, an empty one will do"
+                        "its list of segments cannot be read ({error}); name an index that was \
+                         created in the same way, an empty one will do"
                     );
                     Error::index(path, Reason::Unsuitable, what)
                 })?;
@@ -175,8 +176,8 @@ fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
     let is_listed = |name: &str| segments.iter().any(|s| s.found.segment == name && s.found.listed);
     let listed = |name: &str| if is_listed(name) { ", which the list names" } else { "" };
     let what = format!(
-        "the segments `{a}`{} and `{b}`{} both have a document with the id `{id}`: one was merged from the \
-         other, or is older; choose the segments",
+        "the segments `{a}`{} and `{b}`{} both have a document with the id `{id}`: one was merged \
+         from the other, or is older; choose the segments",
         listed(&a),
         listed(&b)
     );

@@ -1,8 +1,8 @@
 //! The passages that a collection repeats most.
 //!
 //! Licences, headers, disclaimers: passages are put together again from the fingerprints that many
-//! documents have. Each of the most frequent ones is looked up in a few documents that have it. There
-//! the passage extends as far as the neighbouring fingerprints are in at least half as many
+//! documents have. Each of the most frequent ones is looked up in a few documents that have it.
+//! There the passage extends as far as the neighbouring fingerprints are in at least half as many
 //! documents; the longest such passage is shown.
 
 use std::cmp::Reverse;
@@ -29,7 +29,8 @@ pub struct RepeatedPassage {
     pub tokens: u32,
     /// A document that has it.
     pub id: String,
-    /// Where it is in that document's text, in bytes, half-open; `None` if the index stores no text.
+    /// Where it is in that document's text, in bytes, half-open; `None` if the index stores no
+    /// text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<(u32, u32)>,
     /// The text of the passage; `None` if the index stores no text.

@@ -30,8 +30,8 @@ pub struct Component {
     pub len: u64,
     /// The CRC-32 of all before tantivy's footer.
     pub crc: u32,
-    /// The CRC-32 of the last [`TAIL_BYTES`] of the file or, if it is shorter, of all: with it the file is
-    /// opened before the rest is compared. `None` for a file that checks itself.
+    /// The CRC-32 of the last [`TAIL_BYTES`] of the file or, if it is shorter, of all: with it the
+    /// file is opened before the rest is compared. `None` for a file that checks itself.
     pub tail: Option<u32>,
 }
 

@@ -308,12 +308,13 @@ impl Receiver {
         self.current.as_ref()
     }
 
-    /// Makes `list` the index, durably, unless it is already, and removes the files that it does not name.
-    /// The files that it names must be in the directory, durably and with the content that was listed.
+    /// Makes `list` the index, durably, unless it is already, and removes the files that it does
+    /// not name. The files that it names must be in the directory, durably and with the content
+    /// that was listed.
     ///
     /// # Errors
-    /// When a file is missing or has another length, and when the list cannot be written: the index is
-    /// then as before.
+    /// When a file is missing or has another length, and when the list cannot be written: the index
+    /// is then as before.
     pub fn finish(self, list: &FileList) -> Result<()> {
         for file in list.files() {
             self.check_length(file)?;
@@ -349,8 +350,8 @@ impl Receiver {
         Err(Corruption::new(file.name, "component", 0, what).into())
     }
 
-    /// Removes the files of segments that the list does not name. One that stays takes space and does no
-    /// harm.
+    /// Removes the files of segments that the list does not name. One that stays takes space and
+    /// does no harm.
     fn remove_others(&self, list: &FileList) {
         if let Err(error) = self.directory.check_writer() {
             return log::warn!("old files of {} stay: {error}", self.path.display());

@@ -140,8 +140,8 @@ impl Index {
         }
         // Under the lock: the directory may hold another index by now.
         self.check_same()?;
-        // A list that a killed writer put in its place may not be durable, and all that is acknowledged from
-        // here on, or removed because it is in the index already, relies on it.
+        // A list that a killed writer put in its place may not be durable, and all that is
+        // acknowledged from here on, or removed because it is in the index already, relies on it.
         self.directory().sync_directory().map_err(|e| self.error("write to", e.into()))?;
         self.directory().remove_unfinished();
         self.inner.plugin.backlog.begin(options.memory_bytes / 3);
@@ -210,15 +210,15 @@ impl Writer {
         self.changed.len()
     }
 
-    /// Adds a document, or replaces the one with the same id; one that has not changed stays. If the id was made
-    /// ([`super::IdSource`]), only one of the same place is replaced.
+    /// Adds a document, or replaces the one with the same id; one that has not changed stays. If
+    /// the id was made ([`super::IdSource`]), only one of the same place is replaced.
     ///
     /// The document is signed here, on the caller's thread. To sign on several threads, make each
     /// document a [`SignedDocument`] and [add that](Self::add_signed).
     ///
     /// # Errors
-    /// When the index cannot hold the document ([`Document::problem`]), has another of a made id, or cannot be
-    /// written. After an [`Error::Input`] the writer goes on as before.
+    /// When the index cannot hold the document ([`Document::problem`]), has another of a made id,
+    /// or cannot be written. After an [`Error::Input`] the writer goes on as before.
     pub fn add(&mut self, document: Document) -> Result<Outcome> {
         let document = document.checked()?;
         self.check_usable()?;
@@ -235,7 +235,8 @@ impl Writer {
     /// Adds a document that is signed already, as the index signs.
     ///
     /// # Errors
-    /// [`Error::Input`] when the index has another document of a made id; when the document cannot be written.
+    /// [`Error::Input`] when the index has another document of a made id; when the document cannot
+    /// be written.
     pub fn add_signed(&mut self, signed: impl Borrow<SignedDocument>) -> Result<Outcome> {
         self.add_as_of(signed, date(SystemTime::now()))
     }
@@ -457,8 +458,8 @@ impl Writer {
 
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            let what = "an earlier write failed; open the index again, which is in the state of its \
-                        last commit";
+            let what = "an earlier write failed; open the index again, which is in the state of \
+                        its last commit";
             return Err(Error::index(self.index.path(), Reason::WriteFailed, what));
         }
         Ok(())
@@ -510,9 +511,10 @@ impl Writer {
 }
 
 /// Why a document does not replace another.
-const OTHER_SOURCE: &str = "the index has a document with this id from another place, and the id was made \
-                            from the name of a file or stream, so nothing is replaced; give documents ids \
-                            of their own, rename the file, or ask for the replacement";
+const OTHER_SOURCE: &str = "the index has a document with this id from another place, and the id \
+                            was made from the name of a file or stream, so nothing is replaced; \
+                            give documents ids of their own, rename the file, or ask for the \
+                            replacement";
 
 /// A document beside the stored one of its id.
 struct Compared {
@@ -531,7 +533,8 @@ impl Compared {
         self.before.is_some_and(|before| before.digest == self.content)
     }
 
-    /// Refuses a document that would replace one of another source without anybody having chosen its id.
+    /// Refuses a document that would replace one of another source without anybody having chosen
+    /// its id.
     fn check_replacement(&self, document: &Document) -> Result<()> {
         match self.before {
             Some(before) if !document.id_source.may_replace(before.place) => {

@@ -2,7 +2,8 @@
 //!
 //! Each file of a scheme has a [`Family`] for each name that it gives to its method; the list of
 //! them in `scheme` is the only other place where a scheme is named. Specifications are read,
-//! `cento info schemes` is printed, and the laws of all schemes are tested, by going through that list.
+//! `cento info schemes` is printed, and the laws of all schemes are tested, by going through that
+//! list.
 
 use super::frequency::FrequencyTable;
 use super::{Fingerprint, Method};
@@ -110,7 +111,8 @@ pub enum Table {
 }
 
 impl Table {
-    /// Returns the number of tokens of the runs that are counted, for the scheme of this specification.
+    /// Returns the number of tokens of the runs that are counted, for the scheme of this
+    /// specification.
     #[must_use]
     pub fn run_tokens(self, spec: &Spec) -> usize {
         match self {

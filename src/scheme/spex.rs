@@ -1,12 +1,12 @@
 //! SPEX: a search for chunks that can occur twice, without counting all chunks.
 //!
-//! SPEX (Bernstein and Zobel 2004): a chunk of n tokens occurs twice only if the two chunks of n - 1
-//! tokens in it do. So a collection is read once for each length: the first pass counts tokens, each
-//! tokens in it do. So a collection is read once for each length: the first pass counts tokens,
-//! each later one only those chunks whose parts were found twice. Chunks with equal hashes share a
-//! counter, which lets too many through, never too few; the last pass counts exactly, and has few
-//! chunks left to count. Nine chunks in ten occur once, so the table of the others is a fraction of
-//! the whole one; the counters of two passes take 256 MiB.
+//! SPEX (Bernstein and Zobel 2004): a chunk of n tokens occurs twice only if the two chunks of n -
+//! 1 tokens in it do. So a collection is read once for each length: the first pass counts tokens,
+//! each tokens in it do. So a collection is read once for each length: the first pass counts
+//! tokens, each later one only those chunks whose parts were found twice. Chunks with equal hashes
+//! share a counter, which lets too many through, never too few; the last pass counts exactly, and
+//! has few chunks left to count. Nine chunks in ten occur once, so the table of the others is a
+//! fraction of the whole one; the counters of two passes take 256 MiB.
 
 use super::grams::Grams;
 

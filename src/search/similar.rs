@@ -97,8 +97,8 @@ impl Query {
 }
 
 impl<'a> Similarities<'a> {
-    /// Compares by `estimates`, if there are any, and by the `text` of the query, if it is to be compared with
-    /// stored texts.
+    /// Compares by `estimates`, if there are any, and by the `text` of the query, if it is to be
+    /// compared with stored texts.
     pub fn new(
         searcher: &'a Searcher,
         (subject, query): (&'a QuerySignature, &'a Query),
@@ -112,7 +112,8 @@ impl<'a> Similarities<'a> {
     /// Returns the similarity to show: estimated by positions, or else by counts.
     ///
     /// # Errors
-    /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
     pub fn shown(&mut self, scored: &Scored) -> Result<Similarity> {
         let counted = self.counted(scored)?;
         match &mut self.estimates {

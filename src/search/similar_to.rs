@@ -47,7 +47,8 @@ impl SimilarTo {
     /// Finds the documents that meet the thresholds of `query`.
     ///
     /// # Errors
-    /// As [`Searcher::search`], and when the snapshot is a union: tantivy searches one index at a time.
+    /// As [`Searcher::search`], and when the snapshot is a union: tantivy searches one index at a
+    /// time.
     pub fn new(searcher: &Searcher, query: &Query) -> Result<SimilarTo> {
         if searcher.snapshot().is_union() {
             let what = "SimilarTo is for the queries of one index; search each index by itself";

@@ -19,8 +19,8 @@ use crate::whole;
 #[serde(default, deny_unknown_fields)]
 #[setters(into, generate_delegates(ty = "super::Query", field = "thresholds"))]
 pub struct Thresholds {
-    /// Minimum share of the text of the query that a hit contains; of a pair, of either text that the other
-    /// contains. 0 to 1.
+    /// Minimum share of the text of the query that a hit contains; of a pair, of either text that
+    /// the other contains. 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = super::options::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
@@ -34,8 +34,9 @@ pub struct Thresholds {
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub min_overlap: Option<u32>,
-    /// Minimum share of the fingerprints of the query that a hit contains, weighted by rarity in the index; of
-    /// a pair, of the fingerprints of either document that the other contains. 0 to 1.
+    /// Minimum share of the fingerprints of the query that a hit contains, weighted by rarity in
+    /// the index; of a pair, of the fingerprints of either document that the other contains. 0 to
+    /// 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = super::options::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]

@@ -1,8 +1,8 @@
 //! Segments from the signatures of new documents.
 //!
-//! They are collected as two flat columns, sorted by radix, and written. Where there are many, another
-//! thread sorts them range by range, while the terms of earlier ranges are written. No hash map: one cost 15
-//! times the time and 5 times the memory.
+//! They are collected as two flat columns, sorted by radix, and written. Where there are many,
+//! another thread sorts them range by range, while the terms of earlier ranges are written. No hash
+//! map: one cost 15 times the time and 5 times the memory.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -54,7 +54,8 @@ impl SegmentBuilder {
         SegmentBuilder::default()
     }
 
-    /// Appends a document: its id and digest, its tokens, and its signature, positions not descending.
+    /// Appends a document: its id and digest, its tokens, and its signature, positions not
+    /// descending.
     pub fn push(&mut self, identity: Identity<'_>, tokens: u32, signature: &[Fingerprint]) {
         self.ids.push_str(identity.id);
         let (id_end, digest) = (self.ids.len(), identity.digest);
@@ -72,8 +73,8 @@ impl SegmentBuilder {
     /// Returns the memory that the builder holds and will need to write, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        // Key and position of each, and the key once more in its range: when there are ordinals, the first
-        // keys are gone. If all keys were in one range, sorting it would take 4 more
+        // Key and position of each, and the key once more in its range: when there are ordinals,
+        // the first keys are gone. If all keys were in one range, sorting it would take 4 more
         // bytes for each.
         const OCCURRENCE_BYTES: usize = 8 + 4 + 8;
         // Its row (the vector may have doubled), its output record, and its digest for sorting.
@@ -149,14 +150,15 @@ fn occurrences(documents: &[Row], doc: usize, total: usize) -> Range<usize> {
     documents[doc].start as usize..end
 }
 
-/// The ranges of keys, as a power of two: so many that little is left to write once the last is sorted.
+/// The ranges of keys, as a power of two: so many that little is left to write once the last is
+/// sorted.
 const RANGE_BITS: u32 = 8;
 
 /// To sort fewer takes less than to start a thread and to wait for it.
 const OCCURRENCES_OF_A_THREAD: usize = 1 << 16;
 
-/// Writes the terms of keys that leave room for the occurrence in one integer: half the memory, twice the
-/// speed. Gives the term ordinal of each occurrence if signatures are stored.
+/// Writes the terms of keys that leave room for the occurrence in one integer: half the memory,
+/// twice the speed. Gives the term ordinal of each occurrence if signatures are stored.
 fn write_packed<W: Write>(
     mut keys: Vec<u64>,
     header: Header,
@@ -221,8 +223,8 @@ impl Sorting<'_> {
     /// Returns the keys of the next range, sorted, each above its document; a document may occur
     /// several times.
     ///
-    /// Each pass over the sorted integers does one thing, so that its scattered reads or writes do not
-    /// wait for each other.
+    /// Each pass over the sorted integers does one thing, so that its scattered reads or writes do
+    /// not wait for each other.
     fn sort(&mut self, mut range: Vec<u64>) -> Vec<u64> {
         let mask = (1u64 << self.shift) - 1;
         sort_from(&mut range, self.shift);

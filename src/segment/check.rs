@@ -43,7 +43,8 @@ impl SegmentReader {
 struct Checker<'a> {
     reader: &'a SegmentReader,
     problems: &'a mut Vec<Corruption>,
-    /// The number of terms of each document, by the dictionary; empty if there are signatures to say so.
+    /// The number of terms of each document, by the dictionary; empty if there are signatures to
+    /// say so.
     terms_of: Vec<u32>,
 }
 

@@ -1,7 +1,7 @@
 //! Rows of documents, their forward lists, and look-up by digest.
 //!
-//! Three bit-packed columns of one value a document, one that leads to the ids, and one that leads from digests to
-//! documents. Layout: segments-format.md, "Documents".
+//! Three bit-packed columns of one value a document, one that leads to the ids, and one that leads
+//! from digests to documents. Layout: segments-format.md, "Documents".
 
 use std::ops::Range;
 
@@ -211,8 +211,8 @@ fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, C
     Ok(if width == 64 { value } else { value & ((1 << width) - 1) })
 }
 
-/// Clears and fills `sizes` with the numbers of distinct fingerprints of `docs`. Reads a page for each, or
-/// all of the column if that has no more pages.
+/// Clears and fills `sizes` with the numbers of distinct fingerprints of `docs`. Reads a page for
+/// each, or all of the column if that has no more pages.
 ///
 /// # Errors
 /// When their bytes are damaged or there is no such document.

@@ -178,7 +178,8 @@ mod tests {
                 widths: Widths::default(),
                 checksums_crc: 0,
             };
-            // The offset of the first section is the last bytes of `config`; the next are in reserved ones.
+            // The offset of the first section is the last bytes of `config`; the next are in
+            // reserved ones.
             let bytes = [&header[..21], &footer.encode()].concat();
             let opened = SigFile::open("f", OwnedBytes::new(bytes), ReadAhead::default());
             let error = opened.err().expect("the sections exceed the file");

@@ -45,7 +45,8 @@ const THRESHOLDS: [u8; 7] = {
 pub enum Section {
     /// Blocks of keys, each with the value that leads to its postings.
     Terms,
-    /// Where each block is and how it is coded, group by group, and the FST from separators to groups.
+    /// Where each block is and how it is coded, group by group, and the FST from separators to
+    /// groups.
     TermIndex,
     /// Lines of bits that say of most keys that they are in no block.
     Filter,
@@ -55,7 +56,8 @@ pub enum Section {
     Forward,
     /// The id of each document and the digest of its text.
     Ids,
-    /// The columns with a few numbers for each document, and that which leads from digests to documents.
+    /// The columns with a few numbers for each document, and that which leads from digests to
+    /// documents.
     Documents,
     /// The checksum of each page of all that comes before.
     Checksums,
@@ -141,8 +143,8 @@ impl Header {
         let version = uint_le(&bytes[8..10]) as u16;
         if version != FORMAT_VERSION {
             let what = format!(
-                "the file has format version {version}, but this version of cento reads {FORMAT_VERSION}; \
-                 use the version that wrote it, or create the index again"
+                "the file has format version {version}, but this version of cento reads \
+                 {FORMAT_VERSION}; use the version that wrote it, or create the index again"
             );
             return Err(damage(8, what));
         }

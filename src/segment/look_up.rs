@@ -37,7 +37,8 @@ type BlockProbe = (Probe, Located);
 /// A key, the number of the block that may have it, the block, and where a search in it begins.
 type BlockSearch<'a> = (Probe, usize, Block<'a>, usize);
 
-/// A key that is there: its place and that of the segment, the ordinal of its term, and its postings.
+/// A key that is there: its place and that of the segment, the ordinal of its term, and its
+/// postings.
 type LocatedTerm = (u32, u32, u32, Postings);
 
 impl SegmentReader {

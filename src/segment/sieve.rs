@@ -27,7 +27,8 @@ impl<'k, 'a> Sieve<'k, 'a> {
         Sieve { keys, hashes, numbers, lines }
     }
 
-    /// Takes the lines of a segment, if the pages of all have been checked. Otherwise it starts to fetch them.
+    /// Takes the lines of a segment, if the pages of all have been checked. Otherwise it starts to
+    /// fetch them.
     pub fn take_known(&mut self, reader: &'a SegmentReader) -> bool {
         self.number(reader);
         let (file, filters) = (reader.file(), reader.filters());

@@ -186,7 +186,8 @@ impl TermIndex {
         let first = self.separators[group];
         let next = self.separators.get(group + 1).copied().unwrap_or(self.key_max);
         let share = key.saturating_sub(first) as f32 / (next - first).max(1) as f32;
-        // A key of more bits than the segment's can be any number of times as far as the last block.
+        // A key of more bits than the segment's can be any number of times as far as the last
+        // block.
         blocks.start + ((share * blocks.len() as f32) as usize).min(blocks.len() - 1)
     }
 

@@ -118,8 +118,9 @@ impl ForwardChunk {
         }
     }
 
-    /// Appends the next document: its id and digest, its tokens, and its distinct fingerprints. If signatures
-    /// are stored, [`push_signature`](Self::push_signature) or [`push_renumbered`](Self::push_renumbered) follows.
+    /// Appends the next document: its id and digest, its tokens, and its distinct fingerprints. If
+    /// signatures are stored, [`push_signature`](Self::push_signature) or
+    /// [`push_renumbered`](Self::push_renumbered) follows.
     pub fn push(&mut self, identity: Identity<'_>, tokens: u32, distinct: u32) {
         let forward_at = self.bytes.len() as u64;
         self.documents.push(Document { distinct, tokens, forward_at });
@@ -137,8 +138,8 @@ impl ForwardChunk {
         forward::put_list(&mut self.bytes, ordinals, positions, self.ordinal_bits);
     }
 
-    /// Appends as the signature of the document that was pushed last that of another segment, where its terms
-    /// have these ordinals here.
+    /// Appends as the signature of the document that was pushed last that of another segment, where
+    /// its terms have these ordinals here.
     pub fn push_renumbered(&mut self, list: &ForwardList<'_>, ordinals: &[u32]) {
         self.occurrences += ordinals.len();
         list.put_renumbered(&mut self.bytes, ordinals, self.ordinal_bits);

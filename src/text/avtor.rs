@@ -31,7 +31,8 @@ pub(super) const FAMILY: Family = Family {
         Parameter::choice(
             "language",
             &LANGUAGES,
-            "on which stop words and stems depend; `auto` finds it out, which short texts do not allow",
+            "on which stop words and stems depend; `auto` finds it out, which short texts do not \
+             allow",
         ),
         Parameter::switch("markup", 1, "1 takes HTML away"),
         Parameter::switch("homoglyphs", 1, "1 replaces letters of a wrong script"),

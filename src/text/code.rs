@@ -39,8 +39,8 @@ const fn of_all(name: &'static str, endings: &'static [&'static str]) -> Languag
     Language { name, endings, feature: "code-all", is_built: cfg!(feature = "code-all") }
 }
 
-/// All languages, also those that this build leaves out. A `.h` file is of C or C++, and a TypeScript
-/// file can be read by the grammar of those with JSX.
+/// All languages, also those that this build leaves out. A `.h` file is of C or C++, and a
+/// TypeScript file can be read by the grammar of those with JSX.
 const LANGUAGES: [Language; 13] = [
     of_code("c", &[".c", ".h"]),
     of_code("cpp", &[".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx"]),
@@ -100,8 +100,8 @@ pub(super) const FAMILY: Family = Family {
     build: None,
 };
 
-/// Returns the names of the languages that this build has, always in the same order: more features add
-/// names at the end.
+/// Returns the names of the languages that this build has, always in the same order: more features
+/// add names at the end.
 pub fn languages() -> impl Iterator<Item = &'static str> {
     LANGUAGES.iter().filter(|language| language.is_built).map(|language| language.name)
 }

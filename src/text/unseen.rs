@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Unseen {
-    /// The number of characters that a reader does not see: of a text, those without width between its letters,
-    /// and of a file, also hidden and white letters, which are left out of its text.
+    /// The number of characters that a reader does not see: of a text, those without width between
+    /// its letters, and of a file, also hidden and white letters, which are left out of its text.
     pub hidden_characters: u64,
     /// The number of words with letters of another script that look the same. They are other words.
     pub mixed_words: u64,

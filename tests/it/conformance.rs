@@ -74,7 +74,8 @@ fn read(reader: &SegmentReader) -> Result<Content, Corruption> {
 
 #[test]
 fn the_kit_is_what_its_generator_writes() {
-    // If it is not: `cargo run --package cento --example conformance`, and say in the commit why it changed.
+    // If it is not: `cargo run --package cento --example conformance`, and say in the commit why it
+    // changed.
     let (stored, written) = (stored(), KIT.files());
     assert!(stored.keys().eq(written.keys()), "files are missing or too many");
     for (name, bytes) in &written {

@@ -198,7 +198,8 @@ fn forged(whole: &[u8], place: Range<usize>, bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_forged_number_of_documents_takes_no_memory() {
-    // Where no signatures are stored the check asked for four bytes for each: 16 GiB. Now each has an entry in the file.
+    // Where no signatures are stored the check asked for four bytes for each: 16 GiB. Now each has
+    // an entry in the file.
     for signatures in [true, false] {
         let header = Header { key_bits: 40, documents: 0, config: 1, signatures };
         let (_, whole) = SegmentBuilder::new().write(Vec::new(), header, None).unwrap();
@@ -289,7 +290,8 @@ fn a_forged_term_index_is_an_error_or_harmless() {
     let header = Header { key_bits: 40, documents: 5, config: 1, signatures: true };
     let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
     let term_index = section(&whole, 1);
-    // The records of 64 blocks in one group and 3 in another, of 12 bytes an entry and a head, then the FST.
+    // The records of 64 blocks in one group and 3 in another, of 12 bytes an entry and a head, then
+    // the FST.
     let fst = term_index.start + 2 * 12 + 67 * 12..term_index.end;
     assert!(fst.len() > 36);
     let records = [0..40, 64 * 12..66 * 12 + 12].map(|part| {

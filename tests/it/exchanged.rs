@@ -51,8 +51,8 @@ fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     entries.map(|path| (path.file_name().unwrap().into(), fs::read(&path).unwrap())).collect()
 }
 
-/// Everything is refused with words that say what to do, and stays so. A commit without documents writes the
-/// list alone; one with documents fails before.
+/// Everything is refused with words that say what to do, and stays so. A commit without documents
+/// writes the list alone; one with documents fails before.
 fn assert_refused(writer: &mut Writer, with_document: bool, what: &str) {
     let added = if with_document { add(writer, "new", &words(99, 60)) } else { Ok(()) };
     let error = added.and_then(|()| writer.commit_with("a note")).unwrap_err();
@@ -192,7 +192,8 @@ fn a_list_that_was_put_back_is_not_overwritten() {
     assert_eq!(fs::read(path("a/meta.json")).unwrap(), before[Path::new("meta.json")]);
     drop(writer);
     assert_holds(&Index::open(path("a")).unwrap(), &backup);
-    // Without any list nothing says what the index is, and a new one would say that it is this writer's.
+    // Without any list nothing says what the index is, and a new one would say that it is this
+    // writer's.
     let mut writer = writing(&path("a"));
     fs::remove_file(path("a/meta.json")).unwrap();
     assert_refused(&mut writer, false, "is not the one that this writer left");
@@ -335,8 +336,8 @@ impl Directory for Watched {
     }
 }
 
-/// Adds, replaces and removes documents in several commits, merges and compacts; tells the model of each
-/// acknowledged commit.
+/// Adds, replaces and removes documents in several commits, merges and compacts; tells the model of
+/// each acknowledged commit.
 fn live(index: &Index, model: &mut Model, acknowledged: &mut Model) -> cento::Result<()> {
     let mut writer = index.writer(WriterOptions::default())?;
     for round in 0..10u64 {
@@ -359,8 +360,9 @@ fn live(index: &Index, model: &mut Model, acknowledged: &mut Model) -> cento::Re
 
 #[test]
 fn whichever_operation_an_exchange_precedes_nothing_is_overwritten_and_nothing_lost() {
-    // `idx` is written; it goes aside, and something else comes, before the operation of each number. With
-    // CENTO_FAULT_SEEDS in the environment every operation is tried, otherwise one in 61.
+    // `idx` is written; it goes aside, and something else comes, before the operation of each
+    // number. With CENTO_FAULT_SEEDS in the environment every operation is tried, otherwise one in
+    // 61.
     let is_thorough = std::env::var_os("CENTO_FAULT_SEEDS").is_some();
     let kinds: [Exchange; 3] = [
         ("another comes", |dir| {

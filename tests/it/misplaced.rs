@@ -62,7 +62,8 @@ fn a_component_of_another_segment_is_noticed() {
     for extension in EXTENSIONS {
         let [a, b] = &pair(dir.path(), extension);
         let bytes = [fs::read(a).unwrap(), fs::read(b).unwrap()];
-        // Equal files in each other's place are no damage: a `.fieldnorm` of no field, or an `.idx` of as many documents.
+        // Equal files in each other's place are no damage: a `.fieldnorm` of no field, or an `.idx`
+        // of as many documents.
         if bytes[0] == bytes[1] {
             assert!(["fieldnorm", "idx", "pos"].contains(&extension), "{extension} are equal");
             continue;

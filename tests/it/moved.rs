@@ -14,7 +14,8 @@ use crate::crash::config_with_table;
 
 const MOVE: AddIndexesOptions = AddIndexesOptions { on_conflict: OnConflict::Error, remove: true };
 
-/// A shard of a document with this id. It has a frequency table, which is a file more to be removed.
+/// A shard of a document with this id. It has a frequency table, which is a file more to be
+/// removed.
 fn shard(path: &Path, id: &str, seed: u64) {
     let index = Index::create(path, config_with_table()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();

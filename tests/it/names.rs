@@ -1,4 +1,5 @@
-//! One concept has one name: docs/GLOSSARY.md says which, tests/data/retired-names.txt which are no more.
+//! One concept has one name: docs/GLOSSARY.md says which, tests/data/retired-names.txt which are no
+//! more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,8 @@ fn find(text: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// What strangers read: documents, the HTTP API, the public API, the page, deployment files and Python.
+/// What strangers read: documents, the HTTP API, the public API, the page, deployment files and
+/// Python.
 fn surface() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let places = [

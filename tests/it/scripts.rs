@@ -12,9 +12,9 @@ const REUSE: Setting = Setting { scheme: "reuse", rank: Rank::Weight };
 /// The words edited, in a hundred.
 const EDITS: [u32; 3] = [5, 10, 20];
 
-/// Of copies, then of passages, at each share of edits: the least share of queries whose first hit is
-/// right, and of the copied bytes that passages cover; last, the greatest share of bytes of passages
-/// that are not copied. In per cent.
+/// Of copies, then of passages, at each share of edits: the least share of queries whose first hit
+/// is right, and of the copied bytes that passages cover; last, the greatest share of bytes of
+/// passages that are not copied. In per cent.
 type Bounds = (&'static str, [u32; 3], [u32; 3], [u32; 3], [u32; 3], u32);
 
 fn check(setting: Setting, bounds: [Bounds; 8]) {

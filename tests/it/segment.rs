@@ -235,8 +235,8 @@ fn a_document_without_room_beside_a_key_is_not_mixed_into_it() {
     check(&open(build(&docs, 64)), &docs);
 }
 
-/// More occurrences than are sorted on the thread that writes, of keys that are multiples of 2^`shift`: each
-/// in three documents, some of them twice in each.
+/// More occurrences than are sorted on the thread that writes, of keys that are multiples of
+/// 2^`shift`: each in three documents, some of them twice in each.
 fn many(shift: u32) -> Vec<Doc> {
     let key = |doc: u64, i: u64| (mix64(doc / 3 * 800 + i * 31 / 32) % (1 << 20)) << shift;
     (0..90).map(|doc| (900, fingerprints((0..800).map(|i| key(doc, i))))).collect()

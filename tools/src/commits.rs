@@ -12,7 +12,8 @@ use crate::Result;
 use crate::corpus::Vocabulary;
 use crate::measure::{Times, cpu_seconds};
 
-/// Commit a document at a time, at regular intervals, and measure how long it takes to see each one.
+/// Commit a document at a time, at regular intervals, and measure how long it takes to see each
+/// one.
 ///
 /// Documents are added, and stay: their ids begin with `cento-tools-commits-`.
 #[derive(Debug, Args)]

@@ -1,8 +1,8 @@
 //! Texts of a client that were made to take long, and their effect on other clients.
 //!
-//! Each text is sent to every route that compares texts, at the service's default limits, while a good
-//! client searches: how long is the processor busy with it, how long after the answer, and how long
-//! does the good client wait?
+//! Each text is sent to every route that compares texts, at the service's default limits, while a
+//! good client searches: how long is the processor busy with it, how long after the answer, and how
+//! long does the good client wait?
 
 use std::fmt::Write as _;
 use std::fs;
@@ -86,8 +86,8 @@ impl Hostile {
             sent?;
             let at = |share: f64| times[(share * (times.len() - 1) as f64) as usize] as f64 / 1e3;
             println!(
-                "\n{} searches of a good client: p50 {:.1} ms, p99 {:.1} ms, most {:.1} ms; {refused} \
-                 were refused",
+                "\n{} searches of a good client: p50 {:.1} ms, p99 {:.1} ms, most {:.1} ms; \
+                 {refused} were refused",
                 times.len(),
                 at(0.5),
                 at(0.99),
@@ -227,16 +227,16 @@ fn search(url: &str, is_done: &AtomicBool) -> std::result::Result<(Vec<u64>, u64
 /// The processor time that the service has taken.
 fn processor_seconds(service: &Running) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", service.id()))?;
-    // After the name in parentheses; user and system time are the 12th and 13th fields, in hundredths
-    // of a second.
+    // After the name in parentheses; user and system time are the 12th and 13th fields, in
+    // hundredths of a second.
     let fields: Vec<&str> =
         stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
     let field = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
     Ok((field(11).unwrap_or(0.0) + field(12).unwrap_or(0.0)) / 100.0)
 }
 
-/// Computations that go on for this client, as the service counts them; those of the good client take
-/// milliseconds.
+/// Computations that go on for this client, as the service counts them; those of the good client
+/// take milliseconds.
 fn computations(service: &Running) -> Result<u64> {
     let address = service.url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address)?;

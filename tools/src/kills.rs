@@ -82,8 +82,8 @@ impl Kills {
             unacknowledged = found.len() - committed.len();
         }
         println!(
-            "killed {} times: {} documents were acknowledged as committed, all are there, none twice; \
-             {unacknowledged} others are there too; check is clean",
+            "killed {} times: {} documents were acknowledged as committed, all are there, none \
+             twice; {unacknowledged} others are there too; check is clean",
             self.times,
             committed.len()
         );

@@ -1,8 +1,8 @@
 //! How much memory do texts take that were made to take much?
 //!
-//! Lines and bodies of dots, of `a a a ...` and of U+FDFA, which is eighteen letters in one: tokens as short as
-//! they can be. Peaks are those of whole processes, as the system counts them (`VmHWM`): pages of the
-//! program and of mapped files among them.
+//! Lines and bodies of dots, of `a a a ...` and of U+FDFA, which is eighteen letters in one: tokens
+//! as short as they can be. Peaks are those of whole processes, as the system counts them
+//! (`VmHWM`): pages of the program and of mapped files among them.
 
 use std::fs;
 use std::io::Write;

@@ -1,9 +1,9 @@
 //! What becomes of damaged files?
 //!
-//! Of samples of each format files are made by changing, removing or repeating bytes, or cutting the end
-//! off, and read as `cento add` reads files, documents of office programs and PDF by processes of the
-//! program. Half of those that are zip files are damaged in a part, and packed again so that its
-//! checksum is right. No file may hang or crash what reads it.
+//! Of samples of each format files are made by changing, removing or repeating bytes, or cutting
+//! the end off, and read as `cento add` reads files, documents of office programs and PDF by
+//! processes of the program. Half of those that are zip files are damaged in a part, and packed
+//! again so that its checksum is right. No file may hang or crash what reads it.
 
 use std::collections::BTreeMap;
 use std::fs;

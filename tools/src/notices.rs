@@ -1,7 +1,9 @@
-//! Makes a corpus of short texts, many of them almost the same: headlines, notices and corrected stories.
+//! Makes a corpus of short texts, many of them almost the same: headlines, notices and corrected
+//! stories.
 //!
-//! Such texts are hard for fingerprints: a text of a few words has one or two, stock phrases are in many
-//! texts, and a corrected story differs by a word. Sentences and names come from other corpora.
+//! Such texts are hard for fingerprints: a text of a few words has one or two, stock phrases are in
+//! many texts, and a corrected story differs by a word. Sentences and names come from other
+//! corpora.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -34,18 +36,20 @@ pub struct Notices {
 const NOTICES: [&str; 10] = [
     "Qtrly dividend %n cts vs %n cts prior Pay %m %n Record %m %n",
     "%c sets quarterly dividend Qtrly dividend %n cts vs %n cts prior Pay %m %n Record %m %n",
-    "Shr profit %n cts vs loss %n cts Net profit %n vs loss %n Revs %n mln vs %n mln Avg shrs %n vs %n",
-    "%c said its board declared a regular quarterly dividend of %n cents a share payable %m %n to holders \
-     of record on %m %n",
-    "%c 1st qtr Shr %n cts vs %n cts Net %n vs %n Sales %n mln vs %n mln Note: figures exclude a gain of \
-     %n dlrs from the sale of its works in %p",
+    "Shr profit %n cts vs loss %n cts Net profit %n vs loss %n Revs %n mln vs %n mln Avg shrs %n \
+     vs %n",
+    "%c said its board declared a regular quarterly dividend of %n cents a share payable %m %n to \
+     holders of record on %m %n",
+    "%c 1st qtr Shr %n cts vs %n cts Net %n vs %n Sales %n mln vs %n mln Note: figures exclude a \
+     gain of %n dlrs from the sale of its works in %p",
     "Copyright (c) %n %c. All rights reserved.",
-    "Copyright %n %c. This file is distributed under the same terms as the rest of the package; see the \
-     file COPYING for the details.",
-    "The meeting of the council of %p planned for %m %n will be held on %m %n at %n a.m. in the town hall. \
-     Questions may be sent to the office of %c until %m %n.",
+    "Copyright %n %c. This file is distributed under the same terms as the rest of the package; \
+     see the file COPYING for the details.",
+    "The meeting of the council of %p planned for %m %n will be held on %m %n at %n a.m. in the \
+     town hall. Questions may be sent to the office of %c until %m %n.",
     "%c opens office in %p",
-    "%p: water will be turned off in %n streets on %m %n between %n a.m. and %n p.m. for works of %c",
+    "%p: water will be turned off in %n streets on %m %n between %n a.m. and %n p.m. for works of \
+     %c",
 ];
 
 const MONTHS: [&str; 12] = [

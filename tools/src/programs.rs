@@ -24,7 +24,8 @@ pub struct Programs {
     /// IR-Plag as JSON lines, with the paths of the files as ids.
     #[arg(long)]
     corpus: PathBuf,
-    /// Similarities by another program, NAME=FILE: lines of two ids and a number with tabs between them.
+    /// Similarities by another program, NAME=FILE: lines of two ids and a number with tabs between
+    /// them.
     #[arg(long = "other", value_name = "NAME=FILE")]
     others: Vec<String>,
     /// Write the programs as files below this directory, for other programs, and end.

@@ -2,9 +2,9 @@
 //! (PAN, source retrieval)
 //!
 //! Each suspicious document of the PAN text alignment corpus is searched for, whole, in an index of
-//! all sources. Recall is the share of its labelled sources that are among the first hits. A document
-//! borrows from more sources than are labelled for it, and those are hits too: so recall at few hits
-//! says less than it seems to.
+//! all sources. Recall is the share of its labelled sources that are among the first hits. A
+//! document borrows from more sources than are labelled for it, and those are hits too: so recall
+//! at few hits says less than it seems to.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -127,8 +127,8 @@ impl Retrieval {
         let indexed = bytes / started.elapsed().as_secs_f64();
         let stats = searcher.snapshot().stats()?;
         println!(
-            "`{}` over `{}`: {:.0} fingerprints a document; signed at {signed:.1} MB/s by one thread, \
-             indexed at {indexed:.1} MB/s; signatures {:.1} MB of {bytes:.1} MB",
+            "`{}` over `{}`: {:.0} fingerprints a document; signed at {signed:.1} MB/s by one \
+             thread, indexed at {indexed:.1} MB/s; signatures {:.1} MB of {bytes:.1} MB",
             searcher.snapshot().config().scheme,
             searcher.snapshot().config().analyzer,
             stats.postings as f64 / stats.documents as f64,
@@ -154,8 +154,8 @@ fn times<'a>(searcher: &Searcher, queries: impl Iterator<Item = &'a String>) -> 
     }
     let [overlap, weight] = by_rank.map(|mut times| times.quantile(0.5));
     println!(
-        "Medians in microseconds: a query is signed in {:.0}, searched for with ten hits in {overlap:.0} by \
-         overlap and {weight:.0} by weight",
+        "Medians in microseconds: a query is signed in {:.0}, searched for with ten hits in \
+         {overlap:.0} by overlap and {weight:.0} by weight",
         signing.quantile(0.5),
     );
     println!();

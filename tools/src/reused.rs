@@ -1,9 +1,9 @@
 //! The share of reused text that a search finds, and a report shows, by the limit of hits.
 //!
-//! Each suspicious document of the PAN text alignment corpus that borrows is searched for, whole, with
-//! passages, in an index of all sources: without a limit, and with several. Found characters are those
-//! of labelled cases that are in a passage with their source. The share is that of the bytes, white
-//! space apart, in any passage.
+//! Each suspicious document of the PAN text alignment corpus that borrows is searched for, whole,
+//! with passages, in an index of all sources: without a limit, and with several. Found characters
+//! are those of labelled cases that are in a passage with their source. The share is that of the
+//! bytes, white space apart, in any passage.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;

@@ -47,8 +47,9 @@ impl Check {
                 let verdict = if ok { "no problems" } else { "damaged" };
                 line!(out, "{}: {verdict}", output::counted(segments as u64, "segment"))?;
                 if !ok {
-                    let advice = "restore the index from a backup, or add the documents to a new one; `cento \
-                                  recover` makes an index of the segments that are whole";
+                    let advice = "restore the index from a backup, or add the documents to a new \
+                                  one; `cento recover` makes an index of the segments that are \
+                                  whole";
                     line!(out, "{advice}")?;
                 }
             }

@@ -18,8 +18,9 @@ use cento::join::cluster::{self, ClusterOptions, Linkage, Member, Prefer, cluste
 /// Find the clusters of documents that are versions of one another.
 ///
 /// Every member of a cluster resembles its representative, not just some other member, so clusters
-/// do not grow into chains. Exact copies are in one cluster, whatever --max-df ignores. Documents outside clusters are not shown. Without thresholds, the
-/// minimum resemblance to the representative is 0.5.
+/// do not grow into chains. Exact copies are in one cluster, whatever --max-df ignores. Documents
+/// outside clusters are not shown. Without thresholds, the minimum resemblance to the
+/// representative is 0.5.
 #[derive(Debug, Args)]
 pub struct Cluster {
     /// Directory of the index.
@@ -39,8 +40,8 @@ pub struct Cluster {
     min_size: u64,
     #[command(flatten)]
     join: JoinArgs,
-    /// Output format. Rows of csv and tsv are documents with the numbers of their clusters; a row without
-    /// similarity is that of the representative.
+    /// Output format. Rows of csv and tsv are documents with the numbers of their clusters; a row
+    /// without similarity is that of the representative.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }

@@ -27,8 +27,8 @@ use cento_source::{InFile, SourceOptions, read_text_in_file};
 
 /// Show the passages that two files have in common, side by side.
 ///
-/// Reads what `cento add` reads, and refuses files that are empty or cannot be read: they would seem
-/// to have nothing in common.
+/// Reads what `cento add` reads, and refuses files that are empty or cannot be read: they would
+/// seem to have nothing in common.
 ///
 /// With --url, compares with the scheme and analyzer of the service's index. On a terminal, words
 /// that only one of the files has are coloured, unless NO_COLOR is set.

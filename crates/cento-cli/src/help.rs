@@ -476,8 +476,8 @@ fn adapted(verb: &str, arg: Arg) -> Arg {
             arg.help("Minimum share of one of both texts that the other contains, 0 to 1")
         }
         "min_weighted_containment" if OF_PAIRS.contains(&verb) => arg.help(
-            "Minimum share of the fingerprints of one document that the other contains, weighted by rarity \
-             in the index, 0 to 1",
+            "Minimum share of the fingerprints of one document that the other contains, weighted \
+             by rarity in the index, 0 to 1",
         ),
         _ => arg,
     }

@@ -27,8 +27,8 @@ pub fn of_files(analyzer: &str, files: &[&Path]) -> cento::Result<String> {
     completed(analyzer, |names| files.iter().for_each(|file| names.add(&file.to_string_lossy())))
 }
 
-/// Returns an analyzer's specification with the language, if it is `code` without one: that of most files
-/// of `inputs` by their names. The others are not in a language, or in another one.
+/// Returns an analyzer's specification with the language, if it is `code` without one: that of most
+/// files of `inputs` by their names. The others are not in a language, or in another one.
 ///
 /// # Errors
 /// When no name tells a language.

@@ -83,7 +83,8 @@ pub enum ListOut<W: Write> {
 }
 
 impl<W: Write> ListOut<W> {
-    /// Begins a list; a table begins with the names of its `columns`, which are fields of its items in JSON.
+    /// Begins a list; a table begins with the names of its `columns`, which are fields of its items
+    /// in JSON.
     ///
     /// # Errors
     /// When `out` cannot be written.

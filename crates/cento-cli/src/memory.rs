@@ -1,7 +1,8 @@
 //! The default memory of a run.
 //!
-//! A container is a control group with a limit, and the kernel ends what exceeds it, without a word. So
-//! the default follows the limits of the groups that this process is in, and the memory of the machine.
+//! A container is a control group with a limit, and the kernel ends what exceeds it, without a
+//! word. So the default follows the limits of the groups that this process is in, and the memory of
+//! the machine.
 
 use std::path::{Component, Path};
 

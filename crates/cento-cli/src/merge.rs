@@ -14,9 +14,10 @@ use cento_client::api::MergeRequest;
 
 /// Make one index of finished indexes, without building it again.
 ///
-/// Takes the segments of the other indexes, the shards, as they are, all in one commit: after a crash
-/// the index is as before or has all of them, and the command can be repeated. Shards that were merged
-/// before are left out. The answers are those of one index that was built of all documents.
+/// Takes the segments of the other indexes, the shards, as they are, all in one commit: after a
+/// crash the index is as before or has all of them, and the command can be repeated. Shards that
+/// were merged before are left out. The answers are those of one index that was built of all
+/// documents.
 ///
 /// Shards must have the scheme, the analyzer and the frequency table of the index, and no process
 /// may be writing to them. An index that does not exist is created like the first shard.
@@ -136,8 +137,8 @@ mod tests {
             |j| {
                 (j.documents, j.segments, j.known, j.replaced, j.removed) = (1, 1, 1, 2, 1);
             },
-            "merged 1 document in 1 segment, 0 B; 1 segment had been merged before; deleted 2 older \
-             documents with the same id; removed 1 shard",
+            "merged 1 document in 1 segment, 0 B; 1 segment had been merged before; deleted 2 \
+             older documents with the same id; removed 1 shard",
         );
     }
 }

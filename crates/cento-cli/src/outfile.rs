@@ -86,7 +86,8 @@ pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
     let Some(ending) = ending_of(&Compression::of(path).1) else { return Ok(Promised::Lines) };
     let is_in = |list: &[&str]| list.contains(&ending.as_str());
     let instead = format!(
-        "its name promises .{ending}, and {lines} are written; end the name in .jsonl, .jsonl.gz or .jsonl.zst"
+        "its name promises .{ending}, and {lines} are written; end the name in .jsonl, .jsonl.gz \
+         or .jsonl.zst"
     );
     if let Some((_, delimiter)) = TABLES.iter().find(|(table, _)| *table == ending) {
         return Ok(Promised::Table(*delimiter));
@@ -110,8 +111,8 @@ pub fn check_lines(path: &Path, lines: &str) -> Result<()> {
         Promised::Lines => Ok(()),
         Promised::Table(_) => {
             let what = format!(
-                "its name promises a table, and {lines} are written; end the name in .jsonl, .jsonl.gz or \
-                 .jsonl.zst"
+                "its name promises a table, and {lines} are written; end the name in .jsonl, \
+                 .jsonl.gz or .jsonl.zst"
             );
             Err(Error::input(path.display().to_string(), what))
         }

@@ -20,7 +20,8 @@ pub enum Format {
     Json,
 }
 
-/// Formats that a list of `shown` things was cut: how many there are if that is known, and the option to raise.
+/// Formats that a list of `shown` things was cut: how many there are if that is known, and the
+/// option to raise.
 pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
     let of = |total| cento_report::shown_of(shown, total, &format!("{noun}s"), option);
     total.and_then(of).unwrap_or_else(|| {
@@ -28,7 +29,8 @@ pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
     })
 }
 
-/// Formats the time that a number of bytes took, with the speed if the run was long enough to have one.
+/// Formats the time that a number of bytes took, with the speed if the run was long enough to have
+/// one.
 pub fn taken(bytes: u64, seconds: f64) -> String {
     // Less than a second is mostly opening and committing the index.
     let speed = bytes as f64 / seconds.max(1e-9) / 1e6;
@@ -48,7 +50,8 @@ pub fn print_json_to(out: &mut impl Write, value: &impl Serialize) -> io::Result
     writeln!(out, "{}", terminal::json(value)?)
 }
 
-/// Returns the size of a passage: its tokens, and those that the document has too unless it has all.
+/// Returns the size of a passage: its tokens, and those that the document has too unless it has
+/// all.
 pub fn tokens_of(tokens: u32, matched: u32) -> String {
     let all = counted(tokens.into(), "token");
     match matched < tokens {
@@ -127,8 +130,8 @@ pub fn not_compared(error: &Error) -> NotCompared {
     NotCompared::new(place, what)
 }
 
-/// Formats where in a text something begins, after a comma: its page if the text has pages, else its
-/// line; nothing of a text of one line.
+/// Formats where in a text something begins, after a comma: its page if the text has pages, else
+/// its line; nothing of a text of one line.
 pub fn place(page: Option<u32>, line: Option<u32>) -> String {
     match (page, line) {
         (Some(page), _) => format!(", page {page}"),

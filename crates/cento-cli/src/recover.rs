@@ -27,8 +27,8 @@ pub struct Recover {
     /// Only this segment; may be repeated. All whole segments otherwise.
     #[arg(long, value_name = "NAME", requires = "to")]
     segment: Vec<String>,
-    /// An index that was created with the same options, for a directory whose list cannot be read. An
-    /// empty one will do.
+    /// An index that was created with the same options, for a directory whose list cannot be read.
+    /// An empty one will do.
     #[arg(long, value_name = "INDEX", requires = "to")]
     like: Option<PathBuf>,
     /// Output format.

@@ -54,8 +54,8 @@ impl From<PathBuf> for Id {
 /// Ids that are sent to a service at a time, in bytes: a service accepts bodies of this length.
 const SENT_BYTES_MAX: usize = 1 << 20;
 
-/// Gives `each` the ids in a file, one a line, or in standard input if it is named `-`. No more than a line is
-/// held.
+/// Gives `each` the ids in a file, one a line, or in standard input if it is named `-`. No more
+/// than a line is held.
 ///
 /// # Errors
 /// When the file cannot be read or has a line that is no id; those of `each`.

@@ -13,10 +13,10 @@ use cento::index::{Index, RepeatedPassage};
 
 /// Show the passages that most documents of an index repeat.
 ///
-/// Licences, headers and disclaimers are in many documents, and say nothing of two that share them. Each
-/// passage is shown with the number of documents that have it, the most frequent first. What this command
-/// writes with --format json can be given to the option -b of other verbs, which then ignore these passages:
-/// remove the lines of those that count.
+/// Licences, headers and disclaimers are in many documents, and say nothing of two that share them.
+/// Each passage is shown with the number of documents that have it, the most frequent first. What
+/// this command writes with --format json can be given to the option -b of other verbs, which then
+/// ignore these passages: remove the lines of those that count.
 #[derive(Debug, Args)]
 pub struct Boilerplate {
     /// Directory of the index.

@@ -10,8 +10,9 @@ use super::{Outcome, Result};
 
 /// Make an old commit in an object store the current one again.
 ///
-/// Pushes a copy of an old manifest; no file is sent. Followers and pulls take it like any other push.
-/// An index that was made from a later manifest cannot be pushed any more until it is pulled again.
+/// Pushes a copy of an old manifest; no file is sent. Followers and pulls take it like any other
+/// push. An index that was made from a later manifest cannot be pushed any more until it is pulled
+/// again.
 #[derive(Debug, Args)]
 pub struct Restore {
     #[command(flatten)]

@@ -99,9 +99,9 @@ fn print_frequencies(out: &mut impl Write, frequencies: &DfDistribution) -> io::
     let DfDistribution { max_df, stopped, .. } = frequencies;
     writeln!(
         out,
-        "\nmax-df {}: {} stop-fingerprints, {:.1} % of the postings. Of {} sampled documents, {:.2} %\n\
-         contain only stop-fingerprints, as do {:.2} % of their passages of {PASSAGE_TOKENS} tokens:\n\
-         copies of these are missed.",
+        "\nmax-df {}: {} stop-fingerprints, {:.1} % of the postings. Of {} sampled documents, \
+         {:.2} %\ncontain only stop-fingerprints, as do {:.2} % of their passages of \
+         {PASSAGE_TOKENS} tokens:\ncopies of these are missed.",
         count(*max_df),
         count(stopped.terms),
         share(stopped.postings),

@@ -1,7 +1,8 @@
 //! Reloading of the tokens of a service.
 //!
-//! Their file is read every second, and after SIGHUP. It is compared by its bytes: a secret of Kubernetes is
-//! replaced through links, and times of files are coarse. Tokens that cannot be read replace none.
+//! Their file is read every second, and after SIGHUP. It is compared by its bytes: a secret of
+//! Kubernetes is replaced through links, and times of files are coarse. Tokens that cannot be read
+//! replace none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,10 @@ pub fn follow(path: PathBuf, tokens: Tokens, known: Vec<u8>, asked: Receiver<()>
                     tracing::info!("the tokens have been read again");
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the tokens cannot be read again; those before stay valid");
+                    tracing::error!(
+                        %error,
+                        "the tokens cannot be read again; those before stay valid"
+                    );
                 }
             }
             known = found.ok();

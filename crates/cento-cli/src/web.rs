@@ -35,27 +35,28 @@ use fetch::{Fetcher, Limits, Page};
 
 /// Find sources of a text on the web, and add them to an index.
 ///
-/// Cuts the text into windows and asks a search engine for the rarest run of words of each. Pages that
-/// most answers name are fetched and added, with their addresses as ids, `votes` and the time in `meta`.
-/// Then `cento search INDEX FILE --goal cover --passages --report FILE.html` shows the passages
-/// that they share with the text.
+/// Cuts the text into windows and asks a search engine for the rarest run of words of each. Pages
+/// that most answers name are fetched and added, with their addresses as ids, `votes` and the time
+/// in `meta`. Then `cento search INDEX FILE --goal cover --passages --report FILE.html` shows the
+/// passages that they share with the text.
 ///
-/// Sends parts of the text to the search engine. Keeps to robots.txt, makes one request a second to a host, and
-/// refuses addresses that are not public, also after redirects. The exit status is 1 if no page could be added,
-/// and 2 if the engine answered nothing.
+/// Sends parts of the text to the search engine. Keeps to robots.txt, makes one request a second to
+/// a host, and refuses addresses that are not public, also after redirects. The exit status is 1 if
+/// no page could be added, and 2 if the engine answered nothing.
 #[derive(Debug, Args)]
 pub struct Web {
     /// The text, or - for standard input.
     file: PathBuf,
-    /// Search engine and its address: searxng=http://127.0.0.1:8080. The engine itself may be on this machine.
+    /// Search engine and its address: searxng=http://127.0.0.1:8080. The engine itself may be on
+    /// this machine.
     #[arg(long, value_name = "NAME=URL")]
     engine: EngineArg,
     /// Index to add pages to; it is created if it does not exist.
     #[arg(long, value_name = "INDEX")]
     into: PathBuf,
-    /// Index of your own, or table of `cento train --analyzer words`, that says which runs of words are rare: those
-    /// in few of its documents, or that it has counted least. Without it, runs with the longest words are
-    /// taken.
+    /// Index of your own, or table of `cento train --analyzer words`, that says which runs of words
+    /// are rare: those in few of its documents, or that it has counted least. Without it, runs with
+    /// the longest words are taken.
     #[arg(long, value_name = "PATH")]
     frequencies: Option<PathBuf>,
     /// Words of a window.

@@ -27,7 +27,8 @@ impl LengthArgs {
 /// Reads the bytes of a file, or of standard input if it is named `-`.
 ///
 /// # Errors
-/// When it cannot be read, or is longer than `bytes_max`, which is noticed before all of it is in memory.
+/// When it cannot be read, or is longer than `bytes_max`, which is noticed before all of it is in
+/// memory.
 pub fn read(path: &Path, bytes_max: usize) -> cento::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let limit = (bytes_max as u64).saturating_add(1);

@@ -3,8 +3,9 @@
 //! Calls block, one for each route. A client can be shared by threads, and keeps its connections
 //! open. If a service is busy, the client repeats the request for a while, as often as the service
 //! permits. All requests can be repeated: adding a document that is stored already changes nothing.
-//! An address with `https` needs the feature `tls`. Certificates are checked by the authorities of the system;
-//! on Unix other than macOS the environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR` name others.
+//! An address with `https` needs the feature `tls`. Certificates are checked by the authorities of
+//! the system; on Unix other than macOS the environment variables `SSL_CERT_FILE` and
+//! `SSL_CERT_DIR` name others.
 //!
 //! ```no_run
 //! use cento_client::Client;
@@ -241,7 +242,8 @@ impl Client {
         self.post(&with(commit, "/v1/documents"), Load::Files(Multipart::new(files, None)))
     }
 
-    /// Finds the documents that share text with those in files. The request has neither text nor id.
+    /// Finds the documents that share text with those in files. The request has neither text nor
+    /// id.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -472,8 +474,8 @@ impl Client {
     /// Returns the error for an answer that no service of this version gives.
     #[must_use]
     pub fn unexpected(&self) -> Error {
-        let message = "the answer is not that of a cento service of this version; check the URL and \
-                       both versions";
+        let message = "the answer is not that of a cento service of this version; check the URL \
+                       and both versions";
         let code = "unexpected".into();
         Error::Service { url: self.url.clone(), code, detail: None, message: message.into() }
     }

@@ -1,7 +1,7 @@
 //! The HTTP API, as types, and a client for Rust programs.
 //!
-//! [`api`] has the bodies of the HTTP API, version 1; [`client`] a blocking client with a method for
-//! each route (feature `client`).
+//! [`api`] has the bodies of the HTTP API, version 1; [`client`] a blocking client with a method
+//! for each route (feature `client`).
 
 pub mod api;
 #[cfg(feature = "client")]

@@ -144,8 +144,8 @@ impl Mirror {
         if bytes > self.bytes_max {
             let mib = |bytes: u64| bytes.div_ceil(1 << 20);
             let what = format!(
-                "manifest {manifest} takes {} MiB beside the one that is served, but the cache may have {} \
-                 MiB",
+                "manifest {manifest} takes {} MiB beside the one that is served, but the cache may \
+                 have {} MiB",
                 mib(bytes),
                 mib(self.bytes_max)
             );

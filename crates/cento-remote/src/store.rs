@@ -115,8 +115,9 @@ impl Store {
         }
         // The bytes are identical: nothing is lost if the store does overwrite.
         if put().await? {
-            let what = "the store overwrites objects although it is asked not to (`If-None-Match: *`), so \
-                        that of two pushes at a time one would be lost; use a store with conditional writes";
+            let what = "the store overwrites objects although it is asked not to (`If-None-Match: \
+                        *`), so that of two pushes at a time one would be lost; use a store with \
+                        conditional writes";
             return Err(refused(&self.url, Reason::Unsuitable, what));
         }
         Ok(())

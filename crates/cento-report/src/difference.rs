@@ -82,7 +82,8 @@ fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// Returns whether this is a combining mark of the common blocks, which belongs to the letter before it.
+/// Returns whether this is a combining mark of the common blocks, which belongs to the letter
+/// before it.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{900}'..='\u{dff}')
 }

@@ -70,8 +70,8 @@ fn quoted_lines(text: &str) -> impl Iterator<Item = Range<u32>> {
     lines(text).filter(|(_, line)| line.trim_start().starts_with('>')).map(|(range, _)| range)
 }
 
-/// Finds the bibliography of a text: from the last heading that announces one, if that is in the second
-/// half of the text, to the end or to an appendix.
+/// Finds the bibliography of a text: from the last heading that announces one, if that is in the
+/// second half of the text, to the end or to an appendix.
 #[must_use]
 pub fn bibliography(text: &str) -> Option<Range<u32>> {
     let headings: Vec<&str> = include_str!("headings.txt").lines().collect();

@@ -1,9 +1,10 @@
 //! Reports of search results, for people to read.
 //!
 //! A search of [`cento`] gives numbers and places. A report says how much of a document is reused
-//! ([`ReuseReport`]) or which documents of a collection resemble each other ([`PairsReport`]): first as
-//! a model, which is computed here and becomes JSON by serde, then as one self-contained HTML file and
-//! as csv. This crate knows neither files nor the time: the caller supplies the date of a report.
+//! ([`ReuseReport`]) or which documents of a collection resemble each other ([`PairsReport`]):
+//! first as a model, which is computed here and becomes JSON by serde, then as one self-contained
+//! HTML file and as csv. This crate knows neither files nor the time: the caller supplies the date
+//! of a report.
 
 mod answer;
 mod difference;

@@ -2,8 +2,8 @@
 
 /// Returns `id` if it is an address of http or https that can become a link unchanged.
 ///
-/// Everything else stays text: other schemes could run scripts, and an address with a user name shows
-/// another host than the one it leads to.
+/// Everything else stays text: other schemes could run scripts, and an address with a user name
+/// shows another host than the one it leads to.
 #[must_use]
 pub fn link(id: &str) -> Option<&str> {
     let rest = strip_scheme(id, "https://").or_else(|| strip_scheme(id, "http://"))?;

@@ -1,6 +1,7 @@
 //! Networks of documents for Gephi, Cytoscape, NetworkX and Graphviz.
 //!
-//! Nodes are documents with the number of their cluster, edges are pairs with their similarity. GEXF (1.3,
+//! Nodes are documents with the number of their cluster, edges are pairs with their similarity.
+//! GEXF (1.3,
 //! <https://gexf.net>) and GraphML (<http://graphml.graphdrawing.org>) are XML; the language of Graphviz is DOT.
 
 use std::collections::BTreeMap;
@@ -41,7 +42,8 @@ impl Network {
             "dot" | "gv" => Ok(Network::Dot),
             _ => Err(Error::input(
                 path.display().to_string(),
-                "the form of a network follows from the ending of its file; name it .gexf, .graphml or .dot",
+                "the form of a network follows from the ending of its file; name it .gexf, \
+                 .graphml or .dot",
             )),
         }
     }

@@ -47,8 +47,8 @@ pub fn decimals(share: f64, places: usize) -> String {
     format!("{}.{:0places$}", parts / whole, parts % whole)
 }
 
-/// Rounds a share of 0 to 1 to parts of `whole`, half up. Only 1 becomes `whole`, and only 0 becomes 0:
-/// a reader takes 1.000 for a copy, and 0.000 for nothing in common.
+/// Rounds a share of 0 to 1 to parts of `whole`, half up. Only 1 becomes `whole`, and only 0
+/// becomes 0: a reader takes 1.000 for a copy, and 0.000 for nothing in common.
 ///
 /// All similarities and shares that are shown are rounded here; the pages round in the same way.
 #[must_use]

@@ -51,7 +51,8 @@ impl NotCompared {
 
     /// Replaces the name by a number.
     pub(crate) fn numbered(self, number: usize) -> NotCompared {
-        // Reasons name parts of archives and columns, seldom the file; where they do, it has no name.
+        // Reasons name parts of archives and columns, seldom the file; where they do, it has no
+        // name.
         let reason = match self.name.is_empty() {
             true => self.reason,
             false => self.reason.replace(&self.name, "it"),

@@ -47,7 +47,8 @@ pub struct Searched {
 /// How a text is counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counting {
-    /// The bytes that are boilerplate, which do not count. The search knew them and found no passage there.
+    /// The bytes that are boilerplate, which do not count. The search knew them and found no
+    /// passage there.
     pub boilerplate: Vec<(u32, u32)>,
     /// For a program, the first byte of each token: tokens count, not bytes, so comments do not,
     /// and a long string counts as much as a short one. `None` for prose.
@@ -92,7 +93,8 @@ pub struct Place {
     pub tokens: u32,
     /// The words of these that the source has too, in this passage: edited words are not counted.
     pub matched: u32,
-    /// The places of the matched words in the document, ascending and disjoint; empty if all are matched.
+    /// The places of the matched words in the document, ascending and disjoint; empty if all are
+    /// matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matched_ranges: Vec<(u32, u32)>,
     /// The similarity of both places, 0 to 1.
@@ -173,8 +175,8 @@ pub struct DocumentReport {
     pub size: u64,
     /// The unit of `size` and `excluded`: tokens of a program, otherwise bytes.
     pub unit: CountUnit,
-    /// The share that some source has, 0 to 1. Only matched words of passages count: edited words within a
-    /// passage are not reused.
+    /// The share that some source has, 0 to 1. Only matched words of passages count: edited words
+    /// within a passage are not reused.
     pub reused: Share,
     /// The share that no source has: 1 less `reused`, or 0 if nothing in the document counts.
     pub originality: Share,
@@ -185,8 +187,8 @@ pub struct DocumentReport {
     pub without_passages: u64,
     /// The number of bytes or tokens that do not count, by reason.
     pub excluded: Excluded,
-    /// Whether further documents share fingerprints with it and the search left them out, because of its limit or
-    /// because too many documents before them had no passage: they may be sources.
+    /// Whether further documents share fingerprints with it and the search left them out, because
+    /// of its limit or because too many documents before them had no passage: they may be sources.
     pub more: bool,
     /// Whether the search ran to its end; if not, sources may be missing.
     pub complete: bool,
@@ -196,7 +198,8 @@ pub struct DocumentReport {
     pub(crate) parts: Vec<Part>,
 }
 
-/// Bytes or tokens that do not count, without white space. Each is counted once, for the first reason.
+/// Bytes or tokens that do not count, without white space. Each is counted once, for the first
+/// reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Excluded {
     /// In specified boilerplate.

@@ -51,9 +51,9 @@ fn not_compared(NotCompared { name, reason }: &NotCompared, columns: usize) -> V
 }
 
 impl ReuseReport {
-    /// Writes the numbers as csv, one line a source, and one for a document without any; then one for
-    /// each input that was not searched for, with the reason as its note. An id that a spreadsheet would take for a
-    /// formula begins with `'`.
+    /// Writes the numbers as csv, one line a source, and one for a document without any; then one
+    /// for each input that was not searched for, with the reason as its note. An id that a
+    /// spreadsheet would take for a formula begins with `'`.
     ///
     /// # Errors
     /// No error is known: the lines are written to memory.
@@ -114,9 +114,9 @@ impl ReuseReport {
 }
 
 impl PairsReport {
-    /// Writes the numbers as csv, one line a pair; then one for each input that was not compared, with the
-    /// reason as its note, and one with the number of all pairs if the list was cut. A name that a spreadsheet would
-    /// take for a formula begins with `'`.
+    /// Writes the numbers as csv, one line a pair; then one for each input that was not compared,
+    /// with the reason as its note, and one with the number of all pairs if the list was cut. A
+    /// name that a spreadsheet would take for a formula begins with `'`.
     ///
     /// # Errors
     /// No error is known: the lines are written to memory.

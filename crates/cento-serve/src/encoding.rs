@@ -15,7 +15,8 @@ use super::failure::Failure;
 /// The accepted encodings, for the header `Accept-Encoding` of a refusal.
 pub const ACCEPTED: &str = "gzip, zstd";
 
-/// The window of Zstandard that decoders of HTTP have to support, and encoders must not exceed (RFC 9659).
+/// The window of Zstandard that decoders of HTTP have to support, and encoders must not exceed (RFC
+/// 9659).
 const WINDOW_LOG_MAX: u32 = 23;
 
 /// The number of packed bytes that are read at a time: gzip unpacks them to at most 264 kB.
@@ -53,7 +54,8 @@ impl Encoding {
             "gzip" | "x-gzip" => Ok(Some(Encoding::Gzip)),
             "zstd" => Ok(Some(Encoding::Zstd)),
             _ => Err(Failure::unsupported(
-                "this Content-Encoding is not supported; send the body as gzip, as zstd, or uncompressed",
+                "this Content-Encoding is not supported; send the body as gzip, as zstd, or \
+                 uncompressed",
             )),
         }
     }

@@ -77,8 +77,9 @@ impl Failure {
     /// The last write failed, and no new changes are accepted until writing succeeds.
     pub fn not_writing() -> Failure {
         Failure::unavailable(
-            "the index cannot be written at present, the log of the service says why; what was accepted \
-             before is kept and written as soon as possible, nothing new is accepted until then",
+            "the index cannot be written at present, the log of the service says why; what was \
+             accepted before is kept and written as soon as possible, nothing new is accepted \
+             until then",
         )
     }
 
@@ -91,8 +92,8 @@ impl Failure {
     /// A document triggers a defect: sending it again would trigger it again.
     pub fn poisonous(id: &str) -> Failure {
         let message = format!(
-            "the document `{id}` triggers a defect in cento and was refused; do not send it again, and \
-                 please report it"
+            "the document `{id}` triggers a defect in cento and was refused; do not send it again, \
+             and please report it"
         );
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "poisonous_document", message)
     }

@@ -213,11 +213,12 @@ pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Re
              whose next push brings them here",
         ),
         Source::ReadOnly => Some(
-            "this service only reads its index; change it with commands, or through a service that writes to it",
+            "this service only reads its index; change it with commands, or through a service that \
+             writes to it",
         ),
         Source::Others => Some(
-            "this service searches several indexes as one, and writes to none of them; change them with \
-             commands, or through a service of one of them",
+            "this service searches several indexes as one, and writes to none of them; change them \
+             with commands, or through a service of one of them",
         ),
     };
     if let Some(message) = message {

@@ -101,7 +101,8 @@ mod tests {
                 std::thread::spawn(|| (scheduling("prio"), scheduling("se.slice"))).join();
             assert_eq!(inherited.unwrap(), own);
             assert_eq!(own.0, lower);
-            // Linux before 6.12 shows a slice and does not change it; a sandbox may refuse the call.
+            // Linux before 6.12 shows a slice and does not change it; a sandbox may refuse the
+            // call.
             assert!(own.1 == usual.1 || own.1 == Some(super::SLICE_NANOSECONDS), "{own:?}");
         })
         .join()

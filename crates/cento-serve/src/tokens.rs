@@ -62,8 +62,8 @@ impl Tokens {
             let token = token.trim();
             let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
             if token.len() < TOKEN_BYTES_MIN || !is_plain {
-                let what = "a token must have at least 16 ASCII characters and no space; make one with \
-                            `openssl rand -hex 32`";
+                let what = "a token must have at least 16 ASCII characters and no space; make one \
+                            with `openssl rand -hex 32`";
                 return Err(refused(what));
             }
             tokens.push((role, token.as_bytes().to_vec()));

@@ -35,7 +35,8 @@ pub enum Entry<'a> {
 /// Called for each entry that is not a directory, with its name in the archive and its contents.
 pub type Each<'a> = &'a mut dyn FnMut(&str, Entry<'_>) -> ControlFlow<()>;
 
-/// The maximum length of a name, in bytes. Some archives have entries that are names, of any length.
+/// The maximum length of a name, in bytes. Some archives have entries that are names, of any
+/// length.
 const NAME_BYTES_MAX: u64 = 64 << 10;
 
 /// The maximum size of a header of further fields, one of them the name, in bytes.

@@ -96,8 +96,8 @@ impl Unpacking {
             return Ok(());
         }
         Err(io::Error::other(format!(
-            "it unpacks to more than {UNPACKED_BYTES_A_BYTE} times its size and {} MiB; unpack it, and give \
-             what was in it",
+            "it unpacks to more than {UNPACKED_BYTES_A_BYTE} times its size and {} MiB; unpack it, \
+             and give what was in it",
             UNPACKED_BYTES_MIN >> 20
         )))
     }

@@ -52,7 +52,8 @@ const FORMATS: &[FileFormat] = &[
     format(
         "xml",
         &[".xml", ".fodt"],
-        "the text of an edition (TEI), a recognised page (ALTO, PAGE), or a document of Word or OpenDocument",
+        "the text of an edition (TEI), a recognised page (ALTO, PAGE), or a document of Word or \
+         OpenDocument",
         ALWAYS,
     ),
     format("mail", &[".eml"], "the mail, and each of its attachments", MAIL),

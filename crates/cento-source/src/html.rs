@@ -501,8 +501,9 @@ mod tests {
     #[test]
     fn markup_around_words_takes_none_of_them() {
         // Only the first words of each were read.
-        let words = "the ferry carried farmers children and sheep for two hundred years before the bridge \
-                     was built and its last pilot kept a diary of every crossing until the end";
+        let words = "the ferry carried farmers children and sheep for two hundred years before the \
+                     bridge was built and its last pilot kept a diary of every crossing until the \
+                     end";
         let each = |before: &str, after: &str| {
             words.split(' ').map(|word| format!("{before}{word}{after} ")).collect::<String>()
         };

@@ -66,7 +66,8 @@ fn fault(file: File) -> Option<String> {
         }
         if line.iter().filter(|&&byte| byte == b'{').count() > BRACES_MAX {
             return Some(format!(
-                "a line of its rules for ignored files has more than {BRACES_MAX} braces; remove the line"
+                "a line of its rules for ignored files has more than {BRACES_MAX} braces; remove \
+                 the line"
             ));
         }
     }

@@ -239,8 +239,8 @@ impl<'de> Visitor<'de> for Place<'_> {
     }
 }
 
-/// The values of a line that make a document; of a repeated field the last. Any value may be of any size, so
-/// those that are not the text are not parsed yet.
+/// The values of a line that make a document; of a repeated field the last. Any value may be of any
+/// size, so those that are not the text are not parsed yet.
 #[derive(Default)]
 struct Record<'de> {
     id: Option<&'de RawValue>,

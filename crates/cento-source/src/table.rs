@@ -63,8 +63,8 @@ pub fn read_table(
         let next = rows.next(&mut row);
         let fault = match &next {
             Ok(Some(Row { stray: Some(line), .. })) => Some(format!(
-                "the quotation mark in line {line} is closed in a later line, and text follows; it may have \
-                 taken other rows"
+                "the quotation mark in line {line} is closed in a later line, and text follows; it \
+                 may have taken other rows"
             )),
             Ok(Some(_)) if row.len() > names.len() => {
                 Some(format!("it has {} fields, and the table {} columns", row.len(), names.len()))
@@ -134,8 +134,8 @@ impl<'a> Rows<'a> {
         let end = if is_row { self.reader.position().byte() } else { u64::MAX };
         if let Some(line) = self.quotes.unclosed_before(end) {
             let what = format!(
-                "the quotation mark in line {line} is not closed, and so it is not known where its row \
-                 ends; close it, or double it if it belongs to the text"
+                "the quotation mark in line {line} is not closed, and so it is not known where its \
+                 row ends; close it, or double it if it belongs to the text"
             );
             return Err(Fault::Input(what.into()));
         }

@@ -278,8 +278,8 @@ impl<'a> Reader<'a> {
                 self.whole(place, source, ChunkKind::File)
             }
             Form::NoRecords => {
-                let why = "it is JSON, and no object in it has the field with the text; name that with \
-                           --text-field, or read the file as it is with --html source";
+                let why = "it is JSON, and no object in it has the field with the text; name that \
+                           with --text-field, or read the file as it is with --html source";
                 self.skip(place, why)
             }
             Form::Html if self.options.html == Html::Source => {

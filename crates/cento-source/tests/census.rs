@@ -1,5 +1,5 @@
-//! Every record of a source is a document, a refusal or an exclusion, in every format, also of files that are
-//! damaged.
+//! Every record of a source is a document, a refusal or an exclusion, in every format, also of
+//! files that are damaged.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -193,7 +193,8 @@ proptest! {
     #[test]
     fn what_is_missing_of_a_source_that_is_cut_short_is_said(kinds in kinds(), cut in 1usize..400) {
         for (name, bytes) in sources(&kinds) {
-            // Of a list whose records end anywhere nothing says that some are missing, if it ends between two.
+            // Of a list whose records end anywhere nothing says that some are missing, if it ends
+            // between two.
             let cut = cut.min(bytes.len() - 1);
             let found = census(name, &bytes[..bytes.len() - cut]);
             let all = found.documents + found.refused + found.left_out;
@@ -212,7 +213,8 @@ proptest! {
             let documents = kinds.iter().filter(|kind| kind.is_document()).count();
             let said = found.refused + found.left_out + found.unread;
             prop_assert!(found.documents + said > 0, "{} {:?}", name, found);
-            // A damaged document may be one still; a document that is missing is part of something that is named.
+            // A damaged document may be one still; a document that is missing is part of something
+            // that is named.
             let is_said = found.documents >= documents || said > 0;
             prop_assert!(is_said, "{} {:?} at {} of {}", name, found, at, bytes.len());
         }

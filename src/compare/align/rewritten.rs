@@ -1,9 +1,9 @@
 //! Passages that were rewritten, with hardly two words in a row left.
 //!
-//! Pairs of alike sentences with few sentences between them, in both texts, are clustered; a cluster
-//! whose two sides are not alike as wholes is tried again with smaller gaps. The method and its
-//! thresholds are those of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to text alignment
-//! for text reuse detection at PAN 2014", section 2.3.
+//! Pairs of alike sentences with few sentences between them, in both texts, are clustered; a
+//! cluster whose two sides are not alike as wholes is tried again with smaller gaps. The method and
+//! its thresholds are those of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to text
+//! alignment for text reuse detection at PAN 2014", section 2.3.
 
 use std::ops::Range;
 

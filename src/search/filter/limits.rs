@@ -35,8 +35,8 @@ const SCANS_MAX: usize = 32;
 pub(super) fn check(text: &str) -> Result<(), String> {
     if text.len() > BYTES_MAX {
         return Err(format!(
-            "it has {} bytes; the maximum is {BYTES_MAX}; search several times, or give documents a \
-             field of `meta` that expresses the same",
+            "it has {} bytes; the maximum is {BYTES_MAX}; search several times, or give documents \
+             a field of `meta` that expresses the same",
             text.len()
         ));
     }
@@ -82,8 +82,8 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         }
         if open.depth() > DEPTH_MAX {
             return Err(format!(
-                "it has more than {DEPTH_MAX} possibly nested parentheses and NOTs; use a set, such \
-                 as `lang: IN [de fr]`, or search several times"
+                "it has more than {DEPTH_MAX} possibly nested parentheses and NOTs; use a set, \
+                 such as `lang: IN [de fr]`, or search several times"
             ));
         }
         previous = c;

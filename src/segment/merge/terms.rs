@@ -1,7 +1,7 @@
 //! The merged terms of several segments, in a range of keys.
 //!
-//! The keys of all sources are cut into ranges, each of a few hundred blocks, so that several ranges
-//! can be merged at the same time. A range comes in batches of bounded size.
+//! The keys of all sources are cut into ranges, each of a few hundred blocks, so that several
+//! ranges can be merged at the same time. A range comes in batches of bounded size.
 
 use super::MergeSource;
 use crate::error::{Corruption, Result};

@@ -1,9 +1,9 @@
 //! Replacement of letters that are not of the script of their word.
 //!
 //! A Latin "o" in a Cyrillic word looks right and spoils every comparison (Sharapova and Sharapova
-//! 2018, section 3.3). In a word of letters of several of the scripts Latin, Cyrillic and Greek, the
-//! letters of the wrong script become those of the right one that look the same, by the table of
-//! confusable characters of Unicode (UTS #39). The right script is the one with the most letters
+//! 2018, section 3.3). In a word of letters of several of the scripts Latin, Cyrillic and Greek,
+//! the letters of the wrong script become those of the right one that look the same, by the table
+//! of confusable characters of Unicode (UTS #39). The right script is the one with the most letters
 //! that have no like in another of these scripts; then the one with the most letters; then, as
 //! listed. A word all of whose letters were replaced cannot be distinguished from a foreign one.
 

@@ -133,11 +133,11 @@ fn of_lang(lang: Lang) -> Option<Language> {
 
 /// Returns the character itself, unless its lower case may depend on the compiler.
 ///
-/// whatlang lower-cases a text by `str::to_lowercase`, which follows the compiler's Unicode version.
-/// Unicode never changes the lower case of a character that has one, so only characters that are new
-/// can differ: those that the tables do not know, and the cased ones of Unicode 17, which the
-/// oldest compiler that builds cento does not know. The lower case of a sigma depends on the
-/// characters around it, by a property of all characters that may change.
+/// whatlang lower-cases a text by `str::to_lowercase`, which follows the compiler's Unicode
+/// version. Unicode never changes the lower case of a character that has one, so only characters
+/// that are new can differ: those that the tables do not know, and the cased ones of Unicode 17,
+/// which the oldest compiler that builds cento does not know. The lower case of a sigma depends on
+/// the characters around it, by a property of all characters that may change.
 fn settled(c: char) -> char {
     match c {
         c if c.is_ascii() => c,
@@ -193,7 +193,8 @@ mod tests {
         );
         assert_eq!(
             name(
-                "Der schnelle braune Fuchs springt \u{fc}ber den faulen Hund und geht dann nach Hause."
+                "Der schnelle braune Fuchs springt \u{fc}ber den faulen Hund und geht dann nach \
+                 Hause."
             ),
             "de"
         );

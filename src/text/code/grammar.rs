@@ -38,8 +38,8 @@ impl Grammar {
     }
 }
 
-/// The subroutines of JavaScript and TypeScript that have a place of their own; short functions within
-/// expressions would cut them into pieces.
+/// The subroutines of JavaScript and TypeScript that have a place of their own; short functions
+/// within expressions would cut them into pieces.
 #[cfg(feature = "code-web")]
 const OF_JAVASCRIPT: &[&str] =
     &["function_declaration", "generator_function_declaration", "method_definition"];

@@ -52,8 +52,8 @@ impl Meter {
                 free: release,
             };
             // SAFETY: the functions are those of the C library, which tree-sitter has called before if a host
-            // uses it too, so that each takes back what the other has given; they never return null. No
-            // parser of cento exists yet.
+            // uses it too, so that each takes back what the other has given; they never return
+            // null. No parser of cento exists yet.
             unsafe { set_allocator(Some(allocator)) };
         });
         PLACES.with_borrow_mut(HashSet::clear);

@@ -3,8 +3,8 @@
 //! The tables of normalisation are large, so this module uses those of unicode-normalization, in
 //! any version that knows the characters of [`super::tables`]. Its version makes no difference:
 //!
-//! - A string of characters that one version of Unicode has assigned becomes the same in every later
-//!   version (UAX #15, "Stability of Normalized Forms"; Unicode Character Encoding Stability
+//! - A string of characters that one version of Unicode has assigned becomes the same in every
+//!   later version (UAX #15, "Stability of Normalized Forms"; Unicode Character Encoding Stability
 //!   Policies, "Normalization Stability", which hold for all versions from 4.1 on). The same
 //!   policies fix decompositions and combining classes of assigned characters.
 //! - An unassigned character has combining class 0, no decomposition and no composition (UAX #44,

@@ -40,8 +40,8 @@ pub struct Faults {
     /// A directory, best in memory, where each verb gets a new directory.
     #[arg(long)]
     work: PathBuf,
-    /// The number of states of each power cut that are drawn, besides the four regular ones: all lost, names
-    /// only, contents only, lengths only.
+    /// The number of states of each power cut that are drawn, besides the four regular ones: all
+    /// lost, names only, contents only, lengths only.
     #[arg(long, default_value = "3")]
     seeds: u64,
     /// One of all only.

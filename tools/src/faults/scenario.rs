@@ -233,7 +233,8 @@ pub fn all() -> Vec<Scenario> {
     ]
 }
 
-/// Two indexes that become part of a third; some documents take the place of others, and one was removed.
+/// Two indexes that become part of a third; some documents take the place of others, and one was
+/// removed.
 fn merge(name: &'static str, options: &[&'static str]) -> Scenario {
     let base = documents("base", 100, 12);
     let mut shards = [documents("one", 1000, 5), documents("two", 1100, 5)];
@@ -265,7 +266,8 @@ struct Published {
     changed: Contents,
 }
 
-/// An index that has been published and pulled, and then changed: one document took the place of another.
+/// An index that has been published and pulled, and then changed: one document took the place of
+/// another.
 fn published() -> Published {
     let base = documents("base", 100, 12);
     let mut more = documents("more", 400, 3);

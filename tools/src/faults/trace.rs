@@ -95,8 +95,8 @@ pub fn parse(log: &str) -> Result<Vec<Event>> {
         let (thread, rest) = line.split_once(' ').ok_or_else(failed)?;
         let thread: u32 = thread.parse().map_err(|_| failed())?;
         let rest = rest.trim_start();
-        // strace detaches from a thread in the middle of a call when the traced process is being killed:
-        // the call has no outcome, like one that is never resumed.
+        // strace detaches from a thread in the middle of a call when the traced process is being
+        // killed: the call has no outcome, like one that is never resumed.
         let is_detached = rest.ends_with("<detached ...>");
         if rest.starts_with("---") || rest.starts_with("+++") || is_detached {
             continue;

@@ -1,4 +1,5 @@
-//! How far up are copies when all programs of a task are ranked by their similarity to the original?
+//! How far up are copies when all programs of a task are ranked by their similarity to the
+//! original?
 
 use super::{Compared, Program, Role};
 
@@ -94,8 +95,8 @@ fn ratio(a: u32, b: u32) -> f64 {
     f64::from(a.min(b)) / f64::from(a.max(b).max(1))
 }
 
-/// The scores of the programs of one task or all against their originals; of the copies those of one
-/// level or all.
+/// The scores of the programs of one task or all against their originals; of the copies those of
+/// one level or all.
 fn scored(
     programs: &[Program],
     score: &dyn Fn(usize, usize) -> f64,

@@ -52,8 +52,9 @@ impl Stores {
             }
         }
         println!(
-            "{} objects, each missing, flipped, cut to half, longer, and broken off once: {noticed} damages \
-             were noticed and named, {survived} broken connections survived; every repetition succeeded",
+            "{} objects, each missing, flipped, cut to half, longer, and broken off once: \
+             {noticed} damages were noticed and named, {survived} broken connections survived; \
+             every repetition succeeded",
             objects.len()
         );
         Ok(())

@@ -1,7 +1,8 @@
 //! Do followers answer rightly while a writer commits and compacts?
 //!
-//! Some documents share a text, and every commit replaces all of them by those of the next generation:
-//! an answer that has two generations mixes commits. The others never change, and neither do their answers.
+//! Some documents share a text, and every commit replaces all of them by those of the next
+//! generation: an answer that has two generations mixes commits. The others never change, and
+//! neither do their answers.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -28,8 +28,8 @@ use crate::service::Running;
 pub struct Stores {
     /// The experiment.
     what: What,
-    /// The store, which must be empty below NAME for each NAME that is done; credentials and endpoint come
-    /// from the environment.
+    /// The store, which must be empty below NAME for each NAME that is done; credentials and
+    /// endpoint come from the environment.
     url: String,
     /// A directory for indexes, which is made anew.
     #[arg(long)]
@@ -168,8 +168,8 @@ impl Stores {
             return Err(format!("the commit of {lost} was acknowledged and is gone").into());
         }
         println!(
-            "{} writers: {} commits were acknowledged, and all are there; {} were told that another came \
-             first; {} documents in all; {seconds:.1} s",
+            "{} writers: {} commits were acknowledged, and all are there; {} were told that \
+             another came first; {} documents in all; {seconds:.1} s",
             self.writers,
             kept.into_inner(),
             told.into_inner(),
@@ -230,7 +230,8 @@ impl Stores {
             killed[0] += u64::from(self.kill(&["push", "all", &self.url], pushing, &mut rng)?);
             self.check_pull("fresh", &[&before, &ids_of(&all, round)])?;
             std::fs::remove_dir_all(self.work.join("fresh"))?;
-            // What the push that was killed has put is to be found though the index has changed since.
+            // What the push that was killed has put is to be found though the index has changed
+            // since.
             if round.is_multiple_of(2) {
                 self.must(&["compact", "all"])?;
             }
@@ -248,8 +249,8 @@ impl Stores {
                 self.kill_follower(pulling * 2, &mut rng, &before, &ids_of(&all, round))?;
         }
         println!(
-            "killed before the end: {} of {} pushes, {} pulls, {} followers; every index was one of the two \
-             commits, whole, and every repetition succeeded",
+            "killed before the end: {} of {} pushes, {} pulls, {} followers; every index was one \
+             of the two commits, whole, and every repetition succeeded",
             killed[0], self.times, killed[1], killed[2]
         );
         Ok(())
@@ -263,8 +264,8 @@ impl Stores {
         if round.is_multiple_of(3) { self.must(&["compact", "all"]) } else { Ok(()) }
     }
 
-    /// Starts a command and kills it at a random moment within this time; returns whether it had not
-    /// ended.
+    /// Starts a command and kills it at a random moment within this time; returns whether it had
+    /// not ended.
     fn kill(&self, args: &[&str], within: Duration, rng: &mut Rng) -> Result<bool> {
         let mut child = self.command(args).spawn()?;
         std::thread::sleep(within.mul_f64(rng.f64()));

@@ -1,8 +1,9 @@
 //! Are conclusions borne out by the texts?
 //!
 //! Runs `cento dedup`, `pairs` and `cluster` over a corpus and compares their verdicts with the
-//! resemblance of the texts, which is computed here from all runs of tokens. A verdict is wrong if the
-//! resemblance is below the threshold, and missing if it is above, in both cases by more than .05.
+//! resemblance of the texts, which is computed here from all runs of tokens. A verdict is wrong if
+//! the resemblance is below the threshold, and missing if it is above, in both cases by more than
+//! .05.
 
 mod runs;
 mod tally;
@@ -108,8 +109,8 @@ impl Verdicts {
         println!("compared in {:.1} s", started.elapsed().as_secs_f64());
         println!();
         println!(
-            "In each cell: verdicts that are wrong by more than {TOLERANCE} (of these, by more than {FAR}) / \
-             verdicts; missed / due."
+            "In each cell: verdicts that are wrong by more than {TOLERANCE} (of these, by more \
+             than {FAR}) / verdicts; missed / due."
         );
         println!();
         println!("| mode | threshold | {} | all | copies | s |", SIZE_NAMES.join(" | "));

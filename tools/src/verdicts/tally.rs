@@ -30,8 +30,8 @@ pub struct Counts {
     pub wrong: u64,
     /// Of these, those far below the threshold.
     pub far: u64,
-    /// Verdicts that should be there: the texts resemble each other more than the threshold, by more
-    /// than the tolerance.
+    /// Verdicts that should be there: the texts resemble each other more than the threshold, by
+    /// more than the tolerance.
     pub due: u64,
     /// Of these, those that are not.
     pub missed: u64,
@@ -130,7 +130,8 @@ impl Tally {
     /// Counts documents that are kept although they resemble an earlier one that is kept.
     fn miss_documents(&mut self, truth: &Truth, dropped: &[Option<bool>], from: usize, least: f64) {
         let is_kept = |document: usize| document < from || dropped[document].is_none();
-        // The first document of each group that is kept: later ones of it have that as an earlier one.
+        // The first document of each group that is kept: later ones of it have that as an earlier
+        // one.
         let first = |group: usize| {
             truth.groups[group].members.iter().copied().find(|&member| is_kept(member))
         };

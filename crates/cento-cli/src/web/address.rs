@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns whether an address is one of the public internet (IANA's registries of special-purpose addresses).
-/// Addresses that hold one of version 4 are as public as that.
+/// Returns whether an address is one of the public internet (IANA's registries of special-purpose
+/// addresses). Addresses that hold one of version 4 are as public as that.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

@@ -70,8 +70,8 @@ struct Named {
 
 impl Engine for Searxng {
     fn search(&self, query: &str) -> std::result::Result<Vec<String>, String> {
-        let json = "its settings.yml must list `json` below `search: formats:`, which it does not by \
-                    default";
+        let json = "its settings.yml must list `json` below `search: formats:`, which it does not \
+                    by default";
         let (status, body) = self.asker.get(&self.url, &[("q", query), ("format", "json")])?;
         if status != 200 {
             let hint = if status == 403 { format!("; {json}") } else { String::new() };

@@ -38,8 +38,9 @@ fn as_reader<T>(dir: &Dir, args: &[&str], run: impl FnOnce(Command) -> T) -> T {
         fs::remove_file(dir.path("rfc.idx/probe")).unwrap();
         let program = dir.path("cento");
         if !program.exists() {
-            // The build directory may be closed to others. Another process copies: a program that is open for
-            // writing cannot be run, and what other tests start meanwhile would have it open too.
+            // The build directory may be closed to others. Another process copies: a program that
+            // is open for writing cannot be run, and what other tests start meanwhile would have it
+            // open too.
             let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_cento")).arg(&program).status();
             assert!(copied.unwrap().success());
         }

@@ -1,4 +1,5 @@
-//! Every verb accounts for every record: as a document, a refusal that is named, or an exclusion that is named.
+//! Every verb accounts for every record: as a document, a refusal that is named, or an exclusion
+//! that is named.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

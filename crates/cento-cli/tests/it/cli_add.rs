@@ -55,7 +55,11 @@ fn files_and_directories_are_documents() {
     let dir = Dir::new();
     dir.write("docs/a.txt", words(1, 60));
     dir.write("docs/sub/b.md", words(2, 60));
-    dir.write("docs/latin.txt", b"caf\xe9 cr\xe8me br\xfbl\xe9e \xe0 la carte et d\xe9j\xe0 vu sous un ch\xeane pr\xe8s de la for\xeat");
+    dir.write(
+        "docs/latin.txt",
+        b"caf\xe9 cr\xe8me br\xfbl\xe9e \xe0 la carte et d\xe9j\xe0 vu sous un ch\xeane pr\xe8s de \
+         la for\xeat",
+    );
     dir.write("docs/image.png", b"\x89PNG\r\n\0\0\0\0");
     dir.write("docs/empty.txt", " \n");
     dir.write("docs/.hidden", words(4, 60));

@@ -348,8 +348,8 @@ fn copies_of_which_every_fingerprint_is_stopped_are_found_and_what_was_stopped_i
     let others = ["one", "two"].map(|id| line(id, &words(2, 100), json!({})));
     dir.write("corpus.jsonl", copies.chain(others).collect::<String>());
     dir.json(&["add", "idx", "corpus.jsonl"]);
-    let told = "in more than 5 documents each (--max-df); 12 documents have no others: of these only \
-                exact copies are found";
+    let told = "in more than 5 documents each (--max-df); 12 documents have no others: of these \
+                only exact copies are found";
     let run = |verb: &str, more: &[&str]| {
         let run = dir.run(&[&[verb, "idx", "--max-df", "5"], more].concat());
         assert_eq!(run.status, 0, "{}", run.err);

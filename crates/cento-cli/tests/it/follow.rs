@@ -13,7 +13,8 @@ use crate::common::words;
 
 const DOCUMENTS: u64 = 4;
 
-/// Replaces all documents of the index `all` by those of a generation, which share a text, and pushes.
+/// Replaces all documents of the index `all` by those of a generation, which share a text, and
+/// pushes.
 fn push(dir: &Dir, generation: u64, compact: bool) {
     let lines: Vec<String> = (0..DOCUMENTS)
         .map(|number| {

@@ -1,4 +1,5 @@
-//! Texts in forms that are not plain: lists of records, pages of the web, compressed and nested files.
+//! Texts in forms that are not plain: lists of records, pages of the web, compressed and nested
+//! files.
 
 use std::io::Write;
 

@@ -55,8 +55,8 @@ replayed! {
     stems tokens
 }
 
-/// `cargo test --test fuzz_replay write_the_seeds -- --ignored`, after a change of a format: the fuzzer
-/// begins with files that are right.
+/// `cargo test --test fuzz_replay write_the_seeds -- --ignored`, after a change of a format: the
+/// fuzzer begins with files that are right.
 #[test]
 #[ignore = "it writes files of the repository"]
 fn write_the_seeds() {

@@ -1,4 +1,5 @@
-//! https, with a host of the test's own, whose certificate an authority of the test's own has signed.
+//! https, with a host of the test's own, whose certificate an authority of the test's own has
+//! signed.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

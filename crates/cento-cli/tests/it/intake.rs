@@ -1,4 +1,5 @@
-//! Every record ends in one place: as a document, a refusal that is named, or an exclusion that is named.
+//! Every record ends in one place: as a document, a refusal that is named, or an exclusion that is
+//! named.
 
 use serde_json::{Value, json};
 

@@ -8,7 +8,8 @@ use serde_json::json;
 
 #[test]
 fn no_verb_reads_a_file_that_is_longer_than_its_limit() {
-    // `compare`, `fingerprint` and standard input of `search` read files of any size: 2.2 GB took 14.6 GB.
+    // `compare`, `fingerprint` and standard input of `search` read files of any size: 2.2 GB took
+    // 14.6 GB.
     let dir = Dir::new();
     let long = words(1, 30_000);
     assert!(long.len() > 100_000);
@@ -62,7 +63,8 @@ fn ids_to_remove_are_read_line_by_line() {
 
 #[test]
 fn passages_and_sources_for_which_memory_does_not_suffice_are_left_out_and_counted() {
-    // 10,000 hits with passages took 3.6 GB, and their report 6.9 GB, whatever the memory was to be.
+    // 10,000 hits with passages took 3.6 GB, and their report 6.9 GB, whatever the memory was to
+    // be.
     let dir = Dir::new();
     let text = words(4, 200);
     let of = |i: u64| {

@@ -1,4 +1,5 @@
-//! How a service is configured: command line, variables, file; and tokens that change while it runs.
+//! How a service is configured: command line, variables, file; and tokens that change while it
+//! runs.
 
 use std::fs::{self, File};
 use std::time::{Duration, Instant};

@@ -285,8 +285,8 @@ fn a_client_that_hangs_up_ends_the_process_that_reads_its_file() {
     };
     let busy = |wanted: f64| while service.metric("cento_computations") != wanted {};
     let number = service.process();
-    // A process that has answered waits for the next file, and is stopped while it waits: so who asks it has no
-    // answer, for certain.
+    // A process that has answered waits for the next file, and is stopped while it waits: so who
+    // asks it has no answer, for certain.
     answered();
     let [first] = children(number)[..] else { panic!("{:?}", children(number)) };
     stop(first);

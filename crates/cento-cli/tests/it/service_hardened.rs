@@ -308,7 +308,8 @@ fn what_is_no_text_is_no_text_for_the_service_either() {
 
 #[test]
 fn a_regular_expression_in_a_filter_is_refused_and_the_service_goes_on() {
-    // To compile the first overflowed the stack; the second took 22 seconds, the last 17, and nothing stopped them.
+    // To compile the first overflowed the stack; the second took 22 seconds, the last 17, and
+    // nothing stopped them.
     let dir = indexed();
     let service = Service::start(&dir, &[]);
     let many = (900..932).map(|count| format!("id:/(a?){{0,{count}}}/")).collect::<Vec<_>>();
@@ -381,8 +382,8 @@ fn passages_of_pairs_take_no_more_memory_than_there_is() {
 
 #[test]
 fn quick_searches_and_writes_need_no_place_of_other_searches() {
-    // With all places taken by searches that ask for passages one of five additions was turned away, and a quick
-    // search waited for the others.
+    // With all places taken by searches that ask for passages one of five additions was turned
+    // away, and a quick search waited for the others.
     let dir = created();
     let service = Service::start(&dir, &["--max-requests", "0"]);
     let reply = service.post("/v1/search", "{\"text\": \"x\", \"passages\": true}");

@@ -11,7 +11,8 @@ use crate::common::run::{Dir, line};
 use crate::common::service::{JSON, Service};
 use crate::common::words;
 
-/// An index `idx`, and in `shards` the indexes `one`, `sub/two` and `clash`, which has an id of `one`.
+/// An index `idx`, and in `shards` the indexes `one`, `sub/two` and `clash`, which has an id of
+/// `one`.
 fn shards() -> Dir {
     let dir = Dir::new();
     fs::create_dir_all(dir.path("shards/sub")).unwrap();

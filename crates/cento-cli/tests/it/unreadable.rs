@@ -346,7 +346,8 @@ fn control_characters_of_names_do_not_reach_the_terminal() {
         let run = dir.run(args);
         check_printable(&run);
         let said = [run.out.as_str(), &run.err].concat();
-        // A name is shown as it is escaped for the terminal, and an id that was made of it as it is.
+        // A name is shown as it is escaped for the terminal, and an id that was made of it as it
+        // is.
         let id = ["1b", "7", "9b"].iter().fold(shows.replace("\\r", "%0D"), |id, code| {
             let bytes =
                 if *code == "9b" { "%C2%9B" } else { &format!("%{:0>2}", code.to_uppercase()) };

@@ -139,7 +139,8 @@ fn sources_are_found_on_the_web_and_reported() {
     let asked = report["asked"].as_array().unwrap();
     assert_eq!((asked.len(), &asked[0]["addresses"]), (4, &json!(10)), "{report}");
     assert_eq!(asked[0]["query"].as_str().unwrap().split(' ').count(), 8);
-    // What redirects is named as where it leads; a page that an answer names twice has one vote of it.
+    // What redirects is named as where it leads; a page that an answer names twice has one vote of
+    // it.
     let added: Vec<_> = report["added"]
         .as_array()
         .unwrap()

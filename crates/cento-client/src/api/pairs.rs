@@ -64,7 +64,8 @@ pub struct PairsResponse {
     pub total: u64,
     /// Whether there are more pairs than these; a greater `limit` gives more.
     pub more: bool,
-    /// Files that were not read, if files were sent, and documents without a fingerprint to compare.
+    /// Files that were not read, if files were sent, and documents without a fingerprint to
+    /// compare.
     #[serde(flatten)]
     pub not_read: NotRead,
     /// The documents with content that a reader does not see, with descriptions of it as clauses.

@@ -22,8 +22,8 @@ pub fn document_id() -> Schema {
         .item(text)
         .item(number)
         .description(Some(
-            "The caller's id, of at most 1024 bytes: a stored document with the same id is replaced. A \
-             whole number is taken for its decimal digits.",
+            "The caller's id, of at most 1024 bytes: a stored document with the same id is \
+             replaced. A whole number is taken for its decimal digits.",
         ))
         .build()
         .into()

@@ -33,8 +33,8 @@ pub struct SearchRequest {
     /// Search for a signature made elsewhere, as `cento fingerprint --format json` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
-    /// Texts that do not count, such as templates. Counting without them takes time in proportion to
-    /// the documents of the index.
+    /// Texts that do not count, such as templates. Counting without them takes time in proportion
+    /// to the documents of the index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
     /// The conditions for a hit.

@@ -1,4 +1,5 @@
-//! Pushes, pulls, races and retention, over stores in memory and on disk that fail at every request.
+//! Pushes, pulls, races and retention, over stores in memory and on disk that fail at every
+//! request.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -12,8 +12,8 @@ use crate::{Dirs, add, assert_has, memory, pull, push, remote, unwatched};
 
 const WRITERS: usize = 8;
 
-/// Each writer adds documents of its own, one a push, and starts again from the newest manifest when it was
-/// outrun. Returns how often that was.
+/// Each writer adds documents of its own, one a push, and starts again from the newest manifest
+/// when it was outrun. Returns how often that was.
 fn race(dirs: &Dirs, open: &(dyn Fn() -> Remote + Sync), each: usize) -> usize {
     push(&open(), &add(&dirs.path("first"), 1000..1001)).unwrap();
     let outrun = Mutex::new(0);

@@ -33,7 +33,8 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Writes to `out`; `page` is where the text begins, if pages are to be shown, and `line` if lines are.
+    /// Writes to `out`; `page` is where the text begins, if pages are to be shown, and `line` if
+    /// lines are.
     pub fn new(out: &'a mut String, page: Option<u32>, line: Option<u64>) -> Writer<'a> {
         Writer { out, page, line, is_line_start: line.is_some(), is_after_return: false }
     }

@@ -71,7 +71,8 @@ pub async fn compact(
     request_body = MergeRequest,
     responses(
         (status = 200, description = "AddedIndexes: durable and searchable", body = AddedIndexes),
-        (status = 409, description = "The indexes do not fit, are being written, or have an id twice", body = cento_client::api::ErrorBody),
+        (status = 409, description = "The indexes do not fit, are being written, or have an id \
+                                      twice", body = cento_client::api::ErrorBody),
         super::errors::Errors,
     )
 ))]

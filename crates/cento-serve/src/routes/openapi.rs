@@ -326,7 +326,8 @@ mod tests {
 
     #[test]
     fn an_array_has_items_that_are_a_schema() {
-        // `items: false` beside `prefixItems` makes openapi-python-client refuse the whole document.
+        // `items: false` beside `prefixItems` makes openapi-python-client refuse the whole
+        // document.
         check_objects(|object| object.get("items").is_none_or(Value::is_object));
         check_objects(|object| {
             object.get("type") != Some(&json!("array")) || object.contains_key("items")

@@ -84,7 +84,8 @@ mod tests {
         let (mut out, mut directory) = (Vec::new(), Vec::new());
         for name in names {
             let at = (out.len() as u32).to_le_bytes();
-            // Version, flags, method, time, date, CRC, sizes, and the lengths of the name and of further fields.
+            // Version, flags, method, time, date, CRC, sizes, and the lengths of the name and of
+            // further fields.
             let mut header = [0; 26];
             header[0] = 20;
             header[22..24].copy_from_slice(&(name.len() as u16).to_le_bytes());

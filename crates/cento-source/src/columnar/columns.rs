@@ -93,8 +93,8 @@ fn without_text(schema: &Schema, text: &str) -> Refusal {
     let outer = text.split('.').next().unwrap_or_default();
     if let Some(found) = type_of(schema, outer).filter(|found| found.is_nested()) {
         let what = format!(
-            "there is no column `{text}`; `{outer}` is nested ({}), and only a whole column can be the \
-             text: make it one first",
+            "there is no column `{text}`; `{outer}` is nested ({}), and only a whole column can be \
+             the text: make it one first",
             short(found)
         );
         return Refusal::new(Reason::MissingField { field: "text" }, what);

@@ -31,8 +31,8 @@ const BATCH_ROWS: usize = 64;
 /// The column of annotations.
 const ANNOTATION: &str = "dedup";
 
-/// The members of an annotation that become columns of their own: a name, and whether it is a number.
-/// The first is never absent.
+/// The members of an annotation that become columns of their own: a name, and whether it is a
+/// number. The first is never absent.
 const MEMBERS: [(&str, bool); 5] = [
     ("verdict", false),
     ("of", false),
@@ -389,8 +389,8 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Copies a column of some rows. Each value of a row that is kept goes through `replace`, with the number
-    /// of the row.
+    /// Copies a column of some rows. Each value of a row that is kept goes through `replace`, with
+    /// the number of the row.
     fn copy_part<T: Typed>(
         &self,
         part: &Part,

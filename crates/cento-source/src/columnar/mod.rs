@@ -317,8 +317,8 @@ fn said_of(status: Option<ExitStatus>, next: u64) -> String {
     match status.and_then(by_limit) {
         Some(limit) => format!("{place}reading a few rows took more than {limit}"),
         None => format!(
-            "{place}the process that reads it ended{}: the file is damaged, or a few rows need more \
-             than {} MiB of memory",
+            "{place}the process that reads it ended{}: the file is damaged, or a few rows need \
+             more than {} MiB of memory",
             status.map_or(String::new(), |status| format!(" ({status})")),
             TABLE_MEMORY_BYTES_MAX >> 20
         ),

@@ -73,8 +73,8 @@ impl<R: Read> Members<R> {
         }
         if ended_at > 0 && !self.compression.begins(start) {
             let what = format!(
-                "what follows the {name} data, which ends at byte {ended_at}, is neither {name} nor zero \
-                 padding"
+                "what follows the {name} data, which ends at byte {ended_at}, is neither {name} \
+                 nor zero padding"
             );
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }

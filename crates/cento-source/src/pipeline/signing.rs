@@ -77,8 +77,9 @@ impl Large<'_> {
         let bytes = cost.bytes.saturating_add(cost.count * BUILDER_BYTES).saturating_add(text);
         if bytes > bytes_max {
             let what = format!(
-                "fingerprinting its {text} bytes of text, of {} tokens, needs {} MiB of memory, but a \
-                 document may use at most {} MiB; split the text, or allow {} times the memory",
+                "fingerprinting its {text} bytes of text, of {} tokens, needs {} MiB of memory, \
+                 but a document may use at most {} MiB; split the text, or allow {} times the \
+                 memory",
                 cost.tokens,
                 bytes.div_ceil(1 << 20),
                 bytes_max >> 20,

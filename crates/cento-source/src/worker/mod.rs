@@ -74,19 +74,20 @@ pub fn by_limit(_: ExitStatus) -> Option<String> {
     None
 }
 
-/// Limits and confines this process for good: it then reads its input, writes its output, and is of no use
-/// for anything else.
+/// Limits and confines this process for good: it then reads its input, writes its output, and is of
+/// no use for anything else.
 ///
 /// # Errors
-/// When the system refuses, with a reason as a clause. Then nothing from elsewhere should be parsed.
+/// When the system refuses, with a reason as a clause. Then nothing from elsewhere should be
+/// parsed.
 #[cfg(any(feature = "office", feature = "parquet"))]
 pub fn confine(memory_bytes_max: u64, writes_files: bool) -> Result<(), String> {
     limits::set(memory_bytes_max, writes_files)
         .map_err(|error| format!("the process that reads it cannot be limited: {error}"))?;
     confined::enter().map_err(|error| {
         format!(
-            "the process that reads it cannot be confined: {error}; such files are read only where the \
-             system allows filters of system calls (seccomp)"
+            "the process that reads it cannot be confined: {error}; such files are read only where \
+             the system allows filters of system calls (seccomp)"
         )
     })
 }

@@ -197,8 +197,8 @@ pub fn pages() -> Vec<Damaged> {
     made
 }
 
-/// The begin of a page within a section; the term index, which is read at open, is in other pages or
-/// it is the section.
+/// The begin of a page within a section; the term index, which is read at open, is in other pages
+/// or it is the section.
 fn page_in(bytes: &[u8], section: usize) -> Option<usize> {
     let (start, len) = parts::section(bytes, section);
     let page = start.next_multiple_of(4096);

@@ -260,7 +260,8 @@ pub fn array(make: &mut Maker<'_>) {
     array("bitmap_offset_outside", "the container at byte 2^31", |list| list[19] = 0x80);
 }
 
-/// The signatures of `documented`: `02 02 08 0c`, `02 02 04 08`, `02 03 00 20`, `00`, `01 01 01 01`.
+/// The signatures of `documented`: `02 02 08 0c`, `02 02 04 08`, `02 03 00 20`, `00`, `01 01 01
+/// 01`.
 pub fn forward(make: &mut Maker<'_>) {
     let mut forward = |name, kind, noticed, about, at: usize, value: u8| {
         make.in_section((name, kind, "forward", noticed, about), |forward| forward[at] = value);
@@ -329,8 +330,8 @@ pub fn without_bytes(make: &mut Maker<'_>) {
     );
 }
 
-/// The ids of `documented`, a group: 80 bytes of digests, then `doc-2000000017`, `d\u{f8}c-45`, `d\u{f6}c-26`,
-/// `doc-0` and `doc-33`, from the bytes 80, 96, 104, 111 and 117.
+/// The ids of `documented`, a group: 80 bytes of digests, then `doc-2000000017`, `d\u{f8}c-45`,
+/// `d\u{f6}c-26`, `doc-0` and `doc-33`, from the bytes 80, 96, 104, 111 and 117.
 pub fn ids(make: &mut Maker<'_>) {
     let mut ids = |name, kind, noticed, about, edit: fn(&mut Vec<u8>)| {
         make.in_section((name, kind, "ids", noticed, about), edit);
@@ -350,8 +351,9 @@ pub fn ids(make: &mut Maker<'_>) {
     });
 }
 
-/// The columns of `documented`: distinct `1a 01` of 2 bits, tokens `af 31` of 3, offsets of 4, and from byte 7 on
-/// digests of 32 bits above documents of 3: 0 of document 3, 0x17 of 0, 0x26 of 2, 0x33 of 4, 0x45 of 1.
+/// The columns of `documented`: distinct `1a 01` of 2 bits, tokens `af 31` of 3, offsets of 4, and
+/// from byte 7 on digests of 32 bits above documents of 3: 0 of document 3, 0x17 of 0, 0x26 of 2,
+/// 0x33 of 4, 0x45 of 1.
 pub fn documents(make: &mut Maker<'_>) {
     let mut documents = |name, kind, section, about, at: usize, value: u8| {
         make.forged((name, kind, section, Check, about), |parts| {

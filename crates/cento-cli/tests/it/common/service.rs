@@ -53,7 +53,8 @@ impl Service {
         Service::wait_for(command, &dir.path("idx"))
     }
 
-    /// Serves the index `idx` of `dir` with a command of the caller's, which listens at a free port.
+    /// Serves the index `idx` of `dir` with a command of the caller's, which listens at a free
+    /// port.
     pub fn run(dir: &Dir, mut command: Command) -> Service {
         command.stderr(Stdio::null());
         Service::wait_for(command, &dir.path("idx"))
@@ -65,8 +66,8 @@ impl Service {
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
     }
 
-    /// Serves these indexes of `dir` as one. They are other processes' to write, and none of them says where
-    /// the service is; its log does.
+    /// Serves these indexes of `dir` as one. They are other processes' to write, and none of them
+    /// says where the service is; its log does.
     pub fn over(dir: &Dir, indexes: &[&str]) -> Service {
         let arguments =
             [&["serve"], indexes, &["--listen", "127.0.0.1:0", "--log", "json"]].concat();

@@ -25,8 +25,8 @@ use cento::index::{Outcome, Writer};
 use cento::{Error, Reason, Result, replace};
 use cento_client::api::{AddResponse, RecordError};
 
-/// The maximum number of times in a row that accepted changes are applied again. One change that panics among a
-/// million needs 41; more than these means that nothing can be written.
+/// The maximum number of times in a row that accepted changes are applied again. One change that
+/// panics among a million needs 41; more than these means that nothing can be written.
 const TRIES_MAX: u32 = 1000;
 
 /// The bytes that a disk must take, besides the owed changes, before writing resumes: on a disk
@@ -180,8 +180,8 @@ impl WriterLoop {
         let owed = self.owed.len();
         tracing::error!(
             %error, owed,
-            "writing failed; the index is in the state of its last commit, and what was accepted since is \
-             kept until it can be written"
+            "writing failed; the index is in the state of its last commit, and what was accepted \
+             since is kept until it can be written"
         );
         self.commit_due = None;
         self.refused.clear();
@@ -227,7 +227,8 @@ impl WriterLoop {
         self.status.failed.store(false, Ordering::Release);
     }
 
-    /// Opens the writer, if the index is the one that was opened and the disk takes as much as `owed`.
+    /// Opens the writer, if the index is the one that was opened and the disk takes as much as
+    /// `owed`.
     fn reopen(&mut self, owed: &[PendingChange]) -> Result<()> {
         let writer = Error::catch("a new writer", || self.open())?;
         let bytes = PROBE_BYTES + owed.iter().map(PendingChange::bytes).sum::<usize>();

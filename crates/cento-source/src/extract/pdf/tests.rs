@@ -129,8 +129,8 @@ fn letters_that_nobody_can_tell_are_no_text() {
     assert_eq!(read.text.trim(), "readable");
     assert_eq!(
         read.missing.unwrap(),
-        "page 2 of 2 has fonts that do not say which letters they have, 1 of 3 pages cannot be found, \
-         and missing"
+        "page 2 of 2 has fonts that do not say which letters they have, 1 of 3 pages cannot be \
+         found, and missing"
     );
 }
 
