@@ -257,7 +257,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_the_builder_writes_is_sound(entries in entries()) {
+        fn the_output_of_the_builder_is_sound(entries in entries()) {
             let bytes = transducer(&entries);
             prop_assert_eq!(keys(&bytes, 8), Some(entries.len() as u64));
             prop_assert_eq!(walk(&bytes), entries.len().min(1000) as u64);
@@ -267,7 +267,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_found_sound_can_be_walked(
+        fn a_sound_automaton_can_be_walked(
             entries in entries(), changes in prop::collection::vec((any::<u16>(), any::<u8>()), 1..4),
         ) {
             let mut bytes = transducer(&entries);

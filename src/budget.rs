@@ -192,7 +192,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     #[test]
-    fn what_is_larger_than_the_budget_passes_alone() {
+    fn an_item_larger_than_the_budget_passes_alone() {
         let budget = ByteBudget::new(10);
         let large = budget.enter(100).unwrap();
         std::thread::scope(|scope| {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_budget_lets_those_who_wait_go() {
+    fn a_closed_budget_releases_its_waiters() {
         let budget = ByteBudget::new(10);
         let held = budget.enter(10).unwrap();
         std::thread::scope(|scope| {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn who_no_longer_wants_to_enter_makes_way() {
+    fn a_cancelled_waiter_makes_way() {
         let budget = ByteBudget::new(10);
         let held = budget.enter(8).unwrap();
         let is_wanted = AtomicBool::new(true);

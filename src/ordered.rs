@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_at_the_first_error_and_when_it_is_told_to() {
+    fn it_ends_at_the_first_error_and_on_request() {
         let failure = || Error::arguments("seven");
         let work = |number: u64| if number == 7 { Err(failure()) } else { Ok(number) };
         let mut last = 0;

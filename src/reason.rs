@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_found_in_what_an_io_error_holds() {
+    fn a_reason_is_found_within_an_io_error() {
         let of = |source: io::Error| Error::io("read", "a.txt", source).reason().code();
         let refusal = || Refusal::new(Reason::RecordTooLong, "longer than 5 bytes");
         assert_eq!(of(refusal().into()), "record_too_long");

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_though_a_writer_removes_what_is_unfinished() {
+    fn a_file_is_replaced_though_a_writer_removes_unfinished_ones() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
         file(&path, b"one").unwrap();

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_a_containment_is_that_of_what_is_shared() {
+    fn the_error_of_a_containment_follows_from_the_shared_part() {
         // Of 100 and 200 runs 60 are shared, give or take 6.
         let exact = Similarity::exact(Overlap::new(60, 100, 200));
         let resemblance = |shared: f64| shared / (300.0 - shared);

@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_the_right_ones() {
+    fn the_error_of_a_wrong_name_lists_the_right_ones() {
         let clause = "no such shape; allowed: box(w=3,h=4), dot(), line(ink=INK,l=L)";
         for text in ["", "ball", "(w=1)", "w=1"] {
             check_error(text, clause);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_parameter_is_told_what_is_allowed() {
+    fn the_error_of_a_wrong_parameter_lists_the_allowed_ones() {
         check_error("box(d=1)", "no parameter `d`; allowed: box(w=3,h=4)");
         check_error("dot(w=1)", "no parameter `w`; allowed: dot()");
         check_error("box(=1)", "no parameter ``; allowed: box(w=3,h=4)");
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_is_told_the_bounds() {
+    fn the_error_of_a_wrong_value_has_the_bounds() {
         for value in ["0", "10", "-1", "+1", "1.0", "", "x", "4294967297", "\u{661}", "1=1"] {
             let clause = format!("`w` must be a whole number from 1 to 9, not `{value}`");
             check_error(&format!("box(w={value})"), &clause);
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_given_has_no_default() {
+    fn required_parameters_have_no_default() {
         check("line(l=2,ink=red)", "line(ink=red,l=2)");
         let ink = "`ink` must be given, one of black, red, gold, as in `line(ink=black)`";
         check_error("line", ink);

@@ -250,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_mask_is_what_stands_in_a_run(
+        fn a_mask_has_the_tokens_of_a_run(
             template in proptest::collection::vec(0u8..3, 0..12),
             text in proptest::collection::vec(0u8..3, 0..30),
             k in 1usize..5,

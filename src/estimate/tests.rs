@@ -289,7 +289,7 @@ proptest! {
     }
 
     #[test]
-    fn who_shares_more_is_covered_more(
+    fn a_larger_overlap_gives_a_larger_estimate(
         shared in prop::collection::vec(any::<bool>(), 1..40), at in 0usize..40, w in 2u32..60,
     ) {
         let estimator = Estimator::of_windows(5, w, 3 * w);

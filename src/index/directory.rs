@@ -532,7 +532,7 @@ mod tests {
     use crate::index::{Config, Document, Index, WriterOptions};
 
     #[test]
-    fn what_is_listed_is_never_older_than_the_last_commit() {
+    fn a_cached_list_is_never_older_than_the_last_commit() {
         // A reader of the list before a commit that set it afterwards had the files of the commit
         // taken for unfinished ones.
         let config = Config::new("kgram(k=1)", "words", false).unwrap();

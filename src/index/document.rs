@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_what_is_written_there() {
+    fn an_id_is_read_as_it_is_written() {
         let check = |json: &str, expected: Option<&str>| {
             let raw = RawValue::from_string(json.to_owned()).unwrap();
             assert_eq!(id_of_json(&raw).unwrap().as_deref(), expected, "{json}");

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_of_every_failure_of_the_system_can_be_asked_for() {
+    fn every_failure_of_the_system_has_a_source() {
         let found = all().into_iter().map(StoreFailure).filter(|error| {
             let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
             cause.is_some_and(|cause| cause.kind() == io::ErrorKind::StorageFull)
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_query_is_not_shown_in_its_debug_form() {
+    fn the_error_of_a_query_has_no_debug_form() {
         let errors: [QueryParserError; 5] = [
             "x".parse::<u64>().unwrap_err().into(),
             "x".parse::<f64>().unwrap_err().into(),

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_adopted_is_recorded_with_its_segments_and_not_before() {
+    fn adopted_names_are_recorded_with_their_segments_and_not_before() {
         // A merge in the background writes a list between the decision to adopt and the commit.
         let from = Adopted::from([("ef".into(), 1)]);
         let adoption = |name: &str| Adoption { segments: [name.into()].into(), from: from.clone() };

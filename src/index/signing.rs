@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exceeds_its_limit_is_counted_and_not_held() {
+    fn a_signature_beyond_its_limit_is_counted_and_not_held() {
         // Tokens of several parts.
         let texts = [".".repeat(200_000), "a ".repeat(150_000), "\u{fdfa}".repeat(50_000)];
         for scheme in ["winnow", "kgram", "mod", "minhash"] {

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_below_a_threshold_are_counted_as_what_they_are() {
+    fn pairs_below_a_threshold_are_counted_by_their_kind() {
         // Two copies, with two others half of them in common, and one text by itself.
         let [copy, half] = [text(1, 10, 10), text(2, 10, 10)];
         let texts = [

@@ -337,7 +337,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn passes_find_what_occurs_twice(
+        fn passes_find_keys_that_occur_twice(
             texts in prop::collection::vec("[ab]{0,12}", 1..5), q in 1usize..5,
         ) {
             let write = |mut counter: FrequencyCounter, before: Option<&Repeated>| {

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_within_the_distance_shares_a_key() {
+    fn texts_within_the_distance_share_a_key() {
         for d in 1..=4 {
             let masks = masks(d);
             for round in 0..2000u64 {

@@ -139,7 +139,7 @@ fn length() -> impl Strategy<Value = usize> {
 
 proptest! {
     #[test]
-    fn schemes_select_what_they_say(
+    fn schemes_select_as_their_papers_define(
         hashes in length().prop_flat_map(hashes),
         k in 1..12usize,
         p in 1..9u64,
@@ -253,7 +253,7 @@ fn naive_cull(segments: &[std::ops::Range<usize>], variance: bool) -> Vec<std::o
 
 proptest! {
     #[test]
-    fn selections_by_place_are_what_they_say(
+    fn selections_by_place_are_as_defined(
         hashes in length().prop_flat_map(hashes), k in 1..8usize, n in 1..20usize, seed: u32,
     ) {
         prop_assume!(hashes.len() >= k);
@@ -280,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn segments_are_what_they_say(hashes in length().prop_flat_map(hashes), p in 2..12usize) {
+    fn segments_are_as_defined(hashes in length().prop_flat_map(hashes), p in 2..12usize) {
         prop_assume!(!hashes.is_empty());
         let segments = naive_segments(&hashes, p as u64);
         let longest = || segments.iter().max_by_key(|segment| segment.len()).unwrap().clone();
@@ -357,7 +357,7 @@ fn winnowing_keeps_two_in_w_plus_one() {
 }
 
 #[test]
-fn winnowing_keeps_one_in_w_of_what_repeats_itself() {
+fn winnowing_keeps_one_in_w_of_repeated_text() {
     // A line of dots had a fingerprint a token, sixteen times its size in memory.
     for period in [1, 2, 3, 7] {
         let hashes: Vec<u64> = (0..10_000).map(|i| mix64(i % period)).collect();

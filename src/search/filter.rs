@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_beyond_a_limit_is_told_which() {
+    fn a_filter_beyond_a_limit_is_refused_with_the_limit() {
         check_refused(&"a ".repeat(10_000), "it has 20000 bytes; the maximum is 16384");
         check_refused(&"a ".repeat(5_000), "more than 4096 words and signs");
         check_refused(&format!("{}a:1", "a.".repeat(5_000)), "1024 bytes without a space");
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_nobody_waits_for_is_not_asked() {
+    fn a_filter_of_a_cancelled_search_is_not_run() {
         let filter = Filter::new(&SNAPSHOT, "lang:de").unwrap();
         let flag = crate::stop::testing::After::looks(0);
         let stopped = filter.retain(0, &mut vec![0, 1, 2], flag.stop());

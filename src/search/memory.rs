@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_analyser_takes_for_a_while_is_taken_of_the_budget() {
+    fn the_temporary_memory_of_an_analyser_counts_in_the_budget() {
         // Earlier it was taken only for the texts of requests: that of stored ones came on top.
         let (searcher, scratch) = of_a_long_text(false);
         for query in [
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_takes_to_sign_a_stored_text_again_is_taken_of_the_budget() {
+    fn the_memory_for_signing_a_stored_text_again_counts_in_the_budget() {
         let [(unsigned, scratch), (signed, _)] = [true, false].map(of_a_long_text);
         // Long enough to be sampled, so that the long document is among the first that a budget reads.
         let text = || Query::text(WORDS.repeat(4));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_takes_to_find_passages_without_texts_is_taken_of_the_budget() {
+    fn the_memory_for_passages_without_texts_counts_in_the_budget() {
         let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_fits_beside_the_query_is_told_from_what_does_not_fit_now() {
+    fn a_text_that_never_fits_is_distinct_from_one_that_does_not_fit_now() {
         let budget = ByteBudget::new(100 << 20);
         let is_for_now = |own: usize, bytes: usize| {
             let room = QueryMemory { budget: budget.clone(), own_bytes: own << 20 };

@@ -149,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_column_gives_back_what_was_put(
+        fn a_column_gives_back_its_values(
             width in 0u32..=64,
             values in proptest::collection::vec(any::<u64>(), 0..300),
             lead in 0usize..9,
@@ -165,7 +165,7 @@ mod tests {
         }
 
         #[test]
-        fn a_varint_gives_back_what_was_put(value: u64, small in 0u64..300) {
+        fn a_varint_gives_back_its_value(value: u64, small in 0u64..300) {
             for value in [value, small, value >> 32] {
                 let mut bytes = Vec::new();
                 put_varint(&mut bytes, value);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_varint_that_is_cut_off_or_too_long_is_none() {
+    fn a_varint_that_is_cut_off_or_too_long_is_refused() {
         assert_eq!(take_varint(&mut &[0x80u8, 0x80][..]), None);
         assert_eq!(take_varint(&mut &[0xffu8; 11][..]), None);
         let mut longest = vec![0xff; 9];

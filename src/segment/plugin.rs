@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_nobody_drains_holds_nobody_up_for_ever() {
+    fn a_queue_that_is_not_drained_blocks_no_writer_for_ever() {
         // A thread that ended between two segments sent no notification: callers of `add` waited
         // forever.
         let backlog = Backlog::default();

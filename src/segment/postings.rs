@@ -392,7 +392,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_framed_is_intersected_without_a_panic(
+        fn framed_bytes_are_intersected_without_a_panic(
             runs in proptest::collection::vec((0u32..1 << 19, 0u32..9000), 1..9),
             changes in proptest::collection::vec((any::<u8>(), any::<u8>()), 0..4),
         ) {

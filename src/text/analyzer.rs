@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn analysing_ends_at_the_look_at_which_nobody_waits_any_more() {
+    fn analysing_ends_at_the_check_that_finds_it_cancelled() {
         use crate::stop::testing::After;
         // Marks in the wrong order, which no fast path handles; words; the nodes of a program.
         let marks = "a\u{301}\u{323}\u{345}\u{1d15e} ".repeat(20_000);
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_in_32_bits_is_an_error() {
+    fn a_length_beyond_32_bits_is_an_error() {
         assert!(check_length(u64::from(u32::MAX), "bytes").is_ok());
         let error = check_length(1 << 32, "bytes").unwrap_err().to_string();
         let expected = "text: the document has 4294967296 bytes; the maximum is 4294967295";

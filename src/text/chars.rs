@@ -410,7 +410,7 @@ mod tests {
         }
 
         #[test]
-        fn a_text_of_ascii_is_what_the_papers_say(text in "[ -~\n\t]{0,80}") {
+        fn a_text_of_ascii_is_read_as_in_the_papers(text in "[ -~\n\t]{0,80}") {
             let sign = |byte: u8| if byte.is_ascii_alphanumeric() { byte } else { b'_' };
             let signs = text.to_ascii_lowercase().into_bytes().into_iter().map(sign);
             let found = tokens(Kind::Chars, &text);
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn what_joins_nothing_is_left_out() {
+    fn joiners_that_join_nothing_are_left_out() {
         // A mark after a sign or at the beginning, a joiner without neighbours.
         check_signs(Kind::Chars, "\u{301}a \u{301}b!\u{93f}", "a_b_");
         check(Kind::Chars, "\u{200d}a\u{200d}\u{200d}\u{94d}", &["a\u{94d}"]);

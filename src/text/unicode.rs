@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_is_what_the_crates_of_the_tables_say() {
+    fn every_character_is_as_in_the_crates_of_the_tables() {
         // `tools/Cargo.toml` pins the versions that the tables were made from.
         for c in '\0'..=char::MAX {
             let group = c.general_category_group();
@@ -244,7 +244,7 @@ mod tests {
 
     #[cfg(feature = "avtor")]
     #[test]
-    fn every_script_is_what_the_crate_of_the_table_says() {
+    fn every_script_is_as_in_the_crate_of_the_table() {
         use unicode_script::Script as Known;
         let unspaced = [
             Known::Han,

@@ -180,7 +180,7 @@ fn later_shards_win_if_they_may_and_that_is_counted() {
 }
 
 #[test]
-fn a_merge_after_adopting_deletes_what_was_replaced_and_nothing_else() {
+fn a_merge_after_adopting_deletes_replaced_documents_and_nothing_else() {
     // The deletion of older documents is still in tantivy's queue when new segments are merged.
     let ids: Vec<String> = (0..12).map(|i| format!("d{i:02}")).collect();
     let of = |from: u64| ids.iter().map(String::as_str).zip(from..).collect::<Vec<_>>();
@@ -219,7 +219,7 @@ fn deleted_documents_stay_deleted() {
 }
 
 #[test]
-fn what_a_shard_removed_after_it_was_merged_is_counted() {
+fn documents_removed_from_a_shard_after_its_merge_are_counted() {
     let one = in_memory(&[("a", 1), ("b", 2)], &[]);
     let index = Index::in_memory(config()).unwrap();
     assert_eq!(merge(&index, std::slice::from_ref(&one), MOVE_NOT).unwrap().documents, 2);
@@ -380,7 +380,7 @@ fn a_moved_shard_is_linked_and_removed_and_a_removal_that_was_cut_off_is_finishe
 }
 
 #[test]
-fn a_note_and_the_record_of_what_was_merged_do_not_meet() {
+fn a_note_and_the_record_of_merges_are_separate() {
     let one = in_memory(&[("a", 1)], &[]);
     let index = in_memory(&[("b", 2)], &[]);
     let mut writer = index.writer(WriterOptions::default()).unwrap();
@@ -447,7 +447,7 @@ fn documents() -> impl Strategy<Value = Vec<(u8, u8, bool)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn merged_indexes_hold_what_the_last_of_them_says(
+    fn the_last_of_merged_indexes_decides_about_an_id(
         indexes in prop::collection::vec((documents(), prop::collection::vec(0u8..14, 0..4)), 1..5),
         batch in 1usize..4,
     ) {

@@ -73,7 +73,7 @@ fn read(reader: &SegmentReader) -> Result<Content, Corruption> {
 }
 
 #[test]
-fn the_kit_is_what_its_generator_writes() {
+fn the_kit_equals_the_output_of_its_generator() {
     // If it is not: `cargo run --package cento --example conformance`, and say in the commit why it
     // changed.
     let (stored, written) = (stored(), KIT.files());
@@ -84,7 +84,7 @@ fn the_kit_is_what_its_generator_writes() {
 }
 
 #[test]
-fn what_is_sound_is_read_as_the_kit_says() {
+fn sound_files_are_read_as_the_kit_says() {
     for valid in &KIT.valid {
         let reader = open(valid.name, &valid.bytes).unwrap();
         assert_eq!(reader.check(), [], "{}", valid.name);
@@ -93,7 +93,7 @@ fn what_is_sound_is_read_as_the_kit_says() {
 }
 
 #[test]
-fn what_is_damaged_is_refused_when_and_where_the_kit_says() {
+fn damaged_files_are_refused_when_and_where_the_kit_says() {
     let mut wrong = Vec::new();
     for damaged in &KIT.damaged {
         let refused = match open(&damaged.name, &damaged.bytes) {

@@ -208,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn clusters_are_stars_of_what_is_brought_up_and_of_hidden_copies(
+    fn clusters_are_stars_of_candidates_and_of_hidden_copies(
         docs in docs(), removed in removed(), max_df in 1u64..12, threads in 1usize..4,
     ) {
         let removed = removed.into_iter().filter(|&number| number < docs.len()).collect();

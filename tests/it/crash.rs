@@ -345,7 +345,7 @@ fn a_writer_whose_commit_failed_refuses_everything() {
 }
 
 #[test]
-fn what_a_kill_left_committed_is_durable_before_a_writer_builds_on_it() {
+fn a_commit_of_a_killed_writer_is_durable_before_the_next_builds_on_it() {
     // A merge that was killed between the rename of its list and the sync of the directory was repeated. It found
     // everything taken and removed the shards; a power cut then brought the old list back.
     let mut committed = 0;

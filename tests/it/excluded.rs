@@ -32,7 +32,7 @@ fn ids(searcher: &Searcher, query: &Query) -> Vec<String> {
 }
 
 #[test]
-fn what_is_excluded_is_as_if_it_were_not_stored() {
+fn excluded_documents_count_as_not_stored() {
     let (all, left) = (searcher(&ALL), searcher(&[ALL[1], ALL[3], ALL[4]]));
     let excluding =
         |query: &Query| query.clone().exclude_id(["c", "nobody", "a"].map(str::to_owned));

@@ -19,12 +19,12 @@ fn documented() -> Vec<u8> {
 }
 
 #[test]
-fn the_dump_in_the_document_is_what_is_written() {
+fn the_dump_in_the_document_equals_the_written_bytes() {
     assert_eq!(documented(), example::small());
 }
 
 #[test]
-fn the_dump_in_the_document_is_what_is_read() {
+fn the_dump_in_the_document_can_be_read() {
     let reader = SegmentReader::open("dump", OwnedBytes::new(documented())).unwrap();
     assert_eq!(reader.check(), []);
     assert_eq!(*reader.header(), example::HEADER);

@@ -243,7 +243,7 @@ fn a_stop_fingerprint_finds_nothing_alone_but_still_counts() {
 }
 
 #[test]
-fn what_is_stopped_does_not_depend_on_deleted_documents() {
+fn stop_fingerprints_do_not_depend_on_deleted_documents() {
     // The dfs of a segment count deleted documents until it is merged.
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
@@ -372,7 +372,7 @@ fn a_copy_that_was_removed_while_it_is_searched_has_statistics() {
 }
 
 #[test]
-fn what_is_wrong_with_a_directory_is_a_reason() {
+fn every_fault_of_a_directory_has_a_reason() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("idx");
     let new = || Config::new("winnow", "words", true).unwrap();

@@ -394,7 +394,7 @@ proptest! {
     }
 
     #[test]
-    fn boilerplate_counts_for_nobody(thresholds in thresholds(), first in 0u64..1000) {
+    fn boilerplate_does_not_count(thresholds in thresholds(), first in 0u64..1000) {
         let (searcher, mut held) = world(first..first + 120);
         let boilerplate: BTreeSet<u64> = dfs(&held).into_iter().filter(|(_, df)| *df > 8).map(|(key, _)| key).collect();
         held.values_mut().for_each(|(keys, _)| keys.retain(|key| !boilerplate.contains(key)));

@@ -16,7 +16,7 @@ fn matched(found: impl Iterator<Item = u32>, text: &str) -> f64 {
 }
 
 #[test]
-fn a_passage_counts_the_words_that_stand_in_the_document() {
+fn a_passage_counts_the_words_that_the_document_has() {
     // Eight words of every twenty are those of the document; a passage spans all of them.
     let mixed = |seed: u64| {
         let (shared, own) = (words(1, 320), words(seed, 480));
@@ -46,7 +46,7 @@ fn a_passage_counts_the_words_that_stand_in_the_document() {
 }
 
 #[test]
-fn a_range_of_fingerprints_counts_what_they_stand_for() {
+fn a_range_of_fingerprints_counts_the_tokens_that_they_cover() {
     let config = || Config::new("winnow(k=5,w=10)", "words", false).unwrap();
     let document = words(1, 200);
     let searcher = index(config(), &[("d", &document)]);
@@ -221,7 +221,7 @@ fn a_passage_of_programs_is_a_run_of_equal_tokens() {
 }
 
 #[test]
-fn programs_without_their_texts_have_no_passage_over_what_differs() {
+fn programs_without_their_texts_have_no_passage_over_differing_parts() {
     let config = Config::new("winnow(k=5,w=4)", "code(language=java)", false).unwrap();
     let searcher = index(config, &[("sum", SUM), ("words", WORDS)]);
     let renamed = SUM.replace("total", "result");

@@ -100,7 +100,7 @@ fn a_shard_that_never_was_is_refused_and_nothing_is_removed() {
 
 /// The shards may be repeated one by one, and beside others.
 #[test]
-fn what_was_cut_off_is_finished_in_parts() {
+fn an_interrupted_merge_is_finished_in_parts() {
     let dir = tempfile::tempdir().unwrap();
     let shards = shards(dir.path());
     assert!(cut_off(dir.path(), &shards, 3));

@@ -175,7 +175,7 @@ fn phrase_in_both(count: usize) -> (String, String, String) {
 }
 
 #[test]
-fn a_phrase_that_is_chance_is_shown_only_if_it_is_asked_for() {
+fn a_chance_phrase_is_shown_only_on_request() {
     let (phrase, document, query) = phrase_in_both(8);
     let config = || Config::new("kgram(k=5)", "words", true).unwrap();
     let searcher = index(config(), &[("d", &document)]);

@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_document_that_is_changed_many_times_before_a_commit_is_what_it_was_made_last(
+    fn a_document_changed_many_times_before_a_commit_has_its_last_version(
         steps in proptest::collection::vec(step(), 1..60),
         every in 1u32..8,
         merge in any::<bool>(),

@@ -413,7 +413,7 @@ fn the_distribution_of_frequencies_counts_every_posting_once() {
 }
 
 #[test]
-fn ids_and_metas_are_the_same_however_often_they_are_asked_for() {
+fn ids_and_metas_are_the_same_at_every_read() {
     // After some questions the columns are read into memory.
     let snapshot = WORLD.searcher.snapshot();
     for _ in 0..3 {

@@ -185,7 +185,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_segment_holds_what_was_written(
+    fn a_segment_holds_its_documents(
         (key_bits, docs) in (1u8..=64).prop_flat_map(|bits| (Just(bits), vec(doc(bits), 0..120))),
         signatures: bool,
     ) {

@@ -138,7 +138,7 @@ fn assert_hits(
 }
 
 #[test]
-fn a_search_finds_the_documents_whose_texts_are_as_alike_as_is_asked_for() {
+fn a_search_finds_the_documents_whose_texts_meet_the_threshold() {
     for (scheme, k) in &SCHEMES[..4] {
         for texts in [texts(), notices()] {
             for least in [0.3, 0.5, 0.8, 0.95] {
@@ -249,7 +249,7 @@ fn without_texts_nothing_is_a_pair_on_thin_evidence() {
 }
 
 #[test]
-fn with_boilerplate_pairs_are_alike_in_what_is_left_of_their_texts() {
+fn with_boilerplate_pairs_are_alike_in_the_rest_of_their_texts() {
     let sheet: Vec<String> = (0..40).map(|n| format!("sheet{n}")).collect();
     let sheet = sheet.join(" ");
     let texts: Vec<(String, String)> =

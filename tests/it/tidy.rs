@@ -161,7 +161,7 @@ fn the_libraries_neither_print_nor_exit_nor_read_the_environment() {
 }
 
 #[test]
-fn what_the_verbs_say_goes_through_the_terminal() {
+fn output_of_the_verbs_goes_through_the_terminal() {
     for (name, text) in sources("crates/cento-cli/src") {
         let is_terminal = name == "crates/cento-cli/src/terminal.rs";
         for forbidden in ["println!", "print!("] {
@@ -262,7 +262,7 @@ fn reads_of_messages(code: &str) -> Vec<String> {
 }
 
 #[test]
-fn errors_are_told_apart_by_their_reasons_and_not_by_words() {
+fn errors_are_distinguished_by_reasons_and_not_by_words() {
     let files = all_sources().into_iter().chain(sources("python/src"));
     for (name, text) in files {
         let reads = reads_of_messages(&code_without_tests(&text));

@@ -136,7 +136,7 @@ fn several_indexes_answer_as_one_that_has_all_their_documents() {
 }
 
 #[test]
-fn an_id_of_two_indexes_is_told_apart_and_not_guessed() {
+fn an_id_of_two_indexes_is_ambiguous_and_not_guessed() {
     let one = |id: &str, seed| index([Document::new(id, words(seed, 50))].into_iter());
     let parts = [("a".to_owned(), one("x", 1)), ("b".to_owned(), one("x", 1))];
     let searcher = union(&parts).unwrap();

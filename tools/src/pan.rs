@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_detection_in_one_text_only_is_none() {
+    fn a_detection_in_one_text_only_is_left_out() {
         let found = check(&[region(0..10, 20..40)], &[region(0..10, 50..60)]);
         assert_eq!(found, (0.0, 0.0, 0, 0));
     }

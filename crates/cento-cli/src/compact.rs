@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_is_that_of_what_has_been_written() {
+    fn the_rate_is_that_of_the_written_part() {
         let check = |of, seconds, expected: &str| {
             assert_eq!(rate(of, Duration::from_secs(seconds)), expected);
         };
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_names_only_what_was_done() {
+    fn the_sentence_names_only_actual_changes() {
         let check = |segments_before, segments_after, purged, expected: &str| {
             let done = Compaction { segments_before, segments_after, purged };
             assert_eq!(sentence(&done), expected);

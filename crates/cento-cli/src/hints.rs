@@ -169,7 +169,7 @@ mod tests {
 
     #[cfg(feature = "remote")]
     #[test]
-    fn what_a_store_refuses_names_a_way_out() {
+    fn the_refusal_of_a_store_has_a_hint() {
         use cento::index::{Document, WriterOptions};
         use cento_remote::{PullOptions, PushOptions, Remote, Watch};
         let dir = tempfile::tempdir().unwrap();

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_leaves_room_for_what_it_does_not_count() {
+    fn the_default_leaves_room_for_uncounted_memory() {
         assert_eq!(default_for(256 << 20), 32 << 20);
         assert_eq!(default_for(1 << 30), 224 << 20);
         assert_eq!(default_for(64 << 30), DEFAULT_BYTES);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_that_does_not_fit_is_said() {
+    fn a_budget_that_does_not_fit_is_reported() {
         let said = |asked, limit| said_of(asked, limit).unwrap_or_default();
         assert!(
             said(None, 256 << 20).contains(

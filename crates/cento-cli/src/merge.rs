@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sentence_names_only_what_was_done() {
+    fn the_sentence_names_only_actual_changes() {
         let check = |set: fn(&mut AddedIndexes), expected: &str| {
             let mut merged = AddedIndexes::default();
             set(&mut merged);

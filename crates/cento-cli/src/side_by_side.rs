@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_one_text_only_are_told_from_those_of_both() {
+    fn words_of_one_text_are_distinct_from_those_of_both() {
         let (left, right) = (words("The quick, brown fox", 40), words("the very quick fox", 40));
         let steps = compare(&left, &right, key);
         let expected = [
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_equal_stands_on_the_same_line() {
+    fn equal_parts_are_on_the_same_line() {
         let columns = SideBySide { column: 12, styles: [Style::new(), Style::new()] };
         let mut out = Vec::new();
         columns.texts(&mut out, "one two three four five", "one new words two three four").unwrap();

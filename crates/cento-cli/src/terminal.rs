@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_shown() {
+    fn control_characters_are_shown_and_not_obeyed() {
         let check = |text: &str, expected: &str| assert_eq!(printable(text), expected);
         check(
             "caf\u{e9} \u{65e5}\u{672c} \u{5d0}\u{200f}",

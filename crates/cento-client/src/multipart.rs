@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_boundary_stands_in_no_file() {
+    fn a_boundary_occurs_in_no_file() {
         let file = |bytes| FileBody { part: "file", name: "a \"b\".txt", bytes };
         let files = [file(b"--cento-0000000000000000"), file(b"x")];
         let sent = Multipart::new(&files, Some(b"{}"));

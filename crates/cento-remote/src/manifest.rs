@@ -413,7 +413,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_path_says_which_manifest_its_push_was_made_from() {
+    fn a_path_names_the_manifest_that_its_push_was_made_from() {
         let file = StoredFile::new(10, 7, 4);
         assert_eq!(file.ranges().collect::<Vec<_>>(), [0..4, 4..8, 8..10]);
         let path = file.path("frequencies.cento", 2, PartDigest(5));

@@ -145,7 +145,7 @@ mod tests {
     use cento::join::most_similar::{MostSimilarOptions, most_similar};
 
     #[test]
-    fn pairs_for_which_memory_does_not_suffice_are_left_out_of_a_report() {
+    fn pairs_that_exceed_the_memory_are_left_out_of_a_report() {
         // The texts and passages of all pairs were held, whatever their number.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let index = Index::in_memory(config).unwrap();

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_pairs_connect_is_a_cluster() {
+    fn documents_connected_by_pairs_are_a_cluster() {
         let found = clusters([("b", "a"), ("x", "y"), ("c", "d"), ("b", "c")].into_iter());
         let members: Vec<_> = found.iter().map(|cluster| cluster.members.join(" ")).collect();
         assert_eq!(members, ["a b c d", "x y"]);

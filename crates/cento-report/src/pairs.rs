@@ -282,7 +282,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_report_without_names_has_none() {
+    fn a_report_without_names_has_no_name() {
         let joined = joined(vec![pair("ann", "https://bob.example/", 0.9)]);
         let report = PairsReport::new(Run::new("pairs"), joined, true);
         let all = format!("{}{}", serde_json::to_string(&report).unwrap(), report.html());
@@ -312,7 +312,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_was_not_compared_is_named_with_its_reason_and_not_by_an_anonymous_report() {
+    fn inputs_not_compared_are_named_with_their_reason_and_not_in_an_anonymous_report() {
         let not_compared = || {
             vec![
                 NotCompared::new("zoe/scan.pdf", "it has no text"),

@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_and_what_is_excluded_do_not_count() {
+    fn white_space_and_excluded_text_do_not_count() {
         let counted = CountedBytes::new(" ab  cd \u{e9}\u{a0}", &[]);
         assert_eq!(counted.total(), 6);
         let before: Vec<u32> =

@@ -184,7 +184,7 @@ mod tests {
 
     /// Excel in Chinese and Japanese accepts U+FF1D as `=`.
     #[test]
-    fn no_cell_begins_like_a_formula_in_any_width_or_after_what_is_skipped() {
+    fn no_cell_begins_like_a_formula_in_any_width_or_after_skipped_characters() {
         for formula in [
             "=1+1",
             "+1",

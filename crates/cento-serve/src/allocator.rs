@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_requests_free_is_given_back() {
+    fn memory_freed_by_requests_is_given_back() {
         super::give_back();
         let before = taken_bytes();
         let (done, waits) = (Barrier::new(5), Barrier::new(5));

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_packed_is_unpacked_however_it_arrives() {
+    fn a_packed_body_is_unpacked_however_it_arrives() {
         let text: Vec<u8> =
             (0..300_000_u32).flat_map(|i| (i % 977).to_string().into_bytes()).collect();
         for text in [&b""[..], b"a", &text, &vec![b' '; 2 << 20]] {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_or_cut_is_refused() {
+    fn a_damaged_or_cut_body_is_refused() {
         let text = b"one two three four five six seven ".repeat(100);
         for (encoding, packed) in [(Encoding::Gzip, gzip(&text)), (Encoding::Zstd, zstd(&text))] {
             for length in 0..packed.len() {

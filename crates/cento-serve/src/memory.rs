@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_it_takes_to_analyse_a_text_is_reserved_before_it_is_analysed() {
+    fn the_memory_for_a_text_is_reserved_before_it_is_analysed() {
         // The text was once analyzed with no memory reserved, to compute its cost.
         let config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
         let text = "a few words ".repeat(20_000);

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_are_none_are_refused() {
+    fn malformed_tokens_are_refused() {
         for text in ["", "# nothing", "admin 0123456789abcdef", "read short", "read"] {
             assert!(Tokens::parse(text, "tokens").is_err(), "{text}");
         }

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_member_nor_padding_is_an_error_that_says_where() {
+    fn bytes_that_are_neither_member_nor_padding_are_an_error_with_their_place() {
         for (compression, packed) in all_forms() {
             for rest in [&b"rest"[..], b"\0\0rest", b"\x1f\x8a", b"PK\x03\x04"] {
                 let bytes = [&packed, rest].concat();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_as_large_as_what_was_unpacked_and_the_rest_of_it_is_not_counted() {
+    fn a_window_counts_only_as_far_as_it_is_filled() {
         let max = 1 << 20;
         let read = |packed: &[u8]| {
             let mut out = Vec::new();
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_unpacks_out_of_proportion_ends_with_an_error() {
+    fn a_stream_that_unpacks_out_of_proportion_ends_with_an_error() {
         // Repetitions: 80 MB in some kilobytes.
         let packed = zstd::encode_all(io::repeat(b'x').take(80 << 20), 1).unwrap();
         assert!(packed.len() < 13_000, "{}", packed.len());

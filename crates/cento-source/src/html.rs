@@ -425,7 +425,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_run_of_the_text_is_what_the_page_says_there(
+        fn every_run_of_the_text_has_its_place_in_the_page(
             pieces in proptest::collection::vec(0..PIECES.len(), 0..24)
         ) {
             check_origins(&pieces.iter().map(|&at| PIECES[at]).collect::<String>())?;

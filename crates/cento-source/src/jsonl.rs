@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_programs_write_is_read_as_they_mean_it() {
+    fn records_of_other_programs_are_read_as_they_mean_them() {
         let check = |line: &[u8], text: &str| {
             let document = parse(line, &SourceOptions::default(), || "f:7".into());
             assert_eq!(document.map(|document| document.text).as_deref(), Ok(text));

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_attached_is_a_file_and_so_is_a_mail() {
+    fn an_attachment_is_a_file_and_so_is_a_mail() {
         let part = |head: &str, body: &str| format!("--x\n{head}\n\n{body}\n");
         let file = |name: &str, bytes: &[u8]| {
             let head = format!(
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_decoded_is_no_text() {
+    fn an_attachment_that_cannot_be_decoded_is_no_text() {
         // The encoded letters were the text of the file.
         let encoded = base64(b"words of a file that is attached");
         let head = "Subject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbody\n--x\n\
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_to_be_slow_or_deep_is_refused_or_taken_as_it_is() {
+    fn hostile_mails_are_refused_or_taken_as_they_are() {
         // A parser that nests these overflows the stack when it frees them.
         let deep = "Content-Type: message/rfc822\n\n".repeat(300_000);
         let Mail { attachments, .. } = mail(&deep);

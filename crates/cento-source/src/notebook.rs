@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_joined_without_what_was_printed() {
+    fn cells_are_joined_without_their_output() {
         check(
             r##"{"cells": [
                 {"cell_type": "markdown", "source": ["# One\n", "two"]},
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_notebook_is_refused() {
+    fn a_file_that_is_no_notebook_is_refused() {
         let deep = format!("{{\"cells\":{}", "[".repeat(100_000));
         for json in ["", "[]", r#"{"cells": [{"source": 1}]}"#, &deep] {
             let why = text_of(json.as_bytes(), &SourceOptions::default()).unwrap_err();

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_nobody_keeps_are_not_handed_on_but_their_lengths_are() {
+    fn unneeded_texts_are_not_handed_on_but_their_lengths_are() {
         let dir = tempfile::tempdir().unwrap();
         let mut inputs = corpus(&dir, 200);
         // Three bytes that decompose to four words each: so large a number of fingerprints that it

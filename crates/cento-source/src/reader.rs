@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_takes_too_long_is_ended_with_what_it_started() {
+    fn a_command_that_takes_too_long_is_ended_with_its_children() {
         let reader = Reader::parse("x=sh -c 'sleep 600 & sleep 600'").unwrap();
         let why = run(reader.command(), b"", Duration::from_millis(50), Stop::NEVER).unwrap_err();
         assert!(why.contains("was stopped"), "{why}");

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn json_without_records_and_texts_that_begin_as_json_are_told_apart() {
+    fn json_without_records_and_texts_that_begin_as_json_are_distinct() {
         let lists = ["{\"a\":[{\"b\":1}]}", "{\"a\":[{\"b\":{\"text\":1}}]}"];
         for text in lists.into_iter().chain([
             "{\"a\":1}",
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_tells_what_may_follow() {
+    fn a_beginning_decides_the_possible_shapes() {
         let cut = |text: &str| shape(text.as_bytes(), false, "text");
         assert_eq!(cut("{\"id\":\"a\",\"text\":\"x"), Shape::Lines);
         assert_eq!(cut("{\"id\":\"a\\\"b"), Shape::Unclear);

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn names_decide_what_text_is() {
+    fn names_decide_the_kind_of_a_text() {
         check(b"<TEI.2>", "a.xml", Form::Xml);
         check(b"<p>x", "a.htm", Form::Html);
         check(b"x <p>", "a.html", Form::Text);
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn json_without_records_is_said_to_have_none() {
+    fn json_without_records_is_reported_as_such() {
         check(b"{\"a\":1}\n", "a.json", Form::NoRecords);
         check(b"[1,2]", "a.json", Form::NoRecords);
         check(b"{\"a\":1}\n", "a.txt", Form::NoRecords);

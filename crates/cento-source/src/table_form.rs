@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_or_an_ambiguous_one_has_no_form() {
+    fn text_that_is_no_table_or_an_ambiguous_one_has_no_form() {
         assert!(form("a.csv", b"id,text,id\n").unwrap_err().to_string().contains("two columns"));
         assert!(form("a.jsonl", b"{}\n").unwrap_err().to_string().contains("no table"));
         let one = form("a.csv", "text\nx\n".as_bytes()).unwrap();

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_text() {
+    fn an_unfinished_command_is_text() {
         check("\\cite{a\n\nb", "a\n\nb");
         check("\\verb|a\nb", "|a\nb");
         check("\\begin{verbatim} a", " a");

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pages_of_an_archive_are_what_servers_answered() {
+    fn the_pages_of_an_archive_are_the_answers_of_servers() {
         let page = "200 OK\r\nContent-Type: text/html";
         let chunked = format!("{page}\r\nTransfer-Encoding: chunked");
         let archive = [

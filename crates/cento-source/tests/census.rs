@@ -191,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_missing_of_a_source_that_is_cut_short_is_said(kinds in kinds(), cut in 1usize..400) {
+    fn the_missing_part_of_a_cut_source_is_reported(kinds in kinds(), cut in 1usize..400) {
         for (name, bytes) in sources(&kinds) {
             // Of a list whose records end anywhere nothing says that some are missing, if it ends
             // between two.

@@ -104,7 +104,7 @@ fn a_text_is_signed_without_its_tokens_being_held() {
 }
 
 #[test]
-fn what_signing_takes_is_found_out_in_little_memory() {
+fn the_memory_of_signing_is_computed_in_little_memory() {
     let _turn = turn();
     let config = Config::new("kgram(k=5)", "bytes", false).unwrap();
     for (name, text) in texts(MB / 2) {
@@ -204,7 +204,7 @@ fn a_large_document_that_was_known_and_has_changed_since_is_refused_and_named() 
 }
 
 #[test]
-fn what_is_no_meta_object_is_refused_before_it_is_parsed() {
+fn a_wrong_meta_object_is_refused_before_it_is_parsed() {
     // 14 MB of it took 1,374 MB, as values.
     let _turn = turn();
     let many = format!("[{}{{}}]", "{\"\":0},".repeat(MB / 2));

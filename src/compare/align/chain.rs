@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_bounded_by_the_limit_and_by_what_was_matched() {
+    fn gaps_are_bounded_by_the_limit_and_by_the_matched_tokens() {
         let count = |matches: &[Match]| chains(matches, 20).len();
         assert_eq!(count(&[found(0, 0, 10), found(15, 18, 10)]), 1);
         assert_eq!(count(&[found(0, 0, 10), found(31, 10, 10)]), 2, "beyond the limit");
@@ -319,7 +319,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_of_a_chain_are_what_is_matched_in_it(
+        fn the_parts_of_a_chain_are_its_matches(
             mut matches in proptest::collection::vec((0usize..80, 0usize..80, 1usize..9), 0..30),
         ) {
             matches.sort_unstable();
@@ -342,7 +342,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_taken_is_counted_as_by_hand(
+        fn memory_is_counted_as_by_hand(
             ranges in proptest::collection::vec((0usize..60, 1usize..20), 0..30),
         ) {
             let (mut taken, mut naive) = (CoveredRanges::default(), [false; 100]);

@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_in_a_passage_is_not_matched() {
+    fn changed_words_of_a_passage_are_not_matched() {
         // Tokens of the query below 100 are those of the document.
         let check = |query: &[u64], expected: &[(usize, usize)]| {
             let document: Vec<u64> = (0..40).collect();

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_passes_and_most_of_the_rest_does_not() {
+    fn present_hashes_pass_and_most_absent_ones_do_not() {
         // Seven hashes had 64 bits, and one in ten of the others passed.
         for count in [0u32, 1, 4, 5, 7, 1000, 1024] {
             let known = HashFilter::new(hashes(0..count), Stop::NEVER).unwrap();

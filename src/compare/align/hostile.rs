@@ -258,7 +258,7 @@ fn preparing_a_query_is_stopped_while_its_seeds_are_numbered() {
 }
 
 #[test]
-fn an_alignment_ends_at_the_look_at_which_nobody_waits_any_more() {
+fn an_alignment_ends_at_the_check_that_finds_it_cancelled() {
     for (name, texts) in pairs(1 << 16) {
         let [a, b] = &texts;
         let flag = After::looks(u64::MAX);

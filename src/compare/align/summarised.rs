@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewritten_passage_that_is_a_little_like_a_distant_sentence_remains_what_it_is() {
+    fn a_rewritten_passage_that_is_a_little_like_a_distant_sentence_is_unchanged() {
         let (mut long, mut short) = (String::new(), String::new());
         // Ten sentences with two words in three of their own; the first is a little like one that
         // comes thirty sentences later.

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_in_another_order_are_tiles_and_what_differs_is_in_none() {
+    fn parts_in_another_order_are_tiles_and_differing_parts_are_not() {
         let (a, b, c) = (distinct(0, 20), distinct(100, 30), distinct(200, 8));
         let query = [&a[..], &[7], &b, &c].concat();
         let document = [&b[..], &[8], &a, &[9], &c].concat();

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measure_ends_at_the_look_at_which_nobody_waits_any_more() {
+    fn a_measure_ends_at_the_check_that_finds_it_cancelled() {
         use crate::stop::testing::After;
         let text = |seed: u64| -> (String, Tokens) {
             let word = |i| format!("{:x} ", crate::hash::mix64(seed << 32 | i) >> 44);

@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_left_is_what_no_run_covers(
+        fn the_rest_is_the_part_that_no_run_covers(
             text in "[a-c\u{4e00}-\u{4e02}]( ?[a-c\u{4e00}-\u{4e02}]){0,30}",
             others in prop::collection::vec("([a-c\u{4e00}-\u{4e02}] ?){0,20}", 0..4), len_min in 1usize..5,
         ) {

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_reads_is_not_held() {
+    fn output_without_a_reader_is_not_held() {
         let meta = serde_json::json!({ "a": 1 });
         let meta = meta.as_object().expect("it is one").clone();
         let mut document = Document::new("a", "some text").with_meta(meta);

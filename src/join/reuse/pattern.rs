@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_told_apart() {
+    fn patterns_are_distinct() {
         let text = words(1, 200);
         assert_eq!(pattern(&[text.clone(), format!(" {text}.")]), Pattern::ExactAlias);
         let filled = |seed: u64| {

@@ -15,7 +15,7 @@ fn all() -> Vec<String> {
 }
 
 #[test]
-fn every_family_says_what_it_is() {
+fn every_family_describes_itself() {
     let mut names = HashSet::new();
     for family in families() {
         let name = family.name;
@@ -193,7 +193,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_fingerprint_stands_for_the_piece_that_its_scheme_says(
+    fn a_fingerprint_covers_the_piece_that_its_scheme_defines(
         hashes in hashes(0..70), small in prop::collection::vec(0..100u8, 70), breaks: u64,
     ) {
         // With paragraph breaks, and small words.

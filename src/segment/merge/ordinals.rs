@@ -159,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_ordinal_map_gives_back_what_was_pushed(
+        fn an_ordinal_map_gives_back_its_ordinals(
             steps in proptest::collection::vec(0u32..5000, 1..1000), part in 1usize..400,
         ) {
             let mut map = OrdinalMap::default();

@@ -204,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_script_says_what_the_detector_would(
+        fn the_script_decides_as_the_detector_would(
             text in "([a-z\u{e4}\u{df}]{1,8}|[\u{430}-\u{44f}]{1,8}|[\u{3b1}-\u{3c9}]{1,8}|[\u{628}-\u{64a}]{1,8}\
                 |[\u{b95}-\u{bb9}]{1,8}|[\u{5d0}-\u{5ea}]{1,8}|[\u{915}-\u{939}]{1,8}|[\u{3042}-\u{30fa}]{1,8}\
                 |[\u{4e00}-\u{4eff}]{1,8}|[0-9 .,]{1,8}| ){0,12}",
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lower_cased_has_the_same_lower_case_in_every_version_of_unicode() {
+    fn lower_case_is_the_same_in_every_version_of_unicode() {
         // If this fails, the compiler has another lower case for a character that the detector
         // sees; `settled` must hide it.
         let (mut digest, mut cased) = (0, 0);

@@ -110,7 +110,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_a_reader_sees_is_left() {
+    fn visible_text_is_left() {
         let check = |text: &str, expected: &str| assert_eq!(read(text).text, expected, "{text}");
         check("no tags & no < fuss", "no tags & no < fuss");
         check("<p>one</p><p>t<b>w</b>o</p>", " one two");

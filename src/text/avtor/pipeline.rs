@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_that_makes_several_words_is_what_they_are() {
+    fn a_character_that_expands_to_several_words_gives_these_words() {
         // A square of kana, a fraction after a number, "a.m." in one character.
         for (one, several) in [
             ("\u{3300}", "\u{30a2}\u{30d1}\u{30fc}\u{30c8}"),
@@ -391,7 +391,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_met_before_changes_nothing(
+        fn earlier_words_change_no_later_ones(
             texts in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![
                 "the ", "The ", "THE ", "running ", "Running ", "runs, ", "Kinder ", "kinder ",
                 "und ", "12 ", "a1 ", "x ", "\u{c9}t\u{e9} ", "\u{e9}t\u{e9}s ", "E\u{301}t\u{e9} ",

@@ -112,7 +112,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_known_is_what_would_be_made(words in words(6)) {
+        fn the_vocabulary_has_the_words_that_would_be_computed(words in words(6)) {
             // Few words and few hashes, so that it is emptied, and words share hashes.
             check(words)?;
         }

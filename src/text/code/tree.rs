@@ -406,14 +406,14 @@ mod tests {
     }
 
     #[test]
-    fn the_stack_of_the_parser_is_part_of_what_a_text_takes() {
+    fn the_memory_of_a_text_includes_the_stack_of_the_parser() {
         let program = Program { language: "c", keeps_names: false };
         assert_eq!(program.scratch_bytes(1 << 20), (100 + 128) << 20);
         assert_eq!(program.scratch_bytes(PARSED_BYTES_MAX + 1), 0);
     }
 
     #[test]
-    fn what_would_take_too_long_is_not_parsed() {
+    fn a_text_that_would_take_too_long_is_not_parsed() {
         // 40 KB of this took Java's grammar a minute and 3 GB.
         let mut tokens = Tokens::default();
         for language in languages() {
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_program_has_tokens_and_white_space_has_none() {
+    fn a_text_that_is_no_program_has_tokens_and_white_space_does_not() {
         for language in languages() {
             let mut tokens = Tokens::default();
             tokenize("this is (no program", language, false, &mut tokens);

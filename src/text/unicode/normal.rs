@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_of_a_later_version_stands_for_itself() {
+    fn a_character_of_a_later_version_is_left_unchanged() {
         let is_old = |c| OLD.contains(&c);
         let check = |text: &[char], expected: &[char]| {
             assert_eq!(nfkc_as_of(text, is_old), expected, "{text:?}");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_assigned_becomes_what_is_assigned() {
+    fn assigned_characters_normalise_to_assigned_ones() {
         for c in ('\0'..=char::MAX).filter(|&c| is_assigned(c)) {
             assert!(
                 nfkc(c).chain(c.nfkd()).chain(folded([c].into_iter())).all(is_assigned),

@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_synced_is_there_or_lost_or_torn_or_zeros() {
+    fn unsynced_writes_are_there_or_lost_or_torn_or_zeros() {
         let mut disk = Disk::new(&Tree::new(), false).unwrap();
         new_file(&mut disk, "a", "xy");
         check(&disk, &[&[], &[("a", "")], &[("a", "x")], &[("a", "xy")], &[("a", "\0\0")]]);
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_covers_what_was_changed_before_it_began() {
+    fn a_sync_covers_the_changes_before_it_began() {
         let mut disk = Disk::new(&tree(&[("a", "")]), false).unwrap();
         let file = disk.find("a").unwrap();
         disk.change(&Change::Write { file, at: 0, bytes: b"x".into() });

@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_written_elsewhere_and_renamed_holds_what_was_written() {
+    fn a_renamed_file_holds_its_bytes() {
         let (recording, tree) = after(
             "1 openat(AT_FDCWD, \"/r/.tmp\", O_RDWR|O_CREAT|O_EXCL, 0666) = 3\n\
              1 write(3, \"ab\", 2) = 2\n\
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_is_nobodys_business() {
+    fn changes_outside_of_the_root_are_ignored() {
         let (recording, tree) = after(
             "1 openat(AT_FDCWD, \"/root/x\", O_RDWR|O_CREAT, 0666) = 3\n\
              1 write(3, \"ab\", 2) = 2\n\
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_covers_what_was_done_before_it_began() {
+    fn a_sync_covers_the_calls_before_it_began() {
         let (recording, _) = after(
             "1 openat(AT_FDCWD, \"a\", O_WRONLY|O_CREAT, 0666) = 3\n\
              1 fsync(3 <unfinished ...>\n\
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_did_not_sync_is_not_durable_for_the_next_one() {
+    fn unsynced_changes_of_a_killed_process_are_not_durable_for_the_next_one() {
         let (killed, _) = after("1 mkdir(\"a\", 0777) = 0\n1 mkdir(\"b\", 0777) = 0\n");
         let log = format!("1 mkdir(\"{}\", 0777) = 0\n", hex("/other/a/c"));
         let both = killed.go_on(1, "/other", &log).unwrap();
@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_does_not_know_is_refused() {
+    fn calls_unknown_to_the_model_are_refused() {
         let open = format!("1 openat(AT_FDCWD, \"{}\", O_RDWR|O_CREAT) = 3\n", hex("a"));
         let refused = |call: &str| Recording::new(Tree::new(), "/r", &format!("{open}{call}\n"));
         assert!(refused("1 fallocate(3, 0, 0, 100) = 0").is_err());

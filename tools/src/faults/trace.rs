@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_call_begins_before_what_happens_meanwhile() {
+    fn an_interrupted_call_begins_before_later_calls() {
         let log = "1 fsync(3 <unfinished ...>\n\
                    2 write(4, \"\\x61\", 1) = 1\n\
                    1 <... fsync resumed>)             = 0\n";
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_flags_and_comments_are_told_apart() {
+    fn brackets_flags_and_comments_are_parsed() {
         let log = "1 writev(3, [{iov_base=\"\\x61\", iov_len=1}, {iov_base=\"\\x62\\x63\", \
                    iov_len=2}], 2) = 3\n1 fcntl(3, F_GETFD) = 0x1 (flags FD_CLOEXEC)\n\
                    1 openat(AT_FDCWD, \"\\x61\", O_RDWR|O_CREAT, 0666) = 4 (DELAYED)\n\

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_join_finds_what_comparing_all_pairs_finds() {
+    fn the_join_finds_the_pairs_that_comparing_all_finds() {
         for seed in 0..20 {
             let mut rng = Rng::with_seed(seed);
             let truth = truth(texts(&mut rng), 0.4);

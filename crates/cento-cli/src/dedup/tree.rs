@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_of_a_directory_is_named() {
+    fn files_left_out_of_a_directory_are_named() {
         let dir = tempfile::tempdir().unwrap();
         for (name, bytes) in [("_metadata", "PAR1"), ("_SUCCESS", ""), ("p.parquet", "PAR1")] {
             std::fs::write(dir.path().join(name), bytes).unwrap();

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_each_window_the_rarest_run_is_asked() {
+    fn the_engine_gets_the_rarest_run_of_each_window() {
         let text = "a b longest words here c d. e f g \"unbelievably\" (rare) - h i";
         let found = queries(text, 7, 3, None).unwrap();
         assert_eq!(found, ["longest words here", "g unbelievably rare"]);

@@ -56,7 +56,7 @@ fn as_reader<T>(dir: &Dir, args: &[&str], run: impl FnOnce(Command) -> T) -> T {
 
 #[cfg(unix)]
 #[test]
-fn who_may_only_read_can_read() {
+fn a_user_with_read_permission_can_read() {
     let dir = Dir::new();
     dir.write("a.txt", words(1, 60));
     assert_eq!(dir.run(&["add", "rfc.idx", "a.txt"]).status, 0);
@@ -76,7 +76,7 @@ fn who_may_only_read_can_read() {
 
 #[cfg(unix)]
 #[test]
-fn who_may_not_write_is_told_so() {
+fn a_user_without_write_permission_gets_an_error() {
     let dir = Dir::new();
     dir.write("a.txt", words(1, 60));
     assert_eq!(dir.run(&["add", "rfc.idx", "a.txt"]).status, 0);
@@ -95,7 +95,7 @@ fn who_may_not_write_is_told_so() {
 
 #[cfg(unix)]
 #[test]
-fn who_may_not_write_can_serve_and_sees_what_others_commit() {
+fn a_user_without_write_permission_can_serve_and_sees_later_commits() {
     // The service took the lock of a writer, and could not begin.
     let dir = Dir::new();
     dir.write("a.txt", words(1, 60));
@@ -184,7 +184,7 @@ fn a_creation_that_was_cut_off_after_the_table_is_resumed() {
 }
 
 #[test]
-fn a_writer_removes_what_cut_off_writes_left() {
+fn a_writer_removes_the_rest_of_interrupted_writes() {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
     let left = [".tmpAb12Cd", ".tmp0zZ9qQ"];

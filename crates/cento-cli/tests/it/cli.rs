@@ -9,7 +9,7 @@ use crate::common::words;
 use serde_json::{Value, json};
 
 #[test]
-fn what_was_added_is_found() {
+fn an_added_document_is_found() {
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());
     let report = dir.json(&["add", "idx", "corpus.jsonl"]);
@@ -178,7 +178,7 @@ fn a_signature_made_elsewhere_is_searched_for() {
 }
 
 #[test]
-fn short_documents_find_their_copies_and_are_told_apart() {
+fn short_documents_find_their_copies_and_are_distinct() {
     let dir = Dir::new();
     let texts = ["one", "two", "one two", "one two three four", "!!!", "???", "\u{6771}\u{4eac}"];
     let lines: String =

@@ -101,7 +101,7 @@ fn compressed_sources_are_read() {
 }
 
 #[test]
-fn a_bad_record_is_told_with_its_place_and_the_others_land() {
+fn a_bad_record_is_reported_with_its_place_and_the_others_are_added() {
     let dir = Dir::new();
     let mut bytes = line("a", &words(1, 60), json!({})).into_bytes();
     bytes.extend(
@@ -173,7 +173,7 @@ fn a_limit_of_records_that_the_memory_cannot_hold_is_refused() {
 }
 
 #[test]
-fn a_truncated_file_keeps_what_came_before() {
+fn a_truncated_file_keeps_its_earlier_records() {
     let dir = Dir::new();
     let many: String =
         (0..2000).map(|i| line(&format!("d{i}"), &words(i, 40), json!({}))).collect();

@@ -99,7 +99,7 @@ fn an_example_of_each_list_can_be_used() {
 }
 
 #[test]
-fn a_name_that_is_none_is_refused_with_those_that_are() {
+fn an_unknown_name_is_refused_with_a_list_of_the_known_ones() {
     let dir = Dir::new();
     let refused = dir.run(&["info", "schemes", "winow"]);
     assert_eq!(refused.status, 2);

@@ -282,7 +282,7 @@ fn pairs_that_were_cut_off_before_their_first_checkpoint_begin_again() {
 }
 
 #[test]
-fn pairs_that_cannot_be_written_are_told_with_the_file() {
+fn pairs_that_cannot_be_written_are_reported_with_the_file() {
     let dir = Dir::new();
     let line_of =
         |i| line(&format!("d{i}"), &format!("{} {}", words(1, 60), words(i, 20)), json!({}));
@@ -341,7 +341,7 @@ fn clusters_have_no_chains() {
 }
 
 #[test]
-fn copies_of_which_every_fingerprint_is_stopped_are_found_and_what_was_stopped_is_told() {
+fn copies_with_only_stop_fingerprints_are_found_and_stopping_is_reported() {
     // Of more copies than --max-df, `pairs` found 0 pairs and `cluster` 0 clusters, without a word.
     let dir = Dir::new();
     let copies = (0..12).map(|at| line(&format!("copy{at:02}"), &words(1, 8), json!({})));
@@ -420,7 +420,7 @@ fn boilerplate_is_subtracted() {
 }
 
 #[test]
-fn what_a_collection_repeats_is_told() {
+fn repeated_passages_of_a_collection_are_reported() {
     let dir = Dir::new();
     let (notice, other) = (words(1, 60), words(2, 30));
     let documents = (0..12u64).map(|i| {

@@ -53,7 +53,7 @@ fn an_index_is_pushed_listed_pulled_and_restored() {
 }
 
 #[test]
-fn who_was_outrun_is_told_and_loses_nothing() {
+fn an_outrun_push_fails_and_loses_nothing() {
     let dir = Dir::new();
     add(&dir, "a", "one", 1);
     dir.json(&["push", "a", "store"]);
@@ -84,7 +84,7 @@ fn who_was_outrun_is_told_and_loses_nothing() {
 }
 
 #[test]
-fn old_manifests_go_when_it_is_asked() {
+fn old_manifests_are_removed_on_request() {
     let dir = Dir::new();
     for seed in 1..5 {
         add(&dir, "idx", &seed.to_string(), seed);
@@ -102,7 +102,7 @@ fn old_manifests_go_when_it_is_asked() {
 }
 
 #[test]
-fn what_is_no_store_is_refused_and_nothing_is_created() {
+fn a_directory_that_is_no_store_is_refused_and_nothing_is_created() {
     let dir = Dir::new();
     add(&dir, "idx", "a", 1);
     for (args, expected) in [

@@ -24,7 +24,7 @@ fn ids(answer: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn passages_are_shown_when_they_are_asked_for() {
+fn passages_are_shown_on_request() {
     let (dir, query) = stitched();
     let plain = dir.json(&["search", "idx", "--text", &query]);
     let global = plain["query"]["global"].as_f64().unwrap();
@@ -46,7 +46,7 @@ fn passages_are_shown_when_they_are_asked_for() {
 }
 
 #[test]
-fn a_hit_has_a_passage_of_the_length_that_is_asked_for() {
+fn a_hit_has_a_passage_of_the_requested_length() {
     let (dir, query) = stitched();
     let long =
         |tokens: &str| dir.run(&["search", "idx", "--text", &query, "--min-passage", tokens]);
@@ -81,7 +81,7 @@ fn compared_files_without_a_long_passage_have_nothing_in_common() {
 }
 
 #[test]
-fn a_cover_leaves_out_what_adds_nothing() {
+fn a_cover_leaves_out_documents_that_add_nothing() {
     let (dir, query) = stitched();
     let all = dir.json(&["search", "idx", "--text", &query]);
     assert_eq!(ids(&all), ["one", "other", "part"]);
@@ -209,7 +209,7 @@ fn repeated_passages_that_are_not_shown_are_mentioned() {
 }
 
 #[test]
-fn a_budget_that_is_used_up_is_told() {
+fn a_budget_that_is_used_up_is_reported() {
     let (dir, query) = stitched();
     let whole = dir.json(&["search", "idx", "--text", &query]);
     assert_eq!(whole["complete"], true);
@@ -395,7 +395,7 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
 }
 
 #[test]
-fn each_answer_names_its_query_and_what_cannot_be_read_costs_only_itself() {
+fn each_answer_names_its_query_and_an_unreadable_query_costs_only_itself() {
     let (dir, query) = stitched();
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
     dir.write("hand/aaa.png", png);

@@ -116,7 +116,7 @@ fn a_collection_weighs_words() {
 }
 
 #[test]
-fn whoever_has_the_old_index_open_is_told_to_open_it_again() {
+fn a_reader_of_the_old_index_is_advised_to_open_it_again() {
     let dir = trained();
     let old = Index::open(dir.path("idx")).unwrap();
     let snapshot = old.snapshot().unwrap();

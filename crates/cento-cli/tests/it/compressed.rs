@@ -47,7 +47,7 @@ fn zero_padding_is_ignored_and_other_bytes_behind_a_member_are_an_error() {
 }
 
 #[test]
-fn what_is_named_as_compressed_and_is_not_is_read_by_its_first_bytes() {
+fn a_file_named_as_compressed_that_is_not_is_read_by_its_first_bytes() {
     for ending in ["gz", "zst", "bz2", "xz"] {
         check(&format!("a.jsonl.{ending}"), records(0, 3).as_bytes(), 3, 0, "");
         check(&format!("a.txt.{ending}"), words(1, 60).as_bytes(), 1, 0, "");

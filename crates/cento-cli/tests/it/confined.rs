@@ -32,7 +32,7 @@ fn started(dir: &Dir, args: &[&str], input: Stdio) -> Child {
 
 #[cfg(feature = "office")]
 #[test]
-fn what_reads_documents_is_confined() {
+fn the_process_that_reads_documents_is_confined() {
     let dir = Dir::new();
     let mut worker = started(&dir, &["extract-worker"], Stdio::piped());
     let mut input = worker.stdin.take().unwrap();
@@ -60,7 +60,7 @@ fn what_reads_documents_is_confined() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn what_reads_tables_is_confined() {
+fn the_process_that_reads_tables_is_confined() {
     let dir = Dir::new();
     dir.write("a.parquet", include_bytes!("tables/sample.parquet"));
     let input = std::fs::File::open(dir.path("a.parquet")).unwrap();

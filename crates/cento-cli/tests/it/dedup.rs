@@ -185,7 +185,7 @@ fn an_interrupted_run_is_not_forgotten() {
 }
 
 #[test]
-fn what_is_resumed_is_the_same_run() {
+fn only_the_same_run_is_resumed() {
     let dir = Dir::new();
     let documents = stream(3, 20_000);
     dir.write("in.jsonl", jsonl(&documents));
@@ -232,7 +232,7 @@ fn what_is_resumed_is_the_same_run() {
 }
 
 #[test]
-fn nothing_is_written_into_what_is_read() {
+fn no_output_lies_inside_the_input() {
     let dir = Dir::new();
     dir.write("in/a.jsonl", line("a", &words(1, 50), json!({})));
     let check = |args: &[&str], what: &str| {

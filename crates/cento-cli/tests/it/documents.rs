@@ -308,7 +308,7 @@ fn fails(dir: &Dir, name: &str, bytes: &[u8], why: &str) -> Run {
 }
 
 #[test]
-fn what_cannot_be_extracted_is_named_with_the_reason() {
+fn a_document_that_cannot_be_extracted_is_named_with_the_reason() {
     let dir = Dir::new();
     let (_, text) = planted(2);
     dir.write("a.txt", &text);

@@ -37,7 +37,7 @@ fn exported(dir: &Dir, index: &str) -> BTreeMap<String, Value> {
 }
 
 #[test]
-fn what_is_exported_is_added_to_an_equal_index() {
+fn an_export_is_added_to_an_equal_index() {
     let dir = index();
     let before = exported(&dir, "idx");
     assert_eq!(before.keys().collect::<Vec<_>>(), ["a", "b", "in/d.txt"]);

@@ -73,7 +73,7 @@ fn a_service_acknowledges_nothing_when_a_link_is_switched() {
 }
 
 #[test]
-fn a_service_that_is_started_again_serves_what_the_link_leads_to() {
+fn a_service_that_is_started_again_serves_the_target_of_the_link() {
     let dir = two(3);
     let service = Service::start(&dir, &[]);
     switch(&dir, "v2");

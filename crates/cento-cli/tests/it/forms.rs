@@ -55,7 +55,7 @@ fn records_are_documents_in_every_form_of_a_list() {
 }
 
 #[test]
-fn a_list_without_texts_says_which_names_it_has() {
+fn the_refusal_of_a_list_without_texts_names_its_fields() {
     let dir = Dir::new();
     dir.write("a.csv", "title,body\nx,y\n");
     dir.write("b.json", "[{\"body\":\"x\"},{\"body\":\"y\"}]");
@@ -76,7 +76,7 @@ fn a_list_without_texts_says_which_names_it_has() {
 }
 
 #[test]
-fn of_a_page_the_content_is_read_unless_all_is_asked_for() {
+fn the_content_of_a_page_is_read_unless_all_is_requested() {
     let dir = Dir::new();
     let menu: String = (0..40).map(|i| format!("<li><a href='/{i}'>menu{i}</a></li>")).collect();
     let content = words(1, 80);
@@ -100,7 +100,7 @@ fn of_a_page_the_content_is_read_unless_all_is_asked_for() {
 }
 
 #[test]
-fn a_passage_tells_where_it_stands_in_a_web_page() {
+fn a_passage_has_its_place_in_the_web_page() {
     let dir = Dir::new();
     let (before, passage) = (words(2, 50), words(1, 40));
     // With references, tags and lines in the passage.
@@ -273,7 +273,7 @@ fn a_passage_is_found_in_archives_of_the_web() {
 
 #[cfg(feature = "mail")]
 #[test]
-fn mails_are_documents_and_so_is_what_is_attached() {
+fn mails_are_documents_and_so_are_attachments() {
     let dir = Dir::new();
     let passage = words(1, 60);
     let mail = |body: &str| format!("From: a@b\nMessage-ID: <1>\nSubject: s\n\n{body}\n");

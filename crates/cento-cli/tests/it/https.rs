@@ -74,7 +74,7 @@ fn run(dir: &Dir, authorities: &str, args: &[&str]) -> Run {
 }
 
 #[test]
-fn a_service_is_asked_if_an_authority_of_the_system_vouches_for_it() {
+fn a_service_is_used_if_an_authority_of_the_system_signed_its_certificate() {
     let dir = Dir::new();
     let error = json!({"error": {"code": "not_there", "message": "this is the host of the test"}});
     let at = host(move |_, _| error.to_string());

@@ -69,7 +69,7 @@ fn json_without_records_is_left_out_by_name() {
 }
 
 #[test]
-fn what_does_not_matter_costs_no_record() {
+fn an_irrelevant_fault_costs_no_record() {
     let dir = Dir::new();
     let text = |i| words(i, 60);
     let good = [
@@ -194,7 +194,7 @@ fn a_quotation_mark_that_is_not_closed_is_refused_with_its_line() {
 }
 
 #[test]
-fn what_is_named_is_read_whatever_git_ignores() {
+fn a_named_file_is_read_even_if_git_ignores_it() {
     let dir = Dir::new();
     dir.write("repo/.gitignore", "data/\n*.jsonl\n");
     dir.write("repo/.git/config", "[core]");
@@ -239,7 +239,7 @@ fn links_are_followed_where_they_are_named_or_if_asked() {
 }
 
 #[test]
-fn what_is_left_out_by_its_name_is_no_concern_of_a_strict_run() {
+fn files_left_out_by_name_do_not_fail_a_strict_run() {
     let dir = Dir::new();
     dir.write("in/a.txt", words(1, 60));
     dir.write("in/.git/config", "x");
@@ -253,7 +253,7 @@ fn what_is_left_out_by_its_name_is_no_concern_of_a_strict_run() {
 }
 
 #[test]
-fn a_file_that_is_not_what_its_name_promises_is_refused() {
+fn a_file_that_contradicts_its_name_is_refused() {
     let dir = Dir::new();
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n";
     dir.write("in/a.txt", words(1, 60));

@@ -62,7 +62,7 @@ fn ids_to_remove_are_read_line_by_line() {
 }
 
 #[test]
-fn passages_and_sources_for_which_memory_does_not_suffice_are_left_out_and_counted() {
+fn passages_and_sources_that_exceed_the_memory_are_left_out_and_counted() {
     // 10,000 hits with passages took 3.6 GB, and their report 6.9 GB, whatever the memory was to
     // be.
     let dir = Dir::new();

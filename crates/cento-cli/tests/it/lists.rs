@@ -45,7 +45,7 @@ fn check_named(dir: &Dir, args: &[&str], expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn what_is_handed_in_is_compared_or_named_with_the_reason() {
+fn a_submission_is_compared_or_named_with_the_reason() {
     let dir = Dir::new();
     for (name, seed) in [("ann", 1), ("bob", 2)] {
         dir.write(&format!("in/{name}/essay.txt"), words(seed, 80));
@@ -116,7 +116,7 @@ fn documents_of_an_index_without_words_are_named_in_the_report_of_its_pairs() {
 }
 
 #[test]
-fn a_service_says_what_it_did_not_compare_and_how_many_pairs_there_are() {
+fn a_service_reports_uncompared_inputs_and_the_number_of_pairs() {
     let dir = Dir::new();
     assert_eq!(dir.run(&["create", "idx"]).status, 0);
     let service = Service::start(&dir, &[]);
@@ -294,7 +294,7 @@ fn a_report_of_programs_has_their_lines() {
 }
 
 #[test]
-fn what_a_search_did_not_read_is_in_its_report() {
+fn inputs_that_a_search_did_not_read_are_in_its_report() {
     let dir = indexed();
     dir.write("essay.txt", words(1, 120));
     dir.write("sheet/words.txt", words(8, 40));

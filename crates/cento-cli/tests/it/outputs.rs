@@ -85,7 +85,7 @@ fn a_table_is_written_as_a_table() {
 }
 
 #[test]
-fn a_name_that_promises_what_is_not_written_is_refused_before_any_work() {
+fn a_name_that_promises_another_format_is_refused_before_any_work() {
     let dir = Dir::new();
     dir.write("in.jsonl", lines());
     dir.json(&["add", "idx", "in.jsonl"]);

@@ -213,7 +213,7 @@ fn pairs_reports_pairs_clusters_and_all_similarities() {
 }
 
 #[test]
-fn an_anonymous_report_names_nobody() {
+fn an_anonymous_report_has_no_names() {
     let dir = submissions();
     let files = ["--report", "r.html", "--report", "r.json", "--report", "r.csv"];
     let ran = run(&dir, &[&["pairs", "in", "--anonymous"], &files[..]].concat());
@@ -385,7 +385,7 @@ fn pairs_of_files_have_headings_and_take_the_archive_of_a_platform() {
 }
 
 #[test]
-fn a_question_sheet_that_was_handed_out_is_reused_by_nobody() {
+fn a_handed_out_question_sheet_is_no_reuse() {
     let dir = Dir::new();
     let sheet = words(1, 130);
     dir.write("sheet.txt", &sheet);
@@ -428,7 +428,7 @@ fn a_question_sheet_that_was_handed_out_is_reused_by_nobody() {
 }
 
 #[test]
-fn a_report_of_a_program_counts_neither_comments_nor_what_differs() {
+fn a_report_of_a_program_counts_neither_comments_nor_differing_parts() {
     let dir = Dir::new();
     let program = |name: &str, comment: &str, more: &str| {
         format!(

@@ -176,7 +176,7 @@ fn documents_come_and_go() {
 }
 
 #[test]
-fn a_record_that_is_none_is_told_with_its_line() {
+fn a_malformed_record_is_reported_with_its_line() {
     let dir = Dir::new();
     dir.run(&["create", "idx"]);
     let service = Service::start(&dir, &[]);
@@ -376,7 +376,7 @@ fn the_similarity_of_the_texts_decides_over_http() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused_with_its_status() {
+fn a_wrong_request_is_refused_with_its_status() {
     let dir = indexed();
     let service = Service::start(&dir, &["--max-body", "64KiB", "--timeout", "1s"]);
     let check = |method: &str, path: &str, headers: &str, body: &str, status: u16, code: &str| {

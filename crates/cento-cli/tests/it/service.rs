@@ -137,7 +137,7 @@ fn every_route_is_in_the_document_of_the_api() {
 }
 
 #[test]
-fn what_happens_is_measured() {
+fn metrics_count_the_requests() {
     let dir = indexed();
     let service = Service::start(&dir, &[]);
     let client = service.client();
@@ -259,7 +259,7 @@ fn readers_see_one_commit_whole_while_others_write_and_compact() {
 }
 
 #[test]
-fn a_killed_service_has_what_it_said_was_committed_and_nothing_twice() {
+fn a_killed_service_has_all_acknowledged_commits_and_nothing_twice() {
     let dir = created();
     let mut next = 0u64;
     let mut expected: BTreeSet<String> = BTreeSet::new();
@@ -295,7 +295,7 @@ fn a_killed_service_has_what_it_said_was_committed_and_nothing_twice() {
 }
 
 #[test]
-fn a_slow_client_is_cut_off_and_disturbs_nobody() {
+fn a_slow_client_is_cut_off_and_disturbs_no_other() {
     let dir = indexed();
     let service = Service::start(&dir, &["--timeout", "1s"]);
     let connect = || TcpStream::connect(service.address()).unwrap();
@@ -418,7 +418,7 @@ fn a_document_that_is_too_large_for_a_service_disturbs_no_other() {
 }
 
 #[test]
-fn a_client_is_told_when_a_service_lost_what_it_had_taken() {
+fn a_client_gets_an_error_when_a_service_lost_accepted_changes() {
     let dir = created();
     let first = Service::start(&dir, &["--commit-interval", "1h"]);
     let run = first.client().commit().unwrap().run;
@@ -431,7 +431,7 @@ fn a_client_is_told_when_a_service_lost_what_it_had_taken() {
 }
 
 #[test]
-fn a_service_that_is_none_is_told_so() {
+fn an_address_without_a_service_is_an_error() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let answering = std::thread::spawn(move || {

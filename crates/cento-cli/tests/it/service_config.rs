@@ -69,7 +69,7 @@ fn the_command_line_counts_before_variables_and_these_before_the_file() {
 }
 
 #[test]
-fn a_variable_that_says_what_is_no_value_is_named() {
+fn a_variable_with_a_wrong_value_is_named() {
     let dir = created();
     let check = |name: &str, value: &str, said: &str| {
         let run = dir.command(&["serve", "idx"]).env(name, value).output().unwrap();
@@ -87,7 +87,7 @@ fn a_variable_that_says_what_is_no_value_is_named() {
 }
 
 #[test]
-fn what_is_printed_is_a_file_that_says_the_same() {
+fn the_printed_configuration_is_a_file_with_the_same_effect() {
     let dir = created();
     let args = ["a", "b", "--timeout", "3s", "--log", "json", "--cors-origin", "https://a.example"];
     let first = printed(&dir, &[&args[..], &["--tokens", "to \"ken\".txt"]].concat(), &[]);
@@ -111,7 +111,7 @@ fn tokens_are_not_printed() {
 }
 
 #[test]
-fn a_file_that_says_what_is_no_option_is_refused_with_its_line() {
+fn a_file_with_an_unknown_option_is_refused_with_its_line() {
     let dir = created();
     dir.write("tokens", "write writer-0123456789\n");
     let check = |text: &str, args: &[&str], place: &str, said: &str| {

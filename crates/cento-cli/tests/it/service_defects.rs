@@ -220,7 +220,7 @@ fn a_poison_that_was_acknowledged_is_counted_as_lost_and_it_alone() {
 }
 
 #[test]
-fn a_service_in_which_everything_panics_goes_on_when_it_does_no_more() {
+fn a_service_goes_on_after_a_time_of_panics() {
     let panics = Arc::new(AtomicBool::new(false));
     let flag = panics.clone();
     let service = Local::start(Faults::new(move |point, _| {
@@ -239,7 +239,7 @@ fn a_service_in_which_everything_panics_goes_on_when_it_does_no_more() {
 }
 
 #[test]
-fn a_commit_that_cannot_be_opened_to_be_searched_is_told_as_a_commit() {
+fn a_commit_that_cannot_be_opened_is_reported_as_a_commit() {
     for panics in [false, true] {
         let (is_unopenable, faults) = unopenable(panics);
         let service = Local::start(faults);
@@ -267,7 +267,7 @@ fn a_commit_that_cannot_be_opened_to_be_searched_is_told_as_a_commit() {
 }
 
 #[test]
-fn the_answer_to_a_removal_names_what_could_not_be_removed() {
+fn the_answer_to_a_removal_names_the_ids_that_stay() {
     let service = Local::start(Faults::default());
     let client = service.client();
     client.add(&body("a", 1), Commit::Wait).unwrap();
@@ -300,7 +300,7 @@ fn full_disk() -> (Arc<AtomicBool>, Faults) {
 }
 
 #[test]
-fn what_was_accepted_before_the_disk_was_full_is_written_when_it_has_room() {
+fn changes_accepted_before_the_disk_was_full_are_written_when_it_has_room() {
     let (is_full, faults) = full_disk();
     let service = Local::start(faults);
     let client = service.client();
@@ -342,7 +342,7 @@ fn what_was_accepted_before_the_disk_was_full_is_written_when_it_has_room() {
 }
 
 #[test]
-fn what_could_not_be_written_until_the_end_is_counted_as_lost() {
+fn changes_unwritten_at_the_end_are_counted_as_lost() {
     let (is_full, faults) = full_disk();
     let mut service = Local::start(faults);
     let client = service.client();

@@ -110,7 +110,7 @@ fn a_stale_note_of_where_a_service_is_leads_to_no_other_index() {
 }
 
 #[test]
-fn who_adds_much_keeps_nobody_from_committing_and_removing() {
+fn a_client_that_adds_much_blocks_no_commit_or_removal() {
     // Both waited in one queue, which clients that add filled again at once.
     let dir = created();
     let service = Service::start(&dir, &[]);
@@ -278,7 +278,7 @@ fn a_deep_filter_is_refused_and_the_service_lives() {
 }
 
 #[test]
-fn what_is_no_text_is_no_text_for_the_service_either() {
+fn the_service_refuses_files_that_are_no_text() {
     let dir = indexed();
     let service = Service::start(&dir, &[]);
     let docx = "PK\u{3}\u{4}\u{14}\0\u{6}\0word/document.xml";
@@ -342,7 +342,7 @@ fn a_search_ranked_by_passages_looks_at_no_more_than_a_thousand_documents() {
 }
 
 #[test]
-fn no_more_pairs_are_held_than_a_service_may_be_asked_for() {
+fn no_more_pairs_are_held_than_a_request_may_have() {
     // Half a million pairs of a thousand documents were made into one answer.
     let dir = created();
     let service = Service::start(&dir, &[]);

@@ -99,7 +99,7 @@ fn indexes_are_merged_while_the_service_goes_on() {
 }
 
 #[test]
-fn a_service_merges_nothing_unless_it_is_told_to_and_to_nobody_that_may_only_read() {
+fn a_service_merges_only_if_configured_and_with_a_write_token() {
     let dir = shards();
     let body = r#"{"shards": ["one"]}"#;
     let service = Service::start(&dir, &[]);
@@ -121,7 +121,7 @@ fn a_service_merges_nothing_unless_it_is_told_to_and_to_nobody_that_may_only_rea
 }
 
 #[test]
-fn what_is_refused_names_no_place_and_leaves_the_index_as_it_was() {
+fn a_refusal_names_no_place_and_leaves_the_index_unchanged() {
     let dir = shards();
     // An index that lies outside, and one that cannot be merged into this one.
     dir.json(&["add", "secret", "part.jsonl"]);

@@ -150,7 +150,7 @@ mod with_the_feature {
     }
 
     #[test]
-    fn what_cannot_be_a_copy_is_refused() {
+    fn a_table_that_cannot_be_copied_is_refused() {
         let dir = dir();
         dir.write("other/a.parquet", PARQUET);
         #[track_caller]
@@ -295,7 +295,7 @@ mod with_the_feature {
     }
 
     #[test]
-    fn ids_of_every_single_value_are_what_json_lines_would_have() {
+    fn ids_of_every_single_value_are_those_of_json_lines() {
         let dir = Dir::new();
         dir.write("a.parquet", TYPES);
         dir.write("a.feather", TYPES_FEATHER);

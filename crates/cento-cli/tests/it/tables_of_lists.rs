@@ -39,7 +39,7 @@ fn rows(table: &str, delimiter: u8) -> Vec<Value> {
 }
 
 #[test]
-fn a_table_of_passages_has_their_texts_and_what_stands_around_them() {
+fn a_table_of_passages_has_their_texts_and_contexts() {
     let dir = index();
     let args = ["passages", "idx", "--context", "10", "--format"];
     let run = dir.run(&[&args[..], &["csv"]].concat());

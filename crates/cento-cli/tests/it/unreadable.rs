@@ -207,7 +207,7 @@ fn names_what_it_leaves_out(run: &Run, list: &serde_json::Value) {
 
 #[cfg(not(feature = "office"))]
 #[test]
-fn what_is_no_text_is_refused_by_name() {
+fn a_file_that_is_no_text_is_refused_by_name() {
     let dir = mixed();
     for (path, why) in LEFT_OUT {
         for args in [
@@ -237,7 +237,7 @@ fn what_is_no_text_is_refused_by_name() {
 
 #[cfg(not(feature = "office"))]
 #[test]
-fn what_is_left_out_of_a_folder_is_named() {
+fn files_left_out_of_a_folder_are_named() {
     let dir = mixed();
     let run = dir.run(&["add", "idx", "in", "--format", "json"]);
     assert_eq!((run.status, &run.json()["skipped"]), (0, &json!(5)));

@@ -196,7 +196,7 @@ fn sources_are_found_on_the_web_and_reported() {
 }
 
 #[test]
-fn this_machine_is_not_asked_for_pages_under_any_name() {
+fn no_page_is_fetched_from_this_machine_under_any_name() {
     let dir = Dir::new();
     dir.write("essay.txt", words(1, 50));
     let inside = Host::start(|_, _, stream| html(stream, "inside"));

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_a_document_or_says_why_it_is_none() {
+    fn a_body_is_a_document_or_is_refused_with_the_reason() {
         let parsed = |json: &str| serde_json::from_str::<DocumentBody>(json);
         let body = parsed(r#"{"id":12,"text":"b","meta":null}"#).unwrap();
         assert_eq!((body.id.as_str(), body.meta.len()), ("12", 0));

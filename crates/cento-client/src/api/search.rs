@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_what_was_read() {
+    fn a_request_survives_serialization() {
         let text = r#"{"id":"a","min_overlap":2,"goal":"hits","rank":"weight","verify":"cosine"}"#;
         assert_eq!(serde_json::to_string(&read(text).unwrap()).unwrap(), text);
     }

@@ -84,7 +84,7 @@ fn a_store_that_ignores_conditions_is_refused() {
 }
 
 #[test]
-fn a_writer_whose_number_was_freed_by_retention_is_told() {
+fn a_writer_whose_number_was_freed_by_retention_gets_an_error() {
     // It read the manifest 1 and stopped; 2 came and went, and 3 is there.
     let dirs = Dirs::new();
     let store = memory();

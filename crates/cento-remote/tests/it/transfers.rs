@@ -27,7 +27,7 @@ pub fn block<T>(work: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn what_was_pushed_is_pulled_and_only_what_is_new_travels() {
+fn a_push_is_pulled_and_only_new_files_travel() {
     for on_disk in [false, true] {
         let dirs = Dirs::new();
         let index = add(&dirs.path("a"), 0..20);
@@ -198,7 +198,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
 }
 
 #[test]
-fn what_has_arrived_before_is_not_sent_again() {
+fn files_that_have_arrived_are_not_sent_again() {
     let dirs = Dirs::new();
     let source = memory();
     let whole = push(&remote(&source), &add(&dirs.path("a"), 0..30)).unwrap().bytes;
@@ -274,7 +274,7 @@ fn a_damaged_file_is_not_pushed() {
 }
 
 #[test]
-fn a_pull_loses_no_changes_unless_it_is_told_to() {
+fn a_pull_loses_no_changes_unless_forced() {
     let dirs = Dirs::new();
     let remote = remote(&memory());
     push(&remote, &add(&dirs.path("a"), 0..4)).unwrap();
@@ -297,7 +297,7 @@ fn a_pull_loses_no_changes_unless_it_is_told_to() {
 }
 
 #[test]
-fn an_old_manifest_is_pulled_restored_and_kept_as_long_as_was_asked() {
+fn an_old_manifest_is_pulled_restored_and_kept_for_the_requested_time() {
     let dirs = Dirs::new();
     let store = memory();
     let remote = remote(&store);

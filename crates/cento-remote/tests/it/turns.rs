@@ -184,7 +184,7 @@ fn a_store_whose_first_push_was_cut_off_says_so() {
 }
 
 #[test]
-fn a_pull_removes_what_one_of_another_manifest_left() {
+fn a_pull_removes_the_rest_of_one_of_another_manifest() {
     let dirs = Dirs::new();
     let store = memory();
     push(&remote(&store), &add(&dirs.path("a"), 0..2)).unwrap();

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn boilerplate_is_grey_and_its_share_is_said() {
+    fn boilerplate_is_grey_and_its_share_is_shown() {
         let counting = Counting { boilerplate: vec![(0, 5)], ..Counting::default() };
         let (sources, name) = (vec![found("one", &[(6, 11)])], "essay".to_owned());
         let searched = Searched {

@@ -62,7 +62,7 @@ fn shares_in_report_add_up_and_shares_in_text_may_overlap() {
 }
 
 #[test]
-fn what_is_excluded_neither_counts_nor_is_reused() {
+fn excluded_text_neither_counts_nor_is_reused() {
     let text = "aaaa \"bbbb\" cccc";
     let sources = || vec![found("quoted", &[(6, 10)]), found("both", &[(0, 11)])];
     let all = report(text, sources(), Exclusions::default());
@@ -89,7 +89,7 @@ fn a_passage_beyond_its_text_is_an_error() {
 }
 
 #[test]
-fn what_was_changed_in_a_passage_is_not_reused() {
+fn changed_words_of_a_passage_are_not_reused() {
     let text = "aaaa bbbb cccc dddd";
     let mut source = found("one", &[(0, 19)]);
     source.passages[0].matched_ranges = vec![(0, 4), (10, 14)];
@@ -99,7 +99,7 @@ fn what_was_changed_in_a_passage_is_not_reused() {
 }
 
 #[test]
-fn boilerplate_counts_for_nobody() {
+fn boilerplate_does_not_count() {
     let text = "aaaa bbbb \"cccc\" dddd";
     let sources = || vec![found("sheet", &[(0, 4)]), found("one", &[(0, 9)])];
     let counting = Counting { boilerplate: vec![(0, 4)], tokens: None };

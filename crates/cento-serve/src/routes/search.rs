@@ -231,7 +231,7 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     #[test]
-    fn what_reads_more_than_a_few_postings_is_not_quick() {
+    fn a_search_of_many_postings_is_not_quick() {
         // A search with a threshold once read the signatures of all candidates without a way to
         // stop it.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_signs_stored_texts_again_is_not_quick() {
+    fn a_search_that_signs_stored_texts_again_is_not_quick() {
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let unsigned = Config::new("winnow(k=5,w=10)", "words", true);
         let unsigned = unsigned.and_then(Config::without_signatures).unwrap();

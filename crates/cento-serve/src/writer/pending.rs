@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_change_takes_is_not_underestimated() {
+    fn the_memory_of_a_change_is_not_underestimated() {
         // 256 bytes were counted, and a small document took twice as much.
         assert!(
             2 * size_of::<PendingChange>() + 64 <= CHANGE_BYTES,

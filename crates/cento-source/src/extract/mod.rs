@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_ends_or_says_what_is_no_answer_is_a_failure() {
+    fn a_worker_that_ends_or_gives_no_valid_answer_is_a_failure() {
         check(&script("exit 3", LONG), b"x", "exit status: 3");
         check(&script("kill -XCPU $$", LONG), b"x", "20 s of processor time");
         check(&script("kill -ABRT $$", LONG), b"x", "more than 1024 MiB of memory");

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_damage_is_read_and_the_damage_is_named() {
+    fn text_before_damage_is_read_and_the_damage_is_named() {
         let tei = |rest: &str| {
             let xml = format!("<TEI xmlns='http://www.tei-c.org/ns/1.0'><text>{rest}");
             let Extracted { text, missing, .. } = text_of(xml.as_bytes(), None);

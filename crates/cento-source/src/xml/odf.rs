@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reader_does_not_see_is_counted_and_left_out() {
+    fn invisible_text_is_counted_and_left_out() {
         for style in ["Secret", "Child", "White", "Small"] {
             check(
                 &format!(

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reader_does_not_see_is_counted_and_left_out() {
+    fn invisible_text_is_counted_and_left_out() {
         let paragraph = |properties: &str| {
             format!("<w:p>{}{}{}</w:p>", run("", "se"), run(properties, "not here"), run("", "en"))
         };

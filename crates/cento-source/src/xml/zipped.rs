@@ -28,7 +28,7 @@ fn paragraph(text: &str) -> String {
 }
 
 #[test]
-fn a_word_document_is_read_with_its_notes_and_headers_and_what_is_embedded_in_it() {
+fn a_word_document_is_read_with_its_notes_headers_and_embedded_parts() {
     let body = format!(
         "<w:document><w:body>{}<w:altChunk r:id='c'/><w:altChunk r:id='d'/><w:p><w:r><w:rPr><w:rStyle \
          w:val='S'/></w:rPr><w:t>unseen</w:t></w:r></w:p>{}</w:body></w:document>",
@@ -124,7 +124,7 @@ fn an_e_book_is_read_in_the_encoding_and_with_the_names_that_its_chapters_have()
 }
 
 #[test]
-fn what_cannot_be_read_is_called_what_it_is() {
+fn an_unreadable_document_is_named_by_its_kind() {
     let check = |files: &[(&str, &str)], what: &str| {
         let why = text_of_zip(&zipped(files)).unwrap_err();
         assert!(why.contains(what), "{why}");

@@ -66,7 +66,7 @@ fn wide_font(encoding: &str, ordering: &str, more: &str) -> String {
 }
 
 #[test]
-fn what_begins_as_another_form_is_no_pdf() {
+fn a_file_that_begins_as_another_form_is_no_pdf() {
     assert!(is_pdf(b"%PDF-1.7\n") && is_pdf(b"\n\n%PDF-1.4\n"));
     for other in [b"PK\x03\x04", b"{\\rtf".as_slice(), COMPOUND] {
         assert!(!is_pdf(&[other, b" how %PDF-1.7 begins"].concat()), "{other:?}");
@@ -106,7 +106,7 @@ fn fonts_of_public_collections_need_no_table_of_letters() {
 }
 
 #[test]
-fn letters_that_nobody_can_tell_are_no_text() {
+fn glyphs_without_known_letters_are_no_text() {
     let content = "BT /F 12 Tf 50 700 Td <002b0048004f004f0052> Tj ET";
     let font = wide_font("Identity-H", "Identity", "");
     let why = extract(&pdf(&font, content, "", &[])).unwrap_err();
@@ -153,7 +153,7 @@ fn fonts_of_drawings_name_their_letters_by_numbers() {
 }
 
 #[test]
-fn what_is_filled_in_is_read() {
+fn filled_in_fields_are_read() {
     let field = |more: &str| {
         let value = "FEFF01410075006B00610073007A";
         format!(
@@ -239,7 +239,7 @@ fn letters_drawn_twice_are_read_once() {
 }
 
 #[test]
-fn letters_that_nobody_sees_are_counted_and_not_read() {
+fn invisible_letters_are_counted_and_not_read() {
     let hidden = |content: &str| {
         let read = text(&format!("BT /F 12 Tf 50 700 Td (visible text) Tj ET {content}"));
         (read.text.trim().to_owned(), read.hidden)
