@@ -1,4 +1,4 @@
-//! How long does it take to look fingerprints up, and to search?
+//! Time of looking fingerprints up, and of searches.
 //!
 //! Look-ups in a segment of 2 million terms, one by one and in batches, beside a hash map in
 //! memory that holds the same keys: the floor. Searches of a made-up index of 20,000 documents,

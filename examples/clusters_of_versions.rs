@@ -1,4 +1,4 @@
-//! Which documents are versions of one another?
+//! Finds documents that are versions of one another.
 //!
 //! `cargo run --example clusters_of_versions`
 

@@ -1,4 +1,4 @@
-//! What do two texts have in common? No index is needed.
+//! Compares two texts without an index.
 //!
 //! `cargo run --example compare_texts`
 

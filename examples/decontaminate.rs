@@ -1,4 +1,4 @@
-//! Which questions of a benchmark occur in the documents that a model is trained on?
+//! Finds the questions of a benchmark that occur in training documents.
 //!
 //! `cargo run --example decontaminate`
 

@@ -1,4 +1,4 @@
-//! Which documents of an index are nearly the same?
+//! Finds documents of an index that are nearly the same.
 //!
 //! `cargo run --example near_duplicates`
 

@@ -1,4 +1,4 @@
-//! From which documents was a text put together, and which passages did it take?
+//! Finds the documents that a text was put together from, and the passages that it took.
 //!
 //! `cargo run --example sources_of_a_text`
 

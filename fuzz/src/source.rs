@@ -11,7 +11,7 @@ use cento_source::{Html, Item, SourceOptions, read_bytes};
 
 use super::choice;
 
-/// What a record may have, small enough to be met.
+/// The maximum size of a record, small enough to be reached.
 const RECORD_BYTES_MAX: usize = 1 << 10;
 
 /// The size of the chunks that lines are read in.

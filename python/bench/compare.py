@@ -1,4 +1,4 @@
-"""How do programs that deduplicate compare: speed, memory, recall and precision?
+"""Compares programs that deduplicate: speed, memory, recall and precision.
 
     python compare.py make DIRECTORY [MB]           makes a corpus with planted duplicates
     python compare.py all DIRECTORY [PROGRAM...]    runs programs, each in a process of its own

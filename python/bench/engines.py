@@ -1,4 +1,4 @@
-"""Do Spark and Ray find what one machine finds, in what time, also if a worker is killed?
+"""Compares Spark and Ray with one machine: results and time, also if a worker is killed.
 
     python engines.py CORPUS.jsonl WORK ENGINE [--workers N] [--documents N] [--no-pairs] [--kill]
 

@@ -1,4 +1,4 @@
-"""What does the way through Python cost?
+"""Measures the cost of the way through Python.
 
     python measure.py CENTO SEARCHES CORPUS.jsonl [ROUNDS]
 

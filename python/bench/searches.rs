@@ -1,4 +1,4 @@
-//! How many queries a second does the library answer, without Python?
+//! Queries a second that the library answers, without Python.
 //!
 //!     searches INDEX QUERIES.jsonl THREADS
 //!

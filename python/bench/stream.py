@@ -1,4 +1,4 @@
-"""Is memory flat while much more than memory is streamed from Parquet?
+"""Measures memory while much more than memory is streamed from Parquet.
 
     python stream.py [GIGABYTES] [dedup|add]
 

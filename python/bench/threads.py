@@ -1,4 +1,4 @@
-"""Are answers right while eight threads search and a ninth writes?
+"""Checks answers while eight threads search and a ninth writes.
 
     python threads.py [QUERIES]
 

@@ -43,7 +43,7 @@ pub struct Columns {
     pub meta: Meta,
 }
 
-/// Where the meta object of a row is.
+/// The place of the meta object of a row.
 pub enum Meta {
     /// In one struct column.
     Object(String),

@@ -36,7 +36,7 @@ fn open(name: &str, bytes: &[u8]) -> Result<SegmentReader, Corruption> {
     SegmentReader::open(name, OwnedBytes::new(bytes.to_vec()))
 }
 
-/// Everything that the segment says, as a search and a check would read it.
+/// The content of the segment, as a search and a check would read it.
 fn read(reader: &SegmentReader) -> Result<Content, Corruption> {
     let mut keys = Vec::new();
     (0..reader.blocks()).try_for_each(|block| reader.terms_of_block(block, &mut keys))?;

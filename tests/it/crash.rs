@@ -26,18 +26,18 @@ use cento::scheme::frequency::FrequencyTable;
 /// A sequence of operations on an index of this configuration.
 type Run = fn(&SimDirectory, fn() -> Config, &mut Story) -> Result<()>;
 
-/// What happens to an index.
+/// A run on an index, with its name.
 struct Scenario {
     name: &'static str,
     config: fn() -> Config,
     run: Run,
 }
 
-/// What the index may hold after a fault.
+/// The states that are allowed after a fault.
 struct Story {
-    /// What the last acknowledged step left.
+    /// The state after the last acknowledged step.
     acknowledged: Option<Model>,
-    /// What the step under way would leave.
+    /// The state after the step under way.
     under_way: Model,
 }
 
@@ -130,7 +130,7 @@ const SCENARIOS: [Scenario; 3] = [
     Scenario { name: "create with a table", config: config_with_table, run: create },
 ];
 
-/// What an index was found to be after a fault.
+/// The state of an index after a fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     /// Nothing had been acknowledged, and creating it again succeeded.
@@ -208,7 +208,7 @@ fn judge(directory: &SimDirectory, scenario: &Scenario, story: &Story, seed: u64
     Ok(outcome)
 }
 
-/// What came of the faults of a kind.
+/// The results of the faults of a kind.
 #[derive(Default)]
 struct Report {
     points: usize,

@@ -89,7 +89,7 @@ fn a_flipped_byte_anywhere_is_an_error_or_harmless() {
     assert_eq!(answers(dir.path()).unwrap(), expected);
 }
 
-/// What a user can do with an index.
+/// The operations of a user on an index.
 type Verb = fn(&Index) -> cento::Result<()>;
 
 /// All that there is to do, by name.

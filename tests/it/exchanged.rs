@@ -192,8 +192,7 @@ fn a_list_that_was_put_back_is_not_overwritten() {
     assert_eq!(fs::read(path("a/meta.json")).unwrap(), before[Path::new("meta.json")]);
     drop(writer);
     assert_holds(&Index::open(path("a")).unwrap(), &backup);
-    // Without any list nothing says what the index is, and a new one would say that it is this
-    // writer's.
+    // Without any list the index is unknown, and a new list would name this writer's.
     let mut writer = writing(&path("a"));
     fs::remove_file(path("a/meta.json")).unwrap();
     assert_refused(&mut writer, false, "is not the one that this writer left");

@@ -1,4 +1,4 @@
-//! Are documents that a search excludes as if they were not stored?
+//! Documents that a search excludes count as not stored.
 
 use crate::common::words;
 use cento::index::{Config, Document, Index, Snapshot, WriterOptions};

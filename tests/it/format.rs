@@ -1,4 +1,4 @@
-//! segments-format.md says what the writer writes, and old files are read for ever.
+//! The writer writes the bytes of segments-format.md, and old files are read for ever.
 
 use std::path::Path;
 

@@ -79,7 +79,7 @@ fn found(a: &Searcher, b: Option<&Searcher>, options: &PairOptions) -> Vec<PairR
     found
 }
 
-/// What brute force finds; `is_stopped` says which fingerprints bring up nothing.
+/// The pairs found by brute force; `is_stopped` marks stop-fingerprints.
 fn naive(
     a: &Keys,
     b: Option<&Keys>,
@@ -121,7 +121,7 @@ fn naive(
     found
 }
 
-/// What fingerprints weigh in a collection, by definition.
+/// The weights of fingerprints in a collection, by definition.
 struct Weights {
     documents: f64,
     dfs: BTreeMap<u64, u64>,

@@ -29,8 +29,8 @@ fn find(text: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// What strangers read: documents, the HTTP API, the public API, the page, deployment files and
-/// Python.
+/// Texts that strangers read: documents, the HTTP API, the public API, the page, deployment files
+/// and Python.
 fn surface() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let places = [

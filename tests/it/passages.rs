@@ -1,4 +1,4 @@
-//! Passages: where exactly do query and hit say the same?
+//! Passages: the exact ranges that query and hit have in common.
 
 use crate::common::words;
 use cento::Stop;

@@ -80,7 +80,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
     World { searcher, documents, dfs }
 });
 
-/// What a search should find, best first, by definition.
+/// The expected hits of a search, best first, by definition.
 fn expected(query: &Query, filter: Option<u64>) -> Vec<(String, u32)> {
     let world = &*WORLD;
     let Subject::Text(text) = &query.subject else { unreachable!() };
@@ -122,8 +122,8 @@ fn weight<'a>(keys: impl IntoIterator<Item = &'a u64>) -> u64 {
     keys.into_iter().map(weight).sum()
 }
 
-/// What a weighted search should find, best first, by definition: ids and weighted containments and
-/// resemblances.
+/// The expected hits of a weighted search, best first, by definition: ids and weighted containments
+/// and resemblances.
 fn expected_weighted(query: &Query) -> Vec<(String, f64, f64)> {
     let Subject::Text(text) = &query.subject else { unreachable!() };
     let wanted = keys(text);

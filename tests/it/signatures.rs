@@ -71,7 +71,7 @@ fn both((scheme, analyzer): (&str, &str)) -> [Config; 2] {
     [config(), config().without_signatures().unwrap()]
 }
 
-/// What an index says to everything that reads a signature.
+/// The answers of an index to everything that reads a signature.
 fn answers(index: &Index) -> Vec<String> {
     let snapshot = index.snapshot().unwrap();
     let searcher = Searcher::new(snapshot.clone());

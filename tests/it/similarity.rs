@@ -320,7 +320,7 @@ fn the_most_similar_pairs_are_those_whose_texts_are_alike() {
     }
 }
 
-/// What becomes of each text; the index is committed after this number of them.
+/// The verdict on each text; the index is committed after this number of them.
 fn verdicts(
     scheme: &str,
     store_text: bool,

@@ -1,4 +1,4 @@
-"""Is a passage found in sixteen hand-ins, each in another form, and in one archive with all of them?
+"""Finds a passage in sixteen hand-ins, each in another form, and in one archive with all of them.
 
     python3 tools/formats/hand_ins.py CENTO
 

@@ -1,4 +1,4 @@
-"""What becomes of damaged, encrypted, huge, nested and endless files?
+"""Reads damaged, encrypted, huge, nested and endless files.
 
     python3 tools/formats/hostile.py CENTO [SAMPLES]
 

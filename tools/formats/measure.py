@@ -1,4 +1,4 @@
-"""What is read of documents of office programs and PDF, and how fast?
+"""Measures how much of documents of office programs and PDF is read, and how fast.
 
     python3 tools/formats/measure.py SAMPLES CENTO
 

@@ -1,4 +1,4 @@
-"""How well is the content of web pages found?
+"""Measures how well the content of web pages is found.
 
     python3 tools/pages/evaluate.py PAGES.jsonl CENTO [NAME=TEXTS.jsonl ...]
 

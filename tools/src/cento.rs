@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::Result;
 
-/// Which cento is measured.
+/// The program that is measured.
 #[derive(Debug, Clone, Args)]
 pub struct Cento {
     /// The cento command.

@@ -1,4 +1,4 @@
-//! Does an index that gets a commit every second become slower, or pile up segments?
+//! Speed and number of segments of an index that gets a commit every second.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! How many instructions does each operation take?
+//! Instruction counts of operations.
 //!
 //! Times on a shared machine show no difference below a tenth; instruction counts of fixed
 //! operations are nearly the same each time, so a slowdown shows as a changed line in

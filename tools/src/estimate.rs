@@ -1,9 +1,9 @@
-//! How near is the similarity that fingerprints tell to that of the texts?
+//! Distance of the similarity of fingerprints from that of the texts.
 //!
 //! The truth is the resemblance and the containments of sets of runs of words, of as many words as the
 //! scheme's: lower-cased, a word being letters, digits and underscores. Pairs come from
-//! files of exact similarities of revisions, or are those of a corpus that share runs. Beside the
-//! measures over fingerprints stand the estimates of them, and what `--verify` says of both texts.
+//! files of exact similarities of revisions, or are those of a corpus that share runs. Rows have the
+//! measures over fingerprints, their estimates, and the result of `--verify` for both texts.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;

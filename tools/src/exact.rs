@@ -1,4 +1,4 @@
-//! Does a search find exactly what brute force finds, and what do stop-fingerprints cost?
+//! Searches against brute force, and the cost of stop-fingerprints.
 //!
 //! Every document's set of fingerprints is compared with every query's. The expected hits of a
 //! threshold are the documents with at least that containment.

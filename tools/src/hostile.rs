@@ -1,8 +1,8 @@
 //! Texts of a client that were made to take long, and their effect on other clients.
 //!
 //! Each text is sent to every route that compares texts, at the service's default limits, while a
-//! good client searches: how long is the processor busy with it, how long after the answer, and how
-//! long does the good client wait?
+//! good client searches. Measured are the time that the processor is busy with it, also after the
+//! answer, and the time that the good client waits.
 
 use std::fmt::Write as _;
 use std::fs;

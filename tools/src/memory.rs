@@ -1,4 +1,4 @@
-//! How much memory do texts take that were made to take much?
+//! Memory for texts that were made to take much.
 //!
 //! Lines and bodies of dots, of `a a a ...` and of U+FDFA, which is eighteen letters in one: tokens
 //! as short as they can be. Peaks are those of whole processes, as the system counts them
@@ -30,7 +30,7 @@ pub struct Memory {
     /// `--memory` of the program, in MiB.
     #[arg(long, default_value = "512")]
     memory: usize,
-    /// What a peak may be beyond that, in MB.
+    /// The allowed peak beyond that, in MB.
     #[arg(long, default_value = "300")]
     slack: usize,
     /// The bytes of a line.

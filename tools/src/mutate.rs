@@ -1,9 +1,9 @@
-//! What becomes of damaged files?
+//! Reads damaged files of every format.
 //!
 //! Of samples of each format files are made by changing, removing or repeating bytes, or cutting
 //! the end off, and read as `cento add` reads files, documents of office programs and PDF by
 //! processes of the program. Half of those that are zip files are damaged in a part, and packed
-//! again so that its checksum is right. No file may hang or crash what reads it.
+//! again so that its checksum is right. No file may hang or crash its reader.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +45,7 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 /// Changes of one file, at most.
 const CHANGES_MAX: usize = 16;
 
-/// What became of files of a format.
+/// The fates of files of a format.
 #[derive(Default)]
 struct Fates {
     samples: usize,
@@ -131,7 +131,7 @@ impl Mutate {
     }
 }
 
-/// What becomes of a file.
+/// The fate of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     Text,

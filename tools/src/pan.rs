@@ -1,4 +1,4 @@
-//! How well are the boundaries of reused passages found? (PAN, text alignment)
+//! Precision of the boundaries of reused passages (PAN, text alignment).
 //!
 //! Each pair of a suspicious and a source document is aligned as `cento compare` does. The
 //! measures are those of Potthast et al. (2010): precision and recall count characters of both

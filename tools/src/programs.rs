@@ -1,4 +1,4 @@
-//! Are copies of programs distinguished from independent solutions of the same task?
+//! Copies of programs against independent solutions of the same task.
 //!
 //! On IR-Plag (Karnalim, Budi, Toba and Joy 2019): seven tasks with an original each, copies of six
 //! levels of disguise, and independent solutions. First the ranking of copies above independent
@@ -39,7 +39,7 @@ pub struct Programs {
     seed: u64,
 }
 
-/// What a program is.
+/// The role of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Original,

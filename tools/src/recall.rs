@@ -1,4 +1,4 @@
-//! How many planted copies and passages does cento find, and what else does it bring up?
+//! Recall of planted copies and passages, and the other hits.
 //!
 //! A query counts as found if its source is among the hits. A *false hit* is a hit that is not
 //! the source. It is a *chance* one if it shares five words in a row with the query, which other

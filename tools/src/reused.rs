@@ -46,7 +46,7 @@ struct Suspicious {
     cases: Vec<(String, String, Range<usize>)>,
 }
 
-/// What searches of one kind found.
+/// The findings of searches of one kind.
 #[derive(Default)]
 struct Row {
     /// Bytes found, and all, by category.

@@ -1,4 +1,4 @@
-//! How similar are pairs of documents exactly? Files of similarities that are given.
+//! Exact similarities of pairs of documents, from files.
 
 use std::path::Path;
 

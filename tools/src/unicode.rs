@@ -1,4 +1,4 @@
-//! Which tables of Unicode decide what a word is?
+//! Tables of Unicode that decide the words of a text.
 //!
 //! The library keeps them in its source, so that programs that need other versions of the crates of
 //! Unicode can use it, and no version of any crate changes keys. This writes them, from the crates
@@ -193,7 +193,7 @@ fn ranges(is: impl Fn(char) -> bool) -> Vec<String> {
     runs.iter().map(|(first, last, ())| format!("({first:#x}, {last:#x})")).collect()
 }
 
-/// What the library distinguishes of the general categories.
+/// The general category of a character, as far as the library distinguishes them.
 fn category(c: char) -> &'static str {
     match (c.general_category_group(), c.general_category()) {
         (_, GeneralCategory::Unassigned) => "Cn",

@@ -11,7 +11,7 @@ use cento_source::{Item, SourceOptions, read_bytes};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// What became of the records of a source.
+/// The fate of the records of a source.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Census {
     documents: usize,
@@ -70,7 +70,7 @@ impl Kind {
         matches!(self, Kind::Good | Kind::Odd)
     }
 
-    /// What a file of it holds.
+    /// The contents of a file of it.
     fn file(self) -> Vec<u8> {
         match self {
             Kind::Good | Kind::Odd => b"Some words of a text, and others.\n".to_vec(),

@@ -1,4 +1,4 @@
-//! How much memory do texts take that were made to take much?
+//! Memory for texts that were made to take much.
 //!
 //! Bytes are counted as they are allocated, so the numbers are the same on every machine. The tests of this file
 //! take turns, because they share the count.

@@ -1,4 +1,4 @@
-//! Which shapes can the bitmap of a posting list have?
+//! Shapes of the bitmap of a posting list.
 
 use roaring::RoaringBitmap;
 

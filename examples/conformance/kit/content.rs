@@ -8,7 +8,7 @@ use cento::segment::{Counts, FORMAT_VERSION, Header};
 /// A document as it is written: its tokens, and its keys with their positions.
 pub type Doc = (u32, Vec<(u64, u32)>);
 
-/// Everything that a `.sig` file says.
+/// The content of a `.sig` file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Content {
     pub header: Header,
@@ -19,7 +19,7 @@ pub struct Content {
     pub documents: Vec<Row>,
 }
 
-/// What a `.sig` file says of a document.
+/// A document of a `.sig` file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub distinct: u32,
@@ -42,7 +42,7 @@ pub fn identity((tokens, signature): &Doc) -> (String, Digest) {
 }
 
 impl Content {
-    /// What a segment of these documents must say, worked out from segments-format.md.
+    /// The expected content of a segment of these documents, worked out from segments-format.md.
     pub fn of(header: Header, docs: &[Doc]) -> Content {
         let mut terms: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
         for (doc, (_, signature)) in (0..).zip(docs) {

@@ -1,4 +1,4 @@
-//! How is a `.sig` file taken apart, and put together again with checksums that fit?
+//! Takes a `.sig` file apart, and puts it together again with checksums that fit.
 
 const HEADER_BYTES: usize = 40;
 const FOOTER_BYTES: usize = 192;
@@ -87,7 +87,7 @@ pub fn section(bytes: &[u8], index: usize) -> (usize, usize) {
     (number(16 * index), number(16 * index + 8))
 }
 
-/// Where the footer of a sound file begins.
+/// The start of the footer of a sound file.
 pub fn footer_at(bytes: &[u8]) -> usize {
     bytes.len() - FOOTER_BYTES
 }

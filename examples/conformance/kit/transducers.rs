@@ -1,4 +1,4 @@
-//! Which forms can a node of the transducer of a term index have?
+//! Forms of a node of the transducer of a term index.
 
 /// A transducer that would need too large a segment.
 pub struct Transducer {

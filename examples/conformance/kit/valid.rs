@@ -1,4 +1,4 @@
-//! Which segments must every reader be able to read?
+//! Segments that every reader must be able to read.
 
 use cento::hash::mix64;
 use cento::index::Config;

@@ -1,4 +1,4 @@
-//! What several tests need: documents, and ways to look at an index.
+//! Shared parts of tests: documents, and ways to look at an index.
 
 #![allow(dead_code, reason = "every test uses a part of it")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -16,7 +16,7 @@ use cento::Stop;
 use cento::hash::mix64;
 use cento::index::{Config, Document, Index, Snapshot, Writer};
 
-/// What an index should hold: the text of each document by its id.
+/// The expected content of an index: the text of each document by its id.
 pub type Model = BTreeMap<String, String>;
 
 /// The default configuration.

@@ -4,7 +4,7 @@
 /// Tokens, distinct fingerprints, keys with positions.
 pub type NaiveDocument = (u32, u32, Vec<(u64, u32)>);
 
-/// Everything that a `.sig` file says.
+/// The content of a `.sig` file.
 #[derive(Debug, Default, PartialEq)]
 pub struct Naive {
     /// Keys are smaller than two to the power of this.
@@ -113,7 +113,7 @@ fn passes(filter: &[u8], key: u64) -> bool {
 }
 
 impl Naive {
-    /// What the bytes of a `.sig` file say, without tantivy's footer.
+    /// Reads the bytes of a `.sig` file, without tantivy's footer.
     pub fn read(file: &[u8]) -> Naive {
         assert_eq!(&file[..8], b"CENTOSIG");
         assert_eq!(uint(&file[8..10]), 1);

@@ -48,9 +48,9 @@ pub struct SimDirectory {
 
 #[derive(Default)]
 struct State {
-    /// What a process sees: the file behind each name.
+    /// The state that a process sees: the file behind each name.
     names: BTreeMap<PathBuf, usize>,
-    /// What survives: the file behind each name at the last sync of the directory.
+    /// The state that survives: the file behind each name at the last sync of the directory.
     durable: BTreeMap<PathBuf, usize>,
     files: Vec<File>,
     fault: Option<Fault>,
@@ -67,7 +67,7 @@ struct State {
 #[derive(Clone, Default)]
 struct File {
     bytes: Vec<u8>,
-    /// Where each write since the file was created ended; empty once it is synced.
+    /// The end of each write since the file was created; empty once it is synced.
     unsynced: Vec<usize>,
 }
 
@@ -125,7 +125,7 @@ impl SimDirectory {
         self.state.lock().unwrap()
     }
 
-    /// Lets operations fail from now on as `fault` says.
+    /// Lets operations fail from now on, by this fault.
     pub fn inject(&self, fault: Fault) {
         let mut state = self.lock();
         (state.fault, state.counted, state.has_failed) = (Some(fault), 0, false);
@@ -161,7 +161,7 @@ impl SimDirectory {
         SimDirectory { state: Arc::new(Mutex::new(after)) }
     }
 
-    /// What a power cut leaves; which of the possible outcomes, the seed decides.
+    /// The directory after a power cut; the seed selects one of the possible outcomes.
     pub fn after_power_cut(&self, seed: u64) -> SimDirectory {
         let state = self.lock();
         let mut draws = 0;

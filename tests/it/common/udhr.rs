@@ -20,7 +20,7 @@ pub struct Language {
     pub code: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// Where words are not set apart by spaces: the letters of a word.
+    /// For languages without spaces between words: the letters of a word.
     letters: Option<usize>,
     text: &'static str,
 }
@@ -175,7 +175,7 @@ impl Found {
     }
 }
 
-/// A hit that contains less of a short text says nothing.
+/// A hit that contains less of a short text is no evidence.
 pub const CONTAINMENT: f64 = 0.3;
 
 /// One in `HOST_EVERY` articles is not in the index, but surrounds passages.

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::cento::documents;
 use crate::truth::{Truth, truths};
 
-/// Where the pairs come from.
+/// The source of the pairs.
 #[derive(Debug, Args)]
 pub struct Revisions {
     /// The revisions: a JSON lines file.

@@ -1,4 +1,4 @@
-//! Seo and Croft 2008: which scheme tells the six categories of text reuse apart?
+//! Seo and Croft 2008: the six categories of text reuse, by scheme.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -49,7 +49,7 @@ const SCHEMES: [&str; 8] = [
 const CATEGORIES: [Category; 6] =
     [Category::C1, Category::C2, Category::C3, Category::C4, Category::C5, Category::C6];
 
-/// Two texts, and the category that their alignment says.
+/// Two texts, and the category of their alignment.
 struct Pair {
     a: String,
     b: String,

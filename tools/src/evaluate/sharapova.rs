@@ -1,4 +1,4 @@
-//! Sharapova and Sharapova 2018: how much of reordered, inflected and stitched texts is found?
+//! Sharapova and Sharapova 2018: recall of reordered, inflected and stitched texts.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

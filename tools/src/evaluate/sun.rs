@@ -1,4 +1,4 @@
-//! Sun, Qin and Wang 2013: how stable is winnowing, and how well is the best passage found?
+//! Sun, Qin and Wang 2013: stability of winnowing, and the best passage.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;

@@ -28,7 +28,7 @@ const SEGMENT_FILES: [&str; 4] = [".sig", ".store", ".del", ".term"];
 /// No run makes more calls of a kind in one thread.
 pub const CALLS_MAX: usize = 2_000;
 
-/// What a run with a fault came to.
+/// The result of a run with a fault.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// There was no n-th call.

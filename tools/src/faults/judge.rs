@@ -94,7 +94,7 @@ pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
     }
 }
 
-/// What an undisturbed run leaves, and what knows it.
+/// Judges disturbed runs by an undisturbed one.
 pub struct Judge<'a> {
     /// The program.
     pub program: &'a Program,

@@ -205,7 +205,7 @@ fn trace(
     program.must(dir, &strace, command)
 }
 
-/// What the index holds from when on.
+/// The contents of the index over the recorded run, each with its first change.
 fn milestones(recording: &Recording, dir: &Path) -> Result<Vec<Milestone>> {
     let mut disk = recording.disk(false)?;
     let mut found: Vec<Milestone> = Vec::new();

@@ -52,10 +52,10 @@ pub enum Change {
 /// A directory, a name in it, and its new target.
 pub type Name = (Inode, String, Option<Inode>);
 
-/// What there is, by path; a directory has no content.
+/// Files and directories, by path; a directory has no content.
 pub type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
-/// What of that which was not synced a crash leaves.
+/// The unsynced changes that survive a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// The process was killed: everything is there.
@@ -144,12 +144,12 @@ impl Disk {
         matches!(self.nodes[inode], Node::Dir { .. })
     }
 
-    /// What a process finds in a directory.
+    /// The entries of a directory as a process sees them.
     pub fn names(&self, dir: Inode) -> BTreeMap<String, Inode> {
         self.names_after(dir, &mut |_| true)
     }
 
-    /// What a process finds at this path.
+    /// The file at this path as a process sees it.
     pub fn find(&self, path: &str) -> Option<Inode> {
         let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
         parts.into_iter().try_fold(ROOT, |dir, name| {
@@ -274,7 +274,7 @@ impl Disk {
     }
 }
 
-/// What a crash leaves of a change of a file's content.
+/// The part of a change of a file's content that survives a crash.
 fn left_of(change: &Change, way: Way, rng: &mut Rng) -> Option<Change> {
     let zeros = |change: &Change| match change {
         Change::Write { file, at, bytes } => {

@@ -20,7 +20,7 @@ pub struct Recording {
     made: Vec<bool>,
     /// The changes, in order.
     pub changes: Vec<Change>,
-    /// What each change was, for people.
+    /// The description of each change, for people.
     pub told: Vec<String>,
 }
 
@@ -121,7 +121,7 @@ struct Reader {
     recording: Recording,
 }
 
-/// What a path leads to.
+/// The target of a path.
 struct Place {
     dir: Inode,
     /// Empty for the directory itself.
@@ -228,7 +228,7 @@ impl Reader {
         self.disk.add(is_dir)
     }
 
-    /// Where the path leads from the directory in argument `at`; nowhere if not into the root.
+    /// The path below the root, from the directory in argument `at`; `None` if it is outside.
     fn place(&self, call: &Call, at: Option<usize>, path: &[u8]) -> Result<Option<Place>> {
         let path = std::str::from_utf8(path)?;
         let from = match path.strip_prefix('/') {

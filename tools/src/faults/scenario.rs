@@ -11,7 +11,7 @@ pub type Contents = BTreeMap<String, String>;
 
 /// The index that all runs are about.
 pub const INDEX: &str = "index.cento";
-/// Where documents or pairs are written.
+/// The output of documents or pairs.
 pub const OUT: &str = "out.jsonl";
 const REPORT: &str = "report.jsonl";
 const INPUT: &str = "input.jsonl";
@@ -164,7 +164,7 @@ fn contents(documents: &[(String, String)]) -> Contents {
     documents.iter().cloned().collect()
 }
 
-/// What there is after each of the documents has been added to `before`.
+/// The contents after each of the documents has been added to `before`.
 fn one_by_one(before: Contents, documents: &[(String, String)]) -> Vec<Contents> {
     let mut story = vec![before];
     for (id, text) in documents {
@@ -256,13 +256,13 @@ fn merge(name: &'static str, options: &[&'static str]) -> Scenario {
     Scenario { files, setup, ..Scenario::new(name, &run, story) }
 }
 
-/// What there is before a second push.
+/// The state before a second push.
 struct Published {
     files: Vec<(&'static str, String)>,
     setup: Vec<Vec<&'static str>>,
     /// The documents that were pushed and pulled.
     before: Contents,
-    /// What the index holds that is pushed.
+    /// The contents of the pushed index.
     changed: Contents,
 }
 

@@ -1,4 +1,4 @@
-//! Which threshold holds in a collection that did not choose it?
+//! Thresholds in a collection that did not choose them.
 //!
 //! A collection has some tasks, with several independent solutions of each, the original, and copies
 //! of it of random levels. Pairs of the original and its copies are to be found. The tasks of one half

@@ -1,5 +1,4 @@
-//! How far up are copies when all programs of a task are ranked by their similarity to the
-//! original?
+//! Places of copies when all programs of a task are ranked by their similarity to the original.
 
 use super::{Compared, Program, Role};
 

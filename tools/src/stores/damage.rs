@@ -1,4 +1,4 @@
-//! Is a server that lies, or that knows no conditions, noticed?
+//! Servers that lie, or that know no conditions, are noticed.
 
 use cento::index::Index;
 

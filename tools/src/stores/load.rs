@@ -1,4 +1,4 @@
-//! Do followers answer rightly while a writer commits and compacts?
+//! Answers of followers while a writer commits and compacts.
 //!
 //! Some documents share a text, and every commit replaces all of them by those of the next
 //! generation: an answer that has two generations mixes commits. The others never change, and
@@ -28,7 +28,7 @@ const CLIENTS: u64 = 2;
 /// Upper ends of the classes of the histogram, in milliseconds.
 const CLASSES: [u64; 10] = [50, 100, 200, 300, 500, 750, 1000, 2000, 5000, 10_000];
 
-/// What all clients have counted.
+/// The counts of all clients.
 #[derive(Default)]
 struct Counts {
     answers: AtomicU64,
@@ -57,7 +57,7 @@ fn staying(number: u64) -> String {
     words(1_000_000 + number, 200)
 }
 
-/// What all documents of a generation share.
+/// The text that all documents of a generation share.
 fn shared() -> String {
     words(7, 60)
 }

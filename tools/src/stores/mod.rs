@@ -1,4 +1,4 @@
-//! Does an object store lose nothing, whatever races, is killed or lies?
+//! An object store loses nothing, whatever races, is killed or lies.
 //!
 //! The command itself is run, over any URL that it takes. Writers race to push; pushes, pulls and
 //! followers are killed at random moments, and the rest is compared with the acknowledged state;

@@ -14,7 +14,7 @@ use crate::Result;
 /// No head of a request or an answer is longer.
 const HEAD_BYTES_MAX: u64 = 1 << 16;
 
-/// What the relay does.
+/// The behaviour of the relay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mode {
     /// It passes everything on.
@@ -25,7 +25,7 @@ pub enum Mode {
     Damaged(String, Damage),
 }
 
-/// What becomes of an object.
+/// The fate of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
     /// The object is missing.

@@ -1,4 +1,4 @@
-//! Are conclusions borne out by the texts?
+//! Conclusions compared with the texts.
 //!
 //! Runs `cento dedup`, `pairs` and `cluster` over a corpus and compares their verdicts with the
 //! resemblance of the texts, which is computed here from all runs of tokens. A verdict is wrong if

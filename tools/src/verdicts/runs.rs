@@ -100,7 +100,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Runs the command as `mode` says, with this threshold of resemblance.
+    /// Runs the command in this mode, with this threshold of resemblance.
     pub fn run(&self, mode: Mode, threshold: f64) -> Result<Run> {
         let started = Instant::now();
         let (mut judged_from, mut note) = (0, None);

@@ -1,4 +1,4 @@
-//! How many verdicts are false, and how many are missing?
+//! Counts of false and of missing verdicts.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Which documents of a collection resemble each other, by all runs of their tokens?
+//! Pairs of a collection that resemble each other, by all runs of their tokens.
 //!
 //! Independent of the library's fingerprints, estimates and measures: only tokens come from it. Runs,
 //! sets and the join are made here. Documents of the same runs are one group. Groups are

@@ -1,4 +1,4 @@
-//! Is the help short, true and complete?
+//! The help is short, true and complete.
 
 use super::*;
 use crate::command;

@@ -10,7 +10,7 @@ use crate::common::service::Service;
 use crate::common::{words, zip};
 use serde_json::{Value, json};
 
-/// What WebDriver calls an element.
+/// The key of an element's id in WebDriver.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// What to do where the programs are missing.

@@ -70,7 +70,7 @@ fn a_window_of_two_gigabytes_is_read_or_the_advice_reads_it() {
     encoder.write_all(records(0, 30).as_bytes()).unwrap();
     let packed = encoder.finish().unwrap();
     check("a.jsonl.zst", &packed, 30, 0, "");
-    // A header that says: a window of 2 GiB, and 3 GiB in it.
+    // A header that declares a window of 2 GiB, and 3 GiB in it.
     let mut large = b"\x28\xb5\x2f\xfd\x80\xa8".to_vec();
     large.extend((3_u32 << 30).to_le_bytes());
     check("b.jsonl.zst", &large, 0, 2, "zstd -dc --long=31 FILE | cento add INDEX -");

@@ -1,4 +1,4 @@
-//! What the system allows to the processes that read documents and tables.
+//! System calls that processes reading documents and tables may make.
 
 use std::io::Read;
 #[cfg(feature = "office")]

@@ -1,4 +1,4 @@
-//! What comes from outside and is nested deeply ends no thread with an eighth of the usual stack.
+//! Deeply nested input ends no thread with an eighth of the usual stack.
 
 use cento::Stop;
 use cento::index::Document;

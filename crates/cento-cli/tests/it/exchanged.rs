@@ -59,7 +59,7 @@ fn a_service_acknowledges_nothing_when_a_link_is_switched() {
     let refused = add("after");
     assert_eq!((refused.status, refused.code().as_str()), (503, "unavailable"));
     assert!(!refused.body.contains("v2") && !refused.body.contains("idx"), "{}", refused.body);
-    // It stays so, and says so.
+    // The refusal stays.
     assert_eq!(add("after").status, 503);
     assert_eq!(service.ask("GET", "/readyz", "", "").status, 503);
     assert_eq!(fs::read(dir.path("v2/meta.json")).unwrap(), before);

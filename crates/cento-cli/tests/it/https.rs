@@ -13,9 +13,10 @@ use serde_json::json;
 use crate::common::run::{Dir, Run};
 use crate::common::words;
 
-/// Who signed the certificate of the host. All of these were made by OpenSSL for this test alone.
+/// The authority that signed the certificate of the host. OpenSSL made all of these for this test
+/// alone.
 const AUTHORITY: &str = include_str!("https/authority.pem");
-/// Who signed nothing.
+/// An authority that signed nothing.
 const OTHER: &str = include_str!("https/other.pem");
 const HOST: &[u8] = include_bytes!("https/host.pem");
 const HOST_KEY: &[u8] = include_bytes!("https/host.key");

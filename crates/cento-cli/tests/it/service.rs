@@ -1,4 +1,4 @@
-//! What the service promises while others write, push, dawdle, or pull the plug.
+//! Promises of the service while others write, push, dawdle, or pull the plug.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};

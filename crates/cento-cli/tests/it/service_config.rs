@@ -1,4 +1,4 @@
-//! How a service is configured: command line, variables, file; and tokens that change while it
+//! Configuration of a service: command line, variables, file; and tokens that change while it
 //! runs.
 
 use std::fs::{self, File};

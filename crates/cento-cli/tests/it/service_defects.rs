@@ -1,4 +1,4 @@
-//! What a defect in the service does to clients that did not trigger it: nothing.
+//! A defect in the service disturbs no client that did not trigger it.
 
 use std::io::ErrorKind;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What programs read of a service that is not its answers: the log and the metrics.
+//! The log and the metrics of a service.
 
 use std::fs::{self, File};
 

@@ -1,4 +1,4 @@
-//! What the service does for those who put it somewhere: behind a proxy, beside a web application.
+//! The service behind a proxy, and beside a web application.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

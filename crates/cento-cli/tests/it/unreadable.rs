@@ -21,7 +21,7 @@ fn zip(files: &[(&str, &str)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// Where the central header of the entry of this name begins.
+/// The start of the central header of the entry of this name.
 fn central(zip: &[u8], name: &str) -> usize {
     let is_central = |at: &usize| {
         zip[*at..].starts_with(b"PK\x01\x02") && zip[at + 46..].starts_with(name.as_bytes())

@@ -15,7 +15,7 @@ use object_store::{
     ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// What happens to a request.
+/// The fault of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It does not arrive, and neither does any later one: the machine has no network any more.
@@ -79,7 +79,7 @@ impl Faulty {
         Faulty { meanwhile, ..Faulty::new(inner, Fault::Lost, usize::MAX) }
     }
 
-    /// What lies beneath.
+    /// The store beneath.
     pub fn inner(&self) -> Arc<dyn ObjectStore> {
         self.inner.clone()
     }

@@ -1,4 +1,4 @@
-//! What arrives, whatever fails.
+//! Pushes and pulls arrive, whatever fails.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -22,7 +22,7 @@ fn the_policy_allows_the_style_and_the_script_of_the_page() {
     assert!(SCRIPT.contains(&format!("const colours = {COLOURS};")));
 }
 
-/// What a browser makes of a page: its elements with their attributes, and the text between them.
+/// A page as a browser reads it: its elements with their attributes, and the text between them.
 struct Read {
     elements: Vec<(String, Vec<(String, String)>)>,
     /// The text of the element with the class `text`, without the numbers of sources.
@@ -65,7 +65,7 @@ fn read(page: &str) -> Read {
     read
 }
 
-/// What a page may consist of.
+/// The allowed parts of a page.
 const ELEMENTS: [&str; 42] = [
     "html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "h3", "h4", "bdi",
     "main", "section", "div", "p", "span", "svg", "rect", "table", "caption", "thead", "tbody",

@@ -1,4 +1,4 @@
-//! Which segments must every reader refuse, and why?
+//! Segments that every reader must refuse, with the reasons.
 //!
 //! Each is a sound segment with one change. Where a checksum would catch it, the checksums are made
 //! to fit (`forged`), so that the check beyond them is what notices; the pages and frames that only

@@ -1,4 +1,4 @@
-//! What several tests need: the library's helpers, the real binary, a running service.
+//! Shared parts of tests: the library's helpers, the real binary, a running service.
 
 #[path = "../../../../../tests/it/common/mod.rs"]
 mod library;

@@ -13,7 +13,7 @@ pub struct Dir {
     pub dir: tempfile::TempDir,
 }
 
-/// What a run of cento came to.
+/// The result of a run of cento.
 pub struct Run {
     pub status: i32,
     pub out: String,
@@ -106,7 +106,7 @@ impl Dir {
 }
 
 impl Paused {
-    /// Reads what the process says until it says this.
+    /// Reads the output of the process until this text occurs.
     fn wait_for(&mut self, expected: &str) {
         let mut others = Vec::new();
         for line in self.told.by_ref() {

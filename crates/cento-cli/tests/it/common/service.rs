@@ -19,7 +19,7 @@ pub struct Service {
     pub url: String,
 }
 
-/// What came back for a request that was written by hand.
+/// The answer to a request that was written by hand.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
