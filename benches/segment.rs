@@ -1,5 +1,5 @@
-//! How fast is a segment written, with the thread that sorts, and merged on one core, in postings a
-//! second?
+//! Speed of writing a segment, with the thread that sorts, and of merging on one core, in postings
+//! a second.
 //!
 //! Signatures are made up with the document frequencies of English text: 77 % of the terms in one
 //! document, 17 % in two, a long tail.

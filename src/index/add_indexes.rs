@@ -81,7 +81,7 @@ struct Shard<'a> {
     index: &'a Index,
     /// A snapshot of the new segments.
     snapshot: Option<Snapshot>,
-    /// Which segments of the snapshot these are, and their names.
+    /// The places of these segments in the snapshot, and their names.
     new: Vec<usize>,
     lock: Option<DirectoryLock>,
 }

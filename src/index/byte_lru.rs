@@ -13,7 +13,7 @@ use crate::hash::{BuildKeyHasher, mix64};
 /// The number of parts of the cache, each with a lock of its own.
 const PARTS: usize = 16;
 
-/// What an entry takes beside its value, about: its place in the list and in the map.
+/// The approximate overhead of an entry: its place in the list and in the map.
 const ENTRY_BYTES: usize = 128;
 
 /// The values requested last.

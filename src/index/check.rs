@@ -18,7 +18,7 @@ use crate::hash::Digest;
 use crate::scheme::distinct_keys;
 use crate::segment::Candidates;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use = "the check reports damage here, not as an error"]

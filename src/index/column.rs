@@ -26,7 +26,7 @@ pub struct StringColumn {
 /// Strings that follow each other in a dictionary.
 pub struct Group {
     bytes: Box<[u8]>,
-    /// Where each string ends.
+    /// The end of each string.
     ends: Box<[usize]>,
 }
 

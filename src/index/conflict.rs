@@ -17,10 +17,10 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 use super::{Index, SegmentView, Snapshot};
 use crate::error::Result;
 
-/// A segment, and which index has it: 0 the one that is merged into, then the shards in their
+/// A segment with its holder: 0 is the index that is merged into, then come the shards in their
 /// order.
 pub struct Source<'a> {
-    /// Which index has it.
+    /// The number of the holder.
     pub holder: usize,
     view: &'a SegmentView,
     reader: &'a SegmentReader,

@@ -4,10 +4,10 @@
 //! promises to those of the directory beneath: an atomic write is durable when it returns; nothing
 //! is changed in another directory than the one that was opened (`held`); the list of segments is
 //! checked at every read; a component has the length and the checksum in the list; and the end of a
-//! small component, which says where everything is, is checked when the component is opened, and
-//! all of it before the first byte of the rest is used (`lazy`). The large components have their
-//! own checks: `.sig` has pages; of a `.store`, the index is checked at opening, the digests of
-//! documents when they are read, and all of it before a merge.
+//! small component, which holds the places of everything, is checked when the component is opened,
+//! and all of it before the first byte of the rest is used (`lazy`). The large components have
+//! their own checks: `.sig` has pages; of a `.store`, the index is checked at opening, the digests
+//! of documents when they are read, and all of it before a merge.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;

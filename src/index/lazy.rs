@@ -64,7 +64,7 @@ pub struct LazyFile {
     /// The directory for requests to the system to read ahead.
     root: Option<PathBuf>,
     file: Arc<dyn FileHandle>,
-    /// Where the end begins, which is checked by other means.
+    /// The start of the end, which is checked by other means.
     end: usize,
     verified: Verified,
     /// A copy of the file's state in `verified`, without a lock.

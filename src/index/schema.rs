@@ -8,14 +8,14 @@ use tantivy::schema::{
 use super::Config;
 use crate::segment::plugin;
 
-/// The fields of the schema; segments-format.md, "The directory", says what each holds.
+/// The fields of the schema; segments-format.md, "The directory", describes each.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields {
     /// The caller's id.
     pub id: Field,
     /// The text; `None` in an index that keeps no text.
     pub text: Option<Field>,
-    /// What the caller knows of the document, for filters.
+    /// The caller's metadata of the document, for filters.
     pub meta: Field,
     /// The meta object as JSON, for answers.
     pub meta_json: Field,

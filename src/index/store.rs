@@ -230,7 +230,7 @@ pub struct Store {
 /// A block of documents, decompressed.
 pub struct Block {
     bytes: Vec<u8>,
-    /// Where the places of the documents begin.
+    /// The offset of the places of the documents.
     places: usize,
 }
 

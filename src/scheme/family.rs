@@ -34,7 +34,7 @@ pub struct Family {
     pub summary: &'static str,
     /// The fingerprints of a token, or of a document.
     pub density: &'static str,
-    /// Where it comes from: paper and section.
+    /// Its source: paper and section.
     pub source: &'static str,
     /// A specification to begin with.
     pub example: &'static str,

@@ -210,7 +210,7 @@ fn by_range(all: Vec<u64>) -> Vec<Vec<u64>> {
 
 /// Sorts ranges of keys, one after the other.
 struct Sorting<'a> {
-    /// Where the key begins in an integer.
+    /// The lowest bit of the key in an integer.
     shift: u32,
     doc_of: &'a DocOf,
     /// The term ordinal of each occurrence; empty if ordinals are not needed.

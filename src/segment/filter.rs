@@ -91,9 +91,9 @@ pub fn of_keys(keys: &[u64]) -> Vec<u8> {
 /// The filters of a segment, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Filters {
-    /// Where in the section the first line is.
+    /// The offset of the first line in the section.
     start: usize,
-    /// Where in the file the section is.
+    /// The offset of the section in the file.
     offset: usize,
     terms: u64,
     /// The last group, and the lines of its filter: it may have fewer terms than others.

@@ -45,7 +45,7 @@ const THRESHOLDS: [u8; 7] = {
 pub enum Section {
     /// Blocks of keys, each with the value that leads to its postings.
     Terms,
-    /// Where each block is and how it is coded, group by group, and the FST from separators to
+    /// The place and the coding of each block, group by group, and the FST from separators to
     /// groups.
     TermIndex,
     /// Lines of bits that say of most keys that they are in no block.

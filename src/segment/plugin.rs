@@ -206,7 +206,7 @@ impl Description {
 pub struct SignaturePlugin {
     /// The properties that all segments of the index share.
     pub description: Description,
-    /// Where posting lists wait while the terms are written; the system's choice if `None`.
+    /// The directory for posting lists while the terms are written; the system's choice if `None`.
     pub spool_dir: Option<PathBuf>,
     /// The documents on their way, shared with the writer.
     pub backlog: Arc<Backlog>,

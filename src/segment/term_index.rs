@@ -92,9 +92,9 @@ pub struct Located {
     /// Its number.
     pub block: usize,
     shape: Shape,
-    /// Where the lists of its group begin.
+    /// The offset of the lists of its group.
     lists_base: u64,
-    /// Where it begins in the terms section, and where it ends.
+    /// Its range in the terms section.
     pub range: (usize, usize),
 }
 

@@ -61,7 +61,7 @@ impl Unseen {
         *self == Unseen::default()
     }
 
-    /// Says what a reader of the text should know, as clauses after its name.
+    /// Returns warnings for readers of the text, as clauses after its name.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let count = |number: u64, what: &str| match number {

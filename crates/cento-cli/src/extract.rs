@@ -79,7 +79,7 @@ pub fn tables() -> Option<Tables> {
     itself().filter(|_| cfg!(feature = "parquet")).map(Tables::by)
 }
 
-/// Returns how files are read if no option says otherwise.
+/// Returns the default way of reading files.
 pub fn source_options() -> SourceOptions {
     SourceOptions { extraction: extraction(), tables: tables(), ..SourceOptions::default() }
 }

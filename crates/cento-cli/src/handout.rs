@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use cento::{Analyzer, Error, Result, replace};
 use cento_report::{Exclusions, PairsReport, ReuseReport, Run};
 
-/// Where a report goes.
+/// The destination of a report.
 #[derive(Debug, Clone, Args)]
 pub struct HandoutArgs {
     /// Also write a report to this file: .html, one file to read and print; .json or .csv, its

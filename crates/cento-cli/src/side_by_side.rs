@@ -114,7 +114,7 @@ impl SideBySide {
         let skipped = measure_text_width(text).saturating_sub(self.column);
         match skipped {
             0 => text.into(),
-            // The end of a path says more than its beginning.
+            // The end of a path is more telling than its beginning.
             _ => {
                 let cut = text.char_indices().nth(skipped + 3).map_or(0, |(at, _)| at);
                 truncate_str(&format!("...{}", &text[cut..]), self.column, "").into_owned()

@@ -120,7 +120,7 @@ struct Failed {
 
 #[derive(Debug, Serialize)]
 struct Added {
-    /// Where the page was found in the end: its id.
+    /// The final address of the page: its id.
     address: String,
     votes: u32,
     bytes: usize,

@@ -53,7 +53,7 @@ pub struct Unsigned {
     pub commit: Commit,
     /// Their place in the queue.
     pub room: QueueReservation,
-    /// Where to send the answer.
+    /// The channel for the answer.
     pub reply: Reply<AddResponse>,
 }
 
@@ -79,7 +79,7 @@ pub enum Command {
         started: Instant,
         /// Their place in the queue.
         room: QueueReservation,
-        /// Where to send the answer.
+        /// The channel for the answer.
         reply: Reply<AddResponse>,
     },
     /// To remove documents.
@@ -90,7 +90,7 @@ pub enum Command {
         commit: Commit,
         /// Their place in the queue.
         room: QueueReservation,
-        /// Where to send the answer.
+        /// The channel for the answer.
         reply: Reply<RemoveResponse>,
     },
     /// To commit.
@@ -123,7 +123,7 @@ pub enum Command {
 /// stopped waiting for the answer.
 pub struct QueueReservation {
     bytes: i64,
-    /// Where it is counted.
+    /// The metrics that count it.
     pub metrics: Arc<Metrics>,
     _permit: Permit,
     /// For signatures that take more than others.

@@ -70,7 +70,7 @@ fn wait_for_long_slices(niceness: i32, nanoseconds: u64) -> std::io::Result<()> 
     };
     const THIS_THREAD: libc::pid_t = 0;
     const NO_FLAGS: libc::c_uint = 0;
-    // SAFETY: the system reads as many bytes as `size` says of a structure of that size, and changes only how
+    // SAFETY: the system reads `size` bytes of a structure of that size, and changes only how
     // this thread is scheduled.
     let result = unsafe {
         libc::syscall(libc::SYS_sched_setattr, THIS_THREAD, &raw const attributes, NO_FLAGS)

@@ -76,7 +76,7 @@ pub struct WriterSettings {
     pub commit_interval: Duration,
     /// The time of day to compact.
     pub compact_at: Option<Daily>,
-    /// What a test makes fail.
+    /// The faults of a test.
     pub faults: Faults,
 }
 

@@ -1,4 +1,4 @@
-//! How fast do documents get in, beside the floor of reading and signing them alone?
+//! Speed of adding documents, beside the floor of reading and signing them alone.
 //!
 //! `floor` runs the same pipeline with the same threads into nothing: read, parse, tokenise,
 //! hash, winnow. Set CENTO_BENCH_CORPUS to a JSON lines file; a made-up one is used without it.

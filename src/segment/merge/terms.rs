@@ -72,7 +72,7 @@ pub fn ranges(sources: &[MergeSource<'_>]) -> Result<Vec<KeyRange>> {
 #[derive(Default)]
 pub struct Batch {
     keys: Vec<u64>,
-    /// Where the documents of each term end in `docs`.
+    /// The end of each term's documents in `docs`.
     ends: Vec<usize>,
     docs: Vec<u32>,
     /// For each source the terms that were taken from it.

@@ -15,7 +15,7 @@ pub trait Engine {
     /// Returns the addresses that it names, best first.
     ///
     /// # Errors
-    /// A clause that says why there is no answer.
+    /// The reason for the missing answer, as a clause.
     fn search(&self, query: &str) -> std::result::Result<Vec<String>, String>;
 }
 

@@ -38,7 +38,7 @@ pub struct ExcerptSide<'a> {
     pub text: &'a str,
     /// The heading.
     pub name: &'a str,
-    /// Where the text is boilerplate, in bytes: ascending and disjoint.
+    /// The ranges of boilerplate in the text, in bytes: ascending and disjoint.
     pub boilerplate: &'a [(u32, u32)],
 }
 

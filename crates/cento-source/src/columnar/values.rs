@@ -165,7 +165,7 @@ fn hex(bytes: &[u8]) -> String {
 /// Values that are strings or bytes, in any form that Arrow has for them.
 struct ByteValues<'a> {
     values: &'a dyn Array,
-    /// Which rows have no value.
+    /// The rows without a value.
     is_null: Option<Vec<bool>>,
     /// In a dictionary, the value of each row.
     keys: Option<Vec<usize>>,
