@@ -14,7 +14,7 @@ class Error(Exception):
 
 
 class InputError(Error, ValueError):
-    """Something that should be a document, or a text, is none.
+    """A value that should be a document or a text is something else.
 
     ``place`` says which: ``item 17``, counted from 0, ``row 17`` of a table, or the id.
     """
@@ -50,7 +50,7 @@ class UnknownIdError(Error, LookupError):
 
 
 class OpenError(Error):
-    """The index at ``path`` cannot be opened or created as asked.
+    """The index at ``path`` cannot be opened, or not created with these options.
 
     It is something else, was made with other settings or by another version, or cannot be used for
     this; ``reason`` says which.
@@ -88,7 +88,7 @@ class StorageError(Error, OSError):
 
 
 class MemoryLimitError(Error, MemoryError):
-    """The operation needs more memory than it may use."""
+    """The operation needs more memory than its limit."""
 
 
 class ConflictError(Error):

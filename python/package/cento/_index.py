@@ -137,23 +137,23 @@ class Index:
         return self._native.has(id)
 
     def get(self, id: Id) -> Document | None:
-        """The document with this id; ``None`` if the index has no such document."""
+        """Returns the document with this id; ``None`` if the index has no such document."""
         found = self._native.document(id)
         return None if found is None else Document(found[0], found[1], json.loads(found[2]))
 
     def ids(self) -> list[str]:
-        """The ids of all documents, in the order of the index."""
+        """Returns the ids of all documents, in the order of the index."""
         return self._native.ids()
 
     def reload(self) -> None:
-        """Shows the last commit of any process from now on.
+        """Switches to the last commit of any process.
 
         Answers, pairs and clusters that were begun before are of the commit before.
         """
         self._native.reload()
 
     def writer(self, *, memory: int | None = None) -> Writer:
-        """The writer, for a ``with`` block, at whose end everything is committed.
+        """Opens the writer for a ``with`` block; the end of the block commits everything.
 
         Args:
             memory: The memory for documents on their way, in bytes; 512 MiB if not given.
@@ -309,15 +309,15 @@ class Index:
         return [cluster_of(line) for line in self._native.clusters(asked)]
 
     def sign(self, text: str) -> Signature:
-        """The signature of a text as this index makes it."""
+        """Signs a text with the scheme and the analyzer of this index."""
         return signature_of(self._native.sign(text))
 
     def stats(self) -> Stats:
-        """The size of the index."""
+        """Returns the size of the index."""
         return stats_of(self._native.stats())
 
     def check(self) -> CheckReport:
-        """Reads the whole index and says what is damaged. The report is true if nothing is.
+        """Reads the whole index and reports damage. The report is true if there is none.
 
         Ctrl-C ends the waiting; the reading goes on for a while and changes nothing.
         """
@@ -325,7 +325,7 @@ class Index:
         return CheckReport(segments, tuple(Problem(*problem) for problem in problems))
 
     def compact(self, segments: int = 1) -> Compaction:
-        """Merges segments, without deleted documents, into at most so many.
+        """Merges segments, without deleted documents, into at most ``segments``.
 
         Searches go on meanwhile. Ctrl-C ends the waiting; the merge goes on, and is done whole or
         not at all.
@@ -409,7 +409,7 @@ class Writer:
         threads: int | None = None,
         on_error: OnError = "raise",
     ) -> AddReport:
-        """Adds documents, which several threads sign; the iterator runs on this one.
+        """Adds documents; several threads sign them, and the iterator runs on this one.
 
         For a progress bar, wrap the iterable: ``w.add_many(tqdm(rows))``.
 

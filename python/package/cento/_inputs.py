@@ -43,7 +43,7 @@ def many(value: object, name: str, advice: str) -> Iterable[Any]:
 
 
 def tables(value: object) -> object:
-    """What gives the Arrow data of an argument; a data set of Hugging Face as its batches.
+    """Returns the source of Arrow data of an argument; a data set of Hugging Face as its batches.
 
     Raises:
         InputError: It is one text.

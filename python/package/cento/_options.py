@@ -14,7 +14,7 @@ PairRank = Literal["overlap", "weight", "passages", "margin"]
 
 
 class Thresholds(TypedDict, total=False):
-    """What a hit, or a pair, must have at least; all of it."""
+    """The minimum values that a hit, or a pair, must meet, all of them."""
 
     min_containment: float | None
     """Minimum share of the text of the query that a hit contains; of a pair, of either text that
@@ -43,7 +43,7 @@ class SearchOptions(Thresholds, total=False):
     is most like the query. Default: ``"hits"``."""
 
     rank: Rank | None
-    """By what hits are ranked, if hits are to be found. ``"weight"`` and ``"passages"`` find
+    """The ranking of hits, for the goal ``"hits"``. ``"weight"`` and ``"passages"`` find
     rewritten text among chance matches. Default: ``"overlap"``."""
 
     candidates: int | None
@@ -51,7 +51,7 @@ class SearchOptions(Thresholds, total=False):
     passages; at least ``limit``. Default: until 30 documents in a row lack one, at most 1000."""
 
     limit: int | None
-    """Maximum number of hits; the answer says if there are more. Default: 10; with ``passages``,
+    """Maximum number of hits; the answer reports if there are more. Default: 10; with ``passages``,
     ``min_passage``, the goal ``"cover"`` or the rank ``"passages"`` all up to the last document
     with a passage. The search for it ends when 30 documents in a row lack one, and after 1000."""
 
@@ -68,7 +68,7 @@ class SearchOptions(Thresholds, total=False):
 
     budget: int | None
     """Maximum number of postings to read, those of the rarest fingerprints first. If the answer may
-    lack hits, it says so; the numbers of the hits it has are exact."""
+    lack hits, it reports that; the numbers of the hits it has are exact."""
 
     counts_only: bool
     """Estimate the similarity of hits by numbers of fingerprints alone: faster, because the

@@ -42,7 +42,7 @@ def compare(
     min_passage: int = 0,
     bytes: bool = False,
 ) -> Comparison:
-    """Says what two texts have in common, as the documents of an index would be compared.
+    """Compares two texts, as the documents of an index would be compared.
 
     Args:
         a: The first text, which is the query of the passages.
@@ -68,7 +68,7 @@ def sign(
     analyzer: str = "words",
     frequencies: _Path | None = None,
 ) -> Signature:
-    """The signature of a text: equal for equal texts, on every machine.
+    """Signs a text: equal texts have equal signatures, on every machine.
 
     Args:
         text: The text.
@@ -135,7 +135,7 @@ def dedup(
     bytes: bool = False,
     **options: Unpack[DedupOptions],
 ) -> Iterator[tuple[_Item, Verdict]]:
-    """Says of each document, in order, whether one before it says the same.
+    """Decides for each document, in order, whether it duplicates an earlier one.
 
     Verdicts are given in the order of the items, some time after they were read: about 1,000
     documents or 4 MiB at a time. They depend on the documents and their order, not on threads. The
@@ -143,19 +143,18 @@ def dedup(
 
     With an index, the documents that are kept are added to it, so that tomorrow's are compared with
     today's. They are committed when the iterator has come to its end; if it is left before, the
-    index stays at its last commit, of which there may be some on the way (when the memory is used
-    up).
+    index stays at its last commit. It commits on the way when the memory is used up.
 
     Args:
         items: ``str``, ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
             ``text`` and ``meta``. Without an id, the number of the item from 0 is the id.
-        index: The directory of an index to compare with and to add to; made if there is none.
+        index: The directory of an index to compare with and to add to; created if missing.
         id: The name of the field with the id.
         text: The name of the field with the text.
         meta: The name of the field with the meta object.
         bytes: Give the places that were cut out in bytes of UTF-8 instead of code points.
-        options: What a duplicate is: :class:`DedupOptions`, such as ``min_resemblance``, 0.8 if not
-            given.
+        options: The definition of a duplicate: :class:`DedupOptions`, such as ``min_resemblance``
+            (0.8 if not given).
 
     Raises:
         InputError: An item is no document.
@@ -182,7 +181,7 @@ def dedup_arrow(
     meta: str = "meta",
     **options: Unpack[DedupOptions],
 ) -> _native.Stream:
-    """The rows of Arrow data whose text no row before them has, more or less: :func:`dedup`.
+    """Yields the rows of Arrow data whose text duplicates no earlier row: see :func:`dedup`.
 
     Rows come out as they went in, with all of their columns, in batches like those that came in. No
     more of the data is in memory than a few batches, so it may be larger than memory by far.
@@ -193,13 +192,13 @@ def dedup_arrow(
         annotate: Give all rows, and a column ``dedup`` of structs: ``verdict`` (as
             :attr:`Verdict.kind`), ``of``, ``resemblance``, ``containment``, ``kept_as``; with
             ``on_error="skip"`` also ``reason``.
-        index: The directory of an index to compare with and to add to; made if there is none.
+        index: The directory of an index to compare with and to add to; created if missing.
         id: The column of the ids, as for :meth:`Writer.add_arrow`. If it is not named, that is
             ``id``; rows without an id have their numbers, from 0, for ids.
         text: The column of the texts: strings, or bytes of UTF-8.
         meta: The column of the meta objects, if it is one of structs.
-        options: What a duplicate is: :class:`DedupOptions`, such as ``min_resemblance``, 0.8 if not
-            given.
+        options: The definition of a duplicate: :class:`DedupOptions`, such as ``min_resemblance``
+            (0.8 if not given).
 
     Returns:
         An iterator of tables, and a stream for anything that takes ``__arrow_c_stream__``. With
@@ -244,8 +243,8 @@ class Deduper:
         index: The directory of the index; created if it does not exist.
         id: The name of the field with the id; ``None`` to number the documents.
         text: The name of the field with the text.
-        options: What a duplicate is: :class:`DedupOptions`, such as ``min_resemblance``, 0.8 if not
-            given.
+        options: The definition of a duplicate: :class:`DedupOptions`, such as ``min_resemblance``
+            (0.8 if not given).
     """
 
     @names_options(DedupOptions)
@@ -266,7 +265,7 @@ class Deduper:
         self._options = options
 
     def verdicts(self, batch: Mapping[str, Sequence[Any]]) -> list[Verdict]:
-        """The verdicts on a batch: a mapping of columns.
+        """Returns the verdicts on a batch: a mapping of columns.
 
         Raises:
             InputError: It is a record, as ``map`` and ``filter`` give it without ``batched=True``,
@@ -301,7 +300,7 @@ def merge(
     on_conflict: Literal["error", "later"] = "error",
     remove: bool = False,
 ) -> AddedIndexes:
-    """Makes finished indexes one, without building anything again: all in one commit, or none.
+    """Merges finished indexes into one without rebuilding them: all in one commit, or none.
 
     The segments of the shards are copied or linked into the index, which is created if there is
     none. Repeating it takes nothing twice. An :class:`Index` that is open shows the documents after
@@ -326,15 +325,15 @@ def merge(
 
 
 def schemes() -> list[Family]:
-    """The schemes: how fingerprints are chosen."""
+    """Returns the schemes: ways to choose fingerprints."""
     return families_of("schemes")
 
 
 def analyzers() -> list[Family]:
-    """The analyzers: how text is split into tokens."""
+    """Returns the analyzers: ways to split text into tokens."""
     return families_of("analyzers")
 
 
 def measures() -> list[Family]:
-    """The measures of similarity, for ``verify`` and :func:`compare`."""
+    """Returns the measures of similarity, for ``verify`` and :func:`compare`."""
     return families_of("measures")

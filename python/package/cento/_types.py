@@ -230,7 +230,7 @@ class Unseen:
 
 
 class Answer:
-    """What a search found. It iterates over its hits, the best first."""
+    """The answer to a search. It iterates over its hits, the best first."""
 
     __slots__ = ("_hits", "_native")
 
@@ -340,7 +340,7 @@ class Answer:
 
 
 class Answers(Sequence[Answer]):
-    """What many searches found, in their order. An answer is made when it is read.
+    """The answers to many searches, in their order. An answer is made when it is read.
 
     Like other sequences that are no lists, it equals only itself; ``list(...)`` makes a list.
     """
@@ -370,7 +370,7 @@ class Answers(Sequence[Answer]):
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
-        """Which texts were none and were not searched for (``on_error="skip"``), and why."""
+        """The inputs skipped as no texts (``on_error="skip"``), with the reasons."""
         return refusals_of(self._native.refusals())
 
     def __repr__(self) -> str:
@@ -530,7 +530,7 @@ class Cut(_Shown):
 
 @dataclass(frozen=True, slots=True)
 class Verdict(_Shown):
-    """What becomes of a document, and why."""
+    """The decision about a document, and its reason."""
 
     id: str
     kind: Literal["kept", "exact", "near", "contained", "passages", "failed"]
@@ -588,7 +588,7 @@ def verdict_of(line: str, shown: str, text: str | None) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What two texts have in common."""
+    """The comparison of two texts."""
 
     overlap: int
     """Distinct fingerprints in common."""
@@ -735,7 +735,7 @@ class Problem(_Shown):
 
 @dataclass(frozen=True, slots=True)
 class CheckReport(_Shown):
-    """What a check found. It is true if the index is sound."""
+    """The result of a check. It is true if the index is sound."""
 
     segments: int
     problems: tuple[Problem, ...]
@@ -746,7 +746,7 @@ class CheckReport(_Shown):
 
 @dataclass(frozen=True, slots=True)
 class Compaction(_Shown):
-    """What a compaction did."""
+    """The result of a compaction."""
 
     segments_before: int
     segments_after: int
@@ -756,7 +756,7 @@ class Compaction(_Shown):
 
 @dataclass(frozen=True, slots=True)
 class AddedIndexes(_Shown):
-    """What merging indexes did."""
+    """The result of a merge of indexes."""
 
     documents: int
     """Documents that have come from the shards."""
@@ -788,7 +788,7 @@ class Refusal(_Shown):
 
 @dataclass(frozen=True, slots=True)
 class AddReport(_Shown):
-    """What adding did, in documents."""
+    """The result of adding, in documents."""
 
     added: int
     """Their ids were new."""

@@ -18,14 +18,14 @@ _Path = str | os.PathLike[str]
 
 
 class Dedup:
-    """Drops documents that say what one before them says, and remembers the others in an index.
+    """Drops documents that duplicate an earlier one, and remembers the others in an index.
 
-    What is a duplicate depends on all documents before, so the step runs as one task, with all
+    A verdict depends on all earlier documents, so the step runs as one task, with all
     processors: ``LocalPipelineExecutor(pipeline=[reader, Dedup("kept.idx"), writer], tasks=1)``.
 
     Args:
         index: The directory of the index; created if it does not exist.
-        options: What a duplicate is: :class:`cento.DedupOptions`.
+        options: The definition of a duplicate: :class:`cento.DedupOptions`.
     """
 
     def __init__(self, index: _Path, **options: Unpack[DedupOptions]) -> None:
@@ -33,7 +33,7 @@ class Dedup:
         self._options = options
 
     def __call__(self, data: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
-        """The documents that are kept.
+        """Yields the kept documents.
 
         Raises:
             InvalidArgumentError: There are several tasks.

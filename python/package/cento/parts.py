@@ -37,7 +37,7 @@ PAIRS = (
 
 
 def directory_of(index: _Path) -> Path:
-    """Where the parts of an index are while it is being built: beside it."""
+    """The directory for the parts of an index that is being built: beside it."""
     return Path(f"{os.fspath(index)}.parts")
 
 
@@ -128,7 +128,7 @@ def search_batches(
 
 
 def pairs_of_part(index: _Path, part: tuple[int, int], **options: Any) -> Any:
-    """The pairs that a part of the documents brings up: all parts together are all pairs.
+    """Returns the pairs that a part of the documents finds: all parts together find all pairs.
 
     Args:
         index: The directory of the index, to which nobody writes meanwhile.
@@ -154,7 +154,7 @@ def _plain(table: Any) -> Any:
 
 
 def duplicates(index: _Path, *, prefer: str = "oldest", **thresholds: Any) -> list[dict[str, Any]]:
-    """The documents of an index that say what another says.
+    """Returns the documents of an index that duplicate another one.
 
     Documents are taken in order of preference, and each that is still free gathers those that
     resemble it: so of a cluster one stays, and every other resembles it.
@@ -198,6 +198,6 @@ def dropped(
 
 
 def remove_parts(index: _Path) -> None:
-    """Removes what a build that failed has left."""
+    """Removes the parts of a failed build."""
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(directory_of(index))

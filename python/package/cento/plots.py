@@ -38,7 +38,7 @@ def s_curve_points(
     steps: int = 20,
     seed: int = 17,
 ) -> list[tuple[float, float]]:
-    """How often a scheme takes two texts for similar, by how similar they are.
+    """Returns how often a scheme takes two texts for similar, by their similarity.
 
     Texts are made up, changed word by word, signed and compared; the same arguments give the same
     points. No index is searched: an index finds every pair whose fingerprints are over the
@@ -102,7 +102,7 @@ def s_curve(
 
 
 def similarity_counts(found: Iterable[Pair | Hit], bins: int = 20) -> list[int]:
-    """How many pairs or hits have a resemblance in each of so many equal parts of 0 to 1.
+    """Counts the pairs or hits with a resemblance in each of several equal parts of 0 to 1.
 
     The last part has those of resemblance 1.
     """
@@ -127,7 +127,7 @@ def similarities(found: Iterable[Pair | Hit], *, bins: int = 20, ax: Any = None)
 def latency_percentiles(
     answers: Iterable[Answer], percents: Sequence[float] = (50, 90, 99, 100)
 ) -> dict[float, float]:
-    """The seconds within which so many per cent of the searches were answered (nearest rank).
+    """Returns the seconds within which these shares of searches were answered (nearest rank).
 
     Raises:
         InvalidArgumentError: There is no answer, or a number is no percentage.
@@ -142,7 +142,7 @@ def latency_percentiles(
 
 
 def latency(answers: Iterable[Answer], *, ax: Any = None) -> Any:
-    """Draws how long searches took, such as those of :meth:`cento.Index.search_many`."""
+    """Draws the times of searches, such as those of :meth:`cento.Index.search_many`."""
     answers = list(answers)
     marks = latency_percentiles(answers, (50, 99))
     ax = _axes(ax)

@@ -95,7 +95,7 @@ def dedup(
     parts: int | None = None,
     **settings: Any,
 ) -> Any:
-    """The rows of a data set without those whose text another row has, more or less.
+    """Returns the rows of a data set without duplicates.
 
     Builds an index, finds its clusters, and leaves out all but one document of each:
     what :meth:`cento.Index.clusters` finds on one machine.
@@ -132,7 +132,7 @@ def dedup(
 
 
 def pairs(index: _Path, *, parts: int | None = None, **options: Any) -> Any:
-    """The pairs of an index as a data set, which the workers find.
+    """Finds the pairs of an index with the workers, as a data set.
 
     Args:
         index: The directory of the index, to which nobody writes meanwhile.

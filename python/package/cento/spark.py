@@ -94,7 +94,7 @@ def dedup(
     parts: int | None = None,
     **settings: Any,
 ) -> Any:
-    """The rows of a data frame without those whose text another row has, more or less.
+    """Returns the rows of a data frame without duplicates.
 
     Builds an index, finds its clusters, and leaves out all but one document of each:
     what :meth:`cento.Index.clusters` finds on one machine.
@@ -123,7 +123,7 @@ def dedup(
 
 
 def pairs(session: Any, index: _Path, *, parts: int | None = None, **options: Any) -> Any:
-    """The pairs of an index as a data frame, which the executors find.
+    """Finds the pairs of an index with the executors, as a data frame.
 
     Args:
         session: The Spark session.
