@@ -277,7 +277,7 @@ pub fn summary(report: &AddReport) -> String {
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     use indicatif::TermLike;
 
