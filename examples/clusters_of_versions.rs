@@ -4,8 +4,7 @@
 
 use std::path::Path;
 
-use cento::Stop;
-use cento::join::cluster::{Cluster, ClusterOptions, cluster};
+use cento::join::cluster::{self, Cluster, ClusterOptions};
 use cento::{Config, Document, Index, Result, Searcher, WriterOptions};
 
 /// A licence, two copies with another name in them, and a text of its own.
@@ -36,7 +35,7 @@ pub fn clusters(dir: &Path) -> Result<Vec<Cluster>> {
     }
     writer.finish()?;
     let searcher = Searcher::new(index.snapshot()?);
-    cluster(&searcher, &ClusterOptions::default(), Stop::NEVER, &mut |_, _| {})
+    cluster::clusters(&searcher, &ClusterOptions::default()).collect()
 }
 
 /// Prints the clusters.

@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use cento::Stop;
 use cento::join::Thresholds;
 use cento::join::pairs::{PairOptions, pairs};
 use cento::{Config, Document, Index, Result, Searcher, WriterOptions};
@@ -34,19 +33,13 @@ pub fn near_duplicates(dir: &Path) -> Result<Vec<(String, String, f64)>> {
     }
     writer.finish()?;
     let searcher = Searcher::new(index.snapshot()?);
-    let options = PairOptions {
-        thresholds: Thresholds::default().min_resemblance(0.5),
-        ..PairOptions::default()
-    };
-    let mut found = Vec::new();
+    let options = PairOptions::default().thresholds(Thresholds::default().min_resemblance(0.5));
     let snapshot = searcher.snapshot();
-    pairs(&searcher, None, &options, 0, Stop::NEVER, &mut |_, pairs| {
-        for pair in pairs {
-            let pair = pair.report(snapshot, snapshot)?;
-            found.push((pair.a, pair.b, pair.similarity.resemblance));
-        }
-        Ok(())
-    })?;
+    let mut found = Vec::new();
+    for pair in pairs(&searcher, &options) {
+        let pair = pair?.report(snapshot, snapshot)?;
+        found.push((pair.a, pair.b, pair.similarity.resemblance));
+    }
     Ok(found)
 }
 

@@ -30,11 +30,7 @@
 //! assert_eq!(passages[0].query, (0, oath.len() as u32));
 //!
 //! // Join: which documents are alike?
-//! let mut found = Vec::new();
-//! pairs(&searcher, None, &PairOptions::default(), 0, Stop::NEVER, &mut |_, pairs| {
-//!     found.extend(pairs);
-//!     Ok(())
-//! })?;
+//! let found = pairs(&searcher, &PairOptions::default()).collect::<cento::Result<Vec<_>>>()?;
 //! assert_eq!(found.len(), 1);
 //! assert_eq!(found[0].similarity.containment_of_a, 1.0);
 //!
@@ -99,14 +95,17 @@ pub fn available_threads() -> usize {
 
 pub use budget::ByteBudget;
 pub use compare::measure::Measure;
-pub use compare::{Comparison, Origin, PairPassage, Passage, Passages, Unit, compare, compare_by};
+pub use compare::{
+    CompareOptions, Comparison, Origin, PairPassage, Passage, Passages, Unit, compare, compare_by,
+};
 pub use error::{Corruption, Error, Result};
 pub use estimate::Estimator;
 pub use hash::Digest;
 pub use index::{
-    AddIndexesOptions, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config, DfBucket,
-    DfDistribution, DocAddress, Document, Index, MaxDf, OnConflict, Outcome, RepeatedPassage,
-    SignedDocument, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
+    AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,
+    DfBucket, DfDistribution, DocAddress, Document, Index, MaxDf, OnConflict, Outcome,
+    RepeatedPassage, SignedDocument, Snapshot, Stats, StoredDocument, Training, Writer,
+    WriterOptions,
 };
 pub use overlap::{Category, Overlap};
 pub use reason::{ConflictKind, Reason, Refusal};
@@ -114,6 +113,8 @@ pub use search::{
     Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Rank,
     SearchOptions, Searcher, SimilarTo, Stopped, Subject, Thresholds, Verified,
 };
+/// The type of [`Document::meta`].
+pub use serde_json::Map;
 pub use similarity::{HitSimilarity, Similarity};
 pub use stop::Stop;
 /// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].

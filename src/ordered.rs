@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{JoinHandle, Scope};
 
-use crossbeam::channel::bounded;
+use crossbeam::channel::{Receiver, Sender, bounded};
 
 use crate::error::{Error, Result};
 use crate::stop::Stop;
@@ -41,26 +43,114 @@ pub fn in_order_within<T: Send>(
     work: &(dyn Fn(u64) -> Result<T> + Sync),
     sink: &mut dyn FnMut(u64, T) -> Result<()>,
 ) -> Result<()> {
+    let (mut turns, workers) = channels(threads, waiting);
+    turns.begin(&numbers);
+    std::thread::scope(|scope| {
+        workers.spawn(scope, numbers, work);
+        let mut take = || -> Result<()> {
+            while let Some(result) = turns.next(stop) {
+                let (number, result) = result?;
+                sink(number, result)?;
+            }
+            Ok(())
+        };
+        let taken = catch_unwind(AssertUnwindSafe(&mut take));
+        // Threads that wait for a permit, or to hand over a result, end.
+        drop(turns);
+        taken.unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+/// A result, or the panic of the work, with its number.
+type Done<T> = (u64, std::thread::Result<Result<T>>);
+
+/// Makes both ends of the work of `threads` threads on a list.
+fn channels<T: Send>(threads: usize, waiting: usize) -> (Turns<T>, Workers<T>) {
     let (threads, waiting) = (threads.max(1), waiting.max(1));
-    let next = AtomicU64::new(numbers.start);
-    // A permit is taken before a number is, and given back when its result has been taken: so the
-    // number whose turn it is is always being worked on.
+    // A permit is taken before a number is, and given back when the next result is asked for: so
+    // the number whose turn it is is always being worked on.
     let (permit_tx, permit_rx) = bounded::<()>(waiting);
     for _ in 0..waiting {
         let _ = permit_tx.send(());
     }
     let (done_tx, done_rx) = bounded(waiting);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (permit_rx, done_tx) = (permit_rx.clone(), done_tx.clone());
-            let (next, end) = (&next, numbers.end);
+    let turns =
+        Turns { permit_tx, done_rx, waiting: BTreeMap::new(), turn: 0, end: 0, owes_permit: false };
+    (turns, Workers { threads, permit_rx, done_tx })
+}
+
+/// The end of a list whose results come out in order.
+struct Turns<T> {
+    permit_tx: Sender<()>,
+    done_rx: Receiver<Done<T>>,
+    /// Results that came before their turn.
+    waiting: BTreeMap<u64, std::thread::Result<Result<T>>>,
+    turn: u64,
+    end: u64,
+    /// Whether the last result still has its permit.
+    owes_permit: bool,
+}
+
+impl<T> Turns<T> {
+    fn begin(&mut self, numbers: &Range<u64>) {
+        (self.turn, self.end) = (numbers.start, numbers.end);
+    }
+
+    /// Returns the next result with its number; `None` after the last. Resumes a panic of the work.
+    fn next(&mut self, stop: &Stop) -> Option<Result<(u64, T)>> {
+        if std::mem::take(&mut self.owes_permit) {
+            let _ = self.permit_tx.send(());
+        }
+        if self.turn >= self.end {
+            return None;
+        }
+        loop {
+            if let Some(result) = self.waiting.remove(&self.turn) {
+                if stop.is_set() {
+                    return Some(Err(Error::Cancelled));
+                }
+                let number = self.turn;
+                (self.turn, self.owes_permit) = (number + 1, true);
+                let result = result.unwrap_or_else(|panic| resume_unwind(panic));
+                return Some(result.map(|result| (number, result)));
+            }
+            let Ok((number, result)) = self.done_rx.recv() else {
+                let place = format!("number {} of {}", self.turn, self.end);
+                return Some(Err(Error::internal(place, "a thread ended before its work")));
+            };
+            self.waiting.insert(number, result);
+        }
+    }
+}
+
+/// The end of a list that is worked through.
+pub struct Workers<T> {
+    threads: usize,
+    permit_rx: Receiver<()>,
+    done_tx: Sender<Done<T>>,
+}
+
+impl<T: Send> Workers<T> {
+    /// Starts the threads, which end with the list, or when nobody takes results any more.
+    fn spawn<'scope, 'env>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        numbers: Range<u64>,
+        work: &'env (dyn Fn(u64) -> Result<T> + Sync),
+    ) where
+        T: 'env,
+    {
+        let next = Arc::new(AtomicU64::new(numbers.start));
+        for _ in 0..self.threads {
+            let (permit_rx, done_tx) = (self.permit_rx.clone(), self.done_tx.clone());
+            let (next, end) = (next.clone(), numbers.end);
             scope.spawn(move || {
                 while permit_rx.recv().is_ok() {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     if number >= end {
                         return;
                     }
-                    // A panic must reach the caller, which would wait for this number forever.
+                    // A panic must reach the taker, which would wait for this number forever.
                     let result = catch_unwind(AssertUnwindSafe(|| work(number)));
                     if done_tx.send((number, result)).is_err() {
                         return;
@@ -68,32 +158,100 @@ pub fn in_order_within<T: Send>(
                 }
             });
         }
-        drop((done_tx, permit_rx));
-        let mut waiting: BTreeMap<u64, std::thread::Result<Result<T>>> = BTreeMap::new();
-        let mut turn = numbers.start;
-        let take = || -> Result<()> {
-            while turn < numbers.end {
-                let Ok((number, result)) = done_rx.recv() else {
-                    let place = format!("number {turn} of {}", numbers.end);
-                    return Err(Error::internal(place, "a thread ended before its work"));
-                };
-                waiting.insert(number, result);
-                while let Some(result) = waiting.remove(&turn) {
-                    if stop.is_set() {
-                        return Err(Error::Cancelled);
-                    }
-                    sink(turn, result.unwrap_or_else(|panic| resume_unwind(panic))?)?;
-                    turn += 1;
-                    let _ = permit_tx.send(());
-                }
+    }
+}
+
+/// An iterator over the results of work on a list, in its order: [`in_order`] without a sink.
+///
+/// A thread owns the work and what it borrows from. Dropping the iterator ends the threads, and
+/// waits for them: that takes as long as the work takes to check its [`Stop`].
+pub struct Ordered<T> {
+    turns: Option<Turns<T>>,
+    /// The numbers, once the owner knows them, or the reason why there are none.
+    begun: Receiver<Result<Range<u64>>>,
+    has_begun: bool,
+    stop: Stop,
+    owner: Option<JoinHandle<()>>,
+}
+
+/// Begins the work of [`Ordered`] with these numbers.
+pub type Begin<'a, T> = &'a mut dyn FnMut(Range<u64>, &(dyn Fn(u64) -> Result<T> + Sync));
+
+impl<T: Send + 'static> Ordered<T> {
+    /// Starts `own` on a thread, with the handle that ends its work: when the iterator is dropped,
+    /// or `stop` is set. It prepares the work and begins it, once.
+    pub fn start(
+        threads: usize,
+        stop: &Stop,
+        own: impl FnOnce(&Stop, Begin<'_, T>) -> Result<()> + Send + 'static,
+    ) -> Ordered<T> {
+        let (turns, workers) = channels(threads, threads.max(1) * WAITING_PER_THREAD);
+        let (begin_tx, begun) = bounded(1);
+        let given = stop.clone();
+        let stop = Stop::when(move || given.is_set());
+        let own_stop = stop.clone();
+        let owner = std::thread::spawn(move || {
+            let mut workers = Some(workers);
+            let mut begin = |numbers: Range<u64>, work: &(dyn Fn(u64) -> Result<T> + Sync)| {
+                let Some(workers) = workers.take() else { return };
+                let _ = begin_tx.send(Ok(numbers.clone()));
+                std::thread::scope(|scope| workers.spawn(scope, numbers, work));
+            };
+            if let Err(error) = own(&own_stop, &mut begin) {
+                let _ = begin_tx.send(Err(error));
             }
-            Ok(())
-        };
-        let taken = catch_unwind(AssertUnwindSafe(take));
-        // Threads that wait for a permit, or to hand over a result, end.
-        drop((permit_tx, done_rx));
-        taken.unwrap_or_else(|panic| resume_unwind(panic))
-    })
+        });
+        Ordered { turns: Some(turns), begun, has_begun: false, stop, owner: Some(owner) }
+    }
+
+    /// Ends the threads, and waits for them.
+    fn end(&mut self) -> std::thread::Result<()> {
+        self.stop.set();
+        self.turns = None;
+        self.owner.take().map_or(Ok(()), JoinHandle::join)
+    }
+
+    fn result(&mut self) -> Option<Result<(u64, T)>> {
+        let turns = self.turns.as_mut()?;
+        if !self.has_begun {
+            match self.begun.recv() {
+                Ok(Ok(numbers)) => turns.begin(&numbers),
+                Ok(Err(error)) => return Some(Err(error)),
+                Err(_) => match self.end() {
+                    Ok(()) => return Some(Err(Error::internal("a list", "its work never began"))),
+                    Err(panic) => resume_unwind(panic),
+                },
+            }
+            self.has_begun = true;
+        }
+        turns.next(&self.stop)
+    }
+}
+
+impl<T: Send + 'static> Iterator for Ordered<T> {
+    type Item = Result<(u64, T)>;
+
+    /// Returns the next result with its number. There is none after an error.
+    fn next(&mut self) -> Option<Result<(u64, T)>> {
+        let result = self.result();
+        if !matches!(result, Some(Ok(_)))
+            && let Err(panic) = self.end()
+        {
+            resume_unwind(panic);
+        }
+        result
+    }
+}
+
+impl<T> Drop for Ordered<T> {
+    fn drop(&mut self) {
+        self.stop.set();
+        self.turns = None;
+        if let Some(owner) = self.owner.take() {
+            // A panic has reached the taker, or nobody waits for the result.
+            let _ = owner.join();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -159,5 +317,92 @@ mod tests {
         assert!(matches!(stopped, Err(Error::Cancelled)));
         let refused = in_order(2, 0..1000, Stop::NEVER, &|_| Ok(()), &mut |_, ()| Err(failure()));
         assert!(refused.is_err());
+    }
+
+    /// The iterator over this work, which needs nothing that must be prepared.
+    fn ordered<T: Send + 'static>(
+        threads: usize,
+        numbers: Range<u64>,
+        stop: &Stop,
+        work: impl Fn(u64) -> Result<T> + Send + Sync + 'static,
+    ) -> Ordered<T> {
+        Ordered::start(threads, stop, move |_, begin| {
+            begin(numbers, &work);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn an_iterator_gives_what_a_sink_gets() {
+        // Some take longer than others, and one fails.
+        let work = |number: u64| match number % 97 {
+            96 => Err(Error::arguments(format!("{number}"))),
+            rest => Ok((0..rest * 1000).fold(number, |sum, i| sum ^ crate::hash::mix64(i))),
+        };
+        for (threads, numbers) in [(1, 0..90), (3, 5..90), (2, 0..300), (4, 7..7), (2, 95..1000)] {
+            let mut expected = Vec::new();
+            let ended = in_order(threads, numbers.clone(), Stop::NEVER, &work, &mut |n, result| {
+                expected.push((n, result));
+                Ok(())
+            });
+            let (mut found, mut error) = (Vec::new(), None);
+            let mut iterator = ordered(threads, numbers, Stop::NEVER, work);
+            for result in iterator.by_ref() {
+                match result {
+                    Ok(result) => found.push(result),
+                    Err(failure) => error = Some(failure.to_string()),
+                }
+            }
+            assert_eq!((found, error), (expected, ended.err().map(|error| error.to_string())));
+            assert!(iterator.next().is_none());
+        }
+    }
+
+    #[test]
+    fn dropping_an_iterator_ends_its_work_and_waits_for_it() {
+        for taken in [0, 1, 7] {
+            let alive = Arc::new(());
+            let held = alive.clone();
+            let mut iterator = Ordered::start(2, Stop::NEVER, move |stop, begin| {
+                let held = held;
+                // Work on a number that never ends by itself.
+                begin(0..u64::MAX, &|number| {
+                    while number >= 7 {
+                        stop.check()?;
+                        std::thread::yield_now();
+                    }
+                    Ok(Arc::strong_count(&held))
+                });
+                Ok(())
+            });
+            assert_eq!(iterator.by_ref().take(taken).filter(Result::is_ok).count(), taken);
+            drop(iterator);
+            // The owner is gone, with all that it held.
+            assert_eq!(Arc::strong_count(&alive), 1);
+        }
+    }
+
+    #[test]
+    fn an_iterator_ends_when_it_is_told_to_and_a_panic_reaches_the_taker() {
+        let stop = Stop::new();
+        let mut iterator = ordered(2, 0..u64::MAX, &stop, Ok);
+        assert!(matches!(iterator.next(), Some(Ok((0, 0)))));
+        stop.set();
+        assert!(matches!(iterator.next(), Some(Err(Error::Cancelled))));
+        assert!(iterator.next().is_none());
+        let mut iterator = ordered(3, 0..100, Stop::NEVER, |number| {
+            assert_ne!(number, 7, "seven");
+            Ok(number)
+        });
+        assert_eq!(iterator.by_ref().take(7).count(), 7);
+        assert!(catch_unwind(AssertUnwindSafe(|| iterator.next())).is_err());
+        let failing = |panics: bool| {
+            Ordered::<u64>::start(1, Stop::NEVER, move |_, _| {
+                assert!(!panics, "while it was prepared");
+                Err(Error::arguments("unprepared"))
+            })
+        };
+        assert_eq!(failing(false).next().unwrap().unwrap_err().to_string(), "unprepared");
+        assert!(catch_unwind(|| failing(true).next()).is_err());
     }
 }

@@ -3,37 +3,38 @@
 use cento::compare::measure;
 use cento::spec::Family;
 use cento::text::analyzer;
-use cento::{Config, Measure, scheme};
+use cento::{CompareOptions, Config, scheme};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::convert::{text_of, to_json};
 use crate::error::Failure;
 use crate::offsets::convert_pairs;
+use crate::query::Options;
 use crate::search::ForeignSignature;
 use crate::{index, run};
 
 /// Compares two texts; returns JSON with offsets in the requested unit, and as the library gives
 /// it.
 #[pyfunction]
-#[pyo3(signature = (a, b, scheme, analyzer, measures, min_passage, as_bytes))]
-#[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
+#[pyo3(signature = (a, b, scheme, analyzer, as_bytes, options))]
 pub fn compare(
     py: Python<'_>,
     a: &Bound<'_, PyAny>,
     b: &Bound<'_, PyAny>,
     scheme: &str,
     analyzer: &str,
-    measures: Vec<String>,
-    min_passage: u32,
     as_bytes: bool,
+    options: &Bound<'_, PyDict>,
 ) -> PyResult<(String, String)> {
     let (a, b) = (text_of(a, "a", "text")?, text_of(b, "b", "text")?);
+    let options: CompareOptions = Options(options).read(&[])?;
+    options.check().map_err(Failure)?;
     let (comparison, shown) = run::long(py, |stop| {
         let Config { scheme, analyzer, .. } = Config::new(scheme, analyzer, false)?;
-        let measures = Measure::parse_all(&measures, None, &analyzer)?;
+        let measures = options.parsed_measures(None, &analyzer)?;
         let found = cento::compare_by(&scheme, &analyzer, a, b, &measures, stop)?;
-        let found = found.with_passages_of_at_least(min_passage);
+        let found = found.with_passages_of_at_least(options.min_passage.unwrap_or(0));
         let mut shown = found.clone();
         if !as_bytes {
             convert_pairs(&mut shown.passages, a, b);

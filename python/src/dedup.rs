@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use cento::index::Config;
-use cento::join::dedup::{DedupOptions, Event, Progress, Record, Verdict};
+use cento::join::dedup::{Decision, DedupOptions, Event, Record, Verdict};
 use cento::{Error, Index, Searcher};
 use crossbeam::channel::{Receiver, unbounded};
 use pyo3::prelude::*;
@@ -46,25 +46,17 @@ pub struct Decided {
 type DecisionRow = (String, String, Option<String>);
 
 impl Decided {
-    fn new(id: &str, text: &str, verdict: &Verdict, as_bytes: bool) -> Decided {
-        let mut decided =
-            Decided { id: id.into(), verdict: Ok(verdict.clone()), shown: None, text: None };
-        let (Verdict::Kept { cut, .. } | Verdict::Passages { cut }) = verdict else {
-            return decided;
-        };
-        if cut.is_empty() {
+    fn new(decision: &Decision, as_bytes: bool) -> Decided {
+        let Decision { document, verdict, .. } = decision;
+        let id = document.id.clone();
+        let mut decided = Decided { id, verdict: Ok(verdict.clone()), shown: None, text: None };
+        if verdict.cut().is_empty() {
             return decided;
         }
-        let (mut kept, mut at) = (String::new(), 0);
-        for cut in cut {
-            kept += &text[at..cut.bytes.0 as usize];
-            at = cut.bytes.1 as usize;
-        }
-        kept += &text[at..];
-        decided.text = Some(kept);
+        decided.text = Some(decision.kept_text());
         if !as_bytes {
             let mut shown = verdict.clone();
-            let mut code_points = CodePoints::new(text);
+            let mut code_points = CodePoints::new(&document.text);
             if let Verdict::Kept { cut, .. } | Verdict::Passages { cut } = &mut shown {
                 cut.iter_mut().for_each(|cut| cut.bytes = code_points.range(cut.bytes));
             }
@@ -149,43 +141,20 @@ struct FailedLine<'a> {
     reason: &'a str,
 }
 
-/// The default memory for documents that are not committed yet.
-const MEMORY_BYTES: usize = 512 << 20;
+/// Keywords of a run that do not say what a duplicate is.
+const OTHERS: [&str; 7] =
+    ["against", "scheme", "analyzer", "store_text", "memory", "threads", "on_error"];
 
-/// Shorter runs of tokens are common to texts that have nothing to do with each other.
-const PASSAGE_MIN: u32 = 5;
-
-/// Makes the options that define a duplicate from the arguments of a call; refuses contradictions.
-fn dedup_options(
-    options: &Options<'_, '_>,
-    store_text: Option<bool>,
-    temporary: bool,
-) -> PyResult<DedupOptions> {
-    let near = options.share("min_resemblance")?;
-    let contained = options.share("min_containment")?;
-    let is_exact = options.value("exact")?.unwrap_or(false);
-    let passage: Option<u32> = options.value("cut_passages")?;
-    let what = if is_exact && near.or(contained).is_some() {
-        "`exact` drops only documents with the same text; give it without `min_resemblance` \
-         and `min_containment`"
-    } else if passage.is_some_and(|tokens| tokens < PASSAGE_MIN) {
-        "`cut_passages` is a number of tokens, 5 or more"
-    } else if passage.is_some() && store_text == Some(false) {
-        "`cut_passages` looks for passages in stored texts; give it without `store_text=False`"
-    } else {
-        return Ok(DedupOptions {
-            min_resemblance: (!is_exact).then_some(near.unwrap_or(0.8)),
-            min_containment: contained,
-            cut_passages: passage.map(|tokens| tokens as usize),
-            boilerplate: None,
-            threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
-            memory_bytes: options.value("memory")?.unwrap_or(MEMORY_BYTES),
-            resumable: false,
-            temporary,
-            strict: !options.skips()?,
-        });
-    };
-    Err(refused(what).into())
+/// Reads the options that define a duplicate from the arguments of a call; refuses contradictions.
+fn dedup_options(options: &Options<'_, '_>, store_text: Option<bool>) -> PyResult<DedupOptions> {
+    let read: DedupOptions = options.read(&OTHERS)?;
+    read.check().map_err(Failure)?;
+    if read.cut_passages.is_some() && store_text == Some(false) {
+        let what = "`cut_passages` looks for passages in stored texts; give it without \
+                    `store_text=False`";
+        return Err(refused(what).into());
+    }
+    Ok(read)
 }
 
 #[pymethods]
@@ -219,7 +188,10 @@ impl Dedup {
         let (scheme, analyzer): (Option<String>, Option<String>) =
             (options.value("scheme")?, options.value("analyzer")?);
         let store_text: Option<bool> = options.value("store_text")?;
-        let dedup = dedup_options(&options, store_text, index.is_none())?;
+        let dedup = dedup_options(&options, store_text)?;
+        let threads = options.value("threads")?.unwrap_or_else(cento::available_threads);
+        let memory: Option<usize> = options.value("memory")?;
+        let is_temporary = index.is_none();
         let (index, against, temporary) = run::short(py, || {
             let open = |path| Ok(Searcher::new(Index::open(path)?.snapshot()?));
             let against = against.into_iter().map(open).collect::<cento::Result<Vec<_>>>()?;
@@ -255,50 +227,40 @@ impl Dedup {
         })?;
         let (sender, verdicts) = unbounded();
         let own = index.clone();
-        let pipeline = Pipeline::start(&index, dedup.threads, None, skips, move |results| {
+        let pipeline = Pipeline::start(&index, threads, None, skips, move |results| {
             // Removed at the end of the run.
             let _temporary = temporary;
             // Refusals whose turn has not come.
             let refused = RefCell::new(VecDeque::new());
-            let mut sink = |event: Event<'_>| {
-                let decided = match event {
-                    Event::Decided(decision) => {
-                        let document = decision.document;
-                        let (id, text) = (&document.id, &document.text);
-                        Some(Decided::new(id, text, decision.verdict, as_bytes))
-                    }
+            let records = results.map(|made| match made? {
+                SignOutcome::Signed(signed) | SignOutcome::Numbered(_, signed) => {
+                    Ok(Record::Document(signed))
+                }
+                SignOutcome::Refused(refusal) => {
+                    let place = format!("item {}", refusal.number);
+                    let error = Error::input(place, refusal.reason.clone());
+                    refused.borrow_mut().push_back(refusal);
+                    Ok(Record::Failed(error))
+                }
+                SignOutcome::Known(_) => Err(Error::internal("dedup", "a document was not signed")),
+            });
+            let run = cento::join::dedup::Dedup::new(&own, &dedup, records).against(&against);
+            let run = run.threads(threads).temporary(is_temporary).strict(!skips);
+            let run = match memory {
+                Some(bytes) => run.memory_bytes(bytes),
+                None => run,
+            };
+            for event in run {
+                let decided = match event? {
+                    Event::Decided(decision) => Some(Decided::new(&decision, as_bytes)),
                     Event::Failed(_) => refused.borrow_mut().pop_front().map(Decided::refused),
                     _ => None,
                 };
                 if let Some(decided) = decided {
                     let _ = sender.send(decided);
                 }
-                Ok(())
-            };
-            let mut run = cento::join::dedup::Dedup::new(
-                &own,
-                &against,
-                &dedup,
-                Progress::default(),
-                &mut sink,
-            )?;
-            for made in results {
-                match made? {
-                    SignOutcome::Signed(signed) | SignOutcome::Numbered(_, signed) => {
-                        run.push(Record::Document(signed))?;
-                    }
-                    SignOutcome::Refused(refusal) => {
-                        let place = format!("item {}", refusal.number);
-                        let error = Error::input(place, refusal.reason.clone());
-                        refused.borrow_mut().push_back(refusal);
-                        run.push(Record::Failed(error))?;
-                    }
-                    SignOutcome::Known(_) => {
-                        return Err(Error::internal("dedup", "a document was not signed"));
-                    }
-                }
             }
-            run.finish()
+            Ok(())
         });
         let run = Run {
             input,

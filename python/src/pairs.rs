@@ -1,14 +1,9 @@
 //! Pairs and clusters of the documents of an index.
 
-use std::collections::VecDeque;
 use std::ffi::CString;
 
-use cento::join::Thresholds;
-use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
-use cento::join::pairs::{
-    JoinSummary, Pair, PairOptions, PairReport, best_pairs, document_count, pairs,
-};
-use cento::join::series::Scope;
+use cento::join::cluster::{self, ClusterOptions};
+use cento::join::pairs::{JoinSummary, PairOptions, PairReport, document_count, pairs};
 use cento::{Error, PairPassage, Searcher};
 use crossbeam::channel::{Receiver, bounded};
 use pyo3::exceptions::PyUserWarning;
@@ -18,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::arrow::Table;
 use crate::convert::to_json;
-use crate::error::{Failure, refused, refused_argument};
-use crate::index::{Index, max_df_of};
+use crate::error::{Failure, refused};
+use crate::index::Index;
 use crate::offsets::{convert_pairs, stored};
 use crate::query::Options;
 use crate::run;
@@ -29,15 +24,13 @@ use cento::Stop;
 #[pyclass(frozen, module = "cento._native")]
 pub struct Pairs {
     stop: Stop,
-    found: Receiver<cento::Result<Vec<PairReport>>>,
-    /// Found and not yet read.
-    waiting: Mutex<VecDeque<PairReport>>,
+    found: Receiver<cento::Result<PairReport>>,
     /// The warning at the end of the pairs.
     warning: Arc<Mutex<Option<String>>>,
 }
 
-/// The maximum number of documents whose pairs wait to be read.
-const WAITING: usize = 64;
+/// The maximum number of pairs that wait to be read.
+const WAITING: usize = 256;
 
 /// Starts to look for the pairs of an index, or of it and another.
 pub fn start(
@@ -48,16 +41,9 @@ pub fn start(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Pairs> {
     let options = Options(options);
-    let (within, across) = (options.value("within")?, options.value("across")?);
-    let rank = options.pair_rank()?;
-    let limit = options.value("limit")?;
-    if rank.is_none() && limit.is_some() {
-        return Err(refused_argument(
-            "rank",
-            "the best pairs are by a rank; give `rank` with `limit`",
-        )
-        .into());
-    }
+    let pair_options: PairOptions = options.read(&["part", "threads"])?;
+    pair_options.check().map_err(Failure)?;
+    let threads = options.value("threads")?.unwrap_or_else(cento::available_threads);
     let part: Option<(u64, u64)> = options.value("part")?;
     if let Some((number, of)) = part {
         if number >= of {
@@ -66,7 +52,7 @@ pub fn start(
             );
             return Err(refused(what).into());
         }
-        if rank.is_some() {
+        if pair_options.rank.is_some() || pair_options.limit.is_some() {
             return Err(refused(
                 "the best pairs of a part are not those of all; give `part` or \
                                 `rank`",
@@ -74,27 +60,6 @@ pub fn start(
             .into());
         }
     }
-    let (min_margin, min_passage) = (options.value("min_margin")?, options.value("min_passage")?);
-    let options = PairOptions {
-        // A default holds only where the caller has set no threshold of any kind.
-        thresholds: match (min_margin, min_passage) {
-            (None, None) => options.thresholds(Thresholds::of_pairs())?,
-            _ => options.thresholds(Thresholds::default())?,
-        },
-        scope: match (within, across) {
-            (None, None) => Scope::Everywhere,
-            (Some(field), None) => Scope::Within(field),
-            (None, Some(field)) => Scope::Across(field),
-            (Some(_), Some(_)) => return Err(refused("give `within` or `across`, not both").into()),
-        },
-        max_df: max_df_of(options.get("max_df")?.as_ref())?,
-        weighted: options.value("weighted")?.unwrap_or(false),
-        margins: false,
-        min_margin,
-        passages: options.value("passages")?.unwrap_or(false),
-        min_passage,
-        threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
-    };
     let (a, b) =
         run::short(py, || Ok((index.searcher()?, against.map(Index::searcher).transpose()?)))?;
     let stop = Stop::new();
@@ -105,58 +70,41 @@ pub fn start(
     std::thread::spawn(move || {
         let other = b.as_ref().unwrap_or(&a);
         let ended = Error::catch("looking for pairs", || {
-            let give = |pairs: Vec<Pair>| {
-                let report = |pair: Pair| {
-                    let mut pair = pair.report(a.snapshot(), other.snapshot())?;
-                    if let Some(passages) = pair.passages.as_mut().filter(|_| !as_bytes) {
-                        in_code_points(passages, (&a, &pair.a), (other, &pair.b))?;
-                    }
-                    Ok(pair)
-                };
-                let pairs = pairs.into_iter().map(report).collect::<cento::Result<Vec<_>>>()?;
-                // There is no reader any more.
-                if !pairs.is_empty() && sender.send(Ok(pairs)).is_err() {
-                    return Err(Error::Cancelled);
+            let (number, of) = part.unwrap_or((0, 1));
+            let all = u128::from(document_count(&a));
+            let place = |number: u64| (all * u128::from(number) / u128::from(of)) as u64;
+            let found = pairs(&a, &pair_options).threads(threads).stop(&flag);
+            let mut found = b.iter().fold(found, cento::join::pairs::Pairs::against)
+                .documents(place(number)..place(number + 1));
+            for pair in found.by_ref() {
+                let mut pair = pair?.report(a.snapshot(), other.snapshot())?;
+                if let Some(passages) = pair.passages.as_mut().filter(|_| !as_bytes) {
+                    in_code_points(passages, (&a, &pair.a), (other, &pair.b))?;
                 }
-                Ok(())
-            };
-            let Some(rank) = rank else {
-                let (number, of) = part.unwrap_or((0, 1));
-                let all = u128::from(document_count(&a));
-                let place = |number: u64| (all * u128::from(number) / u128::from(of)) as u64;
-                let (first, end) = (place(number), place(number + 1));
-                if first == end {
+                // There is no reader any more.
+                if sender.send(Ok(pair)).is_err() {
                     return Ok(());
                 }
-                let mut is_over = false;
-                let found = pairs(&a, b.as_ref(), &options, first, &flag, &mut |next, pairs| {
-                    give(pairs)?;
-                    is_over = next == end && u128::from(end) < all;
-                    if is_over { Err(Error::Cancelled) } else { Ok(()) }
-                });
-                return match is_over {
-                    true => Ok(()),
-                    false => found.map(|summary| note(&to_warn, summary, &options.scope)),
-                };
-            };
-            let best = (rank, limit.unwrap_or(usize::MAX));
-            let best = best_pairs(&a, b.as_ref(), &options, best, &flag, &mut |_| {})?;
-            note(&to_warn, best.summary, &options.scope);
-            give(best.pairs)
+            }
+            // Of several parts only one says it.
+            if number + 1 == of {
+                note(&to_warn, found.summary(), &pair_options);
+            }
+            Ok(())
         });
         if let Err(error) = ended {
             let _ = sender.send(Err(error));
         }
     });
-    Ok(Pairs { stop, found, waiting: Mutex::default(), warning })
+    Ok(Pairs { stop, found, warning })
 }
 
 /// Notes that documents do not have the field that decides.
-fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, scope: &Scope) {
-    let (field, pairs) = match scope {
-        Scope::Everywhere => return,
-        Scope::Within(field) => (field, "they are in no pair"),
-        Scope::Across(field) => (field, "they are of no series, and in pairs with all others"),
+fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, options: &PairOptions) {
+    let (field, pairs) = match (&options.within, &options.across) {
+        (Some(field), _) => (field, "they are in no pair"),
+        (_, Some(field)) => (field, "they are of no series, and in pairs with all others"),
+        (None, None) => return,
     };
     let without = summary.documents_without_field;
     if without > 0 {
@@ -178,20 +126,11 @@ fn in_code_points(
 
 impl Pairs {
     fn next(&self, py: Python<'_>) -> PyResult<Option<PairReport>> {
-        loop {
-            let pair = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            if pair.is_some() {
-                return Ok(pair);
-            }
-            match run::receive(py, &self.found)? {
-                Some(found) => {
-                    let found = found.map_err(Failure)?;
-                    self.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
-                }
-                None => {
-                    self.warn(py)?;
-                    return Ok(None);
-                }
+        match run::receive(py, &self.found)? {
+            Some(found) => Ok(Some(found.map_err(Failure)?)),
+            None => {
+                self.warn(py)?;
+                Ok(None)
             }
         }
     }
@@ -237,34 +176,12 @@ pub fn clusters(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Vec<String>> {
     let options = Options(options);
-    let linkage: Option<String> = options.value("linkage")?;
-    let prefer: Option<String> = options.value("prefer")?;
-    let min_size: u64 = options.value("min_size")?.unwrap_or(2);
-    let options = ClusterOptions {
-        thresholds: options.thresholds(Thresholds::of_clusters())?,
-        linkage: match linkage.as_deref() {
-            None | Some("star") => Linkage::Star,
-            Some("single") => Linkage::Single,
-            Some(linkage) => {
-                return Err(refused_argument(
-                    "linkage",
-                    format!("`linkage` is {linkage:?}; it is star or single"),
-                )
-                .into());
-            }
-        },
-        prefer: match prefer.as_deref() {
-            None | Some("oldest") => Prefer::Oldest,
-            Some("longest") => Prefer::Longest,
-            Some(field) => match field.strip_prefix('-') {
-                Some(field) => Prefer::Greatest(field.into()),
-                None => Prefer::Least(field.into()),
-            },
-        },
-        max_df: max_df_of(options.get("max_df")?.as_ref())?,
-        threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
-    };
-    let found = run::long(py, |stop| cluster(&index.searcher()?, &options, stop, &mut |_, _| {}))?;
-    let found = found.iter().filter(|cluster| cluster.size >= min_size);
-    found.map(to_json).collect()
+    let asked: ClusterOptions = options.read(&["threads"])?;
+    asked.check().map_err(Failure)?;
+    let threads = options.value("threads")?.unwrap_or_else(cento::available_threads);
+    let found = run::long(py, |stop| {
+        let found = cluster::clusters(&index.searcher()?, &asked).threads(threads).stop(stop);
+        found.collect::<cento::Result<Vec<_>>>()
+    })?;
+    found.iter().map(to_json).collect()
 }

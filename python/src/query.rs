@@ -1,6 +1,5 @@
 //! Queries from keyword arguments.
 
-use cento::join::pairs::PairRank;
 use cento::search::{Query, SearchOptions, Thresholds};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -48,56 +47,22 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
-    /// Returns a share, 0 to 1.
-    pub fn share(&self, name: &'static str) -> PyResult<Option<f64>> {
-        let share: Option<f64> = self.value(name)?;
-        match share {
-            Some(share) if !(0.0..=1.0).contains(&share) => {
-                let what = format!("`{name}` must be a number from 0 to 1, not {share}");
-                Err(refused_argument(name, what).into())
-            }
-            share => Ok(share),
-        }
-    }
-
-    /// Returns the thresholds of a pair; the default if no threshold is given.
-    pub fn thresholds(&self, default: Thresholds) -> PyResult<Thresholds> {
-        let Among { thresholds } = self.read()?;
-        thresholds.check().map_err(Failure)?;
-        Ok(thresholds.or(default))
-    }
-
-    /// Returns the order of pairs, if it is given.
-    pub fn pair_rank(&self) -> PyResult<Option<PairRank>> {
-        let rank: Option<String> = self.value("rank")?;
-        match rank.as_deref() {
-            None => Ok(None),
-            Some("overlap") => Ok(Some(PairRank::Overlap)),
-            Some("weight") => Ok(Some(PairRank::Weight)),
-            Some("passages") => Ok(Some(PairRank::Passages)),
-            Some("margin") => Ok(Some(PairRank::Margin)),
-            Some(rank) => {
-                let what = format!("`rank` is {rank:?}; it is overlap, weight, passages or margin");
-                Err(refused_argument("rank", what).into())
-            }
-        }
-    }
-
     /// Returns a query without its subject: all keywords are its options.
     pub fn query(&self) -> PyResult<Query> {
-        let Asked { thresholds, options } = self.read()?;
+        let Asked { thresholds, options } = self.read(&[])?;
         let mut query = Query::text("");
         (query.thresholds, query.options) = (thresholds, options);
         query.check().map_err(Failure)?;
         Ok(query)
     }
 
-    /// Reads the keywords of these names as the library's own types do, and names one that cannot be read.
-    fn read<T: DeserializeOwned>(&self) -> PyResult<T> {
+    /// Reads the keywords, but for these `others`, as the library's own types do, and names one that
+    /// cannot be read.
+    pub fn read<T: DeserializeOwned>(&self, others: &[&str]) -> PyResult<T> {
         let mut fields = Map::new();
         for (name, value) in self.0 {
             let name: String = name.extract()?;
-            if !value.is_none() {
+            if !value.is_none() && !others.contains(&name.as_str()) {
                 let value = json_of(&name, &value)?;
                 fields.insert(name, value);
             }
@@ -125,13 +90,6 @@ struct Asked {
     thresholds: Thresholds,
     #[serde(flatten)]
     options: SearchOptions,
-}
-
-/// The thresholds among other options.
-#[derive(Deserialize)]
-struct Among {
-    #[serde(flatten)]
-    thresholds: Thresholds,
 }
 
 /// Returns the value of an option as JSON.

@@ -8,6 +8,7 @@ pub mod align;
 mod fingerprints;
 #[doc(hidden)]
 pub mod measure;
+mod options;
 mod pair_passage;
 pub(crate) mod passages;
 mod place;
@@ -25,6 +26,8 @@ use crate::stop::Stop;
 use crate::text::unseen::Unseen;
 use crate::text::{Analyzer, Side, Tokens};
 use measure::Measure;
+pub use options::CompareOptions;
+pub(crate) use options::check_min_passage;
 pub use pair_passage::PairPassage;
 pub use passages::{Origin, Passage, Passages, Unit};
 use runs::RunSet;

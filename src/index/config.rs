@@ -40,7 +40,7 @@ pub const REUSE_SPEC: &str = "winnow(k=2,w=4)";
 const REUSE_ANALYZER: &str = "avtor";
 
 /// The configuration of an index, fixed when it is created.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Config {
     /// Tokens in, signature out.
     pub scheme: Scheme,

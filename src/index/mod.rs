@@ -5,6 +5,7 @@
 //! commits, locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
 mod add_indexes;
+mod add_report;
 mod by_id;
 mod byte_lru;
 #[doc(hidden)]
@@ -55,6 +56,7 @@ use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
 pub use add_indexes::{AddIndexesOptions, AddedIndexes, OnConflict};
+pub use add_report::AddReport;
 pub(crate) use byte_lru::{ByteLru, InMemory, Owner};
 pub use check::CheckReport;
 pub use compact::{Compacting, Compaction};

@@ -14,72 +14,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Thresholds;
 use super::copies;
 use super::numbering::Numbering;
-use super::pairs::{PairOptions, pairs};
+use super::options::PairOptions;
+pub use super::options::{ClusterOptions, Linkage, Prefer};
+use super::pairs::{DocumentPairs, pairs};
 use super::series::field_of;
 use super::verify::{Own, Verifier};
 use super::weights::{WeightedPair, Weights, candidates};
 use crate::error::Result;
-use crate::index::{DocAddress, MaxDf, Snapshot};
-use crate::ordered::in_order;
+use crate::index::{DocAddress, Snapshot};
+use crate::ordered::{Ordered, in_order};
 use crate::search::{Neighbour, Searcher, WeightedOverlap, kept_runs};
 use crate::similarity::Similarity;
 use crate::stop::Stop;
-
-/// The criterion for membership of a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Linkage {
-    /// Each member is similar to the representative.
-    Star,
-    /// Each member is similar to some other member.
-    Single,
-}
-
-/// The choice of the document that represents a cluster.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Prefer {
-    /// The document that was added first.
-    Oldest,
-    /// The document with the most tokens.
-    Longest,
-    /// The document with the least value of this field of `meta`: numbers before texts, and these
-    /// before documents without.
-    Least(String),
-    /// The document with the greatest value of this field of `meta`; documents without the field
-    /// come last again.
-    Greatest(String),
-}
-
-/// The options of clustering.
-#[derive(Debug, Clone)]
-pub struct ClusterOptions {
-    /// The thresholds for two documents to be similar.
-    pub thresholds: Thresholds,
-    /// The criterion for membership.
-    pub linkage: Linkage,
-    /// Which document represents a cluster; of equals, the one with the first id.
-    pub prefer: Prefer,
-    /// Fingerprints in more documents bring up nothing; the index's own limit if unset.
-    pub max_df: Option<MaxDf>,
-    /// The number of threads that search.
-    pub threads: usize,
-}
-
-impl Default for ClusterOptions {
-    /// Returns the options for stars around the document that was added first, with the thresholds
-    /// of [`Thresholds::of_clusters`] and all threads of the machine.
-    fn default() -> ClusterOptions {
-        ClusterOptions {
-            thresholds: Thresholds::of_clusters(),
-            linkage: Linkage::Star,
-            prefer: Prefer::Oldest,
-            max_df: None,
-            threads: crate::available_threads(),
-        }
-    }
-}
 
 /// Documents that are similar.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -112,34 +60,129 @@ pub struct Member {
     pub weighted: Option<WeightedPair>,
 }
 
-/// Finds the clusters of at least two documents, the largest first.
-///
-/// Calls `progress` with the number of documents examined so far, and the number of all.
+/// Finds the clusters of documents, the largest first; of equals that of the first representative: an
+/// iterator, which begins at the first call of [`next`](Iterator::next) and ends its threads when it
+/// is dropped.
 ///
 /// # Errors
-/// When a file is damaged; [`crate::Error::Cancelled`] after `stop`.
-pub fn cluster(
-    searcher: &Searcher,
-    options: &ClusterOptions,
-    stop: &Stop,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Vec<Cluster>> {
-    let documents = Documents::new(searcher, options, stop)?;
-    let groups = match options.linkage {
-        Linkage::Star => stars(&documents, options, stop, progress)?,
-        Linkage::Single => components(&documents, options, stop, progress)?,
-    };
-    let mut clusters = Vec::new();
-    for (representative, others) in groups.into_iter().filter(|group| !group.1.is_empty()) {
-        clusters.push(documents.cluster(representative, &others)?);
-    }
-    clusters
-        .sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.representative.cmp(&b.representative)));
-    for (number, cluster) in (1u64..).zip(&mut clusters) {
-        cluster.cluster = number;
-    }
-    Ok(clusters)
+/// The iterator gives an error, and ends, when an option is out of bounds or a file is damaged;
+/// [`Error::Cancelled`](crate::Error::Cancelled) after it was stopped.
+pub fn clusters(searcher: &Searcher, options: &ClusterOptions) -> Clusters {
+    Clusters(Stage::Planned(Plan {
+        searcher: searcher.clone(),
+        options: options.clone(),
+        threads: crate::available_threads(),
+        stop: Stop::default(),
+        progress: Box::new(|_| {}),
+    }))
 }
+
+/// The clusters of a collection: [`clusters`].
+#[must_use = "an iterator finds nothing unless it is asked"]
+pub struct Clusters(Stage);
+
+enum Stage {
+    Planned(Plan),
+    Begun(Ordered<Cluster>),
+    /// Only while it begins.
+    Beginning,
+}
+
+/// The inputs of clustering.
+struct Plan {
+    searcher: Searcher,
+    options: ClusterOptions,
+    threads: usize,
+    stop: Stop,
+    progress: Box<dyn FnMut(u64) + Send>,
+}
+
+impl std::fmt::Debug for Clusters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Clusters").finish_non_exhaustive()
+    }
+}
+
+impl Clusters {
+    /// Searches with this number of threads instead of as many as there are processors.
+    pub fn threads(self, threads: usize) -> Clusters {
+        self.with(|plan| plan.threads = threads)
+    }
+
+    /// Ends soon after `stop` is set, with [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn stop(self, stop: &Stop) -> Clusters {
+        self.with(|plan| plan.stop = stop.clone())
+    }
+
+    /// Calls `progress` with the number of documents examined so far. Clusters are given only after
+    /// all have been found, so the iterator itself shows no progress.
+    pub fn progress(self, progress: impl FnMut(u64) + Send + 'static) -> Clusters {
+        self.with(|plan| plan.progress = Box::new(progress))
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut Plan)) -> Clusters {
+        if let Stage::Planned(plan) = &mut self.0 {
+            set(plan);
+        }
+        self
+    }
+}
+
+impl Plan {
+    fn begin(self) -> Ordered<Cluster> {
+        let Plan { searcher, options, threads, stop, mut progress } = self;
+        Ordered::start(threads, &stop, move |stop, begin| {
+            options.check()?;
+            let thresholds = options.effective_thresholds();
+            let options = ClusterOptions { thresholds, ..options };
+            let documents = Documents::new(&searcher, &options, stop)?;
+            let groups = match options.linkage {
+                Linkage::Star => stars(&documents, &options, threads, &mut progress)?,
+                Linkage::Single => components(&documents, &options, threads, &mut progress)?,
+            };
+            let mut named = Vec::new();
+            for (representative, others) in groups {
+                let size = others.len() as u64 + 1;
+                if size >= options.min_size.max(CLUSTER_MIN) {
+                    named.push((
+                        Reverse(size),
+                        documents.id(representative)?,
+                        representative,
+                        others,
+                    ));
+                }
+            }
+            named.sort_unstable();
+            begin(0..named.len() as u64, &|number| {
+                let (_, _, representative, others) = &named[number as usize];
+                let cluster = documents.cluster(*representative, others)?;
+                Ok(Cluster { cluster: number + 1, ..cluster })
+            });
+            Ok(())
+        })
+    }
+}
+
+impl Iterator for Clusters {
+    type Item = Result<Cluster>;
+
+    fn next(&mut self) -> Option<Result<Cluster>> {
+        loop {
+            match std::mem::replace(&mut self.0, Stage::Beginning) {
+                Stage::Planned(plan) => self.0 = Stage::Begun(plan.begin()),
+                Stage::Begun(mut found) => {
+                    let cluster = found.next().map(|found| found.map(|(_, cluster)| cluster));
+                    self.0 = Stage::Begun(found);
+                    return cluster;
+                }
+                Stage::Beginning => return None,
+            }
+        }
+    }
+}
+
+/// A group of fewer documents is no cluster.
+const CLUSTER_MIN: u64 = 2;
 
 /// The representative, and the other documents of each cluster, by their place in the order.
 type Groups = Vec<(usize, Vec<usize>)>;
@@ -251,6 +294,11 @@ impl<'a> Documents<'a> {
         Own::stored((self.searcher, address), keys, sampling, self.verifier.runs())
     }
 
+    /// Returns the id of the document at this place.
+    fn id(&self, place: usize) -> Result<String> {
+        self.searcher.snapshot().id(self.numbering.address(self.order[place]))
+    }
+
     /// Returns the cluster of these documents, without its number.
     fn cluster(&self, representative: usize, others: &[usize]) -> Result<Cluster> {
         let snapshot = self.searcher.snapshot();
@@ -328,8 +376,8 @@ fn rank(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Ran
 fn stars(
     documents: &Documents<'_>,
     options: &ClusterOptions,
-    stop: &Stop,
-    progress: &mut dyn FnMut(u64, u64),
+    threads: usize,
+    progress: &mut dyn FnMut(u64),
 ) -> Result<Groups> {
     let count = documents.order.len();
     let taken: Vec<AtomicBool> = (0..count).map(|_| AtomicBool::new(false)).collect();
@@ -341,8 +389,8 @@ fn stars(
         }
         documents.similar(place as usize, options)
     };
-    in_order(options.threads, 0..count as u64, stop, &work, &mut |place, similar| {
-        progress(place + 1, count as u64);
+    in_order(threads, 0..count as u64, documents.stop, &work, &mut |place, similar| {
+        progress(place + 1);
         if taken[place as usize].swap(true, Ordering::Relaxed) {
             return Ok(());
         }
@@ -356,28 +404,23 @@ fn stars(
 fn components(
     documents: &Documents<'_>,
     options: &ClusterOptions,
-    stop: &Stop,
-    progress: &mut dyn FnMut(u64, u64),
+    threads: usize,
+    progress: &mut dyn FnMut(u64),
 ) -> Result<Groups> {
     let count = documents.order.len();
     let mut parents: Vec<usize> = (0..count).collect();
-    let pair_options = PairOptions {
-        thresholds: options.thresholds,
-        max_df: options.max_df,
-        threads: options.threads,
-        ..PairOptions::default()
-    };
+    let pair_options = PairOptions::default().thresholds(options.thresholds).max_df(options.max_df);
     let place = |address| documents.places[documents.numbering.number(address) as usize] as usize;
-    let end = documents.numbering.end();
-    pairs(documents.searcher, None, &pair_options, 0, stop, &mut |next, found| {
-        progress(next, end);
+    let found = pairs(documents.searcher, &pair_options).threads(threads).stop(documents.stop);
+    for document in found.by_document() {
+        let DocumentPairs { next, pairs: found } = document?;
         for pair in found {
             let (a, b) = (root(&mut parents, place(pair.a)), root(&mut parents, place(pair.b)));
             // The more preferred of both represents.
             parents[a.max(b)] = a.min(b);
         }
-        Ok(())
-    })?;
+        progress(next);
+    }
     let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
     for place in 0..count {
         let root = root(&mut parents, place);

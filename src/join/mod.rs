@@ -13,6 +13,9 @@ pub mod dedup;
 pub mod margin;
 pub mod most_similar;
 mod numbering;
+mod options;
+mod pair;
+mod pair_search;
 pub mod pairs;
 mod ranked;
 pub mod reuse;
@@ -23,4 +26,5 @@ mod weights;
 
 pub use crate::search::StopCounts;
 pub use crate::search::Thresholds;
+pub use options::{ClusterOptions, DedupOptions, Linkage, PairOptions, PairRank, Prefer};
 pub use weights::WeightedPair;

@@ -3,15 +3,16 @@
 //! The pairwise test of Finkel et al. (2002), section 2.6: symmetric similarity of all pairs, the most
 //! similar ones first.
 
-use std::cmp::Ordering;
-
 use serde::{Deserialize, Serialize};
 
 use super::Thresholds;
-use super::best::Best;
 use super::margin::MARGIN_DOCUMENTS_MIN;
 use super::numbering::Numbering;
-use super::pairs::{Pair, PairOptions, PairReport, pairs};
+use super::options::{PairOptions, PairRank};
+use super::pair::{Pair, PairReport};
+use super::pair_search::Wanted;
+use super::pairs::{JoinSummary, Pairs};
+use super::ranked::{BestPairs, best_of};
 use crate::error::Result;
 use crate::search::Searcher;
 use crate::stop::Stop;
@@ -28,40 +29,6 @@ pub struct SymmetricPair {
     pub symmetric: f64,
 }
 
-/// The options for showing pairs.
-#[derive(Debug, Clone, Copy)]
-pub struct MostSimilarOptions {
-    /// The maximum number of pairs.
-    pub limit: usize,
-    /// The least symmetric similarity of a pair, 0 to 1: 2 r / (1 + r) for a resemblance of r.
-    pub min_similarity: f64,
-    /// The least resemblance of the texts of a pair, 0 to 1.
-    pub min_resemblance: f64,
-    /// The least margin of a pair, -1 to 1, if margins decide.
-    pub min_margin: Option<f64>,
-    /// Whether those with the greatest margins come first.
-    pub by_margin: bool,
-    /// The minimum number of tokens in a passage of a pair, which is then shown. If set, it takes
-    /// the texts, and the time of finding the passages of every pair that shares a fingerprint.
-    pub min_passage: Option<u32>,
-    /// The number of threads that search.
-    pub threads: usize,
-}
-
-impl Default for MostSimilarOptions {
-    fn default() -> MostSimilarOptions {
-        MostSimilarOptions {
-            limit: 20,
-            min_similarity: 0.0,
-            min_resemblance: 0.0,
-            min_margin: None,
-            by_margin: false,
-            min_passage: None,
-            threads: crate::available_threads(),
-        }
-    }
-}
-
 /// The number of pairs of some documents by their symmetric similarity, whether they are shown or
 /// not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +37,7 @@ pub struct Histogram {
     pub pairs: [u64; 10],
     /// Of these, the pairs that do not meet the thresholds.
     pub below: [u64; 10],
-    /// Pairs without a fingerprint in common.
+    /// Pairs without a fingerprint in common, or outside of the series that were asked for.
     pub none: u64,
 }
 
@@ -94,7 +61,7 @@ impl Histogram {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MostSimilar {
-    /// The pairs, the most similar first; of equals those that are stored first.
+    /// The pairs, the best first; of equals those that are stored first.
     pub pairs: Vec<SymmetricPair>,
     /// The number of all pairs that meet the thresholds.
     pub total: u64,
@@ -104,6 +71,8 @@ pub struct MostSimilar {
     pub compared: u64,
     /// The documents without a fingerprint that counts, in stored order.
     pub not_compared: Vec<NothingLeft>,
+    /// Facts about the collection.
+    pub summary: JoinSummary,
 }
 
 /// A document without a fingerprint that counts.
@@ -116,68 +85,73 @@ pub struct NothingLeft {
     pub has_tokens: bool,
 }
 
-impl MostSimilarOptions {
-    /// Tells whether a pair meets the thresholds; keeps only its passages that are long enough.
+impl PairOptions {
+    /// Tells whether a pair that was found without thresholds meets them; keeps only its passages
+    /// that are long enough.
     fn is_met(&self, pair: &mut Pair) -> bool {
-        let resemblance = self.min_resemblance;
-        let is_alike = pair.similarity.symmetric() >= self.min_similarity
-            && Thresholds::default().min_resemblance(resemblance).meets(&pair.similarity)
+        let (least, weighted) = (self.thresholds, pair.weighted.as_ref());
+        let is_alike = pair.similarity.symmetric() >= self.min_similarity.unwrap_or(0.0)
+            && pair.overlap.shared >= least.overlap()
+            && least.meets(&pair.similarity)
+            && weighted.is_none_or(|weighted| {
+                let most = weighted.containment_of_a.max(weighted.containment_of_b);
+                most >= least.weighted_containment()
+                    && weighted.resemblance >= least.weighted_resemblance()
+            })
             && self
                 .min_margin
                 .is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));
+        let Some(tokens_min) = self.min_passage else { return is_alike };
         let passages = pair.passages.take();
-        pair.passages =
-            passages.map(|passages| passages.of_at_least(self.min_passage.unwrap_or(0)));
-        let has_passage =
-            || pair.passages.as_ref().is_some_and(|passages| !passages.found.is_empty());
-        is_alike && (self.min_passage.is_none() || has_passage())
+        pair.passages = passages.map(|passages| passages.of_at_least(tokens_min));
+        is_alike && pair.passages.as_ref().is_some_and(|passages| !passages.found.is_empty())
     }
 }
 
-/// Finds the most similar pairs of documents, and counts all of them.
-///
-/// They have a margin ([`margin`](super::margin)) if there are enough documents for it.
-///
-/// # Errors
-/// When margins decide and there are too few documents for them, and when a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
-pub fn most_similar(
-    searcher: &Searcher,
-    options: &MostSimilarOptions,
-    stop: &Stop,
-) -> Result<MostSimilar> {
-    let MostSimilarOptions { limit, min_margin, by_margin, min_passage, threads, .. } = *options;
-    let snapshot = searcher.snapshot();
-    let documents = snapshot.documents();
-    let not_compared = nothing_left(searcher, stop)?;
-    let compared = documents - not_compared.len() as u64;
-    // Pairs that do not meet the thresholds are counted, so no threshold is passed to the join. The
-    // requested margin makes too few documents an error.
-    let joined = PairOptions {
-        margins: documents >= MARGIN_DOCUMENTS_MIN,
-        min_margin: (by_margin || min_margin.is_some()).then_some(f64::NEG_INFINITY),
-        passages: min_passage.is_some(),
-        threads,
-        ..PairOptions::default()
-    };
-    let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(by_margin, one, other));
-    let (mut total, mut histogram) = (0, Histogram::default());
-    pairs(searcher, None, &joined, 0, stop, &mut |_, mut found| {
-        found.retain_mut(|pair| {
-            let is_met = options.is_met(pair);
-            histogram.add(pair.similarity.symmetric(), is_met);
-            is_met
-        });
-        total += found.len() as u64;
-        best.extend(found);
-        Ok(())
-    })?;
-    let report = |pair: Pair| {
-        let symmetric = pair.similarity.symmetric();
-        Ok(SymmetricPair { pair: pair.report(snapshot, snapshot)?, symmetric })
-    };
-    let pairs = best.finish().into_iter().map(report).collect::<Result<_>>()?;
-    let histogram = histogram.with_none_of(compared);
-    Ok(MostSimilar { pairs, total, histogram, compared, not_compared })
+impl Pairs {
+    /// Finds the most similar pairs of a small collection, and counts all of them.
+    ///
+    /// Without a rank, pairs are ranked by similarity; without a limit, there are
+    /// [`PairOptions::MOST_SIMILAR`]. Without a threshold, every pair meets them. Pairs have a margin
+    /// ([`margin`](super::margin)) if there are enough documents for it.
+    ///
+    /// # Errors
+    /// Those of [`pairs`](super::pairs::pairs).
+    pub fn most_similar(self) -> Result<MostSimilar> {
+        let (mut join, mut progress) = self.into_parts();
+        let options = join.options.clone();
+        let rank = options.rank.unwrap_or(PairRank::Similarity);
+        join.options.limit = Some(options.limit.unwrap_or(PairOptions::MOST_SIMILAR));
+        let snapshot = join.searcher.snapshot();
+        let documents = snapshot.documents();
+        let not_compared = nothing_left(&join.searcher, &join.stop)?;
+        let compared = documents - not_compared.len() as u64;
+        // Pairs that do not meet the thresholds are counted, so none is passed to the search. A margin
+        // that is requested makes too few documents an error.
+        let wanted = Wanted {
+            thresholds: Thresholds::default(),
+            min_similarity: 0.0,
+            margins: documents >= MARGIN_DOCUMENTS_MIN,
+            min_margin: options.min_margin.map(|_| -1.0),
+            min_passage: None,
+            weighted: options.weighted || options.thresholds.is_weighed(),
+            ..Wanted::of(&options)?
+        };
+        let mut histogram = Histogram::default();
+        let BestPairs { pairs, total, summary } =
+            best_of(&join, rank, wanted, &mut progress, &mut |pair| {
+                let is_met = options.is_met(pair);
+                histogram.add(pair.similarity.symmetric(), is_met);
+                is_met
+            })?;
+        let report = |pair: Pair| {
+            let symmetric = pair.similarity.symmetric();
+            Ok(SymmetricPair { pair: pair.report(snapshot, join.other().snapshot())?, symmetric })
+        };
+        let pairs = pairs.into_iter().map(report).collect::<Result<_>>()?;
+        let histogram = histogram.with_none_of(compared);
+        Ok(MostSimilar { pairs, total, histogram, compared, not_compared, summary })
+    }
 }
 
 /// Finds the documents without a fingerprint that counts, in stored order: they are in no pair.
@@ -199,20 +173,11 @@ pub fn nothing_left(searcher: &Searcher, stop: &Stop) -> Result<Vec<NothingLeft>
     Ok(found)
 }
 
-/// Compares pairs: the more similar first, or the one with the greater margin.
-fn order(by_margin: bool, one: &Pair, other: &Pair) -> Ordering {
-    let rank = |pair: &Pair| {
-        let (similarity, margin) = (pair.similarity.symmetric(), pair.margin.unwrap_or_default());
-        if by_margin { [margin, similarity] } else { [similarity, 0.0] }
-    };
-    let (ranks, others) = (rank(one), rank(other));
-    others[0].total_cmp(&ranks[0]).then(others[1].total_cmp(&ranks[1]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, SignedDocument, WriterOptions};
+    use crate::join::pairs::pairs;
     use crate::search::Boilerplate;
 
     fn searcher(texts: &[(&str, String)]) -> Searcher {
@@ -246,9 +211,9 @@ mod tests {
             ("d", text(3, 20, 0)),
             ("e", " ".into()),
         ];
-        let (searcher, stop) = (searcher(&texts), Stop::new());
-        let check = |options: MostSimilarOptions, shown: &[&str], total, below: [u64; 2]| {
-            let found = most_similar(&searcher, &options, &stop).unwrap();
+        let searcher = searcher(&texts);
+        let check = |options: &PairOptions, shown: &[&str], total, below: [u64; 2]| {
+            let found = pairs(&searcher, options).most_similar().unwrap();
             let ids: Vec<_> =
                 found.pairs.iter().map(|p| format!("{}{}", p.pair.a, p.pair.b)).collect();
             assert_eq!((ids, found.total), (shown.iter().map(|s| s.to_string()).collect(), total));
@@ -262,12 +227,14 @@ mod tests {
                 ("e", false)
             );
         };
-        let options = MostSimilarOptions::default();
-        check(options, &["ab", "ac", "bc"], 3, [0, 0]);
-        check(MostSimilarOptions { min_similarity: 0.6, ..options }, &["ab"], 1, [2, 0]);
-        check(MostSimilarOptions { limit: 1, ..options }, &["ab"], 3, [0, 0]);
-        check(MostSimilarOptions { min_passage: Some(15), ..options }, &["ab"], 1, [2, 0]);
-        check(MostSimilarOptions { min_passage: Some(50), ..options }, &[], 0, [2, 1]);
+        let options = PairOptions::default();
+        check(&options, &["ab", "ac", "bc"], 3, [0, 0]);
+        check(&options.clone().min_similarity(0.6), &["ab"], 1, [2, 0]);
+        check(&options.clone().limit(1usize), &["ab"], 3, [0, 0]);
+        check(&options.clone().min_passage(15u32), &["ab"], 1, [2, 0]);
+        check(&options.clone().min_passage(50u32), &[], 0, [2, 1]);
+        let contained = options.thresholds(Thresholds::default().min_containment(0.6));
+        check(&contained, &["ab"], 1, [2, 0]);
     }
 
     #[test]
@@ -277,8 +244,7 @@ mod tests {
         let mut sheet = Boilerplate::new(searcher.snapshot().config()).unwrap();
         sheet.add_text(&texts[2].1, Stop::NEVER).unwrap();
         let searcher = searcher.excluding(sheet, Stop::NEVER).unwrap();
-        let options = MostSimilarOptions::default();
-        let found = most_similar(&searcher, &options, Stop::NEVER).unwrap();
+        let found = pairs(&searcher, &PairOptions::default()).most_similar().unwrap();
         assert_eq!((found.compared, found.histogram.none), (2, 1));
         assert_eq!(found.not_compared, [NothingLeft { id: "sheet".into(), has_tokens: true }]);
     }

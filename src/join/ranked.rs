@@ -6,32 +6,18 @@
 
 use std::cmp::Ordering;
 
+use super::PairRank;
 use super::best::Best;
-use super::pairs::{JoinSummary, Pair, PairOptions, check_texts, pairs};
+use super::pair::Pair;
+use super::pair_search::{Wanted, check_texts};
+use super::pairs::{DocumentPairs, Join, JoinSummary};
 use crate::compare::Passages;
 use crate::error::Result;
 use crate::ordered::in_order;
-use crate::search::{Searcher, Texts};
-use crate::stop::Stop;
-
-/// The ranking of pairs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PairRank {
-    /// By the number of fingerprints in common.
-    #[default]
-    Overlap,
-    /// By weighted resemblance, where rare fingerprints count for more.
-    Weight,
-    /// By the tokens in passages in common.
-    Passages,
-    /// By the margin ([`margin`](super::margin)).
-    Margin,
-}
+use crate::search::Texts;
 
 /// The best pairs of a collection.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct BestPairs {
+pub(super) struct BestPairs {
     /// The pairs, best first.
     pub pairs: Vec<Pair>,
     /// The number of all pairs that meet the thresholds.
@@ -40,41 +26,53 @@ pub struct BestPairs {
     pub summary: JoinSummary,
 }
 
-/// Finds the best `limit` pairs, best first, by `rank`; of equals those with the greater overlap,
-/// then resemblance, then those stored first.
+/// Finds the best pairs, best first, by `rank`; of equals those with the greater overlap, then
+/// resemblance, then those stored first.
 ///
-/// Pairs are those that [`pairs`] finds; they have their weighted measures, tokens in passages or
-/// margins if they are ranked by them. `progress` is called with the number of documents that have
-/// been searched for.
+/// They have their weighted measures, tokens in passages or margins if they are ranked by them.
+/// `progress` is called with the number of documents that have been searched for.
 ///
 /// # Errors
-/// As [`pairs`].
-pub fn best_pairs(
-    searcher: &Searcher,
-    against: Option<&Searcher>,
-    options: &PairOptions,
-    (rank, limit): (PairRank, usize),
-    stop: &Stop,
+/// As [`pairs`](super::pairs::pairs).
+pub(super) fn best_pairs(
+    join: &Join,
+    rank: PairRank,
     progress: &mut dyn FnMut(u64),
 ) -> Result<BestPairs> {
-    let (own, other) = (searcher.snapshot(), against.unwrap_or(searcher).snapshot());
-    let shows_passages = options.needs_passages();
+    let wanted = Wanted::of(&join.options)?;
+    best_of(join, rank, wanted, progress, &mut |_| true)
+}
+
+/// Finds the best of the pairs that are `wanted` and `met`.
+///
+/// # Errors
+/// As [`best_pairs`].
+pub(super) fn best_of(
+    join: &Join,
+    rank: PairRank,
+    mut wanted: Wanted,
+    progress: &mut dyn FnMut(u64),
+    is_met: &mut dyn FnMut(&mut Pair) -> bool,
+) -> Result<BestPairs> {
+    let shows_passages = join.options.passages || join.options.min_passage.is_some();
     if shows_passages {
-        check_texts(own, other)?;
+        check_texts(join.searcher.snapshot(), join.other().snapshot())?;
     }
-    let options = PairOptions {
-        weighted: options.weighted || rank == PairRank::Weight,
-        passages: rank == PairRank::Passages,
-        // The requested margin makes too few documents an error.
-        min_margin: match rank {
-            PairRank::Margin => options.min_margin.or(Some(f64::NEG_INFINITY)),
-            _ => options.min_margin,
-        },
-        ..options.clone()
-    };
+    // Where passages are only shown, those of the best pairs suffice.
+    wanted.passages = rank == PairRank::Passages || join.options.min_passage.is_some();
+    wanted.weighted |= rank == PairRank::Weight;
+    if rank == PairRank::Margin {
+        // A margin that is requested makes too few documents an error.
+        wanted.min_margin = wanted.min_margin.or(Some(-1.0));
+    }
+    let has_passages = wanted.passages;
+    let limit = join.options.limit.unwrap_or(usize::MAX);
     let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(rank, one, other));
     let mut total = 0;
-    let summary = pairs(searcher, against, &options, 0, stop, &mut |next, mut found| {
+    let mut documents = join.start(wanted);
+    for document in documents.by_ref() {
+        let DocumentPairs { next, pairs: mut found } = document?;
+        found.retain_mut(&mut *is_met);
         if rank == PairRank::Passages {
             for pair in &mut found {
                 pair.passage_tokens = pair.passages.as_ref().map(Passages::tokens);
@@ -84,40 +82,35 @@ pub fn best_pairs(
         total += found.len() as u64;
         best.extend(found);
         progress(next);
-        Ok(())
-    })?;
-    let mut best = best.finish();
-    if shows_passages && !options.needs_passages() {
-        let wanted = stop;
-        let addresses: Vec<_> = best.iter().map(|pair| (pair.a, pair.b)).collect();
+    }
+    let mut pairs = best.finish();
+    if shows_passages && !has_passages {
+        let addresses: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
         let find = |number: u64| {
             let (a, b) = addresses[number as usize];
-            Texts::new(searcher, against.unwrap_or(searcher)).passages(a, b, wanted)
+            Texts::new(&join.searcher, join.other()).passages(a, b, &join.stop)
         };
-        in_order(options.threads, 0..addresses.len() as u64, stop, &find, &mut |number, found| {
-            best[number as usize].passages = Some(found);
+        let numbers = 0..addresses.len() as u64;
+        in_order(join.threads, numbers, &join.stop, &find, &mut |number, found| {
+            pairs[number as usize].passages = Some(found);
             Ok(())
         })?;
     }
-    Ok(BestPairs { pairs: best, total, summary })
+    Ok(BestPairs { pairs, total, summary: documents.summary() })
 }
 
 /// Compares pairs: the better first.
 fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
+    let by = |of: &dyn Fn(&Pair) -> f64| of(other).total_cmp(&of(one));
     let by_rank = match rank {
         PairRank::Overlap => Ordering::Equal,
-        PairRank::Weight => {
-            let weight = |pair: &Pair| pair.weighted.map_or(0.0, |by| by.resemblance);
-            weight(other).total_cmp(&weight(one))
-        }
+        // Equally similar pairs are in the order of their documents, however long these are.
+        PairRank::Similarity => return by(&|pair| pair.similarity.symmetric()),
+        PairRank::Weight => by(&|pair| pair.weighted.map_or(0.0, |by| by.resemblance)),
         PairRank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
-        PairRank::Margin => {
-            let margin = |pair: &Pair| pair.margin.unwrap_or(f64::NEG_INFINITY);
-            margin(other).total_cmp(&margin(one))
-        }
+        PairRank::Margin => by(&|pair| pair.margin.unwrap_or(f64::NEG_INFINITY)),
     };
-    let resemblance = |pair: &Pair| pair.similarity.resemblance;
     by_rank
         .then_with(|| other.overlap.shared.cmp(&one.overlap.shared))
-        .then_with(|| resemblance(other).total_cmp(&resemblance(one)))
+        .then_with(|| by(&|pair| pair.similarity.resemblance))
 }

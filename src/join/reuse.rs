@@ -9,12 +9,13 @@ mod pattern;
 
 use std::collections::BinaryHeap;
 
-use serde::Serialize;
+use derive_setters::Setters;
+use serde::{Deserialize, Serialize};
 
 pub use pattern::Pattern;
 
 use super::numbering::Numbering;
-use super::pairs::{PairOptions, pairs};
+use super::pairs::{DocumentPairs, PairOptions, pairs};
 use super::{StopCounts, Thresholds};
 use crate::error::Result;
 use crate::hash::mix64;
@@ -22,16 +23,33 @@ use crate::index::{DocAddress, MaxDf};
 use crate::overlap::Category;
 use crate::search::Searcher;
 use crate::stop::Stop;
+use crate::whole;
 
 /// The options of the analysis of a collection.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[non_exhaustive]
+#[serde(default, deny_unknown_fields)]
+#[setters(into)]
 pub struct ReuseOptions {
-    /// The number of pairs of each category that are examined closely.
+    /// Number of pairs of each category to examine.
+    #[serde(deserialize_with = "whole::number")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = SAMPLE))]
     pub sample: usize,
-    /// Fingerprints in more documents bring up no pair; the index's own limit if unset.
+    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
+    /// such as `0.01`. Default: the setting of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     pub max_df: Option<MaxDf>,
-    /// The number of threads that search.
-    pub threads: usize,
+}
+
+/// The default number of pairs to examine: as many as the paper has.
+const SAMPLE: usize = 50;
+
+impl Default for ReuseOptions {
+    fn default() -> ReuseOptions {
+        ReuseOptions { sample: SAMPLE, max_df: None }
+    }
 }
 
 /// The amount of reused text in a collection.
@@ -116,6 +134,7 @@ pub const CATEGORIES: [Category; 6] =
 pub fn reuse_statistics(
     searcher: &Searcher,
     options: ReuseOptions,
+    threads: usize,
     stop: &Stop,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ReuseStatistics> {
@@ -125,18 +144,16 @@ pub fn reuse_statistics(
     let new = || Counts { has_document: vec![false; end as usize], ..Counts::default() };
     let mut counts: Vec<Counts> = CATEGORIES.iter().map(|_| new()).collect();
     let mut total = new();
-    let pair_options = PairOptions {
-        // Both documents of a pair with a category have more than a tenth in common.
-        thresholds: Thresholds::default().min_containment(0.1),
-        max_df: options.max_df,
-        threads: options.threads,
-        ..PairOptions::default()
-    };
+    // Both documents of a pair with a category have more than a tenth in common.
+    let thresholds = Thresholds::default().min_containment(0.1);
+    let pair_options = PairOptions::default().thresholds(thresholds).max_df(options.max_df);
     // The choice of examined pairs depends on their texts, not on where they are stored.
     let digest = |address: DocAddress| -> Result<u64> {
         Ok(mix64(snapshot.segment(address).signatures.digest(address.doc)?.low))
     };
-    pairs(searcher, None, &pair_options, 0, stop, &mut |next, found| {
+    let found = pairs(searcher, &pair_options).threads(threads).stop(stop);
+    for document in found.by_document() {
+        let DocumentPairs { next, pairs: found } = document?;
         for pair in found {
             let Some(category) = pair.overlap.category() else { continue };
             let numbers = [pair.a, pair.b].map(|address| numbering.number(address));
@@ -153,8 +170,7 @@ pub fn reuse_statistics(
             }
         }
         progress(next, end);
-        Ok(())
-    })?;
+    }
     let documents = snapshot.documents();
     let total = total.statistics(None, documents);
     let stopped = searcher.stop_counts(options.max_df, stop)?;

@@ -132,11 +132,11 @@ pub(crate) fn distinct_keys(signature: &[Fingerprint]) -> Vec<u64> {
 ///
 /// The schemes are those of [`families`] and no others: an index names its scheme, and must find it
 /// again when it is opened.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Scheme {
     spec: Spec,
     family: &'static Family,
-    method: Box<dyn Method>,
+    method: Arc<dyn Method>,
 }
 
 impl Scheme {
@@ -328,7 +328,7 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Sch
             build(&spec, table.clone())
         }
     };
-    Ok(Scheme { spec, family, method })
+    Ok(Scheme { spec, family, method: method.into() })
 }
 
 #[cfg(test)]

@@ -42,6 +42,9 @@ use crossbeam::queue::ArrayQueue;
 pub use estimates::Estimates;
 pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
+pub(crate) use options::check_share;
+#[cfg(feature = "clap")]
+pub(crate) use options::share;
 pub use options::{Cost, SearchOptions};
 pub use query::{Goal, Query, Rank, Subject};
 pub(crate) use run_sets::{RunMaker, StoredRuns, kept_runs};

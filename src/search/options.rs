@@ -8,6 +8,7 @@ use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
 use super::{Goal, Query, Rank, Thresholds};
+use crate::compare::check_min_passage;
 use crate::compare::measure::Measure;
 use crate::error::{Error, Result};
 use crate::index::{Config, MaxDf};
@@ -179,23 +180,15 @@ pub enum Cost {
 const QUICK_HITS_MAX: usize = 100;
 
 /// Refuses a share that is not from 0 to 1.
+///
+/// # Errors
+/// [`Error::InvalidArgument`], which names the field.
 pub(crate) fn check_share(name: &'static str, share: Option<f64>) -> Result<()> {
     match share {
         Some(share) if !is_share(share) => Err(Error::argument(
             name,
             format!("`{name}` must be a number from 0 to 1, not {share}"),
         )),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses a minimum length of passages that excludes nothing and is no passage.
-///
-/// # Errors
-/// [`Error::InvalidArgument`] for 0.
-fn check_min_passage(tokens: Option<u32>) -> Result<()> {
-    match tokens {
-        Some(0) => Err(Error::argument("min_passage", "`min_passage` must be at least 1")),
         _ => Ok(()),
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cento::Stop;
 use cento::hash::{hash_bytes, mix64};
 use cento::index::{Config, Document, Index, WriterOptions};
+use cento::join::Thresholds;
 use cento::join::pairs::{PairOptions, pairs};
 use cento::search::{Query, Searcher};
 use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict};
@@ -89,18 +89,16 @@ fn answers(index: &Index) -> (BTreeMap<String, serde_json::Value>, Vec<String>) 
         let answer = searcher.search(&query).unwrap();
         hits.insert(document.id, json!({ "hits": answer.hits, "query": answer.query }));
     }
-    let (stop, mut found) = (Stop::new(), Vec::new());
     let id = |address| searcher.snapshot().id(address).unwrap();
-    pairs(&searcher, None, &PairOptions::default(), 0, &stop, &mut |_, pairs| {
-        for pair in pairs {
-            // Which side is which depends on where they are stored.
-            let mut sides = [(id(pair.a), pair.overlap.in_a), (id(pair.b), pair.overlap.in_b)];
-            sides.sort();
-            found.push(format!("{sides:?} {}", pair.overlap.shared));
-        }
-        Ok(())
-    })
-    .unwrap();
+    let all = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
+    let shown = pairs(&searcher, &all).map(|pair| {
+        let pair = pair.unwrap();
+        // Which side is which depends on where they are stored.
+        let mut sides = [(id(pair.a), pair.overlap.in_a), (id(pair.b), pair.overlap.in_b)];
+        sides.sort();
+        format!("{sides:?} {}", pair.overlap.shared)
+    });
+    let mut found: Vec<_> = shown.collect();
     found.sort();
     (hits, found)
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cento::index::{Config, Document, Index, MaxDf, WriterOptions};
-use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
-use cento::join::pairs::{PairOptions, pairs};
+use cento::join::cluster::{self, ClusterOptions, Linkage};
+use cento::join::pairs::{PairOptions, Pairs, pairs};
 use cento::join::reuse::{ReuseOptions, reuse_statistics};
 use cento::join::series::Scope;
 use cento::join::{StopCounts, Thresholds};
@@ -122,22 +122,29 @@ fn found(
     options: &PairOptions,
 ) -> BTreeSet<(usize, usize)> {
     let mut found = BTreeSet::new();
-    let never = Stop::new();
     let other = against.unwrap_or(searcher).snapshot();
-    pairs(searcher, against, options, 0, &never, &mut |_, given| {
-        for pair in given {
-            let number = |id: String| id.parse::<usize>().unwrap();
-            let (a, b) = (searcher.snapshot().id(pair.a)?, other.id(pair.b)?);
-            assert!(against.is_some() || pair.a < pair.b, "the one that is stored first is first");
-            let (a, b) = (number(a), number(b));
-            // Segments are stored in any order.
-            let both = if against.is_some() { (a, b) } else { (a.min(b), a.max(b)) };
-            assert!(found.insert(both), "a pair is given once");
-        }
-        Ok(())
-    })
-    .unwrap();
+    let given = against.into_iter().fold(pairs(searcher, options), Pairs::against);
+    for pair in given {
+        let pair = pair.unwrap();
+        let number = |id: String| id.parse::<usize>().unwrap();
+        let (a, b) = (searcher.snapshot().id(pair.a).unwrap(), other.id(pair.b).unwrap());
+        assert!(against.is_some() || pair.a < pair.b, "the one that is stored first is first");
+        let (a, b) = (number(a), number(b));
+        // Segments are stored in any order.
+        let both = if against.is_some() { (a, b) } else { (a.min(b), a.max(b)) };
+        assert!(found.insert(both), "a pair is given once");
+    }
     found
+}
+
+/// Pairs that share anything, within or across series.
+fn any_pair(scope: &Scope) -> PairOptions {
+    let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
+    match scope {
+        Scope::Everywhere => options,
+        Scope::Within(field) => options.within(field),
+        Scope::Across(field) => options.across(field),
+    }
 }
 
 /// Documents of few texts, so that most have copies.
@@ -170,12 +177,7 @@ proptest! {
         let removed = removed.into_iter().filter(|&number| number < docs.len()).collect();
         let (searcher, live) = (searcher(&docs, &removed), live(&docs, &removed));
         prop_assume!(scope == Scope::Everywhere || has_series(live.values()));
-        let options = PairOptions {
-            scope: scope.clone(),
-            max_df: Some(MaxDf::Documents(max_df)),
-            weighted,
-            ..PairOptions::default()
-        };
+        let options = any_pair(&scope).max_df(MaxDf::Documents(max_df)).weighted(weighted);
         let expected = expected([&live, &live], false, &scope, max_df);
         prop_assert_eq!(found(&searcher, None, &options), expected);
         let stopped = stopped(&live, max_df);
@@ -198,11 +200,7 @@ proptest! {
         let both = [&live(own, &none), &live(others, &removed)];
         let all = both[0].values().chain(both[1].values());
         prop_assume!(scope == Scope::Everywhere || has_series(all));
-        let options = PairOptions {
-            scope: scope.clone(),
-            max_df: Some(MaxDf::Documents(max_df)),
-            ..PairOptions::default()
-        };
+        let options = any_pair(&scope).max_df(MaxDf::Documents(max_df));
         let found = found(&searchers[0], Some(&searchers[1]), &options);
         prop_assert_eq!(found, expected(both, true, &scope, max_df));
     }
@@ -230,19 +228,15 @@ proptest! {
                 expected.insert((number, members.into_iter().collect::<BTreeSet<_>>()));
             }
         }
-        let options = |linkage| ClusterOptions {
-            thresholds: Thresholds::default().min_resemblance(0.5),
-            linkage,
-            prefer: Prefer::Oldest,
-            max_df: Some(MaxDf::Documents(max_df)),
-            threads,
+        let options = |linkage| {
+            let thresholds = Thresholds::default().min_resemblance(0.5);
+            let options = ClusterOptions::default().thresholds(thresholds).linkage(linkage);
+            options.max_df(MaxDf::Documents(max_df))
         };
-        let never = Stop::new();
         let clusters =
-            |linkage| cluster(&searcher, &options(linkage), &never, &mut |_, _| ()).unwrap();
+            |linkage| cluster::clusters(&searcher, &options(linkage)).threads(threads).map(Result::unwrap);
         let number = |id: &String| id.parse::<usize>().unwrap();
         let found: BTreeSet<_> = clusters(Linkage::Star)
-            .iter()
             .map(|found| {
                 let members = found.members.iter().map(|member| number(&member.id)).collect();
                 (number(&found.representative), members)
@@ -278,19 +272,19 @@ fn twenty_copies_of_a_text_whose_every_word_is_stopped_are_pairs_and_a_cluster()
     docs.push(([4, 5, 6].into(), 0));
     let searcher = searcher(&docs, &BTreeSet::new());
     let max_df = Some(MaxDf::Documents(5));
-    let options = PairOptions { max_df, ..PairOptions::default() };
+    let options = any_pair(&Scope::Everywhere).max_df(max_df);
     let expected: BTreeSet<(usize, usize)> =
         (1..20).map(|copy| (0, copy)).chain([(20, 21)]).collect();
     assert_eq!(found(&searcher, None, &options), expected);
     let too_much = Thresholds::default().min_overlap(4);
-    let too_much = PairOptions { thresholds: too_much, ..options };
+    let too_much = options.thresholds(too_much);
     assert!(found(&searcher, None, &too_much).is_empty(), "a copy has three fingerprints");
     let never = Stop::new();
-    let made = ReuseOptions { sample: 5, max_df, threads: 2 };
-    let made = reuse_statistics(&searcher, made, &never, &mut |_, _| ()).unwrap();
+    let made = ReuseOptions::default().sample(5usize).max_df(max_df);
+    let made = reuse_statistics(&searcher, made, 2, &never, &mut |_, _| ()).unwrap();
     assert_eq!((made.total.pairs, made.total.documents), (20, 22));
     assert_eq!((made.stopped.fingerprints, made.stopped.documents), (3, 20));
-    let made = ReuseOptions { sample: 5, max_df: None, threads: 2 };
-    let made = reuse_statistics(&searcher, made, &never, &mut |_, _| ()).unwrap();
+    let made = ReuseOptions::default().sample(5usize);
+    let made = reuse_statistics(&searcher, made, 2, &never, &mut |_, _| ()).unwrap();
     assert_eq!((made.total.pairs, made.stopped.fingerprints), (191, 0));
 }

@@ -18,10 +18,14 @@ fn document(seed: u64) -> Document {
 }
 
 /// What becomes of each document, and how many the index has afterwards.
-fn verdicts(documents: &[Document], options: &DedupOptions) -> (Vec<Verdict>, u64) {
+fn verdicts(
+    documents: &[Document],
+    options: &DedupOptions,
+    how: (usize, bool),
+) -> (Vec<Verdict>, u64) {
     let config = Config::new("kgram(k=1)", "words", options.cut_passages.is_some()).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
-    let verdicts = stream::verdicts(&index, options, documents);
+    let verdicts = stream::verdicts_with(&index, options, how, documents);
     let verdicts = verdicts.into_iter().map(|(_, verdict)| verdict).collect();
     (verdicts, index.snapshot().unwrap().documents())
 }
@@ -33,22 +37,20 @@ proptest! {
     fn a_temporary_index_changes_no_verdict_and_is_written_if_memory_is_used_up(
         first in 0u64..1_000_000,
         contained in prop::option::of(0.5f64..1.0),
-        passage in prop::option::of(Just(5usize)),
+        passage in prop::option::of(Just(5u32)),
     ) {
         let documents: Vec<Document> = (first..first + 3000).map(document).collect();
         let kept =
-            DedupOptions { min_resemblance: Some(0.6), min_containment: contained, cut_passages: passage, ..stream::exact() };
-        let (expected, count) = verdicts(&documents, &kept);
-        let is_kept = |verdict: &&Verdict| matches!(verdict, Verdict::Kept { .. });
-        prop_assert_eq!(expected.iter().filter(is_kept).count() as u64, count);
+            DedupOptions::default().min_resemblance(0.6).min_containment(contained).cut_passages(passage);
+        let (expected, count) = verdicts(&documents, &kept, (64 << 20, false));
+        prop_assert_eq!(expected.iter().filter(|verdict| verdict.is_kept()).count() as u64, count);
         prop_assert!(count < 3000);
         let is_renamed = |verdict: &Verdict| matches!(verdict, Verdict::Kept { kept_as: Some(_), .. });
         prop_assert!(expected.iter().any(is_renamed));
-        let temporary = DedupOptions { temporary: true, ..kept.clone() };
-        let (found, written) = verdicts(&documents, &temporary);
+        let (found, written) = verdicts(&documents, &kept, (64 << 20, true));
         prop_assert_eq!((&found, written), (&expected, 0));
         // After each batch there is no more room.
-        let (found, written) = verdicts(&documents, &DedupOptions { memory_bytes: 1 << 16, ..temporary });
+        let (found, written) = verdicts(&documents, &kept, (1 << 16, true));
         prop_assert_eq!(&found, &expected);
         prop_assert!((1..=count).contains(&written), "{} of {}", written, count);
     }

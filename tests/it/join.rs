@@ -6,8 +6,8 @@ use cento::Stop;
 use cento::hash::mix64;
 use cento::index::Document;
 use cento::index::{Config, Index, MaxDf, WriterOptions};
-use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
-use cento::join::pairs::{Pair, PairOptions, PairRank, PairReport, best_pairs, pairs};
+use cento::join::cluster::{Cluster, ClusterOptions, Linkage, Prefer, clusters};
+use cento::join::pairs::{Pair, PairOptions, PairRank, PairReport, Pairs, pairs};
 use cento::join::series::Scope;
 use cento::join::{Thresholds, WeightedPair};
 use cento::search::{Boilerplate, Searcher};
@@ -66,17 +66,29 @@ fn world(seeds: std::ops::Range<u64>) -> (Searcher, Keys) {
 type Found = BTreeMap<(String, String), u32>;
 
 fn found(a: &Searcher, b: Option<&Searcher>, options: &PairOptions) -> Vec<PairReport> {
-    let mut found = Vec::new();
-    let stop = Stop::new();
+    found_with(2, a, b, options)
+}
+
+/// The same with this number of threads.
+fn found_with(
+    threads: usize,
+    a: &Searcher,
+    b: Option<&Searcher>,
+    options: &PairOptions,
+) -> Vec<PairReport> {
     let other = b.unwrap_or(a);
-    pairs(a, b, options, 0, &stop, &mut |_, pairs| {
-        for pair in pairs {
-            found.push(pair.report(a.snapshot(), other.snapshot()).unwrap());
-        }
-        Ok(())
-    })
-    .unwrap();
-    found
+    let found = b.into_iter().fold(pairs(a, options).threads(threads), Pairs::against);
+    found.map(|pair| pair.unwrap().report(a.snapshot(), other.snapshot()).unwrap()).collect()
+}
+
+/// Options with these thresholds and this scope.
+fn options(thresholds: Thresholds, scope: Scope) -> PairOptions {
+    let options = PairOptions::default().thresholds(thresholds);
+    match scope {
+        Scope::Everywhere => options,
+        Scope::Within(field) => options.within(field),
+        Scope::Across(field) => options.across(field),
+    }
 }
 
 /// The pairs found by brute force; `is_stopped` marks stop-fingerprints.
@@ -95,7 +107,7 @@ fn naive(
             let least = a_keys.len().min(b_keys.len()) as f64;
             let thresholds = options.thresholds;
             let is_same = *a_series != 0 && a_series == b_series;
-            let is_kept = match &options.scope {
+            let is_kept = match options.scope().unwrap() {
                 Scope::Everywhere => true,
                 Scope::Within(_) => is_same,
                 Scope::Across(_) => !is_same,
@@ -234,10 +246,8 @@ proptest! {
         max_df in prop_oneof![Just(u64::MAX), 3u64..40],
     ) {
         let (searcher, held) = world(first..first + 230);
-        let max_df_option = Some(MaxDf::Documents(max_df));
-        let options =
-            PairOptions { thresholds, scope, threads, max_df: max_df_option, ..PairOptions::default() };
-        let reports = found(&searcher, None, &options);
+        let options = options(thresholds, scope).max_df(MaxDf::Documents(max_df));
+        let reports = found_with(threads, &searcher, None, &options);
         let dfs = dfs(&held);
         let expected = naive(&held, None, &options, |key| dfs[key] > max_df);
         prop_assert_eq!(as_found(&reports, true), expected);
@@ -249,8 +259,7 @@ proptest! {
             prop_assert_eq!(report.similarity.resemblance, overlap / a.union(b).count() as f64);
         }
         // The same in the same order with another number of threads.
-        let other = PairOptions { threads: threads + 1, ..options };
-        prop_assert_eq!(found(&searcher, None, &other), reports);
+        prop_assert_eq!(found_with(threads + 1, &searcher, None, &options), reports);
     }
 
     #[test]
@@ -260,10 +269,7 @@ proptest! {
     ) {
         let (a, in_a) = world(first..first + 110);
         let (b, in_b) = world(first + 70..first + 230);
-        let max_df_option = Some(MaxDf::Documents(max_df));
-        let options = PairOptions {
-            thresholds, scope, max_df: max_df_option, ..PairOptions::default()
-        };
+        let options = options(thresholds, scope).max_df(MaxDf::Documents(max_df));
         let dfs = dfs(&in_b);
         let is_stopped = |key: &u64| dfs.get(key).is_some_and(|&df| df > max_df);
         let expected = naive(&in_a, Some(&in_b), &options, is_stopped);
@@ -276,11 +282,9 @@ proptest! {
         threads in 1usize..4, max_df in prop_oneof![Just(u64::MAX), 3u64..40],
     ) {
         let (searcher, held) = world(first..first + 90);
-        let max_df_option = Some(MaxDf::Documents(max_df));
-        let options =
-            PairOptions { thresholds, scope, threads, max_df: max_df_option, ..PairOptions::default() };
+        let options = options(thresholds, scope).max_df(MaxDf::Documents(max_df));
         let (counts, weights) = (dfs(&held), Weights::of(&held));
-        let reports = found(&searcher, None, &options);
+        let reports = found_with(threads, &searcher, None, &options);
         let expected = naive(&held, None, &options, |key| counts[key] > max_df);
         prop_assert_eq!(as_found(&reports, true), expected);
         for PairReport { a, b, weighted, .. } in reports {
@@ -306,17 +310,14 @@ proptest! {
         threads in 1usize..4, limit in prop_oneof![Just(usize::MAX), 0usize..40],
     ) {
         let (searcher, held) = world(first..first + 120);
-        let options = PairOptions { thresholds, threads, ..PairOptions::default() };
-        let (stop, snapshot) = (Stop::new(), searcher.snapshot());
+        let options = PairOptions::default().thresholds(thresholds);
+        let snapshot = searcher.snapshot();
         let weights = Weights::of(&held);
         for (rank, is_weighed) in
             [(PairRank::Overlap, thresholds.is_weighed()), (PairRank::Weight, true)]
         {
-            let mut all = Vec::new();
-            pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
-                all.extend(found);
-                Ok(())
-            }).unwrap();
+            let mut all: Vec<_> =
+                pairs(&searcher, &options).threads(threads).map(Result::unwrap).collect();
             all.sort_by_key(|pair| (pair.a, pair.b));
             let total = all.len() as u64;
             let report = |pair: Pair| pair.report(snapshot, snapshot).unwrap();
@@ -332,10 +333,9 @@ proptest! {
                     .then(other.similarity.resemblance.total_cmp(&one.similarity.resemblance))
             });
             expected.truncate(limit);
-            let best = (rank, limit);
-            let best = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap();
-            prop_assert_eq!(best.total, total);
-            let best = best.pairs;
+            let mut ranked = pairs(&searcher, &options.clone().rank(rank).limit(limit)).threads(threads);
+            let best: Vec<_> = ranked.by_ref().map(Result::unwrap).collect();
+            prop_assert_eq!(ranked.total(), total);
             prop_assert!(best.iter().all(|pair| pair.weighted.is_some() == is_weighed));
             let ids = |pair: &PairReport| (pair.a.clone(), pair.b.clone());
             let best: Vec<_> = best.into_iter().map(|pair| ids(&report(pair))).collect();
@@ -350,15 +350,15 @@ proptest! {
     ) {
         let (searcher, held) = world(first..first + 60);
         let least = f64::from(least) / 20.0;
-        let options = PairOptions { thresholds, threads, margins: true, ..PairOptions::default() };
-        let all = found(&searcher, None, &options);
+        let options = PairOptions::default().thresholds(thresholds).min_margin(-1.0);
+        let all = found_with(threads, &searcher, None, &options);
         let ranked = ranked(&held, &held);
         for pair in &all {
             let others = sixth(&ranked[&pair.a], &pair.b).max(sixth(&ranked[&pair.b], &pair.a));
             let own = resemblance(&held[&pair.a].0, &held[&pair.b].0);
             prop_assert_eq!(pair.margin, Some(own - others), "{} {}", pair.a, pair.b);
         }
-        let limited = PairOptions { min_margin: Some(least), margins: false, ..options };
+        let limited = options.min_margin(least);
         let expected: Vec<_> = all.into_iter().filter(|pair| pair.margin >= Some(least)).collect();
         prop_assert_eq!(found(&searcher, None, &limited), expected);
     }
@@ -368,15 +368,14 @@ proptest! {
         first in 0u64..1000, limit in 0usize..30,
     ) {
         let (searcher, _) = world(first..first + 60);
-        let options = PairOptions::default();
-        let margins = PairOptions { margins: true, ..options.clone() };
+        let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
+        let margins = options.clone().min_margin(-1.0);
         let mut expected: Vec<_> =
             found(&searcher, None, &margins).into_iter().map(|pair| pair.margin.unwrap()).collect();
         expected.sort_by(|one, other| other.total_cmp(one));
         expected.truncate(limit);
-        let (stop, best) = (Stop::new(), (PairRank::Margin, limit));
-        let best = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap();
-        let best: Vec<_> = best.pairs.iter().map(|pair| pair.margin.unwrap()).collect();
+        let best = pairs(&searcher, &options.rank(PairRank::Margin).limit(limit));
+        let best: Vec<_> = best.map(|pair| pair.unwrap().margin.unwrap()).collect();
         prop_assert_eq!(best, expected);
     }
 
@@ -384,7 +383,7 @@ proptest! {
     fn margins_of_two_indexes_are_over_neighbours_on_the_other_side(first in 0u64..1000) {
         let (a, in_a) = world(first..first + 40);
         let (b, in_b) = world(first + 25..first + 70);
-        let options = PairOptions { margins: true, ..PairOptions::default() };
+        let options = PairOptions::default().min_margin(-1.0);
         let (of_a, of_b) = (ranked(&in_a, &in_b), ranked(&in_b, &in_a));
         for pair in found(&a, Some(&b), &options) {
             let others = sixth(&of_a[&pair.a], &pair.b).max(sixth(&of_b[&pair.b], &pair.a));
@@ -402,7 +401,7 @@ proptest! {
         let mut ignored = Boilerplate::new(searcher.snapshot().config()).unwrap();
         ignored.add_keys(boilerplate);
         let searcher = searcher.excluding(ignored, Stop::NEVER).unwrap();
-        let options = PairOptions { thresholds, ..PairOptions::default() };
+        let options = PairOptions::default().thresholds(thresholds);
         let reports = found(&searcher, None, &options);
         prop_assert_eq!(as_found(&reports, true), naive(&held, None, &options, |_| false));
         prop_assert!(reports.iter().all(|pair| pair.similarity.resemblance <= 1.0));
@@ -414,12 +413,12 @@ proptest! {
         threads in 1usize..4,
     ) {
         let (searcher, held) = world(first..first + 150);
-        let options = ClusterOptions {
-            thresholds, linkage: Linkage::Star, prefer: Prefer::Longest, max_df: None, threads,
+        let options = ClusterOptions::default().thresholds(thresholds).prefer(Prefer::Longest);
+        let all = |options: &ClusterOptions| -> Vec<Cluster> {
+            clusters(&searcher, options).threads(threads).map(Result::unwrap).collect()
         };
-        let stop = Stop::new();
-        let clusters = cluster(&searcher, &options, &stop, &mut |_, _| {}).unwrap();
-        let pair_options = PairOptions { thresholds, ..PairOptions::default() };
+        let clusters = all(&options);
+        let pair_options = PairOptions::default().thresholds(thresholds);
         let edges = naive(&held, None, &pair_options, |_| false);
         let is_edge = |a: &String, b: &String| {
             edges.contains_key(&(a.min(b).clone(), a.max(b).clone()))
@@ -456,8 +455,7 @@ proptest! {
         prop_assert_eq!(as_map.collect::<BTreeMap<_, BTreeSet<_>>>(), expected);
         prop_assert!(clusters.is_sorted_by(|a, b| a.size >= b.size && a.cluster < b.cluster));
         // By single linkage they are the components of the graph.
-        let options = ClusterOptions { linkage: Linkage::Single, ..options };
-        let clusters = cluster(&searcher, &options, &stop, &mut |_, _| {}).unwrap();
+        let clusters = all(&options.linkage(Linkage::Single));
         let together: BTreeMap<&str, u64> = clusters
             .iter()
             .flat_map(|cluster| {

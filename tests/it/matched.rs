@@ -3,7 +3,8 @@
 use crate::common::words;
 use crate::passages::{compare, cut, index, passages};
 use cento::index::Config;
-use cento::join::pairs::{PairOptions, PairRank, best_pairs, pairs};
+use cento::join::Thresholds;
+use cento::join::pairs::{PairOptions, PairRank, pairs};
 use cento::search::{Query, Searcher, Subject};
 use cento::{Analyzer, Boilerplate, Comparison, PairPassage, Stop, Tokens, Unit};
 
@@ -123,22 +124,16 @@ fn pairs_have_no_passage_in_boilerplate() {
     let shared = format!("{one} {}", words(30, 50));
     let documents = [("a", &shared[..]), ("b", &format!("{other} {}", words(30, 50)))];
     let searcher = without(index(crate::common::config(), &documents), &sheet);
-    let options = PairOptions { passages: true, ..PairOptions::default() };
-    let mut found = Vec::new();
-    let stop = Stop::new();
-    pairs(&searcher, None, &options, 0, &stop, &mut |_, pairs| {
-        found.extend(pairs);
-        Ok(())
-    })
-    .unwrap();
+    let thresholds = Thresholds::default().min_overlap(1);
+    let options = PairOptions::default().thresholds(thresholds).passages(true);
+    let found: Vec<_> = pairs(&searcher, &options).map(Result::unwrap).collect();
     let passages = found[0].passages.clone().unwrap().found;
     assert_eq!(passages.len(), 1);
     assert_eq!(cut(&shared, passages[0].query), words(30, 50));
     // Ranked pairs, too: where passages do not decide, they are found for the best pairs alone.
     for rank in [PairRank::Overlap, PairRank::Passages] {
-        let best =
-            best_pairs(&searcher, None, &options, (rank, 5), &stop, &mut |_| {}).unwrap().pairs;
-        assert_eq!(best[0].passages.clone().unwrap().found, passages, "{rank:?}");
+        let best = pairs(&searcher, &options.clone().rank(rank).limit(5usize)).next();
+        assert_eq!(best.unwrap().unwrap().passages.unwrap().found, passages, "{rank:?}");
     }
 }
 

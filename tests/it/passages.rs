@@ -4,7 +4,8 @@ use crate::common::words;
 use cento::Stop;
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
-use cento::join::pairs::{PairOptions, PairRank, best_pairs, pairs};
+use cento::join::Thresholds;
+use cento::join::pairs::{PairOptions, PairRank, pairs};
 use cento::search::{Goal, Query, Rank, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
 use cento::{Comparison, Passage, Unit};
@@ -227,9 +228,8 @@ fn a_token_in_two_passages_counts_once_for_the_rank() {
     // Those that are too short to be shown do not count.
     let long = query.min_passage(21);
     assert_eq!(searcher.search(&long).unwrap().hits.len(), 1);
-    let options = PairOptions { passages: true, ..PairOptions::default() };
-    let (best, stop) = ((PairRank::Passages, 1), Stop::new());
-    let pairs = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap().pairs;
+    let options = any_pair().passages(true).rank(PairRank::Passages).limit(1usize);
+    let pairs: Vec<_> = pairs(&searcher, &options).map(Result::unwrap).collect();
     assert_eq!(lengths(&pairs[0].passages.as_ref().unwrap().found), [20, 20]);
     assert_eq!(pairs[0].passage_tokens, Some(30));
 }
@@ -246,25 +246,24 @@ fn the_passages_of_the_best_pairs_are_those_of_all() {
     ];
     let documents: Vec<(&str, &str)> = documents.iter().map(|(id, text)| (*id, &**text)).collect();
     let searcher = index(Config::new("kgram(k=5)", "words", true).unwrap(), &documents);
-    let (options, stop) = (PairOptions { passages: true, ..PairOptions::default() }, Stop::new());
-    let mut all = Vec::new();
-    pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
-        all.extend(found);
-        Ok(())
-    })
-    .unwrap();
-    let best =
-        best_pairs(&searcher, None, &options, (PairRank::Overlap, 3), &stop, &mut |_| {}).unwrap();
-    assert_eq!((best.total, best.pairs.len()), (all.len() as u64, 3));
-    for pair in &best.pairs {
+    let options = any_pair().passages(true);
+    let all: Vec<_> = pairs(&searcher, &options).map(Result::unwrap).collect();
+    let options = options.limit(3usize);
+    let mut best = pairs(&searcher, &options);
+    let shown: Vec<_> = best.by_ref().map(Result::unwrap).collect();
+    assert_eq!((best.total(), shown.len()), (all.len() as u64, 3));
+    for pair in &shown {
         assert!(pair.passages.as_ref().is_some_and(|passages| !passages.found.is_empty()));
         assert!(all.contains(pair), "{pair:?}");
     }
     // Without texts there are no passages, however few pairs are shown.
     let searcher = index(Config::new("kgram(k=5)", "words", false).unwrap(), &documents);
-    assert!(
-        best_pairs(&searcher, None, &options, (PairRank::Overlap, 3), &stop, &mut |_| {}).is_err()
-    );
+    assert!(pairs(&searcher, &options).next().unwrap().is_err());
+}
+
+/// Pairs that share anything.
+fn any_pair() -> PairOptions {
+    PairOptions::default().thresholds(Thresholds::default().min_overlap(1))
 }
 
 /// The passages of two texts by a search for the first, by their comparison, and as a pair: each with
@@ -279,15 +278,10 @@ fn found_by_all(scheme: &str, [a, b]: [&str; 2], min: Option<u32>) -> [Vec<(u32,
     let compared = cento::compare(&config().scheme, &config().analyzer, a, b).unwrap();
     let compared = compared.with_passages_of_at_least(min.unwrap_or(0)).passages;
     let by_comparison = compared.iter().map(|p| (p.tokens, p.similarity)).collect();
-    let options = PairOptions { passages: true, min_passage: min, ..PairOptions::default() };
-    let (mut as_pair, stop) = (Vec::new(), Stop::new());
-    pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
-        as_pair.extend(
-            found.iter().flat_map(|pair| -> Vec<_> { of(&pair.passages.as_ref().unwrap().found) }),
-        );
-        Ok(())
-    })
-    .unwrap();
+    let found = pairs(&searcher, &any_pair().passages(true).min_passage(min));
+    let as_pair = found
+        .flat_map(|pair| -> Vec<_> { of(&pair.unwrap().passages.as_ref().unwrap().found) })
+        .collect();
     [by_search, by_comparison, as_pair]
 }
 

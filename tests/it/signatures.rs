@@ -8,8 +8,8 @@ use cento::index::{
     Config, Document, Index, MaxDf, SignedDocument, Snapshot, Training, Writer, WriterOptions,
 };
 use cento::join::Thresholds;
-use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
-use cento::join::dedup::{DedupOptions, Verdict};
+use cento::join::cluster::{ClusterOptions, Prefer, clusters};
+use cento::join::dedup::DedupOptions;
 use cento::join::pairs::{PairOptions, pairs};
 use cento::join::reuse::{ReuseOptions, reuse_statistics};
 use cento::search::{Goal, Query, Rank, Searcher, Subject};
@@ -104,33 +104,16 @@ fn answers(index: &Index) -> Vec<String> {
             say("best", &answer.map_err(|e| e.to_string()));
         }
     }
-    let never = Stop::new();
     let thresholds = Thresholds::default().min_containment(0.2);
-    let options = PairOptions {
-        thresholds,
-        passages: true,
-        margins: true,
-        weighted: true,
-        ..PairOptions::default()
-    };
-    let mut found = Vec::new();
-    pairs(&searcher, None, &options, 0, &never, &mut |_, pairs| {
-        found.extend(pairs);
-        Ok(())
-    })
-    .unwrap();
+    let options = PairOptions::default().thresholds(thresholds).passages(true).weighted(true);
+    let options = options.min_margin(-1.0);
+    let found: Vec<_> = pairs(&searcher, &options).map(Result::unwrap).collect();
     assert!(!found.is_empty());
     say("pairs", &found);
-    let options = ClusterOptions {
-        thresholds,
-        linkage: Linkage::Star,
-        prefer: Prefer::Longest,
-        max_df: None,
-        threads: 2,
-    };
-    say("clusters", &cluster(&searcher, &options, &never, &mut |_, _| {}).unwrap());
-    let options = ReuseOptions { sample: 20, max_df: None, threads: 2 };
-    say("reuse", &reuse_statistics(&searcher, options, &never, &mut |_, _| {}).unwrap());
+    let options = ClusterOptions::default().thresholds(thresholds).prefer(Prefer::Longest);
+    say("clusters", &clusters(&searcher, &options).map(Result::unwrap).collect::<Vec<_>>());
+    let options = ReuseOptions::default().sample(20usize);
+    say("reuse", &reuse_statistics(&searcher, options, 2, Stop::NEVER, &mut |_, _| {}).unwrap());
     say("distribution", &snapshot.df_distribution().unwrap());
     say("repeated", &snapshot.repeated_passages(5).unwrap());
     for address in snapshot.live() {
@@ -191,8 +174,7 @@ fn a_union_without_signatures_answers_as_one_with_them() {
 
 #[test]
 fn a_stream_is_deduplicated_with_stored_signatures_and_without() {
-    let options =
-        DedupOptions { min_resemblance: Some(0.3), min_containment: Some(0.5), ..stream::exact() };
+    let options = DedupOptions::default().min_resemblance(0.3).min_containment(0.5);
     // The first half has been committed when the second is decided.
     let [with, without] = both(SCHEMES[0]).map(|config| {
         let index = of(config, documents().into_iter().step_by(2));
@@ -200,8 +182,7 @@ fn a_stream_is_deduplicated_with_stored_signatures_and_without() {
         stream::verdicts(&index, &options, &documents)
     });
     assert_eq!(without, with);
-    let is_kept = |verdict: &Verdict| matches!(verdict, Verdict::Kept { .. });
-    let kept = with.iter().filter(|(_, verdict)| is_kept(verdict)).count();
+    let kept = with.iter().filter(|(_, verdict)| verdict.is_kept()).count();
     assert!((1..with.len()).contains(&kept), "{kept}");
 }
 

@@ -6,10 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use cento::hash::mix64;
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::join::Thresholds;
-use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
+use cento::join::cluster::{ClusterOptions, clusters};
 use cento::join::dedup::{DedupOptions, Evidence, Verdict};
-use cento::join::most_similar::{MostSimilarOptions, most_similar};
-use cento::join::pairs::{PairOptions, PairReport, pairs};
+use cento::join::pairs::{PairOptions, PairReport, Pairs, pairs};
 use cento::search::{Boilerplate, Query, Searcher, SimilarTo};
 use cento::stop::Stop;
 use cento::tantivy::collector::DocSetCollector;
@@ -87,17 +86,10 @@ fn truth(a: &str, b: &str, k: usize) -> (f64, f64) {
 
 fn all_pairs(searcher: &Searcher, against: Option<&Searcher>, least: f64) -> Vec<PairReport> {
     let thresholds = Thresholds::default().min_resemblance(least);
-    let options = PairOptions { thresholds, ..PairOptions::default() };
-    let (stop, mut found) = (Stop::new(), Vec::new());
+    let found = pairs(searcher, &PairOptions::default().thresholds(thresholds));
+    let found = against.into_iter().fold(found, Pairs::against);
     let other = against.unwrap_or(searcher).snapshot();
-    pairs(searcher, against, &options, 0, &stop, &mut |_, pairs| {
-        for pair in pairs {
-            found.push(pair.report(searcher.snapshot(), other)?);
-        }
-        Ok(())
-    })
-    .unwrap();
-    found
+    found.map(|pair| pair.unwrap().report(searcher.snapshot(), other).unwrap()).collect()
 }
 
 /// A search for each text judged by the texts: whatever is clearly above the threshold is found, and nothing
@@ -191,17 +183,12 @@ fn pairs_are_those_whose_texts_are_alike() {
 fn members_of_a_cluster_are_like_its_representative() {
     for (scheme, k) in SCHEMES {
         for texts in [texts(), notices()] {
-            let (searcher, stop) = (index(scheme, true, &texts), Stop::new());
-            let options = ClusterOptions {
-                thresholds: Thresholds::default().min_resemblance(0.7),
-                linkage: Linkage::Star,
-                prefer: Prefer::Oldest,
-                max_df: None,
-                threads: 2,
-            };
+            let searcher = index(scheme, true, &texts);
+            let options =
+                ClusterOptions::default().thresholds(Thresholds::default().min_resemblance(0.7));
             let text = |id: &str| &texts.iter().find(|text| text.0 == id).unwrap().1;
             let mut members = BTreeSet::new();
-            for cluster in cluster(&searcher, &options, &stop, &mut |_, _| {}).unwrap() {
+            for cluster in clusters(&searcher, &options).map(Result::unwrap) {
                 for member in &cluster.members {
                     let truth = truth(text(&cluster.representative), text(&member.id), k);
                     assert!(truth.0 >= 0.7 && member.similarity.exact, "{scheme} {member:?}");
@@ -293,16 +280,13 @@ fn with_boilerplate_pairs_are_alike_in_the_rest_of_their_texts() {
 #[test]
 fn the_most_similar_pairs_are_those_whose_texts_are_alike() {
     for (scheme, k) in &SCHEMES[..4] {
-        let (texts, stop) = (texts(), Stop::new());
+        let texts = texts();
         let searcher = index(scheme, true, &texts);
         let of = |min_resemblance, min_similarity| {
-            let options = MostSimilarOptions {
-                limit: usize::MAX,
-                min_resemblance,
-                min_similarity,
-                ..MostSimilarOptions::default()
-            };
-            most_similar(&searcher, &options, &stop).unwrap().pairs
+            let thresholds = Thresholds::default().min_resemblance(min_resemblance);
+            let options = PairOptions::default().thresholds(thresholds).limit(usize::MAX);
+            let options = options.min_similarity(min_similarity);
+            pairs(&searcher, &options).most_similar().unwrap().pairs
         };
         let all = of(0.0, 0.0);
         let text = |id: &str| &texts.iter().find(|text| text.0 == id).unwrap().1;
@@ -325,13 +309,24 @@ fn verdicts(
     scheme: &str,
     store_text: bool,
     options: &DedupOptions,
+    by: (&[(String, String)], usize),
+) -> Vec<(String, Verdict)> {
+    verdicts_with(scheme, store_text, options, (64 << 20, false), by)
+}
+
+/// The same with this memory, and perhaps with an index that is removed afterwards.
+fn verdicts_with(
+    scheme: &str,
+    store_text: bool,
+    options: &DedupOptions,
+    how: (usize, bool),
     (texts, commit_at): (&[(String, String)], usize),
 ) -> Vec<(String, Verdict)> {
     let index =
         Index::create_in(RamDirectory::create(), "ram", config(scheme, store_text)).unwrap();
     let documents: Vec<Document> = texts.iter().map(|(id, text)| Document::new(id, text)).collect();
     let parts = documents.chunks(commit_at);
-    parts.flat_map(|part| stream::verdicts(&index, options, part)).collect()
+    parts.flat_map(|part| stream::verdicts_with(&index, options, how, part)).collect()
 }
 
 #[test]
@@ -349,10 +344,9 @@ fn duplicates_are_those_whose_texts_are_alike_wherever_they_are() {
                 }
                 expected.push((one.0.clone(), is_dropped));
             }
-            let near = DedupOptions { min_resemblance: Some(least), ..stream::exact() };
+            let near = DedupOptions::default().min_resemblance(least);
             let all = |verdicts: &[(String, Verdict)]| -> Vec<(String, bool)> {
-                let is_kept = |verdict: &Verdict| matches!(verdict, Verdict::Kept { .. });
-                verdicts.iter().map(|(id, verdict)| (id.clone(), !is_kept(verdict))).collect()
+                verdicts.iter().map(|(id, verdict)| (id.clone(), !verdict.is_kept())).collect()
             };
             let stored = verdicts(scheme, true, &near, (&texts, usize::MAX));
             assert_eq!(all(&stored), expected, "{scheme} {least}");
@@ -363,10 +357,10 @@ fn duplicates_are_those_whose_texts_are_alike_wherever_they_are() {
             }
             // Neither commits nor where texts are kept change a verdict.
             assert_eq!(verdicts(scheme, true, &near, (&texts, 7)), stored);
-            let temporary = DedupOptions { temporary: true, ..near.clone() };
-            assert_eq!(verdicts(scheme, false, &temporary, (&texts, usize::MAX)), stored);
-            let written = DedupOptions { memory_bytes: 1 << 16, ..temporary };
-            assert_eq!(verdicts(scheme, false, &written, (&texts, usize::MAX)), stored);
+            for memory_bytes in [64 << 20, 1 << 16] {
+                let (how, by) = ((memory_bytes, true), (&texts[..], usize::MAX));
+                assert_eq!(verdicts_with(scheme, false, &near, how, by), stored);
+            }
         }
     }
 }
@@ -377,7 +371,7 @@ fn without_texts_nothing_is_dropped_on_thin_evidence() {
         let texts = [texts(), notices()].concat();
         let text = |id: &str| &texts.iter().find(|text| text.0 == id).unwrap().1;
         for least in [0.5, 0.8] {
-            let near = DedupOptions { min_resemblance: Some(least), ..stream::exact() };
+            let near = DedupOptions::default().min_resemblance(least);
             let all = verdicts(scheme, false, &near, (&texts, usize::MAX));
             assert_eq!(verdicts(scheme, false, &near, (&texts, 7)), all, "{scheme}");
             let dropped: Vec<_> = all
@@ -406,10 +400,10 @@ fn notices_that_share_a_stock_phrase_are_no_duplicates() {
         ("b", "Semi-annual 30 cts vs 25 cts prior Pay June 30 Record June 15 Reuter"),
     ]
     .map(|(id, text)| (id.to_owned(), text.to_owned()));
-    let near = DedupOptions { min_resemblance: Some(0.8), ..stream::exact() };
+    let near = DedupOptions::default().min_resemblance(0.8);
     for store_text in [true, false] {
         let all = verdicts("winnow(k=5,w=10)", store_text, &near, (&texts, usize::MAX));
-        let kept = all.iter().filter(|(_, verdict)| matches!(verdict, Verdict::Kept { .. }));
+        let kept = all.iter().filter(|(_, verdict)| verdict.is_kept());
         assert_eq!(kept.count(), 2, "{all:?}");
     }
 }
@@ -424,7 +418,7 @@ fn a_story_with_a_corrected_word_is_a_duplicate_however_many_fingerprints_differ
         corrected[30 + seed as usize] = "corrected".into();
         let texts = [("a".to_owned(), story.join(" ")), ("b".to_owned(), corrected.join(" "))];
         assert!(truth(&texts[0].1, &texts[1].1, 5).0 > 0.9);
-        let near = DedupOptions { min_resemblance: Some(0.9), ..stream::exact() };
+        let near = DedupOptions::default().min_resemblance(0.9);
         let all = verdicts("winnow(k=5,w=10)", true, &near, (&texts, usize::MAX));
         assert!(matches!(all[1].1, Verdict::Near { .. }), "{seed}: {:?}", all[1]);
     }

@@ -1,8 +1,8 @@
 //! Several indexes searched as if they were one.
 
-use cento::Stop;
 use cento::hash::hash_bytes;
 use cento::index::{Config, Document, Index, MaxDf, Snapshot, WriterOptions};
+use cento::join::Thresholds;
 use cento::join::pairs::{PairOptions, PairReport, pairs};
 use cento::search::{Query, Searcher, SimilarTo, Subject};
 use cento::{AddIndexesOptions, Error};
@@ -80,26 +80,23 @@ fn answers(searcher: &Searcher) -> (Vec<Value>, Vec<(String, Option<String>)>) {
 
 /// All pairs with their numbers, in an order of their own.
 fn all_pairs(searcher: &Searcher) -> Vec<Value> {
-    let (stop, mut found) = (Stop::new(), Vec::new());
-    let options = PairOptions { max_df: Some(MaxDf::Documents(20)), ..PairOptions::default() };
+    let mut found = Vec::new();
+    let thresholds = Thresholds::default().min_overlap(1);
+    let options = PairOptions::default().thresholds(thresholds).max_df(MaxDf::Documents(20));
     let snapshot = searcher.snapshot();
-    pairs(searcher, None, &options, 0, &stop, &mut |_, pairs| {
-        for pair in pairs {
-            let PairReport { mut a, mut b, overlap, similarity, index_a, index_b, .. } =
-                pair.report(snapshot, snapshot)?;
-            for (id, index) in [(&a, index_a), (&b, index_b)] {
-                let expected = snapshot.is_union().then(|| format!("part {}", part_of(id)));
-                assert_eq!(index, expected, "{id}");
-            }
-            // Which side is which depends on where they are stored.
-            if a > b {
-                std::mem::swap(&mut a, &mut b);
-            }
-            found.push(json!([a, b, overlap, similarity.resemblance]));
+    for pair in pairs(searcher, &options) {
+        let PairReport { mut a, mut b, overlap, similarity, index_a, index_b, .. } =
+            pair.unwrap().report(snapshot, snapshot).unwrap();
+        for (id, index) in [(&a, index_a), (&b, index_b)] {
+            let expected = snapshot.is_union().then(|| format!("part {}", part_of(id)));
+            assert_eq!(index, expected, "{id}");
         }
-        Ok(())
-    })
-    .unwrap();
+        // Which side is which depends on where they are stored.
+        if a > b {
+            std::mem::swap(&mut a, &mut b);
+        }
+        found.push(json!([a, b, overlap, similarity.resemblance]));
+    }
     found.sort_by_key(Value::to_string);
     found
 }

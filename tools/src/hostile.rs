@@ -13,8 +13,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use cento::Measure;
 use cento::search::SearchOptions;
+use cento::{CompareOptions, Measure};
 use cento_client::Client;
 use cento_client::api::{
     Commit, CompareRequest, DocumentBody, PairsRequest, PassagesRequest, SearchRequest, TextOrId,
@@ -121,8 +121,7 @@ impl Hostile {
             let compared = CompareRequest {
                 a: TextOrId::Text(a.clone()),
                 b: TextOrId::Text(b.clone()),
-                measures: Vec::new(),
-                min_passage: None,
+                options: CompareOptions::default(),
             };
             row("compare", &mut || client.compare(&compared).map(drop))?;
             let hit = STORED.to_owned();
@@ -130,13 +129,7 @@ impl Hostile {
                 PassagesRequest { text: Some(a.clone()), hit, ..PassagesRequest::default() };
             row("passages", &mut || client.passages(&asked).map(drop))?;
             let documents = vec![document("a", a.clone()), document("b", b.clone())];
-            let handful = PairsRequest {
-                documents,
-                boilerplate: Vec::new(),
-                limit: 20,
-                min_resemblance: 0.0,
-                min_passage: None,
-            };
+            let handful = PairsRequest { documents, ..PairsRequest::default() };
             row("pairs", &mut || client.pairs(&handful).map(drop))?;
             for verify in ["containment", "overlap", "cosine", "gzip"] {
                 let options = SearchOptions::default()

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
+use cento::CompareOptions;
 use cento::search::SearchOptions;
 use cento_client::Client;
 use cento_client::api::{Commit, CompareRequest, DocumentBody, SearchRequest, TextOrId};
@@ -154,8 +155,7 @@ impl Memory {
                         let request = CompareRequest {
                             a: side(),
                             b: side(),
-                            measures: Vec::new(),
-                            min_passage: None,
+                            options: CompareOptions::default(),
                         };
                         client.compare(&request).map(drop)
                     }

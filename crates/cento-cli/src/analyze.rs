@@ -22,9 +22,8 @@ use cento::join::reuse::{
 pub struct Analyze {
     /// Directory of the index.
     index: PathBuf,
-    /// Number of pairs of each category to examine.
-    #[arg(long, value_name = "N", default_value = "50")]
-    sample: usize,
+    #[command(flatten)]
+    options: ReuseOptions,
     #[command(flatten)]
     join: JoinArgs,
     /// Output format.
@@ -44,10 +43,10 @@ impl Analyze {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         let searcher = self.join.searcher(&self.index)?;
-        let threads = self.join.threads();
-        let options = ReuseOptions { sample: self.sample, max_df: self.join.max_df, threads };
+        let (options, threads) = (self.options, self.join.threads());
         let progress = Progress::new(searcher.snapshot().documents(), "documents");
-        let found = reuse_statistics(&searcher, options, &stop, &mut |done, _| progress.set(done));
+        let found =
+            reuse_statistics(&searcher, options, threads, &stop, &mut |done, _| progress.set(done));
         progress.finish();
         let found = found?;
         match self.format {

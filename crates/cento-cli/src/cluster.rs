@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::join::JoinArgs;
@@ -12,8 +12,7 @@ use super::output::{count, counted, share};
 use super::progress::{Progress, stop_flag};
 use super::terminal::{Id, line, note};
 use super::{Outcome, Result};
-use cento::join::Thresholds;
-use cento::join::cluster::{self, ClusterOptions, Linkage, Member, Prefer, cluster};
+use cento::join::cluster::{self, ClusterOptions, Member};
 
 /// Find the clusters of documents that are versions of one another.
 ///
@@ -26,18 +25,7 @@ pub struct Cluster {
     /// Directory of the index.
     index: PathBuf,
     #[command(flatten)]
-    thresholds: Thresholds,
-    /// Which document represents a cluster: `oldest`, the one added first; `longest`; `FIELD`, the
-    /// one with the least value of this field of `meta`, such as a date; `-FIELD`, the greatest.
-    #[arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true)]
-    prefer: String,
-    /// What a member must resemble: the representative (`star`), or any member (`single`), which
-    /// makes chains.
-    #[arg(long, value_enum, default_value = "star")]
-    linkage: LinkageName,
-    /// Minimum number of documents in a cluster.
-    #[arg(long, value_name = "N", default_value = "2")]
-    min_size: u64,
+    options: ClusterOptions,
     #[command(flatten)]
     join: JoinArgs,
     /// Output format. Rows of csv and tsv are documents with the numbers of their clusters; a row
@@ -46,44 +34,22 @@ pub struct Cluster {
     format: ListFormat,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum LinkageName {
-    Star,
-    Single,
-}
-
 impl Cluster {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         let searcher = self.join.searcher(&self.index)?;
-        let options = ClusterOptions {
-            thresholds: self.thresholds.or(Thresholds::of_clusters()),
-            linkage: match self.linkage {
-                LinkageName::Star => Linkage::Star,
-                LinkageName::Single => Linkage::Single,
-            },
-            prefer: match self.prefer.as_str() {
-                "oldest" => Prefer::Oldest,
-                "longest" => Prefer::Longest,
-                field => match field.strip_prefix('-') {
-                    Some(field) => Prefer::Greatest(field.into()),
-                    None => Prefer::Least(field.into()),
-                },
-            },
-            max_df: self.join.max_df,
-            threads: self.join.threads(),
-        };
         let progress = Progress::new(searcher.snapshot().documents(), "documents");
-        let clusters = cluster(&searcher, &options, &stop, &mut |done, _| progress.set(done));
+        let found = cluster::clusters(&searcher, &self.options).threads(self.join.threads());
+        let found = found.stop(&stop).progress(progress.setter());
+        let clusters = found.collect::<cento::Result<Vec<_>>>();
         progress.finish();
-        let mut clusters = clusters?;
-        clusters.retain(|cluster| cluster.size >= self.min_size);
+        let clusters = clusters?;
         let mut out = ListOut::new(io::BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
         for cluster in &clusters {
             write_cluster(&mut out, cluster)?;
         }
         out.flush()?;
-        self.join.tell_stopped(&searcher, &stop)?;
+        self.join.tell_stopped(&searcher, self.options.max_df, &stop)?;
         if self.format.is_human() {
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
             let all = searcher.snapshot().documents();

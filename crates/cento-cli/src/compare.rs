@@ -20,9 +20,9 @@ use super::values::parse_encoding;
 use super::whole::LengthArgs;
 use super::{Outcome, Result};
 use cento::Stop;
-use cento::{Analyzer, Comparison, Config, Error, Measure};
+use cento::{Analyzer, CompareOptions, Comparison, Config, Error};
 use cento_client::api::{CompareRequest, TextOrId};
-use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Run, Searched};
+use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Searched};
 use cento_source::{InFile, SourceOptions, read_text_in_file};
 
 /// Show the passages that two files have in common, side by side.
@@ -38,18 +38,12 @@ pub struct Compare {
     a: PathBuf,
     /// Second file, or - for standard input.
     b: PathBuf,
-    /// Only passages of at least this many words; without any, the files have nothing in common. Fewer
-    /// than 12 words are a passage only if they are all of a file.
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
-    min_passage: Option<u32>,
+    #[command(flatten)]
+    options: CompareOptions,
     #[command(flatten)]
     config: ConfigArgs,
     #[command(flatten)]
     service: ServiceArgs,
-    /// Also compute this measure of similarity; `all` for every measure. Can be repeated. `cosine` weights words
-    /// by the table of --frequencies (`cento train --run-length 1`), if the scheme reads none.
-    #[arg(long = "measure", value_name = "MEASURE")]
-    measures: Vec<String>,
     /// Encoding of the files. Default: detected.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
@@ -91,12 +85,12 @@ impl Compare {
             }
             Some(client) => {
                 let (a, b) = (TextOrId::Text(a.clone()), TextOrId::Text(b.clone()));
-                let measures = self.measures.clone();
-                let min_passage = self.min_passage;
-                client.compare(&CompareRequest { a, b, measures, min_passage })?.comparison
+                let options = self.options.clone();
+                client.compare(&CompareRequest { a, b, options })?.comparison
             }
         };
-        let mut comparison = comparison.with_passages_of_at_least(self.min_passage.unwrap_or(0));
+        let mut comparison =
+            comparison.with_passages_of_at_least(self.options.min_passage.unwrap_or(0));
         if let Some(origins) = &a_file.origins {
             origins.place_a(&mut comparison.passages);
         }
@@ -120,7 +114,7 @@ impl Compare {
         if self.handout.is_asked() {
             self.report([&a, &b], &comparison, missing, warnings)?;
         }
-        let is_overlap_enough = self.min_passage.is_none() && comparison.overlap > 0;
+        let is_overlap_enough = self.options.min_passage.is_none() && comparison.overlap > 0;
         let found = is_overlap_enough || !comparison.passages.is_empty();
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
@@ -141,10 +135,8 @@ impl Compare {
             Some(client) => run.with("service", client.url()),
             None => run.with("scheme", &self.config.scheme).with("analyzer", &analyzer),
         };
-        let run = self
-            .min_passage
-            .into_iter()
-            .fold(run, |run: Run, least| run.with("min-passage", least));
+        let run =
+            run.with_options(&CompareOptions::default().min_passage(self.options.min_passage));
         let places = comparison.passages.iter().cloned();
         let source = ReuseSource {
             id: self.b.display().to_string(),
@@ -169,7 +161,7 @@ impl Compare {
 
     /// Returns whether the table is for the measures, and not for the scheme.
     fn weighs_measures(&self) -> bool {
-        !self.measures.is_empty() && !self.config.reads_table()
+        !self.options.measures.is_empty() && !self.config.reads_table()
     }
 
     fn config(&self) -> cento::Result<Config> {
@@ -214,7 +206,7 @@ impl Compare {
         let config = self.config()?;
         let table = self.config.frequencies.as_deref().filter(|_| self.weighs_measures());
         let table = open_frequencies(table)?;
-        let measures = Measure::parse_all(&self.measures, table.as_ref(), &config.analyzer)?;
+        let measures = self.options.parsed_measures(table.as_ref(), &config.analyzer)?;
         // Ctrl-C ends the process: there is nothing to be put in order.
         let Config { scheme, analyzer, .. } = &config;
         cento::compare_by(scheme, analyzer, a, b, &measures, Stop::NEVER)

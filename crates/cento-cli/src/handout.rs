@@ -149,11 +149,6 @@ fn now() -> Result<String> {
     Ok(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
-/// Adds an option to the foot of a report, unless it has its default.
-pub fn unless<T: PartialEq + ToString>(run: Run, name: &str, value: &T, default: &T) -> Run {
-    if value == default { run } else { run.with(name, value.to_string()) }
-}
-
 /// Formats paths for the foot of a report.
 pub fn listed(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")

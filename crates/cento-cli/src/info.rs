@@ -49,7 +49,7 @@ enum List {
     /// List the measures of similarity.
     ///
     /// Shows each with its parameters, its cost and its source, for `search --verify` and `compare
-    /// --measure`.
+    /// --measures`.
     Measures(ListArgs),
     /// List the formats of files that can be read.
     ///

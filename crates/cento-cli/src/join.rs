@@ -15,10 +15,6 @@ use cento::search::Searcher;
 /// Options for joining an index.
 #[derive(Debug, Clone, Args)]
 pub struct JoinArgs {
-    /// Ignore fingerprints in more documents than this when looking for candidates: a number of
-    /// documents, or a share of them such as 0.01. Default: the setting of the index.
-    #[arg(long, value_name = "N|F")]
-    pub max_df: Option<MaxDf>,
     /// Boilerplate to ignore, such as templates: files, directories or an index. Can be repeated.
     #[arg(long, short = 'b', value_name = "PATH")]
     pub boilerplate: Vec<PathBuf>,
@@ -34,8 +30,13 @@ impl JoinArgs {
     }
 
     /// Reports on standard error what the limit of document frequency hides of the index that is searched.
-    pub fn tell_stopped(&self, searcher: &Searcher, stop: &Stop) -> cento::Result<()> {
-        let counts = searcher.stop_counts(self.max_df, stop)?;
+    pub fn tell_stopped(
+        &self,
+        searcher: &Searcher,
+        max_df: Option<MaxDf>,
+        stop: &Stop,
+    ) -> cento::Result<()> {
+        let counts = searcher.stop_counts(max_df, stop)?;
         if let Some(said) = stopped(&counts) {
             note!("cento: {said}");
         }

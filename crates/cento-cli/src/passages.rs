@@ -14,8 +14,8 @@ use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::index::{DocAddress, Snapshot};
 use cento::join::Thresholds;
-use cento::join::pairs::{self, Pair, PairOptions};
-use cento::{Error, PairPassage, Unit};
+use cento::join::pairs::{self, DocumentPairs, Pair, PairOptions, Pairs};
+use cento::{Error, MaxDf, PairPassage, Unit};
 
 /// List the passages that documents share, with their texts.
 ///
@@ -39,6 +39,10 @@ pub struct PassageList {
     context: usize,
     #[command(flatten)]
     thresholds: Thresholds,
+    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
+    /// such as 0.01. Default: the setting of the index.
+    #[arg(long, value_name = "N|F")]
+    max_df: Option<MaxDf>,
     #[command(flatten)]
     join: JoinArgs,
     /// Output format. The columns of csv and tsv are the fields of JSON.
@@ -123,46 +127,34 @@ impl PassageList {
         let stop = stop_flag();
         let searcher = self.join.searcher_of_all(&self.indexes)?;
         let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
-        let options = PairOptions {
-            thresholds: self.thresholds,
-            max_df: self.join.max_df,
-            passages: true,
-            min_passage: Some(self.min_passage),
-            threads: self.join.threads(),
-            ..PairOptions::default()
-        };
+        let options = PairOptions::default().thresholds(self.thresholds).max_df(self.max_df);
+        let options = options.passages(true).min_passage(self.min_passage);
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
         let mut out = ListOut::new(BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
         let progress = Progress::new(pairs::document_count(&searcher), "documents");
         let (mut passages, mut pair_count, mut cut) = (0, 0, 0);
-        let mut failure: io::Result<()> = Ok(());
-        let found =
-            pairs::pairs(&searcher, against.as_ref(), &options, 0, &stop, &mut |next, pairs| {
-                let mut first: Option<(DocAddress, String)> = None;
-                for pair in pairs {
-                    if first.as_ref().is_none_or(|(address, _)| *address != pair.a) {
-                        first = Some((pair.a, text_of(a, pair.a)?));
-                    }
-                    let text_a = first.as_ref().map_or("", |(_, text)| text);
-                    let text_b = text_of(b, pair.b)?;
-                    pair_count += 1;
-                    cut += u64::from(pair.passages.as_ref().is_some_and(|found| !found.complete));
-                    match self.write(&mut out, pair, (a, text_a), (b, &text_b))? {
-                        Ok(written) => passages += written,
-                        Err(error) => {
-                            failure = Err(error);
-                            return Err(Error::Cancelled);
-                        }
-                    }
+        let found = pairs::pairs(&searcher, &options).threads(self.join.threads()).stop(&stop);
+        let found = against.iter().fold(found, Pairs::against).by_document();
+        let result = found.into_iter().try_for_each(|document| -> Result<()> {
+            let DocumentPairs { next, pairs, .. } = document?;
+            let mut first: Option<(DocAddress, String)> = None;
+            for pair in pairs {
+                if first.as_ref().is_none_or(|(address, _)| *address != pair.a) {
+                    first = Some((pair.a, text_of(a, pair.a)?));
                 }
-                progress.set(next);
-                Ok(())
-            });
+                let text_a = first.as_ref().map_or("", |(_, text)| text);
+                let text_b = text_of(b, pair.b)?;
+                pair_count += 1;
+                cut += u64::from(pair.passages.as_ref().is_some_and(|found| !found.complete));
+                passages += self.write(&mut out, pair, (a, text_a), (b, &text_b))?;
+            }
+            progress.set(next);
+            Ok(())
+        });
         progress.finish();
-        failure?;
-        found?;
+        result?;
         out.flush()?;
-        self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), &stop)?;
+        self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), self.max_df, &stop)?;
         if cut > 0 {
             let of = counted(cut, "pair");
             tell!("cento: of {of} the search for passages was cut short: there may be more");
@@ -180,7 +172,7 @@ impl PassageList {
         pair: Pair,
         (a, text_a): (&Snapshot, &str),
         (b, text_b): (&Snapshot, &str),
-    ) -> cento::Result<io::Result<u64>> {
+    ) -> Result<u64> {
         let pair = pair.report(a, b)?;
         let passages = pair.passages.as_deref().unwrap_or_default();
         let mut written = 0;
@@ -188,12 +180,10 @@ impl PassageList {
             let (a, b) = (self.cut(text_a, passage.a), self.cut(text_b, passage.b));
             let ids = (&*pair.a, pair.index_a.as_deref(), &*pair.b, pair.index_b.as_deref());
             let row = row(ids, passage, a, b);
-            if let Err(error) = out.write(&row, |out| print(out, &row)) {
-                return Ok(Err(error));
-            }
+            out.write(&row, |out| print(out, &row))?;
             written += 1;
         }
-        Ok(Ok(written))
+        Ok(written)
     }
 
     /// Returns the text before, in and after a range of bytes.

@@ -250,6 +250,12 @@ impl Progress {
         self.bar.set_position(done);
     }
 
+    /// Returns a function that notes how many things are done, on any thread.
+    pub fn setter(&self) -> impl FnMut(u64) + Send + 'static {
+        let bar = self.bar.clone();
+        move |done| bar.set_position(done)
+    }
+
     /// Removes the progress line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

@@ -8,8 +8,8 @@ use cento::Stop;
 use cento::index::Document;
 use cento::{Error, Reason, Refusal, Result};
 use cento_client::Client;
-use cento_client::api::{self, AddResponse, Commit, DocumentBody, Run};
-use cento_source::{AddReport, Event, Item, SourceOptions};
+use cento_client::api::{AddResponse, Commit, DocumentBody, Run};
+use cento_source::{AddReport, Event, Item, SourceOptions, count_failed, count_skipped};
 
 /// The approximate size of a request, unless a single document is larger.
 const REQUEST_BYTES: usize = 4 << 20;
@@ -101,7 +101,7 @@ impl Sending<'_> {
                 result
             }
             Item::Skipped { place, why, .. } => {
-                self.report.count_skipped(why);
+                count_skipped(&mut self.report, why);
                 (self.on_event)(Event::Skipped(&place, why));
                 Ok(())
             }
@@ -113,7 +113,7 @@ impl Sending<'_> {
         if self.options.strict {
             return Err(error);
         }
-        self.report.count_failed(&error);
+        count_failed(&mut self.report, &error);
         (self.on_event)(Event::Failed(&error));
         Ok(())
     }
@@ -179,8 +179,7 @@ impl Sending<'_> {
     }
 
     fn answered(&mut self, response: AddResponse, ids: &[String]) -> Result<()> {
-        let api::AddReport { added, replaced, unchanged, bytes, failed, empty, .. } =
-            response.report;
+        let AddReport { added, replaced, unchanged, bytes, failed, empty, .. } = response.report;
         self.report.added += added;
         self.report.replaced += replaced;
         self.report.unchanged += unchanged;
@@ -199,19 +198,5 @@ impl Sending<'_> {
         }
         self.report.failed += failed.saturating_sub(told);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_service_reports_what_the_command_reports() {
-        // Two types: one counts files, which the service does not know, and the other is what clients
-        // of each version read. Answers are promised to be those of the command.
-        let own = serde_json::to_string(&AddReport::default()).unwrap();
-        let answered = serde_json::to_string(&api::AddReport::default()).unwrap();
-        assert_eq!(answered, own);
     }
 }

@@ -4,18 +4,6 @@ use std::time::Duration;
 
 use cento_source::charset;
 
-/// Parses a share.
-pub fn parse_share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "expected a number from 0 to 1".into())
-}
-
-/// Parses a difference of two shares.
-pub fn parse_margin(text: &str) -> Result<f64, String> {
-    let margin = text.parse().ok().filter(|margin| (-1.0..=1.0).contains(margin));
-    margin.ok_or_else(|| "expected a number from -1 to 1".into())
-}
-
 /// Checks that an encoding of this name exists.
 pub fn parse_encoding(name: &str) -> Result<String, String> {
     match charset::is_known(name) {

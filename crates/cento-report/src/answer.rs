@@ -142,7 +142,7 @@ fn found(hit: &Hit, passages: &[Passage], text: Option<String>, tokens: &Tokens)
 mod tests {
     use super::*;
     use cento::index::{Config, Document, Index, WriterOptions};
-    use cento::join::most_similar::{MostSimilarOptions, most_similar};
+    use cento::join::pairs::{PairOptions, pairs};
 
     #[test]
     fn pairs_that_exceed_the_memory_are_left_out_of_a_report() {
@@ -156,8 +156,7 @@ mod tests {
         }
         writer.finish().unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());
-        let never = Stop::new();
-        let found = most_similar(&searcher, &MostSimilarOptions::default(), &never).unwrap();
+        let found = pairs(&searcher, &PairOptions::default()).most_similar().unwrap();
         let shown = |bytes_max: usize| {
             let pairs = found.pairs.iter().map(|found| (found.pair.clone(), found.symmetric));
             Joined::read(pairs.collect(), &searcher, Stop::NEVER, bytes_max).unwrap().pairs.len()

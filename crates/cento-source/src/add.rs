@@ -1,18 +1,18 @@
 //! Adding whole sources to the index.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use cento::Stop;
 use cento::index::{Index, Outcome, WriterOptions};
 use cento::text::is_white_space;
 use cento::text::unseen::Unseen;
-use cento::{Error, Result};
-use serde::Serialize;
+use cento::{AddReport, Error, Result};
 
 use crate::SourceOptions;
 use crate::filter::is_by_name;
-use crate::pipeline::{self, Output, PipelineOptions};
+use crate::pipeline::{IsKnown, Output, Outputs, PipelineOptions, sign_alone};
 
 /// Options for adding documents.
 #[derive(Debug, Clone)]
@@ -31,22 +31,16 @@ pub struct AddOptions {
     pub source: SourceOptions,
 }
 
-fn is_zero(count: &u64) -> bool {
-    *count == 0
+/// Counts a file that is left out for this reason.
+pub fn count_skipped(report: &mut AddReport, why: &str) {
+    report.skipped += 1;
+    report.skipped_by_name += u64::from(is_by_name(why));
 }
 
-impl AddReport {
-    /// Counts a file that is left out for this reason.
-    pub fn count_skipped(&mut self, why: &str) {
-        self.skipped += 1;
-        self.skipped_by_name += u64::from(is_by_name(why));
-    }
-
-    /// Counts a record that is not a document, or a file that could not be read.
-    pub fn count_failed(&mut self, error: &Error) {
-        self.failed += 1;
-        self.unread += u64::from(matches!(error, Error::Io { .. }));
-    }
+/// Counts a record that is not a document, or a file that could not be read.
+pub fn count_failed(report: &mut AddReport, error: &Error) {
+    report.failed += 1;
+    report.unread += u64::from(matches!(error, Error::Io { .. }));
 }
 
 impl Default for AddOptions {
@@ -60,33 +54,6 @@ impl Default for AddOptions {
             source: SourceOptions::default(),
         }
     }
-}
-
-/// The results of adding.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct AddReport {
-    /// Documents whose id was new.
-    pub added: u64,
-    /// Documents that replaced another version.
-    pub replaced: u64,
-    /// Documents that were in the index already, with the same text and meta.
-    pub unchanged: u64,
-    /// Files left out by their names, or because they are not text, are empty or are not files.
-    pub skipped: u64,
-    /// The number of these files left out by name, such as hidden ones. Omitted from JSON if zero.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub skipped_by_name: u64,
-    /// Records that are not documents, and files that could not be read.
-    pub failed: u64,
-    /// Of these, files that could not be read, or not to their ends: the number of missing
-    /// documents is unknown.
-    pub unread: u64,
-    /// Of the documents, those without a token: no search finds them.
-    pub empty: u64,
-    /// Bytes of text in the documents.
-    pub bytes: u64,
-    /// The time it took, in microseconds.
-    pub took_us: u64,
 }
 
 /// An event that the caller may want to report while documents are added.
@@ -134,13 +101,14 @@ pub fn add(
         source: options.source.clone(),
         faults: index.faults(),
     };
-    let is_known = |document: &_, digest| committed.holds(document, digest).unwrap_or(false);
+    let is_known: IsKnown =
+        Arc::new(move |document, digest| committed.holds(document, digest).unwrap_or(false));
     let config = index.config();
-    pipeline::run(inputs, config, &piped, stop, &is_known, &mut |output| {
-        let output = match output {
+    for output in Outputs::new(inputs, config, &piped, stop, is_known) {
+        let output = match output? {
             // The index had it when the run began, and the run itself has changed it since.
             Output::Known(document, digest) if !writer.holds(&document, digest)? => {
-                pipeline::sign_alone(config, &piped, document, digest)
+                sign_alone(config, &piped, document, digest)
             }
             output => output,
         };
@@ -154,22 +122,22 @@ pub fn add(
                     on_event(Event::Empty(&document.id));
                 }
                 on_event(Event::Progress(&report));
-                return Ok(());
+                continue;
             }
             Output::Skipped { place, why } => {
-                report.count_skipped(why);
+                count_skipped(&mut report, why);
                 on_event(Event::Skipped(&place, why));
-                return Ok(());
+                continue;
             }
             Output::Unseen { id, unseen } => {
                 on_event(Event::Unseen(&id, unseen));
-                return Ok(());
+                continue;
             }
             Output::Failed(error) if options.strict => return Err(error),
             Output::Failed(error) => {
-                report.count_failed(&error);
+                count_failed(&mut report, &error);
                 on_event(Event::Failed(&error));
-                return Ok(());
+                continue;
             }
         };
         if options.replaces_any {
@@ -185,9 +153,9 @@ pub fn add(
             Ok(Outcome::Unchanged) => report.unchanged += 1,
             // The index has another document with its id.
             Err(error @ Error::Input { .. }) if !options.strict => {
-                report.count_failed(&error);
+                count_failed(&mut report, &error);
                 on_event(Event::Failed(&error));
-                return Ok(());
+                continue;
             }
             Err(error) => return Err(error),
         }
@@ -200,8 +168,7 @@ pub fn add(
             writer.commit()?;
         }
         on_event(Event::Progress(&report));
-        Ok(())
-    })?;
+    }
     writer.finish()?;
     report.took_us = started.elapsed().as_micros() as u64;
     Ok(report)

@@ -1,51 +1,44 @@
-//! Deduplication of whole sources.
+//! The records of sources, for deduplication.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use cento::Result;
-use cento::Stop;
 use cento::index::Index;
-use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record};
-use cento::search::Searcher;
+use cento::join::dedup::Record;
+use cento::{Result, Stop};
 
 use crate::SourceOptions;
-use crate::pipeline::{self, Output, PipelineOptions};
+use crate::pipeline::{Output, Outputs, PipelineOptions};
 
-/// Adds the kept documents of `inputs` to the index, starting at `from` ([`Dedup`]);
-/// `options.threads` threads sign them.
+/// Returns the records of `inputs`, signed as `index` signs by this number of threads in this memory,
+/// for [`Dedup`](cento::join::dedup::Dedup).
 ///
 /// # Errors
-/// As [`Dedup::push`]; [`Cancelled`](cento::Error::Cancelled) after `stop`.
-#[expect(clippy::too_many_arguments, reason = "two groups: what to do, and what to do it with")]
-pub fn dedup(
+/// The iterator gives an error, and ends; [`Cancelled`](cento::Error::Cancelled) after `stop`.
+pub fn records(
     index: &Index,
-    against: &[Searcher],
     inputs: &[PathBuf],
     source: &SourceOptions,
-    options: &DedupOptions,
-    from: Progress,
+    (threads, memory_bytes): (usize, usize),
     stop: &Stop,
-    sink: &mut dyn FnMut(Event<'_>) -> Result<()>,
-) -> Result<()> {
+) -> impl Iterator<Item = Result<Record>> + use<> {
     let pipeline = PipelineOptions {
-        threads: options.threads,
-        bytes_max: options.memory_bytes / 4,
-        document_bytes_max: options.memory_bytes / 4,
+        threads,
+        bytes_max: memory_bytes / 4,
+        document_bytes_max: memory_bytes / 4,
         keeps_texts: true,
         source: source.clone(),
         faults: index.faults(),
     };
-    let mut run = Dedup::new(index, against, options, from, sink)?;
-    let is_known = |_: &_, _| false;
-    pipeline::run(inputs, index.config(), &pipeline, stop, &is_known, &mut |output| {
-        run.push(match output {
-            // The visible text decides.
-            Output::Unseen { .. } => return Ok(()),
-            Output::Signed { signed, .. } => Record::Document(signed),
-            Output::Skipped { place, why } => Record::Skipped { place, why },
-            Output::Failed(error) => Record::Failed(error),
-            Output::Known(..) => unreachable!("no document is known beforehand"),
-        })
-    })?;
-    run.finish()
+    let outputs = Outputs::new(inputs, index.config(), &pipeline, stop, Arc::new(|_, _| false));
+    outputs.filter_map(|output| {
+        Some(output.map(|output| match output {
+            Output::Signed { signed, .. } => Some(Record::Document(signed)),
+            Output::Skipped { place, why } => Some(Record::Skipped { place, why }),
+            Output::Failed(error) => Some(Record::Failed(error)),
+            // The visible text decides, and no document is known beforehand.
+            Output::Unseen { .. } | Output::Known(..) => None,
+        }))
+        .and_then(Result::transpose)
+    })
 }

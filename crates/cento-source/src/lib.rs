@@ -60,14 +60,15 @@ use cento::Stop;
 use cento::index::Document;
 use cento::{Error, Reason, Refusal, Result};
 
-pub use add::{AddOptions, AddReport, Event, add};
+pub use add::{AddOptions, Event, add, count_failed, count_skipped};
+pub use cento::AddReport;
 pub use chunk::{Chunk, ChunkKind, InFile};
 #[cfg(feature = "parquet")]
 pub use columnar::serve as serve_table;
 pub use columnar::{
     Copying, Selection, TABLE_MEMORY_BYTES_MAX, TABLE_WORKER_VERB, Tables, is_parquet,
 };
-pub use dedup::dedup;
+pub use dedup::records as dedup_records;
 pub use directory::{DirectoryEntry, files_below, place_of};
 #[cfg(feature = "office")]
 pub use extract::serve as serve_extraction;

@@ -16,8 +16,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-
+use std::thread::JoinHandle;
 use std::time::Duration;
+use std::vec;
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
 
@@ -114,45 +115,154 @@ const DONE_PER_THREAD: usize = 16;
 /// The time between checks of a waiting caller whether to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs `inputs` through the pipeline into `sink`, until the end, the sink's first error, or
-/// `stop`.
+/// Tells whether a document is in the index already.
+pub type IsKnown = Arc<dyn Fn(&Document, Digest) -> bool + Send + Sync>;
+
+/// The outputs of the pipeline: an iterator, which ends its threads when it is dropped.
 ///
 /// Documents that are in the index already, according to `is_known`, are not signed.
 ///
 /// # Errors
-/// The sink's error; [`Error::Cancelled`] after `stop`; [`Error::Internal`] when a thread panics
-/// outside of a document, because the item that it held is then unknown.
-pub fn run(
-    inputs: &[PathBuf],
-    config: &Config,
-    options: &PipelineOptions,
-    stop: &Stop,
-    is_known: &(dyn Fn(&Document, Digest) -> bool + Sync),
-    sink: &mut dyn FnMut(Output) -> Result<()>,
-) -> Result<()> {
-    let threads = options.threads.max(1);
-    let (read_tx, read_rx) = bounded(2 * threads);
-    // The gate bounds bytes; this capacity lets the workers go on while the caller is busy.
-    let (done_tx, done_rx) = bounded(DONE_PER_THREAD * threads);
-    // Never sent to: its end tells the workers to stop, even while the reader waits for input.
-    let (work_tx, work_rx) = bounded::<()>(0);
-    let gate = ByteBudget::new(options.bytes_max);
-    let share = Share::of(config);
-    spawn_reader(inputs.to_vec(), options.source.clone(), gate.clone(), share, read_tx);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
+/// The iterator gives an error, and ends: [`Error::Cancelled`] after it was stopped,
+/// [`Error::Internal`] when a thread panics outside of a document, because the item that it held is
+/// then unknown.
+pub struct Outputs {
+    /// What the threads share; `None` once they have been told to end.
+    running: Option<Running>,
+    workers: Vec<JoinHandle<()>>,
+    gate: Arc<ByteBudget>,
+    shared: Arc<Shared>,
+    stop: Stop,
+    /// Batches that came before their turn.
+    early: BTreeMap<u64, Done>,
+    turn: u64,
+    /// The rest of the batch whose turn it is, and the memory that is reserved for it.
+    current: vec::IntoIter<Prepared>,
+    permit: Option<Permit>,
+}
+
+/// A batch that a worker has gone through.
+type Done = Numbered<Result<Vec<Prepared>>>;
+
+/// The caller's ends of the channels: dropping them ends the workers.
+struct Running {
+    done: Receiver<Done>,
+    /// Never sent to: its end tells the workers to stop, even while the reader waits for input.
+    _work: Sender<()>,
+}
+
+/// The settings of the workers.
+struct Shared {
+    config: Config,
+    options: PipelineOptions,
+    share: Share,
+    is_known: IsKnown,
+}
+
+impl Outputs {
+    /// Starts the pipeline.
+    pub fn new(
+        inputs: &[PathBuf],
+        config: &Config,
+        options: &PipelineOptions,
+        stop: &Stop,
+        is_known: IsKnown,
+    ) -> Outputs {
+        let threads = options.threads.max(1);
+        let (read_tx, read_rx) = bounded(2 * threads);
+        // The gate bounds bytes; this capacity lets the workers go on while the caller is busy.
+        let (done_tx, done) = bounded(DONE_PER_THREAD * threads);
+        let (work, work_rx) = bounded::<()>(0);
+        let gate = ByteBudget::new(options.bytes_max);
+        let share = Share::of(config);
+        spawn_reader(inputs.to_vec(), options.source.clone(), gate.clone(), share, read_tx);
+        let (config, options) = (config.clone(), options.clone());
+        let shared = Arc::new(Shared { config, options, share, is_known });
+        let workers = (0..threads).map(|_| {
             let (read_rx, work_rx, done_tx) = (read_rx.clone(), work_rx.clone(), done_tx.clone());
-            let worker = Worker { config, options, share, is_known };
-            scope.spawn(move || worker.run(&read_rx, &work_rx, &done_tx));
+            let shared = shared.clone();
+            std::thread::spawn(move || shared.run(&read_rx, &work_rx, &done_tx))
+        });
+        Outputs {
+            workers: workers.collect(),
+            running: Some(Running { done, _work: work }),
+            gate,
+            shared,
+            stop: stop.clone(),
+            early: BTreeMap::new(),
+            turn: 0,
+            current: Vec::new().into_iter(),
+            permit: None,
         }
-        drop((read_rx, done_tx));
-        let large = Large { config, options };
-        let taken = take_in_order(&done_rx, &large, stop, sink);
-        // All waiting threads give up: the reader at the gate, the workers at their channels.
-        gate.close();
-        drop((done_rx, work_tx));
-        taken
-    })
+    }
+
+    /// Tells the threads to end: the reader at the gate, the workers at their channels.
+    fn close(&mut self) {
+        self.gate.close();
+        (self.running, self.permit) = (None, None);
+        self.early.clear();
+    }
+
+    fn step(&mut self) -> Result<Option<Output>> {
+        let Some(running) = &self.running else { return Ok(None) };
+        loop {
+            self.stop.check()?;
+            if let Some(prepared) = self.current.next() {
+                let Shared { config, options, .. } = &*self.shared;
+                return Ok(Some(match prepared {
+                    Prepared::Output(output) => output,
+                    Prepared::Large(document, digest, cost) => {
+                        Large { config, options }.sign(document, digest, &cost)
+                    }
+                }));
+            }
+            self.permit = None;
+            if let Some(Numbered { permit, item, .. }) = self.early.remove(&self.turn) {
+                self.turn += 1;
+                (self.current, self.permit) = (item?.into_iter(), Some(permit));
+                continue;
+            }
+            match running.done.recv_timeout(STOP_INTERVAL) {
+                Ok(batch) => {
+                    self.early.insert(batch.number, batch);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) if self.early.is_empty() => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let place = format!("part {} of the input", self.turn);
+                    return Err(Error::internal(place, "it was lost"));
+                }
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Outputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outputs").finish_non_exhaustive()
+    }
+}
+
+impl Iterator for Outputs {
+    type Item = Result<Output>;
+
+    fn next(&mut self) -> Option<Result<Output>> {
+        let output = self.step().transpose();
+        if !matches!(output, Some(Ok(_))) {
+            self.close();
+        }
+        output
+    }
+}
+
+impl Drop for Outputs {
+    fn drop(&mut self) {
+        self.close();
+        for worker in self.workers.drain(..) {
+            // A panic of a worker has been reported as the loss of its part.
+            let _ = worker.join();
+        }
+    }
 }
 
 struct Numbered<T> {
@@ -255,14 +365,7 @@ impl Hand {
     }
 }
 
-struct Worker<'a> {
-    config: &'a Config,
-    options: &'a PipelineOptions,
-    share: Share,
-    is_known: &'a (dyn Fn(&Document, Digest) -> bool + Sync),
-}
-
-impl Worker<'_> {
+impl Shared {
     fn run(
         &self,
         input: &Receiver<Numbered<Batch>>,
@@ -327,7 +430,7 @@ impl Worker<'_> {
         if (self.is_known)(&document, digest) {
             return Prepared::Output(Output::Known(document, digest));
         }
-        match sign((self.config, &self.options.faults), &document, *bytes_left, part) {
+        match sign((&self.config, &self.options.faults), &document, *bytes_left, part) {
             Ok(Signature { tokens, bytes, fingerprints: Some(signature), .. }) => {
                 *bytes_left = bytes_left.saturating_sub(bytes);
                 let signed = (tokens, signature);
@@ -344,46 +447,6 @@ fn place_of(chunk: &Chunk) -> String {
     match chunk.kind {
         ChunkKind::Lines { first_line } => format!("{}, from line {first_line} on", chunk.path),
         _ => chunk.path.to_string(),
-    }
-}
-
-fn take_in_order(
-    done: &Receiver<Numbered<Result<Vec<Prepared>>>>,
-    large: &Large<'_>,
-    stop: &Stop,
-    sink: &mut dyn FnMut(Output) -> Result<()>,
-) -> Result<()> {
-    let mut early = BTreeMap::new();
-    let mut next = 0;
-    loop {
-        if stop.is_set() {
-            return Err(Error::Cancelled);
-        }
-        match done.recv_timeout(STOP_INTERVAL) {
-            Ok(batch) => {
-                early.insert(batch.number, batch);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                if early.is_empty() {
-                    return Ok(());
-                }
-                return Err(Error::internal(format!("part {next} of the input"), "it was lost"));
-            }
-        }
-        while let Some(batch) = early.remove(&next) {
-            for made in batch.item? {
-                if stop.is_set() {
-                    return Err(Error::Cancelled);
-                }
-                sink(match made {
-                    Prepared::Output(output) => output,
-                    Prepared::Large(document, digest, cost) => large.sign(document, digest, &cost),
-                })?;
-            }
-            drop(batch.permit);
-            next += 1;
-        }
     }
 }
 
@@ -420,19 +483,23 @@ mod tests {
     }
 
     fn run_all(config: &Config, options: &PipelineOptions, inputs: &[PathBuf]) -> Vec<String> {
-        let mut taken = Vec::new();
-        let stop = Stop::new();
-        run(inputs, config, options, &stop, &|_, _| false, &mut |output| {
-            taken.push(match output {
+        let taken =
+            outputs(config, options, inputs, Stop::NEVER).map(|output| match output.unwrap() {
                 Output::Signed { signed, .. } => {
                     format!("{} {:?}", signed.document.id, signed.signature)
                 }
                 other => format!("{other:?}"),
             });
-            Ok(())
-        })
-        .unwrap();
-        taken
+        taken.collect()
+    }
+
+    fn outputs(
+        config: &Config,
+        options: &PipelineOptions,
+        inputs: &[PathBuf],
+        stop: &Stop,
+    ) -> Outputs {
+        Outputs::new(inputs, config, options, stop, Arc::new(|_, _| false))
     }
 
     #[test]
@@ -467,13 +534,12 @@ mod tests {
             let document_bytes_max = 16 << 20;
             let options =
                 PipelineOptions { keeps_texts, document_bytes_max, faults, ..options(2, 1 << 30) };
-            let (mut taken, stop) = (Vec::new(), Stop::new());
-            run(&inputs, &config, &options, &stop, &|_, _| false, &mut |output| {
-                let Output::Signed { signed, text_bytes } = output else { panic!("{output:?}") };
-                taken.push((signed, text_bytes));
-                Ok(())
-            })
-            .unwrap();
+            let taken =
+                outputs(&config, &options, &inputs, Stop::NEVER).map(|output| match output {
+                    Ok(Output::Signed { signed, text_bytes }) => (signed, text_bytes),
+                    other => panic!("{other:?}"),
+                });
+            let taken: Vec<_> = taken.collect();
             assert_eq!((taken.len(), times.load(Ordering::Relaxed)), (201, 2));
             taken
         };
@@ -508,25 +574,25 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let inputs = corpus(&dir, 20_000);
         let stop = Stop::new();
-        let mut taken = 0;
-        let outcome =
-            run(&inputs, &config(), &options(2, 1 << 20), &stop, &|_, _| false, &mut |_| {
-                taken += 1;
-                stop.set();
-                Ok(())
-            });
-        assert!(matches!(outcome, Err(Error::Cancelled)));
-        assert_eq!(taken, 1);
+        let mut outputs = outputs(&config(), &options(2, 1 << 20), &inputs, &stop);
+        assert!(matches!(outputs.next(), Some(Ok(_))));
+        stop.set();
+        assert!(matches!(outputs.next(), Some(Err(Error::Cancelled))));
+        assert!(outputs.next().is_none());
     }
 
     #[test]
-    fn the_error_of_the_sink_ends_the_run() {
+    fn a_run_that_is_dropped_ends_its_threads() {
         let dir = tempfile::tempdir().unwrap();
         let inputs = corpus(&dir, 20_000);
-        let stop = Stop::new();
-        let refuse = &mut |_| Err(Error::input("here", "no"));
-        let outcome = run(&inputs, &config(), &options(2, 1 << 20), &stop, &|_, _| false, refuse);
-        assert_eq!(outcome.unwrap_err().to_string(), "here: no");
+        let alive = Arc::new(());
+        let held = alive.clone();
+        let is_known: IsKnown = Arc::new(move |_, _| Arc::strong_count(&held) == 0);
+        let options = options(2, 1 << 20);
+        let mut outputs = Outputs::new(&inputs, &config(), &options, Stop::NEVER, is_known);
+        assert!(matches!(outputs.next(), Some(Ok(_))));
+        drop(outputs);
+        assert_eq!(Arc::strong_count(&alive), 1);
     }
 
     #[test]
@@ -534,19 +600,21 @@ mod tests {
         // The part that the thread held never came, and the run never ended.
         let dir = tempfile::tempdir().unwrap();
         let inputs = corpus(&dir, 20_000);
-        let is_known = |document: &Document, _| {
+        let is_known: IsKnown = Arc::new(|document, _| {
             assert_ne!(document.id, "5000", "five thousand");
             false
-        };
+        });
         for threads in [1, 3] {
-            let stop = Stop::new();
             let options = options(threads, 1 << 20);
-            let mut taken = 0;
-            let outcome = run(&inputs, &config(), &options, &stop, &is_known, &mut |_| {
-                taken += 1;
-                Ok(())
-            });
-            let error = outcome.unwrap_err();
+            let outputs = Outputs::new(&inputs, &config(), &options, Stop::NEVER, is_known.clone());
+            let (mut taken, mut error) = (0, None);
+            for output in outputs {
+                match output {
+                    Ok(_) => taken += 1,
+                    Err(failure) => error = Some(failure),
+                }
+            }
+            let error = error.unwrap();
             assert!(matches!(error, Error::Internal { .. }), "{error:?}");
             assert!(error.to_string().contains(", from line "), "{error}");
             assert!(taken < 5000, "{taken}");

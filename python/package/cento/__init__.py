@@ -32,6 +32,8 @@ from ._index import Id, Index, Item, Meta, OnError, Writer
 from ._native import Stream, Table, __version__
 from ._options import (
     ClusterOptions,
+    CompareOptions,
+    DedupOptions,
     Goal,
     PairOptions,
     PairRank,
@@ -41,7 +43,6 @@ from ._options import (
 )
 from ._texts import (
     Deduper,
-    DedupOptions,
     analyzers,
     compare,
     dedup,
@@ -92,6 +93,7 @@ __all__ = [
     "ConflictError",
     "CorruptError",
     "Cut",
+    "CompareOptions",
     "DedupOptions",
     "Deduper",
     "Document",

@@ -182,9 +182,8 @@ def compare(
     b: str,
     scheme: str,
     analyzer: str,
-    measures: list[str],
-    min_passage: int,
     as_bytes: bool,
+    options: dict[str, Any],
 ) -> tuple[str, str]: ...
 def comparison_page(a: str, b: str, line: str, analyzer: str) -> str: ...
 def merge(path: _Path, shards: list[_Path], on_conflict: str, remove: bool) -> str: ...

@@ -10,7 +10,7 @@ Goal = Literal["hits", "cover", "passage"]
 
 Rank = Literal["overlap", "weight", "passages"]
 
-PairRank = Literal["overlap", "weight", "passages", "margin"]
+PairRank = Literal["overlap", "similarity", "weight", "passages", "margin"]
 
 
 class Thresholds(TypedDict, total=False):
@@ -96,12 +96,16 @@ class PairOptions(Thresholds, total=False):
     Without a threshold of any kind, ``min_containment`` is 0.1.
     """
 
+    min_similarity: float | None
+    """Minimum symmetric similarity of a pair, 0 to 1: 2 r / (1 + r) for a resemblance of r."""
+
     rank: PairRank | None
-    """Give the best pairs first, by the overlap, the weighted resemblance, the tokens in passages
-    or the margin; all are found before the first is given."""
+    """Give the best pairs first, by the overlap, the symmetric similarity, the weighted
+    resemblance, the tokens in passages or the margin; all are found before the first is given.
+    Default: by overlap if there is a ``limit``, else in the order of the documents."""
 
     limit: int | None
-    """Maximum number of pairs, with ``rank``."""
+    """Maximum number of pairs, the best by ``rank``. Default: all."""
 
     within: str | None
     """Only pairs with the same value of this field of meta. It is an error if no document has the
@@ -158,6 +162,52 @@ class ClusterOptions(Thresholds, total=False):
 
     threads: int | None
     """Number of threads. Default: the number of processors."""
+
+
+class DedupOptions(TypedDict, total=False):
+    """What a duplicate is, and how an index remembers what is kept.
+
+    The keyword arguments that :func:`dedup`, :func:`dedup_arrow`, :class:`Deduper` and
+    ``cento.datatrove.Dedup`` have in common. What is not given, or ``None``, has its default.
+    """
+
+    min_resemblance: float | None
+    """The least resemblance of the texts of a duplicate and a document before, 0 to 1; 0.8 if not
+    given."""
+    min_containment: float | None
+    """Also drop a document if one before contains so much of it, 0 to 1."""
+    exact: bool | None
+    """Drop only documents with the same text; without either of the two before."""
+    cut_passages: int | None
+    """Cut out runs of at least so many tokens, 5 or more, that a document before has."""
+    against: Sequence[str | os.PathLike[str]] | None
+    """Directories of indexes to compare with, which are not changed."""
+    scheme: str | None
+    """That of a new index (:func:`schemes`): as in ``against``, or ``winnow(k=5,w=10)``, if not
+    given. An index that exists must have it."""
+    analyzer: str | None
+    """The same for the analyzer (:func:`analyzers`): ``words`` if not given."""
+    store_text: bool | None
+    """Whether a new index stores texts; ``True`` if not given. ``cut_passages`` needs them."""
+    memory: int | None
+    """The memory for what is not committed yet, in bytes; 512 MiB if not given."""
+    threads: int | None
+    """The number of threads; as many as there are processors if not given."""
+    on_error: Literal["raise", "skip"] | None
+    """What happens to an item or row that is no document: ``"raise"`` ends the run with an
+    :class:`InputError`, after the verdicts on the items before, and commits nothing of what has not
+    been committed yet; ``"skip"`` leaves it out, with a verdict ``failed`` and a reason."""
+
+
+class CompareOptions(TypedDict, total=False):
+    """What :func:`compare` also computes, and which passages it shows."""
+
+    measures: Sequence[str] | None
+    """Also compute these measures (:func:`measures`); ``["all"]`` for every one."""
+
+    min_passage: int | None
+    """Only passages of at least this many tokens of the first text. Fewer than 12 tokens are a
+    passage only if they are all of a text."""
 
 
 def known(options: dict[str, Any], of: Any, call: str) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _native
 from ._errors import InputError, InvalidArgumentError
 from ._inputs import column, is_arrow, many, names, paths, tables
-from ._options import known, names_options
+from ._options import CompareOptions, DedupOptions, known, names_options
 from ._types import (
     AddedIndexes,
     Comparison,
@@ -32,15 +32,15 @@ _Item = TypeVar("_Item")
 _Path = str | os.PathLike[str]
 
 
+@names_options(CompareOptions)
 def compare(
     a: str,
     b: str,
     *,
     scheme: str = "winnow(k=5,w=10)",
     analyzer: str = "words",
-    measures: Sequence[str] = (),
-    min_passage: int = 0,
     bytes: bool = False,
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Compares two texts, as the documents of an index would be compared.
 
@@ -49,15 +49,17 @@ def compare(
         b: The second.
         scheme: See :func:`schemes`.
         analyzer: See :func:`analyzers`.
-        measures: Other measures to take (:func:`measures`); ``["all"]`` for every one.
-        min_passage: The least number of tokens of a passage.
         bytes: Give the places of passages in bytes of UTF-8 instead of code points.
+        options: Which measures and passages: :class:`CompareOptions`.
 
     Raises:
         SpecError: A scheme, an analyzer or a measure cannot be used.
+        InvalidArgumentError: An option is out of bounds.
     """
-    named = names(measures, "measures")
-    shown, line = _native.compare(a, b, scheme, analyzer, named, min_passage, bytes)
+    named = known({**options}, CompareOptions, "compare")
+    if "measures" in named:
+        named["measures"] = names(named["measures"], "measures")
+    shown, line = _native.compare(a, b, scheme, analyzer, bytes, named)
     return comparison_of(shown, line, (a, b), analyzer, bytes)
 
 
@@ -80,41 +82,6 @@ def sign(
         SpecError: The scheme or the analyzer cannot be used.
     """
     return signature_of(_native.sign(text, scheme, analyzer, frequencies))
-
-
-class DedupOptions(TypedDict, total=False):
-    """What a duplicate is, and how an index remembers what is kept.
-
-    The keyword arguments that :func:`dedup`, :func:`dedup_arrow`, :class:`Deduper` and
-    ``cento.datatrove.Dedup`` have in common. What is not given, or ``None``, has its default.
-    """
-
-    min_resemblance: float | None
-    """The least resemblance of the texts of a duplicate and a document before, 0 to 1; 0.8 if not
-    given."""
-    min_containment: float | None
-    """Also drop a document if one before contains so much of it, 0 to 1."""
-    exact: bool | None
-    """Drop only documents with the same text; without either of the two before."""
-    cut_passages: int | None
-    """Cut out runs of at least so many tokens, 5 or more, that a document before has."""
-    against: Sequence[str | os.PathLike[str]] | None
-    """Directories of indexes to compare with, which are not changed."""
-    scheme: str | None
-    """That of a new index (:func:`schemes`): as in ``against``, or ``winnow(k=5,w=10)``, if not
-    given. An index that exists must have it."""
-    analyzer: str | None
-    """The same for the analyzer (:func:`analyzers`): ``words`` if not given."""
-    store_text: bool | None
-    """Whether a new index stores texts; ``True`` if not given. ``cut_passages`` needs them."""
-    memory: int | None
-    """The memory for what is not committed yet, in bytes; 512 MiB if not given."""
-    threads: int | None
-    """The number of threads; as many as there are processors if not given."""
-    on_error: Literal["raise", "skip"] | None
-    """What happens to an item or row that is no document: ``"raise"`` ends the run with an
-    :class:`InputError`, after the verdicts on the items before, and commits nothing of what has not
-    been committed yet; ``"skip"`` leaves it out, with a verdict ``failed`` and a reason."""
 
 
 def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, Any]]:

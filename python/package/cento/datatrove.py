@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import InvalidArgumentError
 from ._index import Index
-from ._texts import DedupOptions, dedup
+from ._options import DedupOptions
+from ._texts import dedup
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

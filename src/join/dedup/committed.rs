@@ -11,7 +11,7 @@ use super::recent::{Recent, RecentDocuments};
 use super::spool::Spool;
 use super::unwritten::place_of;
 use super::verdict::{Holder, Reason};
-use super::{DedupOptions, Record};
+use super::{Record, Settings};
 use crate::compare::runs::RunSet;
 use crate::error::{Error, Result};
 use crate::index::{ByteLru, DocAddress, MaxDf, Owner, SignedDocument};
@@ -38,7 +38,7 @@ pub struct Committed<'a> {
     /// The verifiers that compare texts with those of each of these, the own ones first.
     pub verifiers: Vec<Verifier<'a>>,
     /// The options.
-    pub options: &'a DedupOptions,
+    pub options: &'a Settings,
     /// The reader of the texts of documents that are not committed.
     pub texts: &'a RecentTexts,
 }
@@ -111,7 +111,7 @@ impl<'a> Committed<'a> {
     pub fn new(
         own: &'a Searcher,
         against: &'a [Searcher],
-        options: &'a DedupOptions,
+        options: &'a Settings,
         texts: &'a RecentTexts,
     ) -> Committed<'a> {
         let stores_text = own.snapshot().config().store_text;
@@ -156,19 +156,20 @@ impl Committed<'_> {
     /// Searches for all signed documents of a batch, also among the recent ones before it.
     ///
     /// # Errors
-    /// When an index cannot be read.
+    /// When an index cannot be read; [`Error::Cancelled`] soon after `stop`.
     pub fn look_up(
         &self,
         batch: &[Record],
         recent: &RecentDocuments,
+        stop: &Stop,
     ) -> Result<Vec<Option<Prepared>>> {
         let mut prepared = Vec::with_capacity(batch.len());
         let work = |at: u64| match &batch[at as usize] {
             Record::Document(signed) => self.look_up_one(signed, recent).map(Some),
             _ => Ok(None),
         };
-        let (threads, never) = (self.options.threads, Stop::new());
-        in_order(threads, 0..batch.len() as u64, &never, &work, &mut |_, one| {
+        let threads = self.options.threads;
+        in_order(threads, 0..batch.len() as u64, stop, &work, &mut |_, one| {
             prepared.push(one);
             Ok(())
         })?;

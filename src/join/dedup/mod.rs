@@ -24,70 +24,63 @@
 mod committed;
 mod passages;
 mod recent;
+mod run;
 mod spool;
 mod unwritten;
 mod verdict;
 
-use std::collections::HashMap;
+use std::iter::Fuse;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use super::options::DedupOptions;
 pub use verdict::{Cut, Decision, Evidence, Verdict};
 
 use crate::error::{Error, Result};
-use crate::hash::{Digest, mix64};
-use crate::index::{Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
-use crate::sampling::{Sampling, Size};
+use crate::index::{Index, SignedDocument};
 use crate::search::{Boilerplate, Searcher};
 use crate::stop::Stop;
-use committed::{Committed, Prepared, RecentTexts};
-use recent::{Prefix, Recent, RecentDocuments};
-use unwritten::Unwritten;
-use verdict::Reason;
+use run::Run;
 
-/// The options of deduplication.
+/// The options of a run, as it needs them.
 #[derive(Debug, Clone)]
-pub struct DedupOptions {
-    /// A document is a duplicate if its text has at least this resemblance to one before it, 0 to
-    /// 1; unset, no document is.
-    pub min_resemblance: Option<f64>,
-    /// A document is a duplicate if at least this share of it is in one before it, 0 to 1.
-    pub min_containment: Option<f64>,
-    /// Cuts out runs of at least this many tokens that an earlier document also has.
-    pub cut_passages: Option<usize>,
-    /// The text that does not count, such as that of templates.
-    pub boilerplate: Option<Arc<Boilerplate>>,
-    /// The number of threads that search.
-    pub threads: usize,
-    /// The memory for documents being processed, and for those that are not committed yet.
-    pub memory_bytes: usize,
-    /// Whether the caller intends to resume the run if it is interrupted: until its end the index
-    /// records that it has one.
-    pub resumable: bool,
-    /// Whether the index is removed after the run: nothing is written to it as long as half of
-    /// `memory_bytes` suffices. Not together with `resumable`.
-    pub temporary: bool,
-    /// Whether to stop at the first record that is no document.
-    pub strict: bool,
+struct Settings {
+    /// The resemblance from which on a document is a duplicate; unset, no document is.
+    min_resemblance: Option<f64>,
+    min_containment: Option<f64>,
+    cut_passages: Option<usize>,
+    boilerplate: Option<Arc<Boilerplate>>,
+    threads: usize,
+    memory_bytes: usize,
+    resumable: bool,
+    temporary: bool,
+    strict: bool,
 }
 
 /// An event of the input, in its order.
 #[derive(Debug)]
-pub enum Event<'a> {
+#[non_exhaustive]
+pub enum Event {
     /// A verdict on a document was reached.
-    Decided(Decision<'a>),
-    /// An input was left out, with the reason.
-    Skipped(&'a str, &'static str),
+    Decided(Decision),
+    /// An input was left out.
+    Skipped {
+        /// The path.
+        place: String,
+        /// The reason, as a clause.
+        why: &'static str,
+    },
     /// A record is no document, or a file could not be read.
-    Failed(&'a Error),
-    /// The document with this id has no token.
-    Empty(&'a str),
-    /// A commit is about to be made, or a run whose index is temporary begins or ends: make the
-    /// output of earlier events durable first, and put the caller's own note here. It is returned
-    /// as [`Progress::note`].
-    Committing(&'a mut Value),
+    Failed(Error),
+    /// The document with this id, whose verdict comes next, has no token.
+    Empty(String),
+    /// A commit is about to be made, by the next call of [`next`](Iterator::next), or a run whose
+    /// index is temporary begins or ends. Before that call, make the output of earlier events
+    /// durable, and give the caller's own note to [`Dedup::set_note`]; it is returned as
+    /// [`Progress::note`].
+    Committing,
 }
 
 /// The progress of a run; the note of its commits.
@@ -115,11 +108,6 @@ impl Progress {
     }
 }
 
-/// The maximum size of a batch of documents that are looked up together: their number and their
-/// bytes of text.
-const BATCH: usize = 1024;
-const BATCH_BYTES: usize = 4 << 20;
-
 /// A record of the stream, in its order.
 #[derive(Debug)]
 pub enum Record {
@@ -136,334 +124,192 @@ pub enum Record {
     Failed(Error),
 }
 
-/// A run over a stream of documents, which puts those that are kept into an index.
+/// A run over a stream of documents, which puts those that are kept into an index: an iterator over
+/// the [`Event`]s of the records, in their order, some time after they were taken from `records`:
+/// decisions are made a batch at a time.
 ///
-/// [`push`](Dedup::push) the records in order, then [`finish`](Dedup::finish). The sink gets all
-/// events in the order of the records, some time after they were pushed: decisions are made a batch
-/// at a time. A run that is dropped before its end leaves the index as the last commit left it.
-pub struct Dedup<'a> {
-    run: Run<'a>,
-    /// The progress of an interrupted run: these records are read again and not decided again.
+/// The run begins at the first call of [`next`](Iterator::next). One that is dropped before its end
+/// leaves the index as the last commit left it.
+///
+/// ```
+/// use cento::join::dedup::{Dedup, DedupOptions, Event, Record};
+/// use cento::{Config, Document, Index, SignedDocument, Stop};
+///
+/// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let text = "a text of a few words that two documents have";
+/// let records = ["a", "b"].map(|id| {
+///     let signed = SignedDocument::new(Document::new(id, text), index.config(), Stop::NEVER)?;
+///     Ok(Record::Document(signed))
+/// });
+/// for event in Dedup::new(&index, &DedupOptions::default(), records) {
+///     if let Event::Decided(decision) = event? {
+///         assert_eq!(decision.verdict.is_kept(), decision.document.id == "a");
+///     }
+/// }
+/// assert_eq!(index.snapshot()?.documents(), 1);
+/// # Ok::<(), cento::Error>(())
+/// ```
+///
+/// # Errors
+/// The iterator gives an error, and ends, when an option is out of bounds, an index signs
+/// otherwise, cannot be read or written, or keeps no texts to search for passages, when the records are
+/// not those of the run that is resumed, with that of `records`, and, if [`strict`](Dedup::strict), at
+/// the first record that is no document.
+#[must_use = "a run decides nothing unless it is asked"]
+pub struct Dedup<R: Iterator> {
+    index: Index,
+    options: DedupOptions,
+    against: Vec<Searcher>,
+    settings: Settings,
     from: Progress,
+    stop: Stop,
+    records: Fuse<R>,
+    run: Option<Run>,
+    is_over: bool,
 }
 
-impl std::fmt::Debug for Dedup<'_> {
+impl<R: Iterator> std::fmt::Debug for Dedup<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dedup").finish_non_exhaustive()
+        f.debug_struct("Dedup").field("options", &self.options).finish_non_exhaustive()
     }
 }
 
-impl<'a> Dedup<'a> {
-    /// Begins a run, or resumes one at `from`.
-    ///
-    /// Boilerplate does not count in `against` either if those searchers were made without it.
-    ///
-    /// # Errors
-    /// When an index signs otherwise, cannot be read or written, or keeps no texts to search for
-    /// passages.
+/// The default memory for documents that are being processed or not committed yet.
+const MEMORY_BYTES: usize = 512 << 20;
+
+impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
+    /// Prepares a run over `records`.
     pub fn new(
         index: &Index,
-        against: &'a [Searcher],
-        options: &'a DedupOptions,
-        from: Progress,
-        sink: &'a mut dyn FnMut(Event<'_>) -> Result<()>,
-    ) -> Result<Dedup<'a>> {
-        let config = index.config();
-        for searcher in against {
-            let other = searcher.snapshot();
-            config.check_signs_as(other.config(), other.index().path())?;
-            if options.cut_passages.is_some() && !other.config().store_text {
-                let what = "the index stores no text in which to find passages";
-                return Err(Error::index(other.index().path(), crate::Reason::NoTexts, what));
-            }
-        }
-        if options.cut_passages.is_some() && !config.store_text {
-            let what = "the index stores no text in which to find passages";
-            return Err(Error::index(index.path(), crate::Reason::NoTexts, what));
-        }
-        let memory_bytes = options.memory_bytes / 4;
-        let mut writer =
-            index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
-        let own = without(writer.committed()?, options)?;
-        let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
-        let maker = own.run_maker().filter(|_| decides);
-        let texts = RecentTexts::new(maker, options.temporary || config.store_text);
-        let mut run = Run {
-            own,
-            writer,
-            against,
-            options: Arc::new(options.clone()),
-            recent: RecentDocuments::default(),
-            texts: Arc::new(texts),
-            unwritten: Unwritten::default(),
-            batch: Vec::new(),
-            batch_bytes: 0,
-            progress: from.clone(),
-            read: 0,
-            hash: 0,
-            numbers: HashMap::new(),
-            sink,
+        options: &DedupOptions,
+        records: impl IntoIterator<Item = Result<Record>, IntoIter = R>,
+    ) -> Dedup<R> {
+        let settings = Settings {
+            min_resemblance: options.resemblance(),
+            min_containment: options.min_containment,
+            cut_passages: options.cut_passages.map(|tokens| tokens as usize),
+            boilerplate: None,
+            threads: crate::available_threads(),
+            memory_bytes: MEMORY_BYTES,
+            resumable: false,
+            temporary: false,
+            strict: false,
         };
-        if from.records == 0 {
-            // From now on the run can be resumed, whatever it has written.
-            run.commit()?;
+        Dedup {
+            index: index.clone(),
+            options: *options,
+            against: Vec::new(),
+            settings,
+            from: Progress::default(),
+            stop: Stop::default(),
+            records: records.into_iter().fuse(),
+            run: None,
+            is_over: false,
         }
-        Ok(Dedup { run, from })
     }
 
-    /// Processes the next record.
+    /// Compares with the documents of other indexes too, which are not changed.
     ///
-    /// # Errors
-    /// When the records are not those of the run that is resumed, an index cannot be read or
-    /// written, the sink fails, or, if `strict`, at the first record that is no document.
-    pub fn push(&mut self, record: Record) -> Result<()> {
-        let Dedup { run, from } = self;
-        run.read += 1;
-        if run.read <= from.records {
-            run.hash = next_hash(run.hash, &record);
-            let is_last = run.read == from.records;
-            return if is_last && run.hash != from.hash { Err(changed()) } else { Ok(()) };
-        }
-        run.batch_bytes += match &record {
-            Record::Document(signed) => signed.document.text.len(),
-            _ => 0,
-        };
-        run.batch.push(record);
-        let is_full = run.batch.len() == BATCH || run.batch_bytes >= BATCH_BYTES;
-        if is_full { run.decide_batch() } else { Ok(()) }
+    /// Boilerplate does not count in them either if their searchers were made without it.
+    pub fn against(mut self, others: &[Searcher]) -> Dedup<R> {
+        self.against = others.to_vec();
+        self
     }
 
-    /// Decides upon the remaining documents, and commits, unless the index is temporary.
-    ///
-    /// # Errors
-    /// As [`push`](Self::push).
-    pub fn finish(self) -> Result<()> {
-        let Dedup { mut run, from } = self;
-        if run.read < from.records {
-            return Err(changed());
-        }
-        run.decide_batch()?;
-        run.progress.done = true;
-        run.commit()?;
-        if run.options.temporary { Ok(()) } else { run.writer.finish() }
-    }
-}
-
-fn changed() -> Error {
-    Error::argument(
-        "resume",
-        "the documents differ from those of the interrupted run; resume with the same documents, or give \
-         that run up",
-    )
-}
-
-/// Returns the hash of all records up to this one, from the hash of those before.
-fn next_hash(hash: u64, record: &Record) -> u64 {
-    let document = |id: &str, digest: Digest| {
-        Digest::of_parts(&[b"document", id.as_bytes(), &digest.to_le_bytes()])
-    };
-    let own = match record {
-        Record::Document(signed) => document(&signed.document.id, signed.digest),
-        Record::Skipped { place, .. } => Digest::of_parts(&[b"skipped", place.as_bytes()]),
-        Record::Failed(error) => Digest::of_parts(&[b"failed", error.to_string().as_bytes()]),
-    };
-    mix64(hash ^ own.low)
-}
-
-/// Returns a searcher that ignores boilerplate.
-fn without(snapshot: &Snapshot, options: &DedupOptions) -> Result<Searcher> {
-    let searcher = Searcher::new(snapshot.clone());
-    match &options.boilerplate {
-        None => Ok(searcher),
-        Some(boilerplate) => searcher.excluding(boilerplate.clone(), Stop::NEVER),
-    }
-}
-
-struct Run<'a> {
-    writer: Writer,
-    /// The searcher over the committed documents.
-    own: Searcher,
-    against: &'a [Searcher],
-    options: Arc<DedupOptions>,
-    recent: RecentDocuments,
-    texts: Arc<RecentTexts>,
-    /// The unwritten documents of a temporary index.
-    unwritten: Unwritten,
-    batch: Vec<Record>,
-    /// The bytes of text in the batch.
-    batch_bytes: usize,
-    progress: Progress,
-    read: u64,
-    /// The hash of the records that an earlier run has decided upon.
-    hash: u64,
-    /// The last number given to an id that was taken.
-    numbers: HashMap<String, u32>,
-    sink: &'a mut dyn FnMut(Event<'_>) -> Result<()>,
-}
-
-impl Run<'_> {
-    /// Decides upon all documents of the batch.
-    fn decide_batch(&mut self) -> Result<()> {
-        let batch = std::mem::take(&mut self.batch);
-        self.batch_bytes = 0;
-        let own = self.own.clone();
-        let options = self.options.clone();
-        let texts = self.texts.clone();
-        let committed = Committed::new(&own, self.against, &options, &texts);
-        let prepared = committed.look_up(&batch, &self.recent)?;
-        let first = self.recent.len();
-        for (record, prepared) in batch.into_iter().zip(prepared) {
-            self.progress.hash = next_hash(self.progress.hash, &record);
-            match (record, prepared) {
-                (Record::Document(signed), Some(prepared)) => {
-                    self.decide((&committed, first), signed, prepared)?
-                }
-                (Record::Skipped { place, why }, _) => {
-                    (self.sink)(Event::Skipped(&place, why))?;
-                }
-                (Record::Failed(error), _) if self.options.strict => return Err(error),
-                (Record::Failed(error), _) => {
-                    (self.sink)(Event::Failed(&error))?;
-                }
-                // Every document is prepared.
-                (Record::Document(_), None) => {}
-            }
-            self.progress.records += 1;
-        }
-        // Commit before the writer does so by itself, without the note.
-        let uncommitted = self.writer.uncommitted() + self.unwritten.len();
-        let bytes = self.recent.bytes() + self.unwritten.bytes();
-        if uncommitted + BATCH >= UNCOMMITTED_MAX || bytes > self.options.memory_bytes / 2 {
-            self.commit()?;
-        }
-        Ok(())
+    /// Ignores text that does not count, such as that of templates.
+    pub fn boilerplate(mut self, boilerplate: Option<Arc<Boilerplate>>) -> Dedup<R> {
+        self.settings.boilerplate = boilerplate;
+        self
     }
 
-    fn commit(&mut self) -> Result<()> {
-        (self.sink)(Event::Committing(&mut self.progress.note))?;
-        if self.options.temporary && (self.progress.done || self.unwritten.len() == 0) {
-            return Ok(());
-        }
-        self.unwritten.write(&mut self.writer)?;
-        let done = self.progress.done || !self.options.resumable;
-        let noted = Progress { done, ..self.progress.clone() };
-        let note = serde_json::to_string(&noted).expect("numbers are JSON");
-        self.writer.commit_with(&note)?;
-        self.own = without(self.writer.committed()?, &self.options)?;
-        self.recent = RecentDocuments::default();
-        let are_stored = self.own.snapshot().config().store_text;
-        self.texts = Arc::new(self.texts.after_commit(are_stored));
-        Ok(())
+    /// Searches with this number of threads instead of as many as there are processors.
+    pub fn threads(mut self, threads: usize) -> Dedup<R> {
+        self.settings.threads = threads;
+        self
     }
 
-    /// Decides upon a document, after all before it: those from the number `first` on that are not
-    /// committed are of its own batch.
-    fn decide(
-        &mut self,
-        (committed, first): (&Committed<'_>, usize),
-        mut signed: SignedDocument,
-        prepared: Prepared,
-    ) -> Result<()> {
-        let Prepared { keys, runs, mut reason, sources } = prepared;
-        let own = committed.own(&signed, &keys);
-        let size = own.size;
-        if reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
-            let mut own = own.with_runs(runs);
-            let found = committed.among_recent(&signed, &mut own, &self.recent, first)?;
-            reason = Reason::better(reason, found);
-        }
-        let mut verdict = match reason {
-            Some(reason) => reason.verdict(),
-            None => match self.options.cut_passages {
-                None => Verdict::Kept { cut: Vec::new(), kept_as: None },
-                Some(len_min) => {
-                    let all = Prefix { probed: keys.len(), needed: 1 };
-                    let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
-                    let texts = committed.texts(sources, recent)?;
-                    let analyzer = &self.writer.index().config().analyzer;
-                    let boilerplate = self.options.boilerplate.as_deref();
-                    let text = &signed.document.text;
-                    passages::cut((analyzer, boilerplate), text, &texts, len_min)?
-                }
-            },
-        };
-        if let Verdict::Kept { kept_as, .. } = &mut verdict {
-            let id = self.free_id(&signed.document.id)?;
-            *kept_as = (id != signed.document.id).then_some(id);
-        }
-        if signed.token_count == 0 {
-            (self.sink)(Event::Empty(&signed.document.id))?;
-        }
-        let decision = Decision { document: &signed.document, verdict: &verdict };
-        (self.sink)(Event::Decided(decision))?;
-        if let Verdict::Kept { kept_as, .. } = verdict {
-            if let Some(id) = kept_as {
-                signed.document.id = id;
-            }
-            self.keep(signed, keys, (committed.sampling(), size))?;
-        }
-        Ok(())
+    /// Uses this memory for documents that are being processed or not committed yet, instead of 512
+    /// MiB.
+    pub fn memory_bytes(mut self, bytes: usize) -> Dedup<R> {
+        self.settings.memory_bytes = bytes;
+        self
     }
 
-    /// Returns the id itself, or the id with a number if it is taken.
-    fn free_id(&mut self, id: &str) -> Result<String> {
-        let is_taken =
-            |id: &str| -> Result<bool> { Ok(self.unwritten.has(id) || self.writer.has(id)?) };
-        if !is_taken(id)? {
-            return Ok(id.to_owned());
+    /// Records in the index, until its end, that it has a run that can be resumed.
+    pub fn resumable(mut self, is_resumable: bool) -> Dedup<R> {
+        self.settings.resumable = is_resumable;
+        self
+    }
+
+    /// Writes nothing to the index, which is to be removed after the run, as long as half of the memory
+    /// suffices. Not together with [`resumable`](Dedup::resumable).
+    pub fn temporary(mut self, is_temporary: bool) -> Dedup<R> {
+        self.settings.temporary = is_temporary;
+        self
+    }
+
+    /// Ends at the first record that is no document.
+    pub fn strict(mut self, is_strict: bool) -> Dedup<R> {
+        self.settings.strict = is_strict;
+        self
+    }
+
+    /// Resumes an interrupted run: its records are taken again and not decided again. The number of
+    /// a run that begins is that of `from` too.
+    pub fn from(mut self, from: Progress) -> Dedup<R> {
+        self.from = from;
+        self
+    }
+
+    /// Ends soon after `stop` is set, with [`Error::Cancelled`].
+    pub fn stop(mut self, stop: &Stop) -> Dedup<R> {
+        self.stop = stop.clone();
+        self
+    }
+
+    /// Sets the caller's note of the commit that [`Event::Committing`] announces.
+    pub fn set_note(&mut self, note: Value) {
+        if let Some(run) = &mut self.run {
+            run.set_note(note);
         }
-        let number = self.numbers.entry(id.to_owned()).or_insert(1);
+    }
+
+    fn step(&mut self) -> Result<Option<Event>> {
+        if self.run.is_none() {
+            self.options.check()?;
+            let (settings, from) = (self.settings.clone(), std::mem::take(&mut self.from));
+            let against = std::mem::take(&mut self.against);
+            self.run = Some(Run::new(&self.index, against, settings, from, &self.stop)?);
+        }
+        let Some(run) = &mut self.run else { return Ok(None) };
         loop {
-            *number += 1;
-            let numbered = format!("{id}#{number}");
-            if !is_taken(&numbered)? {
-                return Ok(numbered);
+            self.stop.check()?;
+            if let Some(event) = run.next_event()? {
+                return Ok(Some(event));
+            }
+            if run.is_over() {
+                return self.run.take().map_or(Ok(()), Run::finish).map(|()| None);
+            }
+            match self.records.next() {
+                Some(record) => run.push(record?)?,
+                None => run.end()?,
             }
         }
     }
-
-    /// Puts a document of this size into the index.
-    fn keep(
-        &mut self,
-        signed: SignedDocument,
-        keys: Vec<u64>,
-        (sampling, size): (Sampling, Size),
-    ) -> Result<()> {
-        let is_compared =
-            self.options.min_resemblance.is_some() || self.options.min_containment.is_some();
-        let is_spooled = self.texts.maker.is_some();
-        let place = is_spooled.then(|| self.texts.spool.push(&signed.document.text)).transpose()?;
-        let text = self.options.cut_passages.map(|_| signed.document.text.clone());
-        let signature = (is_compared && !is_spooled).then(|| signed.signature.clone());
-        let (id, tokens) = (signed.document.id.clone(), signed.token_count);
-        let indexed = self.options.indexed(sampling, size);
-        let recent = Recent { id, keys, size, tokens, signature, place, indexed, text };
-        self.recent.add(recent, signed.digest);
-        if self.options.temporary {
-            self.unwritten.push(signed, self.writer.index().config().store_text, place);
-        } else {
-            self.writer.add_signed(signed)?;
-        }
-        Ok(())
-    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::index::Document;
+impl<R: Iterator<Item = Result<Record>>> Iterator for Dedup<R> {
+    type Item = Result<Event>;
 
-    #[test]
-    fn records_that_change_places_with_their_ids_are_other_records() {
-        let known = |id: &str, text: &str| {
-            let document = Document::new(id, text);
-            let digest = Digest::of(text.as_bytes());
-            Record::Document(SignedDocument::of(document, digest, 0, Vec::new()))
-        };
-        assert_ne!(next_hash(0, &known("a", "b")), next_hash(0, &known("b", "a")));
-        assert_ne!(next_hash(0, &known("a", "a")), next_hash(0, &known("b", "b")));
-        let skipped = Record::Skipped { place: "a".into(), why: "" };
-        let failed = Record::Failed(Error::input("a", ""));
-        assert_ne!(next_hash(0, &skipped), next_hash(0, &failed));
+    fn next(&mut self) -> Option<Result<Event>> {
+        if self.is_over {
+            return None;
+        }
+        let event = self.step().transpose();
+        if !matches!(event, Some(Ok(_))) {
+            // The writer gives up what is not committed.
+            (self.is_over, self.run) = (true, None);
+        }
+        event
     }
 }

@@ -82,7 +82,7 @@ mod tests {
             (0..).zip(others).map(|(i, text)| (holder(i), (*text).to_owned())).collect();
         let verdict = cut((&Analyzer::default(), None), text, &others, len_min).unwrap();
         let document = Document::new("a", text);
-        let kept = Decision { document: &document, verdict: &verdict }.kept_text();
+        let kept = Decision { document: document.clone(), verdict: verdict.clone() }.kept_text();
         (verdict, kept)
     }
 

@@ -238,7 +238,7 @@ fn common(a: &[u64], b: &[u64], least: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::join::dedup::DedupOptions;
+    use crate::join::dedup::Settings;
     use crate::sampling::Sampling;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -256,7 +256,7 @@ mod tests {
             tenths in 1u32..11,
         ) {
             // Found by all of their fingerprints, and by those that a share of them leaves.
-            let options = |contained: Option<f64>| DedupOptions {
+            let options = |contained: Option<f64>| Settings {
                 min_resemblance: Some(f64::from(tenths) / 10.0),
                 min_containment: contained,
                 cut_passages: None,

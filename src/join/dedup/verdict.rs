@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::DedupOptions;
+use super::Settings;
 use super::recent::Prefix;
 use crate::error::Result;
 use crate::index::Document;
@@ -100,27 +100,64 @@ pub struct Cut {
     pub index: Option<String>,
 }
 
-/// A document and its verdict.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Decision<'a> {
-    /// The document.
-    pub document: &'a Document,
-    /// Its verdict.
-    pub verdict: &'a Verdict,
+impl Verdict {
+    /// Tells whether the document is kept, with or without all of its passages.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Verdict::Kept { .. })
+    }
+
+    /// Returns the name of the verdict, as JSON has it: `kept`, `exact`, `near`, `contained` or
+    /// `passages`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Verdict::Kept { .. } => "kept",
+            Verdict::Exact { .. } => "exact",
+            Verdict::Near { .. } => "near",
+            Verdict::Contained { .. } => "contained",
+            Verdict::Passages { .. } => "passages",
+        }
+    }
+
+    /// Returns the id of the document that this one duplicates, if a single one does.
+    #[must_use]
+    pub fn of(&self) -> Option<&str> {
+        match self {
+            Verdict::Exact { of, .. }
+            | Verdict::Near { of, .. }
+            | Verdict::Contained { of, .. } => Some(of),
+            Verdict::Kept { .. } | Verdict::Passages { .. } => None,
+        }
+    }
+
+    /// Returns the passages that were cut out, in the order of the text.
+    #[must_use]
+    pub fn cut(&self) -> &[Cut] {
+        match self {
+            Verdict::Kept { cut, .. } | Verdict::Passages { cut } => cut,
+            _ => &[],
+        }
+    }
 }
 
-impl Decision<'_> {
+/// A document and its verdict.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The document, with the id and the text that it came with.
+    pub document: Document,
+    /// Its verdict.
+    pub verdict: Verdict,
+}
+
+impl Decision {
     /// Returns the text that is kept: the whole text, without the passages that were cut out.
     #[must_use]
     pub fn kept_text(&self) -> String {
-        let cut = match self.verdict {
-            Verdict::Kept { cut, .. } | Verdict::Passages { cut } => &cut[..],
-            _ => &[],
-        };
         let text = &self.document.text;
         let (mut kept, mut at) = (String::new(), 0);
-        for cut in cut {
+        for cut in self.verdict.cut() {
             kept += &text[at..cut.bytes.0 as usize];
             at = cut.bytes.1 as usize;
         }
@@ -160,7 +197,7 @@ fn longer(least: u32) -> usize {
     (least as usize * 5 / 8).max(1)
 }
 
-impl DedupOptions {
+impl Settings {
     /// Returns the number of fingerprints that must be indexed of a document of this size.
     pub(super) fn indexed(&self, sampling: Sampling, own: Size) -> usize {
         let size = own.fingerprints as usize;
@@ -226,7 +263,7 @@ impl Reason {
 
     /// Returns the reason to drop a document, the first, for another, called `of`, if there is one.
     pub fn of(
-        options: &DedupOptions,
+        options: &Settings,
         similarity: &Similarity,
         of: &dyn Fn() -> Result<Holder>,
     ) -> Result<Option<Reason>> {

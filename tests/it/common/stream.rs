@@ -2,22 +2,7 @@
 
 use cento::Stop;
 use cento::index::{Document, Index, SignedDocument};
-use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
-
-/// Drops documents with the same text, with room for all of a test.
-pub fn exact() -> DedupOptions {
-    DedupOptions {
-        min_resemblance: None,
-        min_containment: None,
-        cut_passages: None,
-        boilerplate: None,
-        threads: 2,
-        memory_bytes: 64 << 20,
-        resumable: false,
-        temporary: false,
-        strict: true,
-    }
-}
+use cento::join::dedup::{Dedup, DedupOptions, Event, Record, Verdict};
 
 /// The id of each document, and what becomes of it, in their order.
 pub fn verdicts<'a>(
@@ -25,18 +10,25 @@ pub fn verdicts<'a>(
     options: &DedupOptions,
     documents: impl IntoIterator<Item = &'a Document>,
 ) -> Vec<(String, Verdict)> {
-    let mut verdicts = Vec::new();
-    let mut sink = |event: Event<'_>| {
-        if let Event::Decided(decision) = event {
-            verdicts.push((decision.document.id.clone(), decision.verdict.clone()));
-        }
-        Ok(())
-    };
-    let mut run = Dedup::new(index, &[], options, Progress::default(), &mut sink).unwrap();
-    for document in documents {
-        let signed = SignedDocument::new(document.clone(), index.config(), Stop::NEVER).unwrap();
-        run.push(Record::Document(signed)).unwrap();
-    }
-    run.finish().unwrap();
-    verdicts
+    verdicts_with(index, options, (64 << 20, false), documents)
+}
+
+/// The same with this memory, and perhaps with an index that is removed afterwards.
+pub fn verdicts_with<'a>(
+    index: &Index,
+    options: &DedupOptions,
+    (memory_bytes, is_temporary): (usize, bool),
+    documents: impl IntoIterator<Item = &'a Document>,
+) -> Vec<(String, Verdict)> {
+    let records = documents.into_iter().map(|document| {
+        let signed = SignedDocument::new(document.clone(), index.config(), Stop::NEVER)?;
+        Ok(Record::Document(signed))
+    });
+    let run = Dedup::new(index, options, records).threads(2).strict(true);
+    let run = run.memory_bytes(memory_bytes).temporary(is_temporary);
+    let decided = run.filter_map(|event| match event.unwrap() {
+        Event::Decided(decision) => Some((decision.document.id, decision.verdict)),
+        _ => None,
+    });
+    decided.collect()
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cento::index::{Config, DocAddress, Index, MaxDf};
 use cento::join::Thresholds;
-use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
+use cento::join::cluster::{ClusterOptions, Linkage, Prefer, clusters};
 use cento::join::pairs::{Pair, PairOptions, pairs};
 use cento::search::Searcher;
 use cento::{Overlap, Stop};
@@ -95,7 +95,7 @@ impl Collection {
         for scheme in ["se(c=10)", "kgram(k=10)"] {
             let searcher = self.index(&format!("histogram-{scheme}"), scheme, rfc)?;
             let (mut counts, mut equal) = ([0u64; 10], 0u64);
-            for_each_pair(&searcher, Thresholds::default(), None, &mut |pair| {
+            for_each_pair(&searcher, Thresholds::default().min_overlap(1), None, &mut |pair| {
                 let similarity = pair.overlap.symmetric();
                 match similarity >= 1.0 {
                     true => equal += 1,
@@ -186,15 +186,11 @@ impl Collection {
                  linkage, where it resembles some member.\n\n| linkage | clusters | documents | largest | least resemblance to the representative in it | s |\n|---|---|---|---|---|---|\n";
         let searcher = Searcher::new(Index::open(self.work.join("licences"))?.snapshot()?);
         for (name, linkage) in [("star", Linkage::Star), ("single", Linkage::Single)] {
-            let options = ClusterOptions {
-                thresholds: Thresholds::default().min_resemblance(0.5),
-                linkage,
-                prefer: Prefer::Longest,
-                max_df: None,
-                threads: 2,
-            };
+            let options = ClusterOptions::default().linkage(linkage).prefer(Prefer::Longest);
+            let options = options.thresholds(Thresholds::default().min_resemblance(0.5));
             let started = Instant::now();
-            let clusters = cluster(&searcher, &options, Stop::NEVER, &mut |_, _| {})?;
+            let found = clusters(&searcher, &options).threads(2);
+            let clusters = found.collect::<cento::Result<Vec<_>>>()?;
             let seconds = started.elapsed().as_secs_f64();
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
             let largest = clusters.first().ok_or("there are no clusters")?;
@@ -218,11 +214,10 @@ fn for_each_pair(
     each: &mut dyn FnMut(Pair),
 ) -> Result {
     let max_df = max_df.map(MaxDf::Documents);
-    let options = PairOptions { thresholds, max_df, threads: 2, ..PairOptions::default() };
-    pairs(searcher, None, &options, 0, Stop::NEVER, &mut |_, found| {
-        found.into_iter().for_each(&mut *each);
-        Ok(())
-    })?;
+    let options = PairOptions::default().thresholds(thresholds).max_df(max_df);
+    for pair in pairs(searcher, &options).threads(2) {
+        each(pair?);
+    }
     Ok(())
 }
 

@@ -215,16 +215,13 @@ fn check_with_cento(programs: &[Program], compared: &[Compared]) -> Result {
     writer.finish()?;
     let searcher = Searcher::new(index.snapshot()?);
     let expected = margins(&select(&compared[0].similarity, &members), MARGIN_RANK);
-    let options = PairOptions { margins: true, ..PairOptions::default() };
+    let options = PairOptions::default().min_margin(-1.0);
     let place = |id: String| -> Result<usize> {
         let member: usize = id.parse()?;
         members.binary_search(&member).map_err(|_| "an unknown program".into())
     };
-    let (mut found, snapshot) = (Vec::new(), searcher.snapshot());
-    pairs(&searcher, None, &options, 0, Stop::NEVER, &mut |_, pairs| {
-        found.extend(pairs);
-        Ok(())
-    })?;
+    let snapshot = searcher.snapshot();
+    let found = pairs(&searcher, &options).collect::<cento::Result<Vec<_>>>()?;
     for pair in &found {
         let (a, b) = (place(snapshot.id(pair.a)?)?, place(snapshot.id(pair.b)?)?);
         let margin = pair.margin.ok_or("a pair has no margin")?;

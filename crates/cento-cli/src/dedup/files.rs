@@ -115,28 +115,28 @@ impl Files {
     ///
     /// # Errors
     /// When it cannot be written; when a Parquet file cannot be read, and so not be copied.
-    pub fn tell(&mut self, event: Event<'_>, annotates: bool) -> cento::Result<()> {
+    pub fn tell(&mut self, event: Event, annotates: bool) -> cento::Result<()> {
         match event {
             Event::Decided(decision) => self.decided(decision, annotates)?,
-            Event::Skipped(place, why) => {
+            Event::Skipped { place, why } => {
                 self.summary.skipped += 1;
                 self.summary.skipped_by_name += u64::from(is_by_name(why));
-                self.dropped_line(&NoDocument { place, verdict: "left_out", reason: why })?;
-                if let Some(said) = self.omissions.left_out(place, why) {
+                self.dropped_line(&NoDocument { place: &place, verdict: "left_out", reason: why })?;
+                if let Some(said) = self.omissions.left_out(&place, why) {
                     note!("{said}");
                 }
             }
             Event::Failed(error) => {
                 self.summary.failed += 1;
                 self.summary.unread += u64::from(matches!(error, Error::Io { .. }));
-                let NotCompared { name, reason } = not_compared(error);
+                let NotCompared { name, reason } = not_compared(&error);
                 let verdict = "failed";
                 self.dropped_line(&NoDocument { place: &name, verdict, reason: &reason })?;
-                if let Some(said) = self.omissions.failed(error) {
+                if let Some(said) = self.omissions.failed(&error) {
                     tell!("{said}");
                 }
                 if let Out::Tables(tables) = &mut self.out {
-                    let place = match error {
+                    let place = match &error {
                         Error::Input { place, .. } if !tables.is_input(place) => place,
                         _ => {
                             let what = "a Parquet file could not be read, and so not be copied";
@@ -148,17 +148,25 @@ impl Files {
             }
             Event::Empty(id) => {
                 self.summary.empty += 1;
-                if let Some(said) = self.omissions.empty(id) {
+                if let Some(said) = self.omissions.empty(&id) {
                     note!("{said}");
                 }
             }
-            Event::Committing(note) => {
-                let ((table, out), dropped) = self.sync()?;
-                let own = Note { out, dropped, table, summary: self.summary };
-                *note = serde_json::to_value(own).expect("numbers are JSON");
-            }
+            // `note` is called for it.
+            Event::Committing => {}
+            other => return Err(Error::internal("dedup", format!("{other:?} is unknown"))),
         }
         Ok(())
+    }
+
+    /// Makes both files durable, and returns the note of the commit.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn note(&mut self) -> cento::Result<Value> {
+        let ((table, out), dropped) = self.sync()?;
+        let own = Note { out, dropped, table, summary: self.summary };
+        Ok(serde_json::to_value(own).expect("numbers are JSON"))
     }
 
     /// Adds to the file of dropped documents, if there is one, something that messages tell in any case.
@@ -181,8 +189,8 @@ impl Files {
         Ok((out, dropped))
     }
 
-    fn decided(&mut self, decision: Decision<'_>, annotates: bool) -> cento::Result<()> {
-        let Decision { document, verdict, .. } = decision;
+    fn decided(&mut self, decision: Decision, annotates: bool) -> cento::Result<()> {
+        let Decision { document, verdict, .. } = &decision;
         let summary = &mut self.summary;
         summary.bytes += document.text.len() as u64;
         let (is_kept, is_cut) = match verdict {

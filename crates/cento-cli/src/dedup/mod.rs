@@ -24,14 +24,14 @@ use super::output::{self, Format, count};
 use super::pause::Pause;
 use super::progress::{NotRead, Spinner, stop_flag};
 use super::terminal::{self, note, tell};
-use super::values::{parse_bytes, parse_share};
+use super::values::parse_bytes;
 use super::{Outcome, Result};
 use cento::hash::hash_fields;
 use cento::index::Index;
-use cento::join::dedup::{DedupOptions, Event, Progress};
+use cento::join::dedup::{self, DedupOptions, Event, Progress, Record};
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, Reason};
-use cento_source::{SourceOptions, TableForm, check_there, dedup};
+use cento_source::{SourceOptions, TableForm, check_there};
 use files::Files;
 use tree::{TableInput, Tree};
 
@@ -55,19 +55,8 @@ pub struct Dedup {
     /// Index to compare with, which is not changed. Can be repeated.
     #[arg(long, value_name = "INDEX")]
     against: Vec<PathBuf>,
-    /// Minimum resemblance of the text of a duplicate to that of an earlier document, 0 to 1.
-    #[arg(long, value_name = "X", default_value = "0.8", value_parser = parse_share)]
-    min_resemblance: f64,
-    /// Also drop a document if an earlier one contains at least this share of it, 0 to 1.
-    #[arg(long, value_name = "X", value_parser = parse_share)]
-    min_containment: Option<f64>,
-    /// Drop only documents with identical text.
-    #[arg(long, conflicts_with_all = ["min_resemblance", "min_containment"])]
-    exact: bool,
-    /// Remove runs of at least this many words that an earlier document contains from the kept
-    /// documents. Needs an index that stores text.
-    #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(5..))]
-    cut_passages: Option<u32>,
+    #[command(flatten)]
+    options: DedupOptions,
     /// Boilerplate to ignore, such as templates: files, directories or an index. Can be repeated.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
@@ -202,43 +191,35 @@ impl Dedup {
         };
         let index = self.open_or_create(&path, &against)?;
         let boilerplate = read(&self.boilerplate, index.config())?.map(Arc::new);
-        let options = self.options(boilerplate);
-        let run = self.identify(&index, &against, &options);
+        let run = self.identify(&index, &against, boilerplate.as_deref());
         let from = self.start(&index, run)?;
         let is_done = from.done;
         let mut files = Files::open(&self, &from.note)?;
         if from.note.is_null() {
-            for (place, why) in &left_out {
-                files.tell(Event::Skipped(place, why), self.annotate)?;
+            for (place, why) in left_out {
+                files.tell(Event::Skipped { place, why }, self.annotate)?;
             }
         }
         let spinner = Spinner::new();
-        let (mut at_commit, mut at_document) = (Pause::at("commit"), Pause::at("document"));
-        let mut sink = |event: Event<'_>| {
-            let is_commit = matches!(event, Event::Committing(_));
-            let told = files.tell(event, self.annotate);
-            // Before the commit, once both files are durable.
-            if is_commit {
-                at_commit.reached()
-            } else {
-                at_document.reached()
-            }
-            spinner.tell(&|| files.summary.line());
-            told
-        };
         // A run that was interrupted after its end has nothing left to do.
         let end = match is_done {
             true => Ok(()),
-            false => dedup(
-                &index,
-                &against,
-                &self.paths,
-                &self.source(),
-                &options,
-                from,
-                &stop,
-                &mut sink,
-            ),
+            false => {
+                let how = (self.threads(), self.memory());
+                let records =
+                    cento_source::dedup_records(&index, &self.paths, &self.source(), how, &stop);
+                let mut run = dedup::Dedup::new(&index, &self.options, records)
+                    .against(&against)
+                    .boilerplate(boilerplate)
+                    .threads(self.threads())
+                    .memory_bytes(self.memory())
+                    .resumable(self.is_resumable())
+                    .temporary(self.index.is_none())
+                    .strict(self.strict)
+                    .from(from)
+                    .stop(&stop);
+                self.write(&mut run, &mut files, &spinner)
+            }
         };
         spinner.finish();
         if let Err(error) = end {
@@ -309,18 +290,37 @@ impl Dedup {
         self.out.as_deref().is_some_and(tables::is_dir)
     }
 
-    fn options(&self, boilerplate: Option<Arc<Boilerplate>>) -> DedupOptions {
-        DedupOptions {
-            min_resemblance: (!self.exact).then_some(self.min_resemblance),
-            min_containment: self.min_containment,
-            cut_passages: self.cut_passages.map(|words| words as usize),
-            boilerplate,
-            threads: self.threads.unwrap_or_else(cento::available_threads),
-            memory_bytes: self.memory(),
-            resumable: self.index.is_some() && self.out.is_some(),
-            temporary: self.index.is_none(),
-            strict: self.strict,
+    /// Writes the events of a run, until its end.
+    fn write(
+        &self,
+        run: &mut dedup::Dedup<impl Iterator<Item = cento::Result<Record>>>,
+        files: &mut Files,
+        spinner: &Spinner,
+    ) -> cento::Result<()> {
+        let (mut at_commit, mut at_document) = (Pause::at("commit"), Pause::at("document"));
+        while let Some(event) = run.next() {
+            match event? {
+                Event::Committing => {
+                    run.set_note(files.note()?);
+                    // Before the commit, once both files are durable.
+                    at_commit.reached();
+                }
+                event => {
+                    files.tell(event, self.annotate)?;
+                    at_document.reached();
+                }
+            }
+            spinner.tell(&|| files.summary.line());
         }
+        Ok(())
+    }
+
+    fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(cento::available_threads)
+    }
+
+    fn is_resumable(&self) -> bool {
+        self.index.is_some() && self.out.is_some()
     }
 
     fn open_or_create(&self, path: &Path, against: &[Searcher]) -> cento::Result<Index> {
@@ -328,7 +328,7 @@ impl Dedup {
             return Index::open(path);
         }
         let DedupConfigArgs { scheme, analyzer, frequencies, no_text } = &self.config;
-        let store_text = self.cut_passages.is_some() || (self.index.is_some() && !no_text);
+        let store_text = self.options.cut_passages.is_some() || (self.index.is_some() && !no_text);
         let is_given = scheme.is_some() || analyzer.is_some() || frequencies.is_some();
         let config = match against.first().map(|first| first.snapshot().config()) {
             Some(config) if !is_given => config.with_text(store_text)?,
@@ -403,19 +403,13 @@ impl Dedup {
     }
 
     /// Returns a number that identifies what will be written.
-    fn identify(&self, index: &Index, against: &[Searcher], options: &DedupOptions) -> u64 {
+    fn identify(
+        &self,
+        index: &Index,
+        against: &[Searcher],
+        boilerplate: Option<&Boilerplate>,
+    ) -> u64 {
         // Threads and memory change nothing, nor does whether it stops at a bad record.
-        let DedupOptions {
-            min_resemblance,
-            min_containment,
-            cut_passages,
-            boilerplate,
-            threads: _,
-            memory_bytes: _,
-            resumable,
-            temporary: _,
-            strict: _,
-        } = options;
         let SourceOptions {
             id_field,
             text_field,
@@ -450,11 +444,9 @@ impl Dedup {
             ("against", listed(generations)),
             ("scheme", config.scheme.to_string()),
             ("analyzer", config.analyzer.to_string()),
-            ("min_resemblance", listed(*min_resemblance)),
-            ("min_containment", listed(*min_containment)),
-            ("cut_passages", listed(*cut_passages)),
+            ("options", serde_json::to_string(&self.options).expect("they are numbers")),
             ("boilerplate", listed(boilerplate.iter().flat_map(|boilerplate| boilerplate.keys()))),
-            ("resumable", resumable.to_string()),
+            ("resumable", self.is_resumable().to_string()),
             ("id_field", id_field.clone()),
             ("text_field", text_field.clone()),
             ("meta_field", meta_field.clone()),

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::report::{report_bytes_max, tell_cut};
-use super::{Kind, Pairs, RankArg, columns, write_network, write_passages};
+use super::{Kind, Pairs, columns, write_network, write_passages};
 use crate::add::SourceArgs;
 use crate::boilerplate::{Unread, read_noting, without_read};
 use crate::create::ConfigArgs;
@@ -19,12 +19,12 @@ use crate::output::{self, ListEnd, NotCompared, counted, similarity};
 use crate::progress::AddProgress;
 use crate::submission::{FilePair, Submissions};
 use crate::terminal::{Id, line, note, tell};
-use crate::values::parse_share;
 use crate::{Outcome, Result};
 use cento::Error;
 use cento::Stop;
 use cento::index::{Config, Index};
-use cento::join::most_similar::{MostSimilar, MostSimilarOptions, SymmetricPair, most_similar};
+use cento::join::most_similar::{MostSimilar, SymmetricPair};
+use cento::join::pairs::{self, PairOptions};
 use cento::search::{Boilerplate, Searcher};
 use cento::text::code::{lacks_language, language_in};
 use cento_report::{Joined, Network, PairsReport, clusters, shown_of};
@@ -37,9 +37,6 @@ pub struct FileArgs {
     /// has all files below it.
     #[arg(long, value_enum, default_value = "file")]
     by: By,
-    /// Minimum symmetric similarity of a pair, 0 to 1.
-    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
-    min_similarity: f64,
     /// Also show which documents the shown pairs connect.
     #[arg(long)]
     clusters: bool,
@@ -50,9 +47,6 @@ pub struct FileArgs {
     #[command(flatten)]
     source: SourceArgs,
 }
-
-/// The pairs that are shown, unless --limit says otherwise.
-const LIMIT: usize = 20;
 
 /// Why a document is not compared if a later one has its id.
 const REPLACED: &str = "a later document has the same id, and was compared in its place";
@@ -118,16 +112,9 @@ impl Pairs {
         not_compared.extend(added.not_compared);
         let searcher = Searcher::new(index.snapshot()?);
         let searcher = without_read(searcher, boilerplate)?;
-        let options = MostSimilarOptions {
-            limit: self.limit.unwrap_or(LIMIT),
-            min_similarity: self.files.min_similarity,
-            min_resemblance: self.thresholds.resemblance(),
-            min_margin: self.min_margin,
-            by_margin: self.rank == Some(RankArg::Margin),
-            threads: self.join.threads(),
-            min_passage: self.min_passage,
-        };
-        let found = most_similar(&searcher, &options, stop)?;
+        let found = pairs::pairs(&searcher, &self.options).threads(self.join.threads());
+        let found = found.stop(stop).most_similar()?;
+        self.tell_without_field(found.summary);
         let messages = Messages::default();
         for left in &found.not_compared {
             let analyzer = &searcher.snapshot().config().analyzer;
@@ -181,24 +168,11 @@ impl Pairs {
     ) -> cento::Result<()> {
         let analyzer = &searcher.snapshot().config().analyzer;
         let mut run = self.handout.run("pairs", analyzer)?;
-        run = run
-            .with("scheme", &self.files.config.scheme)
-            .with("limit", self.limit.unwrap_or(LIMIT));
-        run = run.with("analyzer", analyzer);
-        let resemblance = self.thresholds.resemblance();
-        for (name, least) in
-            [("min-similarity", self.files.min_similarity), ("min-resemblance", resemblance)]
-        {
-            run = handout::unless(run, name, &least, &0.0);
-        }
-        for (name, value) in [
-            ("min-passage", self.min_passage.map(|least| least.to_string())),
-            ("min-margin", self.min_margin.map(|least| least.to_string())),
-            ("rank", self.rank.map(RankArg::name)),
-            ("left out by name", left_out.summary()),
-        ] {
-            run = value.into_iter().fold(run, |run, value| run.with(name, value));
-        }
+        let limit = self.options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
+        run = run.with("scheme", &self.files.config.scheme).with("analyzer", analyzer);
+        run = run.with_options(&self.options).with("limit", limit);
+        run =
+            left_out.summary().into_iter().fold(run, |run, why| run.with("left out by name", why));
         if !self.join.boilerplate.is_empty() {
             run = run.with("boilerplate", handout::listed(&self.join.boilerplate));
         }

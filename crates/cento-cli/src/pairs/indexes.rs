@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::output::Output;
 use super::report::{joined_across, report_bytes_max, tell_cut};
-use super::{Kind, Pairs, RankArg, columns, write_network, write_passages};
+use super::{Kind, Pairs, columns, write_network, write_passages};
 use crate::handout;
 use crate::list_format::{ListFormat, ListOut};
 use crate::outfile::{listed, path_name};
@@ -16,15 +16,13 @@ use crate::output::{self, ListEnd, NotCompared, counted, named, similarity};
 use crate::pause::Pause;
 use crate::progress::Progress;
 use crate::terminal::{Id, line, note};
-use crate::{Outcome, Result};
+use crate::{Failure, Outcome, Result};
 use cento::Error;
 use cento::Stop;
 use cento::hash::hash_fields;
 use cento::index::Snapshot;
-use cento::join::Thresholds;
 use cento::join::most_similar::nothing_left;
-use cento::join::pairs::{self, BestPairs, JoinSummary, PairOptions, PairRank, PairReport};
-use cento::join::series::Scope;
+use cento::join::pairs::{self, DocumentPairs, PairOptions, PairRank, PairReport};
 use cento::search::Searcher;
 use cento_report::{IndexState, Joined, Network, PairsReport, Run};
 
@@ -35,19 +33,10 @@ pub struct IndexArgs {
     /// scheme and analyzer.
     #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
     against: Option<PathBuf>,
-    /// Only pairs of documents with the same value of this field of `meta`.
-    #[arg(long, value_name = "FIELD", conflicts_with = "across")]
-    within: Option<String>,
-    /// Only pairs of documents with different values of this field of `meta`.
-    #[arg(long, value_name = "FIELD")]
-    across: Option<String>,
-    /// Show the passages that both documents share.
-    #[arg(long)]
-    passages: bool,
     /// Write to this file instead of standard output, so that an interrupted run can be resumed; compressed
     /// if its name ends in .gz or .zst.
     #[arg(long, value_name = "FILE", conflicts_with = "handouts")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Resume the interrupted run that wrote to --out; use the same index and options.
     #[arg(long, requires = "out")]
     resume: bool,
@@ -66,25 +55,15 @@ impl Pairs {
         let searcher = self.join.searcher_of_all(&self.paths)?;
         let against =
             self.indexes.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
-        let options = PairOptions {
-            thresholds: self.thresholds(),
-            scope: match (&self.indexes.within, &self.indexes.across) {
-                (Some(field), _) => Scope::Within(field.clone()),
-                (_, Some(field)) => Scope::Across(field.clone()),
-                _ => Scope::Everywhere,
-            },
-            max_df: self.join.max_df,
-            margins: false,
-            min_margin: self.min_margin,
-            weighted: false,
-            passages: self.indexes.passages || self.handout.is_asked(),
-            min_passage: self.min_passage,
-            threads: self.join.threads(),
-        };
-        // A report begins with the best pairs.
-        let is_ranked = self.handout.is_asked() || self.limit.is_some();
-        let rank = self.rank.or(is_ranked.then_some(RankArg::Overlap));
+        // A report begins with the best pairs, and shows their passages.
+        let is_report = self.handout.is_asked();
+        let mut options = self.options.clone();
+        options.passages |= is_report;
+        let is_ranked = is_report || options.limit.is_some();
+        let rank = options.rank.or(is_ranked.then_some(PairRank::Overlap));
         if let Some(rank) = rank {
+            let limit = options.limit.or(is_report.then_some(REPORT_PAIRS));
+            let options = options.rank(rank).limit(limit);
             return self.run_ranked(rank, network, &searcher, against.as_ref(), &options, stop);
         }
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
@@ -97,48 +76,48 @@ impl Pairs {
         let mut edges = Vec::new();
         let end = pairs::document_count(&searcher);
         let progress = Progress::new(end, "documents");
-        let mut failure: io::Result<()> = Ok(());
-        let from = out.checkpoint.next;
         let mut pause = Pause::at("document");
-        let found =
-            pairs::pairs(&searcher, against.as_ref(), &options, from, stop, &mut |next, pairs| {
-                // A checkpoint is made between documents, so a document is written completely or
-                // not at all.
-                let reports = pairs.into_iter().map(|pair| pair.report(a, b));
-                let reports = reports.collect::<cento::Result<Vec<_>>>()?;
-                out.checkpoint.pairs += reports.len() as u64;
-                failure = write_pairs(&mut out.out, &reports, self.format);
-                if network.is_some() {
-                    let against = self.indexes.against.as_deref();
-                    edges.extend(reports.iter().map(|pair| edge(pair, against)));
-                }
-                if failure.is_err() {
-                    return Err(Error::Cancelled);
-                }
-                out.checkpoint.next = next;
-                progress.set(next);
-                out.save_sometimes()?;
-                pause.reached();
-                Ok(())
-            });
+        let found = self.pairs(&searcher, against.as_ref(), &options, stop);
+        let mut found = found.documents(out.checkpoint.next..end).by_document();
+        let result = found.by_ref().try_for_each(|document| -> Result<()> {
+            // A checkpoint is made between documents, so a document is written completely or not at
+            // all.
+            let DocumentPairs { next, pairs, .. } = document?;
+            let reports = pairs.into_iter().map(|pair| pair.report(a, b));
+            let reports = reports.collect::<cento::Result<Vec<_>>>()?;
+            out.checkpoint.pairs += reports.len() as u64;
+            write_pairs(&mut out.out, &reports, self.format)?;
+            if network.is_some() {
+                let against = self.indexes.against.as_deref();
+                edges.extend(reports.iter().map(|pair| edge(pair, against)));
+            }
+            out.checkpoint.next = next;
+            progress.set(next);
+            out.save_sometimes()?;
+            pause.reached();
+            Ok(())
+        });
         progress.finish();
-        failure.map_err(|e| out.failure(e))?;
-        let summary = match found {
-            Ok(summary) => summary,
+        match result {
+            Err(Failure::Output(error)) => return Err(out.failure(error)),
             Err(error) => {
                 out.save()?;
-                if matches!(error, Error::Cancelled) && self.indexes.out.is_some() {
+                let is_stopped = matches!(error, Failure::Cento(Error::Cancelled));
+                if is_stopped && self.indexes.out.is_some() {
                     note!("cento: repeat the command with --resume to continue from here");
                 }
-                return Err(error.into());
+                return Err(error);
             }
-        };
+            Ok(()) => {}
+        }
+        let summary = found.summary();
         let pairs = out.finish()?;
         if let (Some(path), Some(network)) = (&self.graph, network) {
             write_edges(path, network, &edges)?;
         }
         self.tell_without_field(summary);
-        self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), stop)?;
+        let searched = against.as_ref().unwrap_or(&searcher);
+        self.join.tell_stopped(searched, self.options.max_df, stop)?;
         if self.format.is_human() {
             note!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
         }
@@ -164,23 +143,22 @@ impl Pairs {
         Ok(named.collect())
     }
 
-    /// Reports the number of documents without the field that decides.
-    fn tell_without_field(&self, summary: JoinSummary) {
-        let field = self.indexes.within.as_ref().or(self.indexes.across.as_ref());
-        if let (Some(field), 1..) = (field, summary.documents_without_field) {
-            let without = counted(summary.documents_without_field, "document");
-            let pairs = match self.indexes.within {
-                Some(_) => "in no pair",
-                None => "of no series, and in pairs with all others",
-            };
-            note!("cento: {without} without the field `{field}`: {pairs}");
-        }
+    /// Prepares the search for pairs.
+    fn pairs(
+        &self,
+        searcher: &Searcher,
+        against: Option<&Searcher>,
+        options: &PairOptions,
+        stop: &Stop,
+    ) -> pairs::Pairs {
+        let found = pairs::pairs(searcher, options).threads(self.join.threads()).stop(stop);
+        against.into_iter().fold(found, pairs::Pairs::against)
     }
 
     /// Shows the best pairs first.
     fn run_ranked(
         &self,
-        rank: RankArg,
+        rank: PairRank,
         network: Option<Network>,
         searcher: &Searcher,
         against: Option<&Searcher>,
@@ -188,13 +166,11 @@ impl Pairs {
         stop: &Stop,
     ) -> Result {
         let (a, b) = (searcher.snapshot(), against.unwrap_or(searcher).snapshot());
-        let limit = if self.handout.is_asked() { REPORT_PAIRS } else { usize::MAX };
-        let best = (pair_rank(rank), self.limit.unwrap_or(limit));
         let progress = Progress::new(pairs::document_count(searcher), "documents");
-        let mut set = |next| progress.set(next);
-        let found = pairs::best_pairs(searcher, against, options, best, stop, &mut set);
+        let mut best = self.pairs(searcher, against, options, stop).progress(progress.setter());
+        let pairs = best.by_ref().collect::<cento::Result<Vec<_>>>();
         progress.finish();
-        let BestPairs { pairs, total, summary, .. } = found?;
+        let (pairs, total, summary) = (pairs?, best.total(), best.summary());
         let out = io::BufWriter::new(io::stdout().lock());
         let mut out = ListOut::new(out, self.format, columns(Kind::Indexes))?;
         let reports = pairs.into_iter().map(|pair| pair.report(a, b));
@@ -230,7 +206,7 @@ impl Pairs {
             self.report_indexes(rank, reports, found, searcher, against)?;
         }
         self.tell_without_field(summary);
-        self.join.tell_stopped(against.unwrap_or(searcher), stop)?;
+        self.join.tell_stopped(against.unwrap_or(searcher), self.options.max_df, stop)?;
         if self.format.is_human() {
             note!("{} of {}", counted(total, "pair"), counted(a.documents(), "document"));
         }
@@ -243,7 +219,7 @@ impl Pairs {
     /// Writes the report.
     fn report_indexes(
         &self,
-        rank: RankArg,
+        rank: PairRank,
         pairs: Vec<PairReport>,
         found: Joined,
         searcher: &Searcher,
@@ -256,18 +232,14 @@ impl Pairs {
             documents: snapshot.documents(),
         };
         let rank = rank.name();
-        let run =
+        let mut run =
             Run { index: Some(index), ..self.handout.run("pairs", &snapshot.config().analyzer)? }
-                .with("rank", &rank);
-        let mut run = run.with_options(&self.thresholds());
+                .with_options(&self.options)
+                .with_options(&self.options.effective_thresholds())
+                .with("limit", self.options.limit.unwrap_or(REPORT_PAIRS))
+                .with("rank", rank);
         for (name, value) in [
             ("against", self.indexes.against.as_ref().map(|path| path.display().to_string())),
-            ("within", self.indexes.within.clone()),
-            ("across", self.indexes.across.clone()),
-            ("max-df", self.join.max_df.map(|limit| limit.to_string())),
-            ("min-margin", self.min_margin.map(|margin| margin.to_string())),
-            ("min-passage", self.min_passage.map(|tokens| tokens.to_string())),
-            ("limit", Some(self.limit.unwrap_or(REPORT_PAIRS).to_string())),
             (
                 "boilerplate",
                 Some(handout::listed(&self.join.boilerplate)).filter(|paths| !paths.is_empty()),
@@ -303,59 +275,18 @@ impl Pairs {
         self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 
-    fn thresholds(&self) -> Thresholds {
-        // A default holds only where the user has set no threshold of any kind.
-        let is_set = self.min_passage.is_some() || self.min_margin.is_some();
-        let default = if is_set { Thresholds::default() } else { Thresholds::of_pairs() };
-        self.thresholds.or(default)
-    }
-
     /// Returns a number that identifies the output: it differs for other indexes and other options.
     fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
-        // Threads change nothing; boilerplate is taken by its name. Ranked pairs never go to --out.
-        let PairOptions {
-            thresholds,
-            scope,
-            max_df,
-            passages,
-            min_passage,
-            margins,
-            min_margin,
-            weighted,
-            threads: _,
-        } = options;
-        let scope = match scope {
-            Scope::Everywhere => String::new(),
-            Scope::Within(field) => format!("within {field}"),
-            Scope::Across(field) => format!("across {field}"),
-        };
+        // Threads change nothing; boilerplate is taken by its name.
         hash_fields(&BTreeMap::from([
             ("a", a.generation().to_string()),
             ("b", b.generation().to_string()),
             // Within one index, each pair is written from both sides.
             ("against", self.indexes.against.is_some().to_string()),
-            ("thresholds", serde_json::to_string(thresholds).expect("they are numbers")),
-            ("weighted", weighted.to_string()),
-            ("scope", scope),
-            ("max_df", listed(*max_df)),
-            ("passages", passages.to_string()),
-            ("margins", margins.to_string()),
-            ("margin", listed(*min_margin)),
-            ("min_passage", listed(*min_passage)),
+            ("options", serde_json::to_string(options).expect("they are numbers and texts")),
             ("format", self.format.name().to_owned()),
             ("boilerplate", listed(self.join.boilerplate.iter().map(|path| path_name(path)))),
         ]))
-    }
-}
-
-/// Returns the order of pairs of an index.
-fn pair_rank(rank: RankArg) -> PairRank {
-    match rank {
-        // Refused before.
-        RankArg::Overlap | RankArg::Similarity => PairRank::Overlap,
-        RankArg::Weight => PairRank::Weight,
-        RankArg::Passages => PairRank::Passages,
-        RankArg::Margin => PairRank::Margin,
     }
 }
 

@@ -9,19 +9,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::Result;
 use super::handout::HandoutArgs;
 use super::join::JoinArgs;
 use super::list_format::ListFormat;
-use super::output::{self as shown, similarity};
+use super::output::{self as shown, counted, similarity};
 use super::progress::stop_flag;
-use super::terminal::line;
-use super::values::parse_margin;
+use super::terminal::{line, note};
 use cento::index::Index;
-use cento::join::Thresholds;
-use cento::join::pairs::PairReport;
+use cento::join::pairs::{JoinSummary, PairOptions, PairReport};
 use cento::{Error, replace};
 use cento_report::{Edge, Network};
 use cento_source::check_there;
@@ -60,23 +58,7 @@ pub struct Pairs {
     #[arg(value_name = "INDEX|PATH", required = true)]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    thresholds: Thresholds,
-    /// Minimum margin of a pair, -1 to 1.
-    #[arg(long, value_name = "X", value_parser = parse_margin, allow_negative_numbers = true)]
-    min_margin: Option<f64>,
-    /// Only pairs with a passage of at least this many words; shows these passages. Fewer than 12 words
-    /// are a passage only if they are all of a text.
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
-    min_passage: Option<u32>,
-    /// Show the best pairs first. Default: by similarity of files; of indexes in the order of the index, or
-    /// with --limit and --report by overlap.
-    ///
-    /// All pairs of an index are found before the first is shown, and held in memory unless --limit is given.
-    #[arg(long, value_enum, conflicts_with = "out")]
-    rank: Option<RankArg>,
-    /// Maximum number of pairs to show, the best ones. Default: 20 of files; all of indexes, 200 with --report.
-    #[arg(long, short = 'n', value_name = "N", conflicts_with = "out")]
-    limit: Option<usize>,
+    options: PairOptions,
     /// Also write the shown pairs as a network to this file: .gexf, .graphml or .dot.
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     graph: Option<PathBuf>,
@@ -94,27 +76,6 @@ pub struct Pairs {
     /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
-}
-
-/// The order of pairs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RankArg {
-    /// By the number of fingerprints in common; of indexes only.
-    Overlap,
-    /// By weighted resemblance, where rare fingerprints count for more; of indexes only.
-    Weight,
-    /// By the tokens in passages in common; of indexes only. Takes about a millisecond per pair.
-    Passages,
-    /// By symmetric similarity; of files only.
-    Similarity,
-    /// By the margin.
-    Margin,
-}
-
-impl RankArg {
-    fn name(self) -> String {
-        self.to_possible_value().map_or(String::new(), |value| value.get_name().into())
-    }
 }
 
 /// The ids of the options on the command line.
@@ -146,15 +107,6 @@ impl Args for Given {
         command
     }
 }
-
-/// Thresholds and limits that only pairs of indexes have, beside [`IndexArgs`].
-const OF_INDEXES: [&str; 5] = [
-    "max_df",
-    "min_containment",
-    "min_overlap",
-    "min_weighted_containment",
-    "min_weighted_resemblance",
-];
 
 /// The columns of a table of pairs, of which the last three are of pairs of files.
 const COLUMNS: &[&str] = &[
@@ -225,21 +177,18 @@ impl Pairs {
             Kind::Indexes => format!("{first} is an index"),
             Kind::Files => format!("{first} is no index"),
         };
-        let is_other = |id: &&String| {
-            let is_listed = kind == Kind::Files && OF_INDEXES.contains(&id.as_str());
-            is_listed || others.get_arguments().any(|arg| arg.get_id() == id.as_str())
-        };
+        let is_other = |id: &&String| others.get_arguments().any(|arg| arg.get_id() == id.as_str());
         if let Some(id) = self.given.0.iter().find(is_other) {
             let what = format!("--{} is for pairs of {only}, and {is}", id.replace('_', "-"));
             return Err(Error::arguments(what));
         }
-        let is_of_files = |rank| rank == RankArg::Similarity;
-        match self.rank {
-            Some(RankArg::Margin) | None => Ok(()),
-            Some(rank) if is_of_files(rank) == (kind == Kind::Files) => Ok(()),
-            Some(rank) => {
-                let what = format!("--rank {} is for pairs of {only}, and {is}", rank.name());
-                Err(Error::argument("rank", what))
+        let ranked = self.options.rank.map(|_| "rank").or(self.options.limit.map(|_| "limit"));
+        match ranked.filter(|_| self.indexes.out.is_some()) {
+            None => Ok(()),
+            Some(ranked) => {
+                let what =
+                    format!("--{ranked} cannot be used with --out, where pairs are in their order");
+                Err(Error::argument(ranked, what))
             }
         }
     }
@@ -268,6 +217,21 @@ fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
 fn write_network(path: &Path, network: Network, edges: &[Edge<'_>]) -> cento::Result<()> {
     let text = network.write(edges);
     replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))
+}
+
+impl Pairs {
+    /// Reports the number of documents without the field that decides.
+    fn tell_without_field(&self, summary: JoinSummary) {
+        let field = self.options.within.as_ref().or(self.options.across.as_ref());
+        if let (Some(field), 1..) = (field, summary.documents_without_field) {
+            let without = counted(summary.documents_without_field, "document");
+            let pairs = match self.options.within {
+                Some(_) => "in no pair",
+                None => "of no series, and in pairs with all others",
+            };
+            note!("cento: {without} without the field `{field}`: {pairs}");
+        }
+    }
 }
 
 /// Writes the passages of a pair, if they were requested.

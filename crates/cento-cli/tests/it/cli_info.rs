@@ -84,7 +84,7 @@ fn an_example_of_each_list_can_be_used() {
             "compare",
             "a.txt",
             "a.txt",
-            "--measure",
+            "--measures",
             entry["example"].as_str().unwrap(),
         ]);
         assert_eq!(run.status, 0, "{name}: {}", run.err);

@@ -216,13 +216,42 @@ fn pairs_are_of_indexes_or_of_files_and_not_of_both() {
         let why = format!("{option} is for pairs of files, and idx is an index");
         refused(&["idx", option, value], &why);
     }
-    for (option, value) in
-        [("--against", "other"), ("--max-df", "9"), ("--out", "x"), ("--min-overlap", "1")]
-    {
+    for (option, value) in [("--against", "other"), ("--out", "x")] {
         let why = format!("{option} is for pairs of indexes, and in is no index");
         refused(&["in", option, value], &why);
     }
-    refused(&["in", "--passages"], "--passages is for pairs of indexes");
-    refused(&["idx", "--rank", "similarity"], "--rank similarity is for pairs of files");
-    refused(&["in", "--rank", "overlap"], "--rank overlap is for pairs of indexes");
+    let ranked = ["idx", "--rank", "overlap", "--out", "x"];
+    refused(&ranked, "--rank cannot be used with --out");
+}
+
+#[test]
+fn pairs_of_files_and_of_indexes_have_the_same_options() {
+    let dir = Dir::new();
+    let long = words(1, 60);
+    let texts =
+        [("a", long.clone()), ("b", long.clone() + &words(2, 60)), ("c", long + &words(3, 9))];
+    for (name, text) in texts {
+        dir.write(&format!("in/{name}.txt"), text);
+    }
+    dir.json(&["add", "idx", "in"]);
+    for options in [
+        &["--rank", "similarity"][..],
+        &["--rank", "overlap", "--limit", "2"],
+        &["--rank", "weight", "--min-weighted-resemblance", "0.1"],
+        &["--rank", "passages", "--passages"],
+        &["--rank", "similarity", "--min-similarity", "0.6"],
+        &["--rank", "similarity", "--min-overlap", "9", "--min-containment", "0.9"],
+        &["--rank", "similarity", "--max-df", "1"],
+    ] {
+        let [of_files, of_index] = ["in", "idx"].map(|path| {
+            let run = dir.run(&[&["pairs", path, "--format", "json"], options].concat());
+            let mut pairs = jsons(&run.out);
+            pairs.pop();
+            for pair in &mut pairs {
+                pair.as_object_mut().unwrap().remove("symmetric");
+            }
+            pairs
+        });
+        assert_eq!(of_files, of_index, "{options:?}");
+    }
 }

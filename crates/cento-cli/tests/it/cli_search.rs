@@ -314,11 +314,11 @@ fn two_files_are_compared_side_by_side() {
         assert!(json[name].as_f64().unwrap() > 0.0, "{name}");
     }
     assert!(json["category"].is_string() && json.get("measures").is_none());
-    let json = dir.json(&["compare", "a.txt", "b.txt", "--measure", "all"]);
+    let json = dir.json(&["compare", "a.txt", "b.txt", "--measures", "all"]);
     let measures = json["measures"].as_object().unwrap();
     assert_eq!(measures.len(), 14);
     assert!(measures.values().all(|value| (0.0..=1.0).contains(&value.as_f64().unwrap())));
-    let human = dir.run(&["compare", "a.txt", "b.txt", "--measure", "lcs"]).out;
+    let human = dir.run(&["compare", "a.txt", "b.txt", "--measures", "lcs"]).out;
     assert!(human.contains(" by lcs"), "{human}");
     assert_eq!(json["passages"].as_array().unwrap().len(), 1);
     assert_eq!(dir.run(&["compare", "a.txt", "c.txt"]).status, 1);

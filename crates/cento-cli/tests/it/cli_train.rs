@@ -110,7 +110,7 @@ fn a_collection_weighs_words() {
     assert!(refused.status == 2 && refused.err.contains("single tokens"), "{}", refused.err);
     dir.write("a.txt", words(1, 30));
     dir.write("b.txt", words(1, 20));
-    let compare = ["compare", "a.txt", "b.txt", "--measure", "cosine"];
+    let compare = ["compare", "a.txt", "b.txt", "--measures", "cosine"];
     let measured = |more: &[&str]| dir.json(&[&compare[..], more].concat())["measures"].clone();
     assert_ne!(measured(&[]), measured(&["--frequencies", "words"]));
 }

@@ -1,4 +1,4 @@
-//! Does every door have every option of a search?
+//! Does every door have every option of a search, a join and a comparison?
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,12 +15,17 @@ fn read(path: &str) -> String {
     fs::read_to_string(root.join(path)).unwrap()
 }
 
-/// The fields of a request that are options: all but the subject, and what is a file to the command.
-fn of_the_service(request: &str) -> Names {
+/// Names that are written side by side.
+fn names(text: &str) -> Names {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The fields of a request that are options: all but these, which are its subject, and what is a file
+/// to the command.
+fn of_the_service(request: &str, others: &str) -> Names {
     let document: Value = serde_json::from_str(&read("crates/cento-serve/openapi.json")).unwrap();
     let fields = document["components"]["schemas"][request]["properties"].as_object().unwrap();
-    let others = ["text", "id", "signature", "boilerplate"];
-    fields.keys().filter(|name| !others.contains(&name.as_str())).cloned().collect()
+    &fields.keys().cloned().collect::<Names>() - &names(others)
 }
 
 /// The options of a verb with these names, as fields of JSON.
@@ -33,8 +38,8 @@ fn of_the_command(verb: &str, wanted: &Names) -> Names {
     lines.filter(|name| wanted.contains(name)).collect()
 }
 
-/// The keys of the classes of Python with these names.
-fn of_python(classes: &[&str]) -> Names {
+/// The keys of the classes of Python with these names, but for these, which say how a call runs.
+fn of_python(classes: &[&str], others: &str) -> Names {
     let source = read("python/package/cento/_options.py");
     let mut keys = Names::new();
     for class in classes {
@@ -47,7 +52,7 @@ fn of_python(classes: &[&str]) -> Names {
             name.bytes().all(is_name).then(|| name.to_owned())
         }));
     }
-    keys
+    &keys - &names(others)
 }
 
 /// The public fields of the structs of the library with these names.
@@ -59,24 +64,61 @@ fn of_the_library(structs: &[(&str, &str)]) -> Names {
         let fields = body.lines().filter_map(|line| line.strip_prefix("    pub "));
         fields.map(|field| field.split(':').next().unwrap().to_owned()).collect::<Vec<_>>()
     });
-    fields.collect()
+    // Options that are made of others.
+    &fields.collect::<Names>() - &names("thresholds")
 }
+
+const THRESHOLDS: (&str, &str) = ("src/search/thresholds.rs", "Thresholds");
+
+const JOINS: &str = "src/join/options.rs";
 
 #[test]
 fn every_door_has_every_option_of_a_search() {
-    let options = of_the_library(&[
-        ("src/search/options.rs", "SearchOptions"),
-        ("src/search/thresholds.rs", "Thresholds"),
-    ]);
+    let options = of_the_library(&[("src/search/options.rs", "SearchOptions"), THRESHOLDS]);
     assert!(options.contains("exclude_id") && options.contains("min_containment"), "{options:?}");
-    assert_eq!(of_the_service("SearchRequest"), options);
+    assert_eq!(of_the_service("SearchRequest", "text id signature boilerplate"), options);
     assert_eq!(of_the_command("search", &options), options);
-    assert_eq!(of_python(&["SearchOptions", "Thresholds"]), options);
+    assert_eq!(of_python(&["SearchOptions", "Thresholds"], ""), options);
+}
+
+#[test]
+fn every_door_has_every_option_of_pairs() {
+    let options = of_the_library(&[(JOINS, "PairOptions"), THRESHOLDS]);
+    assert!(options.contains("min_margin") && options.contains("min_containment"), "{options:?}");
+    assert_eq!(of_the_service("PairsRequest", "documents boilerplate"), options);
+    assert_eq!(of_the_command("pairs", &options), options);
+    assert_eq!(of_python(&["PairOptions", "Thresholds"], "part threads"), options);
+}
+
+#[test]
+fn every_door_has_every_option_of_clusters() {
+    let options = of_the_library(&[(JOINS, "ClusterOptions"), THRESHOLDS]);
+    assert!(options.contains("linkage"), "{options:?}");
+    assert_eq!(of_the_command("cluster", &options), options);
+    assert_eq!(of_python(&["ClusterOptions", "Thresholds"], "threads"), options);
+}
+
+#[test]
+fn every_door_has_every_option_of_deduplication() {
+    let options = of_the_library(&[(JOINS, "DedupOptions")]);
+    assert!(options.contains("cut_passages"), "{options:?}");
+    assert_eq!(of_the_command("dedup", &options), options);
+    let others = "against scheme analyzer store_text memory threads on_error";
+    assert_eq!(of_python(&["DedupOptions"], others), options);
+}
+
+#[test]
+fn every_door_has_every_option_of_a_comparison() {
+    let options = of_the_library(&[("src/compare/options.rs", "CompareOptions")]);
+    assert!(options.contains("measures"), "{options:?}");
+    assert_eq!(of_the_service("CompareRequest", "a b"), options);
+    assert_eq!(of_the_command("compare", &options), options);
+    assert_eq!(of_python(&["CompareOptions"], ""), options);
 }
 
 #[test]
 fn every_verb_of_pairs_has_every_threshold() {
-    let thresholds = of_the_library(&[("src/search/thresholds.rs", "Thresholds")]);
+    let thresholds = of_the_library(&[THRESHOLDS]);
     for verb in ["pairs", "cluster", "passages"] {
         assert_eq!(of_the_command(verb, &thresholds), thresholds, "{verb}");
     }

@@ -7,8 +7,9 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
+use cento::join::pairs::PairOptions;
 use cento::search::SearchOptions;
-use cento::{Error, Reason};
+use cento::{CompareOptions, Error, Reason};
 use cento_client::Client;
 use cento_client::api::{
     Commit, CompareRequest, DocumentBody, PairsRequest, PassagesRequest, SearchRequest, TextOrId,
@@ -213,8 +214,8 @@ fn the_command_line_adds_to_a_service() {
     assert_eq!(dir.run(&["add", "--url", url, "--strict", "corpus.jsonl"]).status, 2);
     dir.write("a.txt", words(1, 100));
     dir.write("b.txt", words(1, 80));
-    let compared = dir.json(&["compare", "a.txt", "b.txt", "--measure", "lcs"]);
-    let by_url = dir.json(&["compare", "a.txt", "b.txt", "--measure", "lcs", "--url", url]);
+    let compared = dir.json(&["compare", "a.txt", "b.txt", "--measures", "lcs"]);
+    let by_url = dir.json(&["compare", "a.txt", "b.txt", "--measures", "lcs", "--url", url]);
     assert_eq!(by_url, compared);
     assert_eq!(dir.json(&["remove", "--url", url, "a", "c"])["removed"], 2);
     // The writer of the service is in the way of others, except for clients of the service.
@@ -236,9 +237,8 @@ fn documents_are_compared_over_http() {
     let service = Service::start(&dir, &[]);
     let client = service.client();
     let (a, b) = (TextOrId::Id("a".into()), TextOrId::Text(words(1, 80)));
-    let found = client
-        .compare(&CompareRequest { a, b, measures: vec!["all".into()], min_passage: None })
-        .unwrap();
+    let options = CompareOptions::default().measures(vec!["all".to_owned()]);
+    let found = client.compare(&CompareRequest { a, b, options }).unwrap();
     assert_eq!(found.a.as_deref(), Some("a"));
     assert_eq!(found.comparison.similarity.containment_of_b, 1.0);
     assert_eq!(found.comparison.measures.len(), 14);
@@ -252,8 +252,7 @@ fn documents_are_compared_over_http() {
         let request = CompareRequest {
             a: TextOrId::Id("a".into()),
             b: empty,
-            measures: Vec::new(),
-            min_passage: None,
+            options: CompareOptions::default(),
         };
         let refused = client.compare(&request).unwrap_err().to_string();
         assert!(refused.contains(named), "{refused}");
@@ -278,20 +277,15 @@ fn documents_are_compared_over_http() {
         body("y", &(words(1, 60) + &words(2, 40))),
         body("z", &words(3, 100)),
     ];
-    let request = PairsRequest {
-        documents,
-        boilerplate: Vec::new(),
-        limit: 20,
-        min_resemblance: 0.0,
-        min_passage: None,
-    };
+    let request = PairsRequest { documents, ..PairsRequest::default() };
+    let with = |options: PairOptions| PairsRequest { options, ..request.clone() };
+    let plain = PairOptions::default();
     let pairs = client.pairs(&request).unwrap().pairs;
     assert_eq!((pairs.len(), pairs[0].pair.a.as_str(), pairs[0].pair.b.as_str()), (1, "x", "y"));
-    let endless = PairsRequest { limit: usize::MAX, ..request.clone() };
+    let endless = with(plain.clone().limit(usize::MAX));
     assert!(client.pairs(&endless).unwrap_err().to_string().contains("at most 10000"));
-    let request = PairsRequest { limit: 10_000, ..request };
-    assert_eq!(client.pairs(&request).unwrap().pairs, pairs);
-    let long = |tokens| PairsRequest { min_passage: Some(tokens), ..request.clone() };
+    assert_eq!(client.pairs(&with(plain.clone().limit(10_000usize))).unwrap().pairs, pairs);
+    let long = |tokens: u32| with(plain.clone().min_passage(tokens));
     let found = client.pairs(&long(59)).unwrap().pairs;
     assert_eq!((found.len(), found[0].pair.passages.as_ref().unwrap()[0].tokens), (1, 59));
     assert_eq!(client.pairs(&long(60)).unwrap().pairs, []);

@@ -5,8 +5,9 @@ use crate::common::run::Dir;
 use crate::common::run::indexed;
 use crate::common::service::{Reply, Service};
 use crate::common::{words, zip};
-use cento::Origin;
+use cento::join::pairs::PairOptions;
 use cento::search::{SearchOptions, Thresholds};
+use cento::{CompareOptions, Origin};
 use cento_client::api::{
     Commit, CompareRequest, FileBody, FileReason, PairsRequest, SearchRequest, TextOrId,
 };
@@ -80,7 +81,7 @@ fn files_are_added_searched_for_and_compared() {
     let page = format!("<html><p>{}", words(1, 80));
     let side = |part, name, bytes| FileBody { part, name, bytes };
     let none = || TextOrId::Text(String::new());
-    let mut request = CompareRequest { a: none(), b: none(), measures: vec![], min_passage: None };
+    let mut request = CompareRequest { a: none(), b: none(), options: CompareOptions::default() };
     let sides = [
         side("a", "a.html", page.as_bytes()),
         side("b", "b.txt", format!("{}\n{}", words(3, 20), words(1, 80)).leak().as_bytes()),
@@ -128,7 +129,7 @@ fn files_are_added_searched_for_and_compared() {
         pairs.pairs.iter().map(|found| (found.pair.a.as_str(), found.pair.b.as_str())).collect();
     assert_eq!((found, pairs.not_read.left_out), (vec![(ids[0], ids[1])], vec![picture()]));
     assert_eq!((pairs.more, pairs.total), (false, 1));
-    let none = PairsRequest { limit: 0, ..request.clone() };
+    let none = PairsRequest { options: PairOptions::default().limit(0usize), ..request.clone() };
     let pairs = client.pairs_of_files(&files[..1], &none).unwrap();
     assert_eq!((pairs.pairs.len(), pairs.more, pairs.total), (0, true, 1));
     let handed_out = words(1, 80);

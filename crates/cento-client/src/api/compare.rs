@@ -3,12 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::Signature;
-use super::search::{min_passage, subject};
+use super::search::subject;
 use cento::Result;
 use cento::index::Config;
 use cento::search::Subject;
-use cento::whole;
-use cento::{Comparison, Passage};
+use cento::{CompareOptions, Comparison, Passage};
 
 /// Two texts, or stored documents, to compare.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,24 +18,9 @@ pub struct CompareRequest {
     pub a: TextOrId,
     /// The second document.
     pub b: TextOrId,
-    /// Measure the similarity in these ways too; `all` means every measure.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::measures))]
-    pub measures: Vec<String>,
-    /// Only passages of at least this many tokens of `a`.
-    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
-    pub min_passage: Option<u32>,
-}
-
-impl CompareRequest {
-    /// Returns the minimum length of passages, if given.
-    ///
-    /// # Errors
-    /// When it is 0.
-    pub fn min_passage(&self) -> Result<Option<u32>> {
-        min_passage(self.min_passage)
-    }
+    /// The options.
+    #[serde(flatten)]
+    pub options: CompareOptions,
 }
 
 /// A text, or a stored document.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::NotRead;
 #[cfg(feature = "openapi")]
 use super::schema;
+use cento::AddReport;
 use cento::index::{id_of_json, meta_of_json};
 
 /// A document.
@@ -71,33 +72,6 @@ pub enum Commit {
     Auto,
     /// Now.
     Wait,
-}
-
-/// The result of adding documents.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct AddReport {
-    /// Documents whose id was new.
-    pub added: u64,
-    /// Documents that replaced another version.
-    pub replaced: u64,
-    /// Documents that were stored already, with the same text and meta.
-    pub unchanged: u64,
-    /// Files left out because they are not text, are empty or are not files.
-    pub skipped: u64,
-    /// Records that are not documents, and files that could not be read.
-    pub failed: u64,
-    /// Of these, files that could not be read, or not to their ends: the number of missing
-    /// documents is unknown.
-    #[serde(default)]
-    pub unread: u64,
-    /// Of the documents, those without a token: searches never find them.
-    #[serde(default)]
-    pub empty: u64,
-    /// Bytes of text in the documents.
-    pub bytes: u64,
-    /// The time it took, in microseconds.
-    pub took_us: u64,
 }
 
 /// The answer to a request that adds documents.

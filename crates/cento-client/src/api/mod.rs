@@ -14,10 +14,11 @@ mod schema;
 mod search;
 mod signature;
 
+pub use cento::AddReport;
 pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
 pub use documents::{
-    AddReport, AddResponse, Commit, DocumentBody, DocumentResponse, ListRequest, ListResponse,
-    ListedDocument, RecordError, RemoveRequest, RemoveResponse, When,
+    AddResponse, Commit, DocumentBody, DocumentResponse, ListRequest, ListResponse, ListedDocument,
+    RecordError, RemoveRequest, RemoveResponse, When,
 };
 pub use files::{
     CompareFilesRequest, FileAnswer, FileBody, FileReason, FileText, FilesRequest, NotRead,
@@ -30,7 +31,7 @@ pub use maintenance::{
 pub use pairs::{PairsRequest, PairsResponse};
 pub use report::{PairsReportRequest, ReportRequest};
 #[cfg(feature = "openapi")]
-pub use schema::measure_pattern;
+pub use schema::{measure_pattern, measures};
 pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
 pub use signature::Signature;
 

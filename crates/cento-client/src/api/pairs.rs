@@ -2,56 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::search::{min_passage, share};
 use super::{DocumentBody, FileReason, NotRead};
-use cento::Result;
 use cento::join::most_similar::SymmetricPair;
-use cento::whole;
+use cento::join::pairs::PairOptions;
 
 /// Documents to compare with each other; they are not kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+///
+/// Unknown fields are refused by the options, which get all fields that are not of the request itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
 pub struct PairsRequest {
     /// The documents.
     pub documents: Vec<DocumentBody>,
     /// Texts that do not count, such as handouts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
-    /// The maximum number of pairs. Default: 20.
-    #[serde(default = "default_limit", deserialize_with = "whole::number")]
-    #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
-    pub limit: usize,
-    /// Only pairs whose texts have at least this resemblance.
-    #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
-    pub min_resemblance: f64,
-    /// Only pairs with a passage of at least this many tokens, with these passages.
-    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
-    pub min_passage: Option<u32>,
-}
-
-impl PairsRequest {
-    /// Returns the minimum length of passages, if given.
-    ///
-    /// # Errors
-    /// When it is 0.
-    pub fn min_passage(&self) -> Result<Option<u32>> {
-        min_passage(self.min_passage)
-    }
-
-    /// Returns the minimum resemblance.
-    ///
-    /// # Errors
-    /// When it is not a number from 0 to 1.
-    pub fn min_resemblance(&self) -> Result<f64> {
-        share("min_resemblance", self.min_resemblance)
-    }
-}
-
-fn default_limit() -> usize {
-    20
+    /// The options.
+    #[serde(flatten)]
+    pub options: PairOptions,
 }
 
 /// The most similar pairs.
@@ -71,4 +39,31 @@ pub struct PairsResponse {
     /// The documents with content that a reader does not see, with descriptions of it as clauses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<FileReason>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento::join::Thresholds;
+    use cento::join::pairs::PairRank;
+
+    fn read(json: &str) -> Result<PairsRequest, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_stand_beside_the_documents_and_unknown_ones_are_refused() {
+        let text = r#"{"documents":[],"min_resemblance":0.5,"rank":"margin","limit":5}"#;
+        let request = read(text).unwrap();
+        let options = PairOptions::default().rank(PairRank::Margin).limit(5usize);
+        let thresholds = Thresholds::default().min_resemblance(0.5);
+        assert_eq!(request.options, options.thresholds(thresholds));
+        assert_eq!(serde_json::to_string(&request).unwrap(), text, "what is sent is what was read");
+        assert_eq!(read(r#"{"documents":[],"limit":5.0}"#).unwrap().options.limit, Some(5));
+        for field in ["min_resemblence", "thresholds", "options", "threads", "against"] {
+            let error = read(&format!(r#"{{"documents":[],"{field}":1}}"#)).unwrap_err();
+            assert!(error.contains(field), "{error}");
+        }
+        assert!(read(r#"{"limit":5}"#).unwrap_err().contains("documents"));
+    }
 }

@@ -83,28 +83,6 @@ impl SearchRequest {
     }
 }
 
-/// Checks a share in a request.
-///
-/// # Errors
-/// When it is not a number from 0 to 1.
-pub(super) fn share(name: &'static str, share: f64) -> Result<f64> {
-    match (0.0..=1.0).contains(&share) {
-        true => Ok(share),
-        false => Err(Error::argument(name, format!("`{name}` must be a number from 0 to 1"))),
-    }
-}
-
-/// Checks the minimum length of passages in a request.
-///
-/// # Errors
-/// When it is 0, which excludes nothing and is not a passage.
-pub(super) fn min_passage(tokens: Option<u32>) -> Result<Option<u32>> {
-    match tokens {
-        Some(0) => Err(Error::argument("min_passage", "`min_passage` must be at least 1")),
-        _ => Ok(tokens),
-    }
-}
-
 /// Returns the subject of a search, one of three that exclude each other.
 pub(super) fn subject(
     text: Option<String>,

@@ -46,15 +46,15 @@ pub async fn compare(
         true => files(&app, body).await?,
         false => (body.json()?, Default::default(), body.into_parts().1),
     };
-    let min_passage = request.min_passage()?;
-    let CompareRequest { a, b, measures, .. } = request;
+    request.options.check()?;
+    let CompareRequest { a, b, options } = request;
     let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let budget = app.memory.clone();
     let response = app.run(move |stop| {
         let _room = room;
         let snapshot = searcher.snapshot();
         let config = snapshot.config();
-        let by = Measure::parse_all(&measures, frequencies.as_ref(), &config.analyzer)?;
+        let by = options.parsed_measures(frequencies.as_ref(), &config.analyzer)?;
         let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
         for (id, text) in [(&a, &a_text), (&b, &b_text)] {
@@ -70,7 +70,7 @@ pub async fn compare(
         let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
         let Config { scheme, analyzer, .. } = config;
         let comparison = compare_by(scheme, analyzer, &a_text, &b_text, &by, &stop)?;
-        let mut comparison = comparison.with_passages_of_at_least(min_passage.unwrap_or(0));
+        let mut comparison = comparison.with_passages_of_at_least(options.min_passage.unwrap_or(0));
         for (unseen, in_file) in comparison.unseen.iter_mut().zip(&in_files) {
             *unseen = unseen.with_hidden(in_file.hidden_characters);
         }

@@ -8,7 +8,7 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
 use super::{compare, documents, maintenance, pairs, report, search, status, texts};
-use cento_client::api::{ErrorBody, measure_pattern};
+use cento_client::api::{ErrorBody, measure_pattern, measures};
 
 /// The description of the API as a whole.
 #[derive(OpenApi)]
@@ -67,11 +67,14 @@ pub fn document() -> Value {
     let document = serde_json::to_value(Document::openapi());
     let mut document = document.expect("the document is made of strings");
     let schemas = &mut document["components"]["schemas"];
-    flatten(schemas, "SearchRequest");
-    if let Value::Object(schemas) = schemas {
-        // The parts.
-        schemas.retain(|_, schema| !schema.is_null());
+    for body in ["SearchRequest", "PairsRequest", "CompareRequest"] {
+        flatten(schemas, body);
     }
+    if let Value::Object(schemas) = schemas {
+        schemas.retain(|name, _| !PARTS.contains(&name.as_str()));
+    }
+    let measures = serde_json::to_value(measures());
+    schemas["CompareRequest"]["properties"]["measures"] = measures.expect("it is made of strings");
     extend(&mut schemas["PassagesRequest"], one_subject());
     extend(&mut schemas["SearchRequest"], one_subject());
     extend(&mut schemas["SearchRequest"], options_that_go_together());
@@ -87,6 +90,9 @@ pub fn document() -> Value {
     each_object(&mut document, &mut say_maps);
     document
 }
+
+/// Options that are fields of bodies, and no bodies themselves.
+const PARTS: [&str; 4] = ["SearchOptions", "Thresholds", "PairOptions", "CompareOptions"];
 
 /// No NUL, and something besides white space: the characters of `is_white_space`.
 const TEXT_THAT_IS_NOT_EMPTY: &str = concat!(
@@ -144,24 +150,12 @@ fn options_that_go_together() -> Value {
     }})
 }
 
-/// Merges the parts that utoipa derives for a body into one object, and drops the parts. Each part
-/// alone would refuse the fields of the others.
+/// Merges the parts that utoipa derives for a body into one object. Each part alone would refuse the
+/// fields of the others.
 fn flatten(schemas: &mut Value, body: &str) {
-    let Value::Array(parts) = schemas[body]["allOf"].take() else {
-        unreachable!("a body with flattened options is made of parts");
-    };
-    let mut properties = Map::new();
-    for part in parts {
-        let named = part["$ref"].as_str().and_then(|name| name.rsplit('/').next());
-        let mut part = match named {
-            Some(name) => schemas[name].take(),
-            None => part,
-        };
-        if let Value::Object(fields) = part["properties"].take() {
-            properties.extend(fields);
-        }
-        assert_eq!(part.get("required"), None, "no field of these parts is required");
-    }
+    let mut merged = Merged::default();
+    merged.add(schemas, &schemas[body]["allOf"]);
+    let Merged { mut properties, required } = merged;
     for property in properties.values_mut().filter_map(Value::as_object_mut) {
         // Clients would send the documented default.
         property.remove("default");
@@ -173,6 +167,34 @@ fn flatten(schemas: &mut Value, body: &str) {
         "properties": properties,
         "additionalProperties": false,
     });
+    if !required.is_empty() {
+        schemas[body]["required"] = required.into();
+    }
+}
+
+/// The fields of an object that is made of parts.
+#[derive(Default)]
+struct Merged {
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+}
+
+impl Merged {
+    fn add(&mut self, schemas: &Value, parts: &Value) {
+        let Value::Array(parts) = parts else {
+            unreachable!("a body with flattened options is made of parts");
+        };
+        for part in parts {
+            let named = part["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+            let part = named.map_or(part, |name| &schemas[name]);
+            if part["allOf"].is_array() {
+                self.add(schemas, &part["allOf"]);
+            }
+            let fields = part["properties"].as_object().into_iter().flatten();
+            self.properties.extend(fields.map(|(name, field)| (name.clone(), field.clone())));
+            self.required.extend(part["required"].as_array().into_iter().flatten().cloned());
+        }
+    }
 }
 
 /// Lists the measures.

@@ -16,7 +16,8 @@ use cento::Error;
 use cento::Stop;
 use cento::budget::Permit;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
-use cento::join::most_similar::{MostSimilar, MostSimilarOptions, most_similar};
+use cento::join::most_similar::MostSimilar;
+use cento::join::pairs::{self, PairOptions};
 use cento::search::{Boilerplate, Searcher};
 use cento::text::unseen::Unseen;
 use cento_client::api::{
@@ -56,7 +57,7 @@ pub async fn pairs(
         let warnings = warnings(&request.documents, &unseen);
         // Texts decide, so they are stored.
         let config = searcher.snapshot().config().with_text(true)?;
-        let finds_passages = request.min_passage()?.is_some();
+        let finds_passages = request.options.needs_passages();
         let mut compared = Compared::new(&own, config, request, finds_passages, &stop)?;
         let left = compared.nothing_left();
         Ok((compared.found, left, warnings))
@@ -119,6 +120,7 @@ fn made(
     joined.measure = SYMMETRIC_MEASURE.into();
     joined.histogram = Some(found.histogram);
     (joined.total, joined.limit_option) = (found.total, "`limit`");
+    joined.documents_without_field = found.summary.documents_without_field;
     let named = |FileReason { path, reason }| NotCompared::new(path, reason);
     joined.not_compared = not_compared.into_iter().map(named).chain(left).collect();
     joined.warnings = warnings.into_iter().map(named).collect();
@@ -144,13 +146,8 @@ fn described(request: &PairsRequest, config: &Config) -> Run {
     let mut run =
         Run::new("pairs").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
     run.date = Some(super::report::now());
-    run = run.analyzed_by(&config.analyzer).with("limit", request.limit);
-    if request.min_resemblance > 0.0 {
-        run = run.with("min_resemblance", request.min_resemblance);
-    }
-    if let Some(least) = request.min_passage {
-        run = run.with("min_passage", least);
-    }
+    let limit = request.options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
+    run = run.analyzed_by(&config.analyzer).with_options(&request.options).with("limit", limit);
     if !request.boilerplate.is_empty() {
         run = run.with("boilerplate", format!("{} texts", request.boilerplate.len()));
     }
@@ -159,9 +156,8 @@ fn described(request: &PairsRequest, config: &Config) -> Run {
 
 /// Checks a request before any computation.
 fn check(app: &App, request: &PairsRequest) -> Result<(), Failure> {
-    request.min_passage()?;
-    request.min_resemblance()?;
-    if request.limit > HITS_MAX {
+    request.options.check()?;
+    if request.options.limit.is_some_and(|limit| limit > HITS_MAX) {
         return Err(Failure::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
     }
     let documents_max = app.settings.batch_max;
@@ -199,8 +195,7 @@ impl Compared {
         finds_passages: bool,
         stop: &Stop,
     ) -> cento::Result<Compared> {
-        let (min_passage, min_resemblance) = (request.min_passage()?, request.min_resemblance()?);
-        let PairsRequest { documents, boilerplate, limit, .. } = request;
+        let PairsRequest { documents, boilerplate, options } = request;
         let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
         let handed_out: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
         let texts = (&texts[..], &handed_out[..]);
@@ -224,14 +219,7 @@ impl Compared {
         if !boilerplate.is_empty() {
             searcher = searcher.excluding(ignored, stop)?;
         }
-        let options = MostSimilarOptions {
-            limit,
-            min_resemblance,
-            min_passage,
-            threads,
-            ..MostSimilarOptions::default()
-        };
-        let found = most_similar(&searcher, &options, stop)?;
+        let found = pairs::pairs(&searcher, &options).threads(threads).stop(stop).most_similar()?;
         Ok(Compared { searcher, found, memory })
     }
 }

@@ -1,0 +1,37 @@
+//! The results of adding documents.
+
+use serde::{Deserialize, Serialize};
+
+/// The results of adding documents, of a run of the command or of a request to a service.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AddReport {
+    /// Documents whose id was new.
+    pub added: u64,
+    /// Documents that replaced another version.
+    pub replaced: u64,
+    /// Documents that were in the index already, with the same text and meta.
+    pub unchanged: u64,
+    /// Files left out by their names, or because they are not text, are empty or are not files.
+    pub skipped: u64,
+    /// The number of these files left out by name, such as hidden ones. Omitted if zero.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped_by_name: u64,
+    /// Records that are not documents, and files that could not be read.
+    pub failed: u64,
+    /// Of these, files that could not be read, or not to their ends: the number of missing
+    /// documents is unknown.
+    #[serde(default)]
+    pub unread: u64,
+    /// Of the documents, those without a token: no search finds them.
+    #[serde(default)]
+    pub empty: u64,
+    /// Bytes of text in the documents.
+    pub bytes: u64,
+    /// The time it took, in microseconds.
+    pub took_us: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

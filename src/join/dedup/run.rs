@@ -1,0 +1,389 @@
+//! The course of a run: batches, decisions, commits.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::committed::{Committed, Prepared, RecentTexts};
+use super::passages;
+use super::recent::{Prefix, Recent, RecentDocuments};
+use super::unwritten::Unwritten;
+use super::verdict::{Decision, Reason, Verdict};
+use super::{Event, Progress, Record, Settings};
+use crate::error::{Error, Result};
+use crate::hash::{Digest, mix64};
+use crate::index::{Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
+use crate::sampling::{Sampling, Size};
+use crate::search::Searcher;
+use crate::stop::Stop;
+
+/// The maximum size of a batch of documents that are looked up together: their number and their
+/// bytes of text.
+const BATCH: usize = 1024;
+const BATCH_BYTES: usize = 4 << 20;
+
+fn changed() -> Error {
+    Error::argument(
+        "resume",
+        "the documents differ from those of the interrupted run; resume with the same documents, or give \
+         that run up",
+    )
+}
+
+/// Returns the hash of all records up to this one, from the hash of those before.
+fn next_hash(hash: u64, record: &Record) -> u64 {
+    let document = |id: &str, digest: Digest| {
+        Digest::of_parts(&[b"document", id.as_bytes(), &digest.to_le_bytes()])
+    };
+    let own = match record {
+        Record::Document(signed) => document(&signed.document.id, signed.digest),
+        Record::Skipped { place, .. } => Digest::of_parts(&[b"skipped", place.as_bytes()]),
+        Record::Failed(error) => Digest::of_parts(&[b"failed", error.to_string().as_bytes()]),
+    };
+    mix64(hash ^ own.low)
+}
+
+/// Returns a searcher that ignores boilerplate.
+fn without(snapshot: &Snapshot, options: &Settings) -> Result<Searcher> {
+    let searcher = Searcher::new(snapshot.clone());
+    match &options.boilerplate {
+        None => Ok(searcher),
+        Some(boilerplate) => searcher.excluding(boilerplate.clone(), Stop::NEVER),
+    }
+}
+
+/// A run: what has been decided, and what waits for it.
+pub(super) struct Run {
+    writer: Writer,
+    /// The searcher over the committed documents.
+    own: Searcher,
+    against: Arc<[Searcher]>,
+    options: Arc<Settings>,
+    recent: RecentDocuments,
+    texts: Arc<RecentTexts>,
+    /// The unwritten documents of a temporary index.
+    unwritten: Unwritten,
+    batch: Vec<Record>,
+    /// The bytes of text in the batch.
+    batch_bytes: usize,
+    progress: Progress,
+    read: u64,
+    /// The hash of the records that an earlier run has decided upon.
+    hash: u64,
+    /// The last number given to an id that was taken.
+    numbers: HashMap<String, u32>,
+    /// The progress of an interrupted run: these records are taken again and not decided again.
+    from: Progress,
+    /// The events that have not been given yet.
+    events: VecDeque<Event>,
+    /// The error that comes after these events.
+    failure: Option<Error>,
+    /// Whether the last event announced a commit, which is to be made.
+    commits: bool,
+    is_over: bool,
+    stop: Stop,
+}
+
+impl Run {
+    /// Begins a run, or resumes one at `from`.
+    ///
+    /// # Errors
+    /// When an index signs otherwise, cannot be read or written, or keeps no texts to search for
+    /// passages.
+    pub fn new(
+        index: &Index,
+        against: Vec<Searcher>,
+        options: Settings,
+        from: Progress,
+        stop: &Stop,
+    ) -> Result<Run> {
+        let config = index.config();
+        for searcher in &against {
+            let other = searcher.snapshot();
+            config.check_signs_as(other.config(), other.index().path())?;
+            if options.cut_passages.is_some() && !other.config().store_text {
+                let what = "the index stores no text in which to find passages";
+                return Err(Error::index(other.index().path(), crate::Reason::NoTexts, what));
+            }
+        }
+        if options.cut_passages.is_some() && !config.store_text {
+            let what = "the index stores no text in which to find passages";
+            return Err(Error::index(index.path(), crate::Reason::NoTexts, what));
+        }
+        let memory_bytes = options.memory_bytes / 4;
+        let mut writer =
+            index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
+        let own = without(writer.committed()?, &options)?;
+        let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
+        let maker = own.run_maker().filter(|_| decides);
+        let texts = RecentTexts::new(maker, options.temporary || config.store_text);
+        let mut run = Run {
+            own,
+            writer,
+            against: against.into(),
+            options: Arc::new(options),
+            recent: RecentDocuments::default(),
+            texts: Arc::new(texts),
+            unwritten: Unwritten::default(),
+            batch: Vec::new(),
+            batch_bytes: 0,
+            progress: from.clone(),
+            read: 0,
+            hash: 0,
+            numbers: HashMap::new(),
+            from,
+            events: VecDeque::new(),
+            failure: None,
+            commits: false,
+            is_over: false,
+            stop: stop.clone(),
+        };
+        if run.from.records == 0 {
+            // From now on the run can be resumed, whatever it has written.
+            run.events.push_back(Event::Committing);
+        }
+        Ok(run)
+    }
+
+    /// Sets the caller's note of the next commit.
+    pub fn set_note(&mut self, note: Value) {
+        self.progress.note = note;
+    }
+
+    /// Tells whether there will be no more events.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Returns the next event; `None` if more records are needed, or the run is over.
+    ///
+    /// # Errors
+    /// When a commit that was announced cannot be made; the error of the records so far.
+    pub fn next_event(&mut self) -> Result<Option<Event>> {
+        if std::mem::take(&mut self.commits) {
+            self.commit()?;
+        }
+        let Some(event) = self.events.pop_front() else {
+            return self.failure.take().map_or(Ok(None), Err);
+        };
+        self.commits = matches!(event, Event::Committing);
+        Ok(Some(event))
+    }
+
+    /// Ends the run, whose last commit has been made.
+    ///
+    /// # Errors
+    /// When the index cannot be written.
+    pub fn finish(self) -> Result<()> {
+        if self.options.temporary { Ok(()) } else { self.writer.finish() }
+    }
+
+    /// Processes the next record.
+    ///
+    /// # Errors
+    /// When the records are not those of the run that is resumed, or an index cannot be read or
+    /// written.
+    pub fn push(&mut self, record: Record) -> Result<()> {
+        self.read += 1;
+        if self.read <= self.from.records {
+            self.hash = next_hash(self.hash, &record);
+            let is_last = self.read == self.from.records;
+            return if is_last && self.hash != self.from.hash { Err(changed()) } else { Ok(()) };
+        }
+        self.batch_bytes += match &record {
+            Record::Document(signed) => signed.document.text.len(),
+            _ => 0,
+        };
+        self.batch.push(record);
+        let is_full = self.batch.len() == BATCH || self.batch_bytes >= BATCH_BYTES;
+        if is_full { self.decide_batch() } else { Ok(()) }
+    }
+
+    /// Decides upon the remaining documents, and announces the last commit.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn end(&mut self) -> Result<()> {
+        if self.read < self.from.records {
+            return Err(changed());
+        }
+        if !self.batch.is_empty() {
+            // A commit may come before the last one.
+            return self.decide_batch();
+        }
+        self.progress.done = true;
+        self.events.push_back(Event::Committing);
+        Ok(())
+    }
+
+    /// Decides upon all documents of the batch.
+    fn decide_batch(&mut self) -> Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        let (own, against) = (self.own.clone(), self.against.clone());
+        let options = self.options.clone();
+        let texts = self.texts.clone();
+        let committed = Committed::new(&own, &against, &options, &texts);
+        let prepared = committed.look_up(&batch, &self.recent, &self.stop)?;
+        let first = self.recent.len();
+        for (record, prepared) in batch.into_iter().zip(prepared) {
+            self.progress.hash = next_hash(self.progress.hash, &record);
+            match (record, prepared) {
+                (Record::Document(signed), Some(prepared)) => {
+                    self.decide((&committed, first), signed, prepared)?
+                }
+                (Record::Skipped { place, why }, _) => {
+                    self.events.push_back(Event::Skipped { place, why });
+                }
+                (Record::Failed(error), _) if self.options.strict => {
+                    self.failure = Some(error);
+                    return Ok(());
+                }
+                (Record::Failed(error), _) => {
+                    self.events.push_back(Event::Failed(error));
+                }
+                // Every document is prepared.
+                (Record::Document(_), None) => {}
+            }
+            self.progress.records += 1;
+        }
+        // Commit before the writer does so by itself, without the note.
+        let uncommitted = self.writer.uncommitted() + self.unwritten.len();
+        let bytes = self.recent.bytes() + self.unwritten.bytes();
+        if uncommitted + BATCH >= UNCOMMITTED_MAX || bytes > self.options.memory_bytes / 2 {
+            self.events.push_back(Event::Committing);
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.is_over = self.progress.done;
+        if self.options.temporary && (self.progress.done || self.unwritten.len() == 0) {
+            return Ok(());
+        }
+        self.unwritten.write(&mut self.writer)?;
+        let done = self.progress.done || !self.options.resumable;
+        let noted = Progress { done, ..self.progress.clone() };
+        let note = serde_json::to_string(&noted).expect("numbers are JSON");
+        self.writer.commit_with(&note)?;
+        self.own = without(self.writer.committed()?, &self.options)?;
+        self.recent = RecentDocuments::default();
+        let are_stored = self.own.snapshot().config().store_text;
+        self.texts = Arc::new(self.texts.after_commit(are_stored));
+        Ok(())
+    }
+
+    /// Decides upon a document, after all before it: those from the number `first` on that are not
+    /// committed are of its own batch.
+    fn decide(
+        &mut self,
+        (committed, first): (&Committed<'_>, usize),
+        mut signed: SignedDocument,
+        prepared: Prepared,
+    ) -> Result<()> {
+        let Prepared { keys, runs, mut reason, sources } = prepared;
+        let own = committed.own(&signed, &keys);
+        let size = own.size;
+        if reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
+            let mut own = own.with_runs(runs);
+            let found = committed.among_recent(&signed, &mut own, &self.recent, first)?;
+            reason = Reason::better(reason, found);
+        }
+        let mut verdict = match reason {
+            Some(reason) => reason.verdict(),
+            None => match self.options.cut_passages {
+                None => Verdict::Kept { cut: Vec::new(), kept_as: None },
+                Some(len_min) => {
+                    let all = Prefix { probed: keys.len(), needed: 1 };
+                    let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
+                    let texts = committed.texts(sources, recent)?;
+                    let analyzer = &self.writer.index().config().analyzer;
+                    let boilerplate = self.options.boilerplate.as_deref();
+                    let text = &signed.document.text;
+                    passages::cut((analyzer, boilerplate), text, &texts, len_min)?
+                }
+            },
+        };
+        if let Verdict::Kept { kept_as, .. } = &mut verdict {
+            let id = self.free_id(&signed.document.id)?;
+            *kept_as = (id != signed.document.id).then_some(id);
+        }
+        if signed.token_count == 0 {
+            self.events.push_back(Event::Empty(signed.document.id.clone()));
+        }
+        let Verdict::Kept { kept_as, .. } = &verdict else {
+            let decision = Decision { document: signed.document, verdict };
+            self.events.push_back(Event::Decided(decision));
+            return Ok(());
+        };
+        let (document, id) = (signed.document.clone(), kept_as.clone());
+        self.events.push_back(Event::Decided(Decision { document, verdict }));
+        if let Some(id) = id {
+            signed.document.id = id;
+        }
+        self.keep(signed, keys, (committed.sampling(), size))
+    }
+
+    /// Returns the id itself, or the id with a number if it is taken.
+    fn free_id(&mut self, id: &str) -> Result<String> {
+        let is_taken =
+            |id: &str| -> Result<bool> { Ok(self.unwritten.has(id) || self.writer.has(id)?) };
+        if !is_taken(id)? {
+            return Ok(id.to_owned());
+        }
+        let number = self.numbers.entry(id.to_owned()).or_insert(1);
+        loop {
+            *number += 1;
+            let numbered = format!("{id}#{number}");
+            if !is_taken(&numbered)? {
+                return Ok(numbered);
+            }
+        }
+    }
+
+    /// Puts a document of this size into the index.
+    fn keep(
+        &mut self,
+        signed: SignedDocument,
+        keys: Vec<u64>,
+        (sampling, size): (Sampling, Size),
+    ) -> Result<()> {
+        let is_compared =
+            self.options.min_resemblance.is_some() || self.options.min_containment.is_some();
+        let is_spooled = self.texts.maker.is_some();
+        let place = is_spooled.then(|| self.texts.spool.push(&signed.document.text)).transpose()?;
+        let text = self.options.cut_passages.map(|_| signed.document.text.clone());
+        let signature = (is_compared && !is_spooled).then(|| signed.signature.clone());
+        let (id, tokens) = (signed.document.id.clone(), signed.token_count);
+        let indexed = self.options.indexed(sampling, size);
+        let recent = Recent { id, keys, size, tokens, signature, place, indexed, text };
+        self.recent.add(recent, signed.digest);
+        if self.options.temporary {
+            self.unwritten.push(signed, self.writer.index().config().store_text, place);
+        } else {
+            self.writer.add_signed(signed)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Document;
+
+    #[test]
+    fn records_that_change_places_with_their_ids_are_other_records() {
+        let known = |id: &str, text: &str| {
+            let document = Document::new(id, text);
+            let digest = Digest::of(text.as_bytes());
+            Record::Document(SignedDocument::of(document, digest, 0, Vec::new()))
+        };
+        assert_ne!(next_hash(0, &known("a", "b")), next_hash(0, &known("b", "a")));
+        assert_ne!(next_hash(0, &known("a", "a")), next_hash(0, &known("b", "b")));
+        let skipped = Record::Skipped { place: "a".into(), why: "" };
+        let failed = Record::Failed(Error::input("a", ""));
+        assert_ne!(next_hash(0, &skipped), next_hash(0, &failed));
+    }
+}

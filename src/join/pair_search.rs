@@ -1,0 +1,386 @@
+//! The pairs of one document.
+//!
+//! How they are found, and why none is lost, is described in [`pairs`](super::pairs).
+
+use super::copies::Copies;
+use super::margin::{MARGIN_RANK, Margins};
+use super::numbering::Numbering;
+use super::pair::Pair;
+use super::series::{Scope, Series};
+use super::verify::{Own, Verifier};
+use super::weights::{Weights, candidates};
+use super::{PairOptions, Thresholds, WeightedPair};
+use crate::compare::Passages;
+use crate::error::{Error, Result};
+use crate::index::{DocAddress, MaxDf, Snapshot};
+use crate::overlap::Overlap;
+use crate::sampling::{Sampling, Size};
+use crate::search::{Neighbour, Searcher, StoredRuns, Texts, WeightedOverlap, kept_runs};
+use crate::similarity::Similarity;
+use crate::stop::Stop;
+
+/// What is looked for in each document: [`PairOptions`] without what is done with all pairs.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub thresholds: Thresholds,
+    /// The least symmetric similarity.
+    pub min_similarity: f64,
+    pub scope: Scope,
+    pub max_df: Option<MaxDf>,
+    /// Whether to compute margins, which takes a second search for every document of a pair.
+    pub margins: bool,
+    /// The least margin of a pair, if margins decide: it is then an error if there are none.
+    pub min_margin: Option<f64>,
+    /// Whether to weigh fingerprints even if no threshold does.
+    pub weighted: bool,
+    /// Whether to find passages, which takes the texts of both documents of each pair.
+    pub passages: bool,
+    pub min_passage: Option<u32>,
+}
+
+/// The room for errors of rounding where a similarity becomes a resemblance.
+const ROUNDING: f64 = 1e-9;
+
+impl Wanted {
+    /// Returns what these options look for.
+    ///
+    /// # Errors
+    /// When the options contradict each other or are out of bounds.
+    pub fn of(options: &PairOptions) -> Result<Wanted> {
+        options.check()?;
+        let mut thresholds = options.effective_thresholds();
+        let min_similarity = options.min_similarity.unwrap_or(0.0);
+        if min_similarity > 0.0 {
+            // So that few candidates are brought up; the similarity itself decides in the end.
+            let resemblance = min_similarity / (2.0 - min_similarity) * (1.0 - ROUNDING);
+            thresholds = thresholds.min_resemblance(resemblance.max(thresholds.resemblance()));
+        }
+        Ok(Wanted {
+            thresholds,
+            min_similarity,
+            scope: options.scope()?,
+            max_df: options.max_df,
+            margins: false,
+            min_margin: options.min_margin,
+            weighted: options.weighted,
+            passages: options.passages || options.min_passage.is_some(),
+            min_passage: options.min_passage,
+        })
+    }
+
+    fn is_weighed(&self) -> bool {
+        self.weighted || self.thresholds.is_weighed()
+    }
+}
+
+/// Checks that there are texts to find passages in.
+pub fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
+    match snapshot.config().store_text && other.config().store_text {
+        true => Ok(()),
+        false => {
+            let what = "passages are found by comparing texts, but an index stores none";
+            Err(Error::argument("passages", what))
+        }
+    }
+}
+
+/// The comparison of the texts of pairs.
+pub(super) struct PairTexts<'a> {
+    against: Option<&'a Searcher>,
+    /// Reads the runs of the documents that are searched for, if texts decide; within one index
+    /// these are the runs of the verifier.
+    own: Option<StoredRuns<'a>>,
+    verifier: Verifier<'a>,
+}
+
+impl<'a> PairTexts<'a> {
+    /// Opens the texts of `searcher`, and those of `against`.
+    pub fn new(searcher: &'a Searcher, against: Option<&'a Searcher>) -> PairTexts<'a> {
+        let kept = kept_runs();
+        let own = searcher.stored_runs(&kept);
+        let Some(other) = against else {
+            return PairTexts { against, own: None, verifier: Verifier::new(searcher, own) };
+        };
+        // Texts decide if both documents have them.
+        let runs = other.stored_runs(&kept).filter(|_| own.is_some());
+        let own = own.filter(|_| runs.is_some());
+        PairTexts { against, own, verifier: Verifier::new(other, runs) }
+    }
+
+    fn own_runs(&self) -> Option<&StoredRuns<'a>> {
+        self.own.as_ref().or_else(|| self.verifier.runs())
+    }
+}
+
+/// A search for the pairs of each document.
+pub(super) struct PairSearch<'a> {
+    searcher: &'a Searcher,
+    against: Option<&'a Searcher>,
+    wanted: &'a Wanted,
+    thresholds: Thresholds,
+    texts: &'a PairTexts<'a>,
+    sampling: Sampling,
+    numbering: Numbering,
+    /// The numbering of the index that is searched for documents.
+    other: Numbering,
+    series: Option<Series>,
+    copies: Copies,
+    margins: Option<Margins<'a>>,
+    /// The weights of the documents of the index that is searched, if fingerprints are weighed.
+    weights: Option<Weights<'a>>,
+    /// The least overlap that a document of the other index needs to be contained in one that is
+    /// searched for.
+    contained_min: u32,
+    stop: &'a Stop,
+}
+
+impl<'a> PairSearch<'a> {
+    /// Prepares the search.
+    ///
+    /// # Errors
+    /// When the indexes sign texts differently or store none to find passages in, no document has the
+    /// field of the scope, margins decide and there are too few documents, or a file is damaged.
+    pub fn new(
+        searcher: &'a Searcher,
+        texts: &'a PairTexts<'a>,
+        wanted: &'a Wanted,
+        stop: &'a Stop,
+    ) -> Result<PairSearch<'a>> {
+        let against = texts.against;
+        let snapshot = searcher.snapshot();
+        let other = against.unwrap_or(searcher).snapshot();
+        snapshot.config().check_signs_as(other.config(), other.index().path())?;
+        if wanted.passages {
+            check_texts(snapshot, other)?;
+        }
+        let has_margins = wanted.margins || wanted.min_margin.is_some();
+        let margins = has_margins.then(|| Margins::new(searcher, against, wanted.max_df));
+        let margins = margins.flatten();
+        if wanted.min_margin.is_some() && margins.is_none() {
+            let what = format!(
+                "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}, and there are \
+                 not as many documents beside the two"
+            );
+            return Err(Error::argument("min_margin", what));
+        }
+        let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };
+        let (numbering, other_numbering) = (Numbering::new(snapshot), Numbering::new(other));
+        let sampling = texts.verifier.sampling();
+        let thresholds = wanted.thresholds;
+        let contained_min = match against {
+            Some(against) => contained_min(against, &other_numbering, thresholds, sampling, stop)?,
+            None => u32::MAX,
+        };
+        let series = Series::read(&wanted.scope, &snapshots)?;
+        let copies = Copies::new(searcher, against, wanted.max_df, series.as_ref(), stop)?;
+        Ok(PairSearch {
+            searcher,
+            against,
+            wanted,
+            thresholds,
+            texts,
+            sampling,
+            numbering,
+            other: other_numbering,
+            series,
+            copies,
+            margins,
+            weights: wanted.is_weighed().then(|| Weights::new(against.unwrap_or(searcher))),
+            contained_min,
+            stop,
+        })
+    }
+
+    /// Returns the least overlap that a document of this size needs to find the others of its
+    /// pairs.
+    fn overlap_min(&self, own: Size) -> u32 {
+        let thresholds = self.thresholds;
+        match self.against {
+            None => self.thresholds.overlap_min(self.sampling, own),
+            // From this side alone the other document may be the one that is contained.
+            Some(_) => {
+                let contained = thresholds.min_resemblance(None);
+                let alike = thresholds.min_containment(None);
+                let least = contained.overlap_min(self.sampling, own).min(self.contained_min);
+                least.max(alike.overlap_min(self.sampling, own))
+            }
+        }
+    }
+
+    /// Returns the documents that share enough fingerprints with one that has these keys, and the
+    /// weights of both.
+    fn candidates(
+        &self,
+        own: DocAddress,
+        keys: &[u64],
+        overlap_min: u32,
+    ) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
+        let searched = self.against.unwrap_or(self.searcher);
+        let except = self.against.is_none().then_some(own);
+        // From the documents of one index alone the lighter one may be the other.
+        let share_min = match self.against {
+            None => self.thresholds.weight_share_min(),
+            Some(_) => self.thresholds.weighted_resemblance(),
+        };
+        let (by, least) = ((searched, self.weights.as_ref()), (overlap_min, share_min));
+        candidates(by, keys, least, self.wanted.max_df, except, self.stop)
+    }
+
+    /// Returns the number after that of the last document.
+    pub fn end(&self) -> u64 {
+        self.numbering.end()
+    }
+
+    /// Returns the number of documents without the field of the scope.
+    pub fn documents_without_field(&self) -> u64 {
+        self.series.as_ref().map_or(0, Series::documents_without_field)
+    }
+
+    /// Returns the pairs of the document with this number.
+    ///
+    /// # Errors
+    /// When a file is damaged; [`Error::Cancelled`] after the search was stopped.
+    pub fn pairs_of(&self, number: u64) -> Result<Vec<Pair>> {
+        let address = self.numbering.address(number);
+        let snapshot = self.searcher.snapshot();
+        if !snapshot.segment(address).is_alive(address.doc) {
+            return Ok(Vec::new());
+        }
+        let keys = self.searcher.keys_of(address, self.stop)?;
+        let runs = self.texts.own_runs();
+        let mut own = Own::stored((self.searcher, address), &keys, self.sampling, runs)?;
+        let overlap_min = self.overlap_min(own.size);
+        let mut verification = self.texts.verifier.begin();
+        let mut pairs: Vec<Pair> = Vec::new();
+        for (found, weights) in self.candidates(address, &keys, overlap_min)? {
+            let size = verification.size(found)?;
+            let may_be = (own.size, size);
+            let Some(weights) = self.may_pair(number, may_be, (found, weights))? else { continue };
+            let similarity = verification.with(&mut own, (found, size), self.stop)?;
+            if self.thresholds.meets(&similarity)
+                && similarity.symmetric() >= self.wanted.min_similarity
+            {
+                let overlap = found.with(own.size.fingerprints);
+                pairs.push(self.pair(number, found.address, (overlap, similarity), weights));
+            }
+        }
+        self.add_copies(number, &own, &mut pairs)?;
+        pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        if let Some(margins) = &self.margins {
+            for pair in &mut pairs {
+                pair.margin = Some(margins.of(pair.a, pair.b, pair.overlap, self.stop)?);
+            }
+            let least = self.wanted.min_margin.unwrap_or(f64::NEG_INFINITY);
+            pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
+        }
+        if self.wanted.passages {
+            let searched = self.against.unwrap_or(self.searcher);
+            let mut texts = Texts::new(self.searcher, searched);
+            let tokens_min = self.wanted.min_passage.unwrap_or(0);
+            for pair in &mut pairs {
+                let passages = texts.passages(pair.a, pair.b, self.stop)?;
+                pair.passages = Some(passages.of_at_least(tokens_min));
+            }
+        }
+        if self.wanted.min_passage.is_some() {
+            let has_any = |passages: &Passages| !passages.found.is_empty();
+            pairs.retain(|pair| pair.passages.as_ref().is_some_and(has_any));
+        }
+        Ok(pairs)
+    }
+
+    /// Adds the pairs with copies that no fingerprint brings up, if copies are a pair.
+    fn add_copies(&self, number: u64, own: &Own<'_>, pairs: &mut Vec<Pair>) -> Result<()> {
+        let of = own.size.fingerprints;
+        let overlap = Overlap::new(of, of, of);
+        let mut others = self.copies.of(number).peekable();
+        if others.peek().is_none() || !self.thresholds.meet_copies(of) {
+            return Ok(());
+        }
+        let similarity = Similarity::exact(overlap);
+        let weights = match &self.weights {
+            Some(weights) => {
+                let all = weights.of_keys(own.keys(), self.stop)?.into_iter().sum();
+                Some(WeightedOverlap { shared: all, in_query: all, in_document: all })
+            }
+            None => None,
+        };
+        pairs.extend(others.map(|other| {
+            self.pair(number, self.other.address(other), (overlap, similarity), weights)
+        }));
+        Ok(())
+    }
+
+    /// Tells whether the document with this number may form a pair with one that was found, to be
+    /// returned here; if so, returns the weights of both.
+    fn may_pair(
+        &self,
+        number: u64,
+        (own, size): (Size, Size),
+        (found, weights): (Neighbour, Option<WeightedOverlap>),
+    ) -> Result<Option<Option<WeightedOverlap>>> {
+        let overlap = found.with(own.fingerprints);
+        let other = self.other.number(found.address);
+        if !self.thresholds.may_meet(self.sampling, overlap, [own, size])
+            || self.series.as_ref().is_some_and(|series| !series.keeps(number, other))
+        {
+            return Ok(None);
+        }
+        let complete = |by: &Weights<'_>, weights| by.complete(weights, found.address, self.stop);
+        let weights = self.weights.as_ref().zip(weights).map(|(by, weights)| complete(by, weights));
+        let weights = weights.transpose()?;
+        if weights.is_some_and(|weights| !self.thresholds.meets_weighted(weights)) {
+            return Ok(None);
+        }
+        let other_finds_it = || {
+            let swapped = weights.map(WeightedOverlap::swapped);
+            self.thresholds.finds(self.sampling, found.overlap, size, swapped)
+        };
+        let is_given = self.against.is_some() || other > number || !other_finds_it();
+        Ok(is_given.then_some(weights))
+    }
+
+    /// Makes the pair with a document that was found.
+    fn pair(
+        &self,
+        number: u64,
+        other: DocAddress,
+        (overlap, similarity): (Overlap, Similarity),
+        weights: Option<WeightedOverlap>,
+    ) -> Pair {
+        let pair = Pair {
+            a: self.numbering.address(number),
+            b: other,
+            overlap,
+            similarity,
+            margin: None,
+            weighted: weights.map(WeightedPair::new),
+            passage_tokens: None,
+            passages: None,
+        };
+        let is_first = self.against.is_some() || self.other.number(other) > number;
+        if is_first { pair } else { pair.swapped() }
+    }
+}
+
+/// Returns the least overlap that a document of this index needs to find one that contains it.
+fn contained_min(
+    searcher: &Searcher,
+    numbering: &Numbering,
+    thresholds: Thresholds,
+    sampling: Sampling,
+    stop: &Stop,
+) -> Result<u32> {
+    let thresholds = thresholds.min_resemblance(None);
+    let mut least = u32::MAX;
+    for number in 0..numbering.end() {
+        stop.check_at(number as usize)?;
+        let address = numbering.address(number);
+        let fingerprints = searcher.size_of(address)?;
+        if fingerprints > 0 {
+            let size = searcher.size_by(sampling, address, fingerprints)?;
+            least = least.min(thresholds.overlap_min(sampling, size));
+        }
+    }
+    Ok(least)
+}
