@@ -367,9 +367,11 @@ mod tests {
                 let held = held;
                 // Work on a number that never ends by itself.
                 begin(0..u64::MAX, &|number| {
-                    while number >= 7 {
-                        stop.check()?;
-                        std::thread::yield_now();
+                    if number >= 7 {
+                        loop {
+                            stop.check()?;
+                            std::thread::yield_now();
+                        }
                     }
                     Ok(Arc::strong_count(&held))
                 });

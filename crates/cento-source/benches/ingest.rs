@@ -7,14 +7,15 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use cento::Stop;
 use cento::fault::Faults;
 use cento::hash::mix64;
-use cento::index::{Config, Index};
+use cento::index::{Config, Document, Index};
 use cento::scheme::{self, DEFAULT_SPEC};
 use cento::text::{Analyzer, Tokens};
-use cento_source::pipeline::{self, PipelineOptions};
+use cento_source::pipeline::{Outputs, PipelineOptions};
 use cento_source::{AddOptions, add};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
@@ -59,10 +60,10 @@ fn ingest(c: &mut Criterion) {
         };
         let config = config(false);
         b.iter(|| {
-            let stop = Stop::new();
             let inputs = std::slice::from_ref(&corpus);
-            pipeline::run(inputs, &config, &pipeline, &stop, &|_, _| false, &mut |_| Ok(()))
-                .unwrap();
+            let is_known = Arc::new(|_: &Document, _| false);
+            let outputs = Outputs::new(inputs, &config, &pipeline, Stop::NEVER, is_known);
+            outputs.for_each(|output| drop(output.unwrap()));
         });
     });
     let without_signatures = || config(true).without_signatures().unwrap();
