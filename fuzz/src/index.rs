@@ -28,7 +28,7 @@ const TEXT: &str = "one two three four five six seven eight nine ten eleven twel
 pub fn small_index(directory: RamDirectory) -> Index {
     let config = Config::new("winnow(k=2,w=2)", "words", true).expect("they are specifications");
     let index = Index::create_in(directory, "an index in memory", config).expect("memory suffices");
-    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let options = WriterOptions::default().merge(false);
     let mut writer = index.writer(options).expect("there is no other writer");
     for number in 0..8 {
         let language = if number % 2 == 0 { "de" } else { "en" };

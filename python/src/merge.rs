@@ -32,7 +32,7 @@ pub fn merge(
         return Err(refused("there are no indexes to merge; name at least one").into());
     }
     // The library cannot end it early: it is done whole or not at all, even if the caller has gone.
-    let options = AddIndexesOptions { on_conflict, remove };
+    let options = AddIndexesOptions::default().on_conflict(on_conflict).remove(remove);
     let merged = run::apart(py, move || Index::add_indexes(path, &shards, options))?;
     to_json(&merged)
 }

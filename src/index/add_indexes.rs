@@ -12,6 +12,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
+use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 use tantivy::directory::error::LockError;
 use tantivy::directory::{DirectoryLock, INDEX_WRITER_LOCK, TerminatingWrite};
@@ -42,7 +43,8 @@ pub enum OnConflict {
 }
 
 /// How indexes are merged.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Setters)]
+#[non_exhaustive]
 pub struct AddIndexesOptions {
     /// What happens if two of the indexes have a document with the same id.
     pub on_conflict: OnConflict,
@@ -130,7 +132,7 @@ impl Index {
             removed = moved::finish(path, &mut shards)?;
         }
         let shards = shards.into_iter().map(Index::open).collect::<Result<Vec<_>>>()?;
-        let without_merges = WriterOptions { merge: false, ..WriterOptions::default() };
+        let without_merges = WriterOptions::default().merge(false);
         let (writer, mut merged) = match shards.first() {
             Some(first) if !Index::exists(path) => {
                 // Whatever can be refused is refused before there is an index.

@@ -43,7 +43,7 @@ impl Index {
     /// # Errors
     /// When another process is writing, or a segment is damaged; the index is then as it was.
     pub fn compact(&self, segments: usize) -> Result<Compaction> {
-        let mut writer = self.writer(WriterOptions { merge: false, ..WriterOptions::default() })?;
+        let mut writer = self.writer(WriterOptions::default().merge(false))?;
         let done = writer.begin_compaction(segments, 0)?.wait()?;
         let collected = writer.tantivy_writer().garbage_collect_files().wait();
         collected.map_err(|e| self.error("compact", e))?;

@@ -248,7 +248,8 @@ mod tests {
         // Each version was deleted by itself, and each deletion met all of them: 10 MB of one id
         // kept a writer busy for 90 s.
         let index = index();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
         let add = |writer: &mut crate::index::Writer, version| {
             writer.add(Document::new("same", format!("version {version}"))).unwrap()
         };
@@ -272,7 +273,8 @@ mod tests {
     fn a_writer_that_is_dropped_meets_no_document() {
         // Stopping took as long as a commit.
         let index = index();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
         for version in 0..VERSIONS {
             writer.add(Document::new("same", format!("version {version}"))).unwrap();
         }
@@ -286,7 +288,8 @@ mod tests {
     #[test]
     fn deletions_that_use_up_their_memory_are_committed() {
         let index = index();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
         let id = |i: u32| format!("{i:0>1000}");
         const DOCUMENTS: u32 = 6_000;
         for i in 0..DOCUMENTS {

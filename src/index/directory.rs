@@ -537,7 +537,8 @@ mod tests {
         // taken for unfinished ones.
         let config = Config::new("kgram(k=1)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
         let is_done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for _ in 0..2 {

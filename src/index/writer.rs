@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use derive_setters::Setters;
 use tantivy::Directory;
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::{DateTime, IndexWriter, TantivyError};
@@ -31,7 +32,9 @@ use crate::segment::plugin::{Backlog, Payload};
 use crate::stop::Stop;
 
 /// The limits of a writer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Setters)]
+#[non_exhaustive]
+#[setters(into)]
 pub struct WriterOptions {
     /// The memory for documents on their way into a segment; at least 32 MiB are used.
     pub memory_bytes: usize,

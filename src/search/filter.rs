@@ -221,7 +221,8 @@ mod tests {
     fn snapshot() -> Snapshot {
         let config = Config::new("kgram(k=1)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
         for (id, lang, year) in [("a1", "de", 1), ("a2", "en", 2), ("b (1).txt", "fr", 3)] {
             let meta = serde_json::json!({"lang": lang, "year": year, "a": {"b": "c d"}});
             let meta = meta.as_object().unwrap().clone();

@@ -174,7 +174,8 @@ mod tests {
         let scratch = config.analyzer.scratch_bytes(4_000 * WORDS.len());
         assert!(scratch > RESERVED_BYTES_MIN);
         let index = Index::in_memory(config).unwrap();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
         writer.add(Document::new("long", WORDS.repeat(4_000))).unwrap();
         writer.add(Document::new("short", WORDS.repeat(2))).unwrap();
         writer.finish().unwrap();
@@ -225,7 +226,8 @@ mod tests {
     fn the_memory_for_passages_without_texts_counts_in_the_budget() {
         let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
         writer.add(Document::new("long", WORDS.repeat(8_000))).unwrap();
         writer.add(Document::new("other", WORDS.repeat(7_000))).unwrap();
         writer.finish().unwrap();
@@ -246,7 +248,8 @@ mod tests {
         let chunk = |i: u32| (0..20).map(|j| format!("w{i}x{j} ")).collect::<String>();
         let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
         // In the order opposite to that of the query, each chunk of two fingerprints is a passage.
         let text: String = (0..CHUNKS).rev().map(chunk).collect();
         for i in 0..30 {

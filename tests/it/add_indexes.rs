@@ -16,13 +16,17 @@ use serde_json::json;
 use crate::common::sim::{Fault, SimDirectory};
 use crate::common::{Model, add, assert_holds, config, contents, holds, words};
 
-const LATER: AddIndexesOptions =
-    AddIndexesOptions { on_conflict: OnConflict::Later, remove: false };
-const MOVE: AddIndexesOptions = AddIndexesOptions { on_conflict: OnConflict::Error, remove: true };
+fn later() -> AddIndexesOptions {
+    AddIndexesOptions::default().on_conflict(OnConflict::Later)
+}
+
+fn moving() -> AddIndexesOptions {
+    AddIndexesOptions::default().remove(true)
+}
 
 /// An index of these documents, one commit each; then those in `removed` are removed.
 fn shard(index: Index, documents: &[(&str, u64)], removed: &[&str]) -> Index {
-    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let options = WriterOptions::default().merge(false);
     let mut writer = index.writer(options).unwrap();
     for (id, seed) in documents {
         add(&mut writer, id, &words(*seed, 60)).unwrap();
@@ -164,17 +168,17 @@ fn an_id_that_occurs_twice_is_refused_by_name() {
 fn later_shards_win_if_they_may_and_that_is_counted() {
     let index = in_memory(&[("old", 1), ("x", 2), ("y", 3)], &[]);
     let shards = [in_memory(&[("x", 4), ("y", 5), ("a", 6)], &[]), in_memory(&[("y", 7)], &[])];
-    let merged = merge(&index, &shards, LATER).unwrap();
+    let merged = merge(&index, &shards, later()).unwrap();
     assert_eq!((merged.documents, merged.replaced, merged.segments), (3, 3, 3));
     let expected = model(&[("old", 1), ("x", 4), ("y", 7), ("a", 6)]);
     assert_holds(&index, &expected);
     // A segment is not taken, now or later, if a later shard has every document of it.
-    let again = merge(&index, &shards, LATER).unwrap();
+    let again = merge(&index, &shards, later()).unwrap();
     assert_eq!((again.documents, again.segments, again.known), (0, 0, 4));
     assert_holds(&index, &expected);
     index.compact(1).unwrap();
     assert_holds(&index, &expected);
-    assert_eq!(merge(&index, &shards, LATER).unwrap().known, 4);
+    assert_eq!(merge(&index, &shards, later()).unwrap().known, 4);
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn a_merge_after_adopting_deletes_replaced_documents_and_nothing_else() {
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     add(&mut writer, "before", &words(1, 60)).unwrap();
     add(&mut writer, "d00", &words(2, 60)).unwrap();
-    let merged = writer.add_indexes(&shards, LATER).unwrap();
+    let merged = writer.add_indexes(&shards, later()).unwrap();
     assert_eq!(merged.replaced, 12 + 6);
     add(&mut writer, "after", &words(3, 60)).unwrap();
     writer.commit().unwrap();
@@ -220,23 +224,25 @@ fn deleted_documents_stay_deleted() {
 fn documents_removed_from_a_shard_after_its_merge_are_counted() {
     let one = in_memory(&[("a", 1), ("b", 2)], &[]);
     let index = Index::in_memory(config()).unwrap();
-    assert_eq!(merge(&index, std::slice::from_ref(&one), MOVE_NOT).unwrap().documents, 2);
+    assert_eq!(
+        merge(&index, std::slice::from_ref(&one), AddIndexesOptions::default()).unwrap().documents,
+        2
+    );
     let one = shard(one, &[("c", 3), ("d", 3)], &["d"]);
     let one = shard(one, &[("e", 4)], &[]);
     // Two documents to a segment, so that one can go and the segment stay.
     one.compact(1).unwrap();
-    let error = merge(&index, std::slice::from_ref(&one), MOVE_NOT).unwrap_err().to_string();
+    let error = merge(&index, std::slice::from_ref(&one), AddIndexesOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("`a`"), "{error}");
-    let merged = merge(&index, std::slice::from_ref(&one), LATER).unwrap();
+    let merged = merge(&index, std::slice::from_ref(&one), later()).unwrap();
     assert_eq!((merged.documents, merged.replaced, merged.removed_since), (4, 2, 0));
     let one = shard(one, &[], &["c"]);
-    let merged = merge(&index, &[one], LATER).unwrap();
+    let merged = merge(&index, &[one], later()).unwrap();
     assert_eq!((merged.documents, merged.known, merged.removed_since), (0, 1, 1));
     assert_holds(&index, &model(&[("a", 1), ("b", 2), ("c", 3), ("e", 4)]));
 }
-
-const MOVE_NOT: AddIndexesOptions =
-    AddIndexesOptions { on_conflict: OnConflict::Error, remove: false };
 
 #[test]
 fn an_index_that_signs_otherwise_is_refused() {
@@ -245,7 +251,7 @@ fn an_index_that_signs_otherwise_is_refused() {
         Index::in_memory(Config::new(scheme, analyzer, text).unwrap()).unwrap()
     };
     let check = |other: Index, parts: [&str; 2]| {
-        let error = merge(&index, &[other], LATER).unwrap_err().to_string();
+        let error = merge(&index, &[other], later()).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     };
     check(other("winnow(k=4,w=10)", "words", true), ["k=4", "k=5"]);
@@ -258,7 +264,7 @@ fn an_index_that_signs_otherwise_is_refused() {
     on_disk(&path("one"), &[("a", 1)]);
     Index::create(path("two"), Config::new("kgram(k=5)", "words", true).unwrap()).unwrap();
     let shards = [path("one"), path("two")];
-    assert!(Index::add_indexes(path("all"), &shards, LATER).is_err());
+    assert!(Index::add_indexes(path("all"), &shards, later()).is_err());
     assert!(!path("all").exists());
 }
 
@@ -267,10 +273,10 @@ fn a_shard_that_is_being_written_is_refused() {
     let one = in_memory(&[("a", 1)], &[]);
     let index = Index::in_memory(config()).unwrap();
     let writer = one.writer(WriterOptions::default()).unwrap();
-    let error = merge(&index, std::slice::from_ref(&one), LATER).unwrap_err();
+    let error = merge(&index, std::slice::from_ref(&one), later()).unwrap_err();
     assert!(matches!(error, Error::Locked { .. }), "{error}");
     drop(writer);
-    merge(&index, &[one], LATER).unwrap();
+    merge(&index, &[one], later()).unwrap();
     assert_holds(&index, &model(&[("a", 1)]));
 }
 
@@ -289,13 +295,13 @@ fn an_index_that_is_refused_its_shards_is_not_created() {
     };
     let locked = Index::open(&shards[1]).unwrap();
     let writer = locked.writer(WriterOptions::default()).unwrap();
-    assert!(matches!(refused(&shards[..2], LATER), Error::Locked { .. }));
+    assert!(matches!(refused(&shards[..2], later()), Error::Locked { .. }));
     drop(writer);
     let error = refused(&shards, AddIndexesOptions::default()).to_string();
     assert!(error.contains("the document `b` is in"), "{error}");
     let twice = [shards[0].clone(), shards[0].clone()];
-    assert!(refused(&twice, LATER).to_string().contains("named twice"));
-    let merged = Index::add_indexes(path("all"), &shards, LATER).unwrap();
+    assert!(refused(&twice, later()).to_string().contains("named twice"));
+    let merged = Index::add_indexes(path("all"), &shards, later()).unwrap();
     assert_eq!((merged.documents, merged.replaced), (2, 1));
     assert_holds(&Index::open(path("all")).unwrap(), &model(&[("a", 1), ("b", 3)]));
 }
@@ -304,10 +310,10 @@ fn an_index_that_is_refused_its_shards_is_not_created() {
 fn a_shard_is_not_merged_with_itself_or_twice() {
     let dir = tempfile::tempdir().unwrap();
     let path = on_disk(&dir.path().join("a"), &[("a", 1)]);
-    let error = Index::add_indexes(&path, &[&path], LATER).unwrap_err().to_string();
+    let error = Index::add_indexes(&path, &[&path], later()).unwrap_err().to_string();
     assert!(error.contains("with itself"), "{error}");
     let all = dir.path().join("all");
-    let error = Index::add_indexes(&all, &[&path, &dir.path().join("./a")], LATER).unwrap_err();
+    let error = Index::add_indexes(&all, &[&path, &dir.path().join("./a")], later()).unwrap_err();
     assert!(error.to_string().contains("named twice"), "{error}");
 }
 
@@ -323,7 +329,7 @@ fn a_damaged_shard_is_refused_whatever_file_it_is() {
     assert_eq!(files.len(), 7);
     let mut seen = 0;
     for file in files {
-        for options in [LATER, MOVE] {
+        for options in [later(), moving()] {
             let whole = fs::read(file).unwrap();
             for at in [0, whole.len() / 3, whole.len() - 9] {
                 let mut damaged = whole.clone();
@@ -345,7 +351,7 @@ fn a_damaged_shard_is_refused_whatever_file_it_is() {
     let left = fs::read_dir(path("all")).unwrap().map(|entry| entry.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
     assert_eq!(left, ["meta.json"]);
-    Index::add_indexes(path("all"), &shards, MOVE).unwrap();
+    Index::add_indexes(path("all"), &shards, moving()).unwrap();
     assert_holds(&index, &model(&[("a", 1), ("b", 2)]));
 }
 
@@ -355,7 +361,7 @@ fn a_moved_shard_is_linked_and_removed_and_a_removal_that_was_cut_off_is_finishe
     let path = |name: &str| dir.path().join(name);
     let shards = [on_disk(&path("a"), &[("a", 1), ("b", 2)]), on_disk(&path("c"), &[("c", 3)])];
     fs::write(shards[0].join("notes.txt"), "mine").unwrap();
-    let error = Index::add_indexes(path("all"), &shards, MOVE).unwrap_err().to_string();
+    let error = Index::add_indexes(path("all"), &shards, moving()).unwrap_err().to_string();
     assert!(error.contains("notes.txt"), "{error}");
     fs::remove_file(shards[0].join("notes.txt")).unwrap();
 
@@ -368,7 +374,7 @@ fn a_moved_shard_is_linked_and_removed_and_a_removal_that_was_cut_off_is_finishe
         }
     }
     // Without the list nothing would say that it may be removed.
-    let merged = Index::add_indexes(path("all"), &shards, MOVE).unwrap();
+    let merged = Index::add_indexes(path("all"), &shards, moving()).unwrap();
     assert_eq!((merged.documents, merged.known, merged.removed, merged.linked), (1, 2, 2, 7));
     assert!(!shards[0].exists() && !shards[1].exists());
     let index = Index::open(path("all")).unwrap();
@@ -383,10 +389,10 @@ fn a_note_and_the_record_of_merges_are_separate() {
     let index = in_memory(&[("b", 2)], &[]);
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     writer.commit_with("a note").unwrap();
-    writer.add_indexes(std::slice::from_ref(&one), LATER).unwrap();
+    writer.add_indexes(std::slice::from_ref(&one), later()).unwrap();
     assert_eq!(index.note().unwrap().as_deref(), Some("a note"));
     writer.commit_with("another").unwrap();
-    assert_eq!(writer.add_indexes(&[one], LATER).unwrap().known, 1);
+    assert_eq!(writer.add_indexes(&[one], later()).unwrap().known, 1);
 }
 
 /// The shards that the tests of faults merge: deletions, and documents that later ones replace.
@@ -413,7 +419,7 @@ fn a_merge_that_was_cut_off_at_any_operation_can_be_repeated() {
             let index = Index::create_in(directory.clone(), "sim", config()).unwrap();
             let index = shard(index, &[("own0", 7), ("own1", 8)], &[]);
             directory.inject(fault(at));
-            let merged = merge(&index, &shards, LATER);
+            let merged = merge(&index, &shards, later());
             let (has_failed, counted) = (directory.has_failed(), directory.counted());
             assert_eq!(directory.deleted_too_early(), Vec::<PathBuf>::new());
             directory.repair();
@@ -425,7 +431,7 @@ fn a_merge_that_was_cut_off_at_any_operation_can_be_repeated() {
                 assert!(found == old || found == new, "{place}: {:?}", found.keys());
                 assert!(merged.is_err() || found == new, "{place}: it was acknowledged");
                 seen[usize::from(found == new)] += 1;
-                let again = merge(&index, &shards, LATER).unwrap();
+                let again = merge(&index, &shards, later()).unwrap();
                 assert_eq!(again.known, if found == new { 5 } else { 0 }, "{place}");
                 holds(&index, &new).unwrap_or_else(|what| panic!("{place}: {what}"));
             }
@@ -453,7 +459,7 @@ proptest! {
         let mut all = Vec::new();
         for (documents, removed) in &indexes {
             let index = Index::in_memory(config()).unwrap();
-            let options = WriterOptions { merge: false, ..WriterOptions::default() };
+            let options = WriterOptions::default().merge(false);
             let mut writer = index.writer(options).unwrap();
             let mut own = Model::new();
             for (id, seed, is_committed) in documents {
@@ -472,10 +478,10 @@ proptest! {
         }
         let (first, shards) = all.split_first().unwrap();
         for shards in shards.chunks(batch) {
-            merge(first, shards, LATER).unwrap();
+            merge(first, shards, later()).unwrap();
             // One by one they have nothing new.
             for shard in shards {
-                let again = merge(first, std::slice::from_ref(shard), LATER).unwrap();
+                let again = merge(first, std::slice::from_ref(shard), later()).unwrap();
                 prop_assert_eq!((again.documents, again.replaced), (0, 0));
             }
         }

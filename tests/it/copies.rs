@@ -25,8 +25,7 @@ fn text(words: &BTreeSet<u8>) -> String {
 fn searcher(docs: &[Doc], removed: &BTreeSet<usize>) -> Searcher {
     let config = Config::new("kgram(k=1)", "words", false).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
-    let mut writer =
-        index.writer(WriterOptions { merge: false, ..WriterOptions::default() }).unwrap();
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
     for (number, (words, series)) in docs.iter().enumerate() {
         let meta = match series {
             0 => json!({}),

@@ -146,7 +146,7 @@ fn a_damaged_store_is_not_merged_and_is_named() {
     // Its blocks have no checksum of their own: tantivy copied them as they were, or panicked.
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
-    let mut writer = index.writer(WriterOptions { merge: false, ..Default::default() }).unwrap();
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
     for commit in 0..2 {
         add(&mut writer, &format!("doc{commit}"), &words(commit, 400)).unwrap();
         writer.commit().unwrap();

@@ -65,7 +65,7 @@ fn assert_refused(writer: &mut Writer, with_document: bool, what: &str) {
 /// A writer of the index at `path`, which has committed a document.
 fn writing(path: &Path) -> Writer {
     let index = Index::open(path).unwrap();
-    let mut writer = index.writer(WriterOptions { merge: false, ..Default::default() }).unwrap();
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
     add(&mut writer, "first", &words(98, 60)).unwrap();
     writer.commit().unwrap();
     writer
@@ -261,7 +261,7 @@ fn a_shard_that_was_exchanged_is_not_removed() {
     fs::rename(path("other"), path("shard")).unwrap();
     let index = Index::create(path("all"), config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
-    let options = AddIndexesOptions { remove: true, ..AddIndexesOptions::default() };
+    let options = AddIndexesOptions::default().remove(true);
     let error = writer.add_indexes(&[shard], options).unwrap_err();
     assert!(error.to_string().contains("does not lead to the directory"), "{error}");
     assert_holds(&Index::open(path("shard")).unwrap(), &other);

@@ -155,7 +155,7 @@ fn a_snapshot_outlives_commits_and_compactions() {
 fn snapshots_share_the_segments_that_a_commit_left_as_they_were() {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
-    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let options = WriterOptions::default().merge(false);
     let mut writer = index.writer(options).unwrap();
     add(&mut writer, "a", &words(1, 50)).unwrap();
     add(&mut writer, "b", &words(2, 50)).unwrap();
@@ -180,7 +180,7 @@ fn snapshots_share_the_segments_that_a_commit_left_as_they_were() {
 fn live_documents_come_in_stored_order_without_removed_and_replaced_ones() {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
-    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let options = WriterOptions::default().merge(false);
     let mut writer = index.writer(options).unwrap();
     for (ids, seed) in [(["a", "b", "c"], 0), (["d", "b", "e"], 9)] {
         for id in ids {
@@ -247,7 +247,7 @@ fn stop_fingerprints_do_not_depend_on_deleted_documents() {
     // The dfs of a segment count deleted documents until it is merged.
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
-    let mut writer = index.writer(WriterOptions { merge: false, ..Default::default() }).unwrap();
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
     for doc in 0..20 {
         add(&mut writer, &format!("doc{doc}"), &words(1, 60)).unwrap();
     }

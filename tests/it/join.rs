@@ -39,7 +39,7 @@ type Keys = BTreeMap<String, (BTreeSet<u64>, u64)>;
 /// it holds: fingerprints and series by id.
 fn world(seeds: std::ops::Range<u64>) -> (Searcher, Keys) {
     let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
-    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let options = WriterOptions::default().merge(false);
     let mut writer = index.writer(options).unwrap();
     let mut held = Keys::new();
     for seed in seeds {
@@ -69,7 +69,7 @@ fn found(a: &Searcher, b: Option<&Searcher>, options: &PairOptions) -> Vec<PairR
     found_with(2, a, b, options)
 }
 
-/// The same with this number of threads.
+/// [`found`] with this number of threads.
 fn found_with(
     threads: usize,
     a: &Searcher,

@@ -14,8 +14,7 @@ const EXTENSIONS: [&str; 8] = ["del", "fast", "fieldnorm", "idx", "pos", "sig", 
 fn twin_segments() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();
-    let mut writer =
-        index.writer(WriterOptions { merge: false, ..WriterOptions::default() }).unwrap();
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
     for commit in 0..2 {
         for doc in 0..5 {
             let seed = commit * 10 + doc;

@@ -5,14 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cento::AddIndexesOptions;
 use cento::fault::{Faults, Point};
 use cento::index::{Index, WriterOptions};
-use cento::{AddIndexesOptions, OnConflict};
 
 use crate::common::{Model, add, assert_holds, words};
 use crate::crash::config_with_table;
 
-const MOVE: AddIndexesOptions = AddIndexesOptions { on_conflict: OnConflict::Error, remove: true };
+fn moving() -> AddIndexesOptions {
+    AddIndexesOptions::default().remove(true)
+}
 
 /// A shard of a document with this id. It has a frequency table, which is a file more to be
 /// removed.
@@ -46,7 +48,7 @@ fn cut_off(dir: &Path, shards: &[PathBuf], step: u64) -> bool {
     }));
     let opened: Vec<Index> = shards.iter().map(|shard| Index::open(shard).unwrap()).collect();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
-    writer.add_indexes(&opened, MOVE).is_err()
+    writer.add_indexes(&opened, moving()).is_err()
 }
 
 /// It failed with "there is no index" when the list of the first shard was gone, or its directory.
@@ -61,14 +63,14 @@ fn a_move_that_was_cut_off_at_any_step_is_finished_by_a_repetition() {
         }
         assert!(!shards.iter().all(|shard| !shard.exists()), "step {step}");
         gone += u64::from(!shards[0].exists());
-        let merged = Index::add_indexes(dir.path().join("all"), &shards, MOVE).unwrap();
+        let merged = Index::add_indexes(dir.path().join("all"), &shards, moving()).unwrap();
         assert_eq!((merged.documents, merged.removed), (0, 2), "step {step}");
         assert!(shards.iter().all(|shard| !shard.exists()), "step {step}");
         let index = Index::open(dir.path().join("all")).unwrap();
         assert_holds(&index, &expected());
         assert!(!dir.path().join("all/.moving.json").exists(), "step {step}");
         // What the note named is forgotten: a shard that never was is refused.
-        assert!(Index::add_indexes(dir.path().join("all"), &shards, MOVE).is_err());
+        assert!(Index::add_indexes(dir.path().join("all"), &shards, moving()).is_err());
         step += 1;
     }
     assert!(step > 20 && gone > 8, "{step} steps, {gone} after the first shard");
@@ -81,7 +83,7 @@ fn a_shard_that_was_made_anew_in_the_same_place_is_merged() {
     assert!(cut_off(dir.path(), &shards, 5));
     fs::remove_dir_all(&shards[0]).unwrap();
     shard(&shards[0], "c", 3);
-    let merged = Index::add_indexes(dir.path().join("all"), &shards, MOVE).unwrap();
+    let merged = Index::add_indexes(dir.path().join("all"), &shards, moving()).unwrap();
     assert_eq!((merged.documents, merged.removed), (1, 2));
     let mut expected = expected();
     expected.insert("c".into(), words(3, 60));
@@ -92,8 +94,11 @@ fn a_shard_that_was_made_anew_in_the_same_place_is_merged() {
 fn a_shard_that_never_was_is_refused_and_nothing_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let [first, second] = shards(dir.path());
-    let error =
-        Index::add_indexes(dir.path().join("all"), &[first.clone(), dir.path().join("x")], MOVE);
+    let error = Index::add_indexes(
+        dir.path().join("all"),
+        &[first.clone(), dir.path().join("x")],
+        moving(),
+    );
     assert!(error.unwrap_err().to_string().contains("no index"));
     assert!(first.join("meta.json").exists() && second.join("meta.json").exists());
 }
@@ -106,10 +111,10 @@ fn an_interrupted_merge_is_finished_in_parts() {
     assert!(cut_off(dir.path(), &shards, 3));
     shard(&dir.path().join("c"), "c", 3);
     let all = dir.path().join("all");
-    let merged = Index::add_indexes(&all, &[dir.path().join("c")], MOVE).unwrap();
+    let merged = Index::add_indexes(&all, &[dir.path().join("c")], moving()).unwrap();
     assert_eq!((merged.documents, merged.removed), (1, 1));
     for shard in &shards {
-        assert_eq!(Index::add_indexes(&all, &[shard], MOVE).unwrap().removed, 1);
+        assert_eq!(Index::add_indexes(&all, &[shard], moving()).unwrap().removed, 1);
     }
     assert!(shards.iter().all(|shard| !shard.exists()));
     assert!(!all.join(".moving.json").exists());

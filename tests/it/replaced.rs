@@ -93,7 +93,7 @@ proptest! {
     ) {
         let index = Index::in_memory(config()).unwrap();
         index.set_faults(flushed_after(every));
-        let options = WriterOptions { memory_bytes: 0, merge };
+        let options = WriterOptions::default().memory_bytes(0usize).merge(merge);
         let (mut committed, mut current) = (Naive::default(), Naive::default());
         let mut writer = Some(index.writer(options).unwrap());
         for step in steps {

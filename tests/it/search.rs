@@ -50,7 +50,7 @@ fn keys(text: &str) -> BTreeSet<u64> {
 /// Several segments, with lists of all encodings, and deleted documents.
 static WORLD: LazyLock<World> = LazyLock::new(|| {
     let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
-    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let options = WriterOptions::default().merge(false);
     let mut writer = index.writer(options).unwrap();
     let mut documents = BTreeMap::new();
     for i in 0..DOCUMENTS {
@@ -373,7 +373,7 @@ fn the_distribution_of_frequencies_counts_every_posting_once() {
     const MAX_DF: u64 = 60;
     let config = config().with_max_df(MaxDf::Documents(MAX_DF));
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
-    let mut writer = index.writer(WriterOptions { merge: false, ..Default::default() }).unwrap();
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
     let mut dfs: BTreeMap<u64, u64> = BTreeMap::new();
     let mut texts = Vec::new();
     for i in 0..300 {

@@ -56,8 +56,7 @@ fn of(config: Config, documents: impl IntoIterator<Item = Document>) -> Index {
 /// An index of all documents, some of them removed again.
 fn filled(config: Config) -> Index {
     let index = of(config, documents());
-    let mut writer =
-        index.writer(WriterOptions { merge: false, ..WriterOptions::default() }).unwrap();
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
     for number in (0..60).step_by(7) {
         writer.remove(&format!("d{number:02}")).unwrap();
     }

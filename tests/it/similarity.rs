@@ -59,7 +59,7 @@ fn config(scheme: &str, store_text: bool) -> Config {
 fn index(scheme: &str, store_text: bool, texts: &[(String, String)]) -> Searcher {
     let config = config(scheme, store_text);
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
-    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let options = WriterOptions::default().merge(false);
     let mut writer = index.writer(options).unwrap();
     for (at, (id, text)) in texts.iter().enumerate() {
         writer.add(Document::new(id, text)).unwrap();
@@ -314,7 +314,7 @@ fn verdicts(
     verdicts_with(scheme, store_text, options, (64 << 20, false), by)
 }
 
-/// The same with this memory, and perhaps with an index that is removed afterwards.
+/// [`verdicts`] with this memory, and perhaps with an index that is removed afterwards.
 fn verdicts_with(
     scheme: &str,
     store_text: bool,

@@ -26,7 +26,7 @@ fn index(documents: impl Iterator<Item = Document>) -> Index {
 }
 
 fn filled(index: Index, documents: impl Iterator<Item = Document>) -> Index {
-    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let options = WriterOptions::default().merge(false);
     let mut writer = index.writer(options).unwrap();
     for (number, document) in documents.enumerate() {
         writer.add(document).unwrap();

@@ -231,7 +231,7 @@ pub fn build(
 ) -> Result {
     let count = first(corpus, bytes_max)?.count();
     let index = Index::create(path, config(store_text)?)?;
-    let options = WriterOptions { merge: false, memory_bytes: 1 << 30 };
+    let options = WriterOptions::default().merge(false).memory_bytes(1usize << 30);
     let mut writer = index.writer(options)?;
     for (i, document) in first(corpus, bytes_max)?.enumerate() {
         let Document { id, text } = document?;

@@ -58,7 +58,7 @@ impl Merge {
             Conflict::Error => OnConflict::Error,
             Conflict::Later => OnConflict::Later,
         };
-        let options = AddIndexesOptions { on_conflict, remove: self.remove };
+        let options = AddIndexesOptions::default().on_conflict(on_conflict).remove(self.remove);
         let merged = match self.target.target(&mut self.shards)? {
             Target::Index(index) => Index::add_indexes(index, &self.shards, options)?,
             Target::Service(_) if self.remove => {

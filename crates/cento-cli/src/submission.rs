@@ -205,10 +205,8 @@ impl Submissions {
     /// When a text is too long, or the index cannot be written; [`Error::Cancelled`] after `stop`.
     pub fn add_to(&mut self, index: &Index, ignored: &[u64], stop: &Stop) -> cento::Result<()> {
         let config = index.config();
-        let mut writer = index.writer(WriterOptions {
-            memory_bytes: memory::default_bytes() / 2,
-            ..WriterOptions::default()
-        })?;
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(memory::default_bytes() / 2))?;
         for submission in &mut self.all {
             let mut text = String::new();
             for file in &mut submission.files {

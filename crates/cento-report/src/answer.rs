@@ -149,7 +149,8 @@ mod tests {
         // The texts and passages of all pairs were held, whatever their number.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let index = Index::in_memory(config).unwrap();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
         let text: String = (0..200).map(|word| format!("word{word} ")).collect();
         for id in ["a", "b", "c"] {
             writer.add(Document::new(id, format!("{text} {id}"))).unwrap();

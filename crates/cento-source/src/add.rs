@@ -90,7 +90,7 @@ pub fn add(
     // Half for the writer, a quarter for the pipeline; the rest is temporary memory of sorting,
     // compressing and merging.
     let memory_bytes = options.memory_bytes / 2;
-    let mut writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
+    let mut writer = index.writer(WriterOptions::default().memory_bytes(memory_bytes))?;
     let committed = writer.committed()?.clone();
     let piped = PipelineOptions {
         threads: options.threads,

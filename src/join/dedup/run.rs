@@ -53,7 +53,7 @@ fn without(snapshot: &Snapshot, options: &Settings) -> Result<Searcher> {
     }
 }
 
-/// A run: what has been decided, and what waits for it.
+/// A run: its decisions so far, and the records that wait for one.
 pub(super) struct Run {
     writer: Writer,
     /// The searcher over the committed documents.
@@ -103,17 +103,16 @@ impl Run {
             let other = searcher.snapshot();
             config.check_signs_as(other.config(), other.index().path())?;
             if options.cut_passages.is_some() && !other.config().store_text {
-                let what = "the index stores no text in which to find passages";
+                let what = "the index stores no text, so that no passage can be found";
                 return Err(Error::index(other.index().path(), crate::Reason::NoTexts, what));
             }
         }
         if options.cut_passages.is_some() && !config.store_text {
-            let what = "the index stores no text in which to find passages";
+            let what = "the index stores no text, so that no passage can be found";
             return Err(Error::index(index.path(), crate::Reason::NoTexts, what));
         }
         let memory_bytes = options.memory_bytes / 4;
-        let mut writer =
-            index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
+        let mut writer = index.writer(WriterOptions::default().memory_bytes(memory_bytes))?;
         let own = without(writer.committed()?, &options)?;
         let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
         let maker = own.run_maker().filter(|_| decides);

@@ -154,7 +154,7 @@ fn deep_records_are_refused_and_the_deepest_that_are_not_are_added() {
     on_a_small_stack(move || {
         let config = Config::new("kgram(k=1)", "words", true).unwrap();
         let index = Index::in_memory(config).unwrap();
-        let options = WriterOptions { memory_bytes: 0, merge: false };
+        let options = WriterOptions::default().memory_bytes(0usize).merge(false);
         let mut writer = index.writer(options).unwrap();
         let signed = SignedDocument::new(document.clone(), index.config(), Stop::NEVER).unwrap();
         writer.add_signed(signed).unwrap();

@@ -43,8 +43,7 @@ fn add(path: &Path, numbers: std::ops::Range<usize>) -> Index {
         true => Index::open(path).unwrap(),
         false => Index::create(path, Config::new("kgram(k=3)", "words", true).unwrap()).unwrap(),
     };
-    let mut writer =
-        index.writer(WriterOptions { merge: false, ..WriterOptions::default() }).unwrap();
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
     for number in numbers {
         writer.add(Document::new(number.to_string(), text(number))).unwrap();
     }

@@ -85,7 +85,7 @@ pub async fn merge(
         return Err(Failure::new(StatusCode::FORBIDDEN, "not_allowed", message));
     };
     let MergeRequest { shards: names, on_conflict } = body(&app, request).await?.json()?;
-    let options = AddIndexesOptions { on_conflict, remove: false };
+    let options = AddIndexesOptions::default().on_conflict(on_conflict);
     let paths = shards.find(&names)?;
     let merged = app.command(|reply| Command::Merge { shards: paths, options, reply }).await?;
     let index = app.searcher().snapshot().index().path().to_owned();

@@ -203,7 +203,8 @@ impl Compared {
             memory::for_pairs(&app.memory, &config, texts, finds_passages, stop)?;
         let ignored = Boilerplate::new(&config)?.with_texts(handed_out, stop)?;
         let index = Index::in_memory(config)?;
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false))?;
         for document in documents {
             let document =
                 Document::new(document.id, document.text).with_meta(document.meta).checked()?;

@@ -93,7 +93,7 @@ pub struct WriterLoop {
 }
 
 fn options(memory_bytes: usize) -> WriterOptions {
-    WriterOptions { memory_bytes, ..WriterOptions::default() }
+    WriterOptions::default().memory_bytes(memory_bytes)
 }
 
 impl WriterLoop {
