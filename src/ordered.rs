@@ -67,7 +67,7 @@ type Done<T> = (u64, std::thread::Result<Result<T>>);
 /// Makes both ends of the work of `threads` threads on a list.
 fn channels<T: Send>(threads: usize, waiting: usize) -> (Turns<T>, Workers<T>) {
     let (threads, waiting) = (threads.max(1), waiting.max(1));
-    // A permit is taken before a number is, and given back when the next result is asked for: so
+    // A permit is taken before a number is, and given back with the request for the next result: so
     // the number whose turn it is is always being worked on.
     let (permit_tx, permit_rx) = bounded::<()>(waiting);
     for _ in 0..waiting {
@@ -131,7 +131,7 @@ pub struct Workers<T> {
 }
 
 impl<T: Send> Workers<T> {
-    /// Starts the threads, which end with the list, or when nobody takes results any more.
+    /// Starts the threads, which end with the list, or when the results have no taker any more.
     fn spawn<'scope, 'env>(
         self,
         scope: &'scope Scope<'scope, 'env>,
@@ -163,11 +163,11 @@ impl<T: Send> Workers<T> {
 
 /// An iterator over the results of work on a list, in its order: [`in_order`] without a sink.
 ///
-/// A thread owns the work and what it borrows from. Dropping the iterator ends the threads, and
+/// A thread owns the work and the data that it borrows. Dropping the iterator ends the threads, and
 /// waits for them: that takes as long as the work takes to check its [`Stop`].
 pub struct Ordered<T> {
     turns: Option<Turns<T>>,
-    /// The numbers, once the owner knows them, or the reason why there are none.
+    /// The numbers, once the owner knows them, or its error.
     begun: Receiver<Result<Range<u64>>>,
     has_begun: bool,
     stop: Stop,
@@ -231,7 +231,7 @@ impl<T: Send + 'static> Ordered<T> {
 impl<T: Send + 'static> Iterator for Ordered<T> {
     type Item = Result<(u64, T)>;
 
-    /// Returns the next result with its number. There is none after an error.
+    /// Returns the next result with its number; `None` after an error.
     fn next(&mut self) -> Option<Result<(u64, T)>> {
         let result = self.result();
         if !matches!(result, Some(Ok(_)))
@@ -248,7 +248,7 @@ impl<T> Drop for Ordered<T> {
         self.stop.set();
         self.turns = None;
         if let Some(owner) = self.owner.take() {
-            // A panic has reached the taker, or nobody waits for the result.
+            // A panic has reached the taker, or the result has no taker.
             let _ = owner.join();
         }
     }

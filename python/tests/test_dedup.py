@@ -123,7 +123,7 @@ def test_passages_are_cut_out(made: Any) -> None:
     [
         ({"exact": True, "min_resemblance": 0.5}, "`exact` drops only"),
         ({"exact": True, "min_containment": 0.5}, "`exact` drops only"),
-        ({"cut_passages": 4}, "5 or more"),
+        ({"cut_passages": 4}, "at least 5"),
         ({"cut_passages": 20, "store_text": False}, "without `store_text=False`"),
         ({"min_resemblance": 1.5}, "must be a number from 0 to 1"),
         ({"threads": -1}, "`threads` cannot be -1"),

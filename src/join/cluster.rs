@@ -60,9 +60,10 @@ pub struct Member {
     pub weighted: Option<WeightedPair>,
 }
 
-/// Finds the clusters of documents, the largest first; of equals that of the first representative: an
-/// iterator, which begins at the first call of [`next`](Iterator::next) and ends its threads when it
-/// is dropped.
+/// Finds the clusters of documents, the largest first; equally large ones by their representatives.
+///
+/// The iterator begins at the first call of [`next`](Iterator::next), and ends its threads when it is
+/// dropped.
 ///
 /// # Errors
 /// The iterator gives an error, and ends, when an option is out of bounds or a file is damaged;
@@ -78,7 +79,7 @@ pub fn clusters(searcher: &Searcher, options: &ClusterOptions) -> Clusters {
 }
 
 /// The clusters of a collection: [`clusters`].
-#[must_use = "an iterator finds nothing unless it is asked"]
+#[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct Clusters(Stage);
 
 enum Stage {

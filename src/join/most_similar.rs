@@ -37,7 +37,7 @@ pub struct Histogram {
     pub pairs: [u64; 10],
     /// Of these, the pairs that do not meet the thresholds.
     pub below: [u64; 10],
-    /// Pairs without a fingerprint in common, or outside of the series that were asked for.
+    /// Pairs without a fingerprint in common, or outside of the requested series.
     pub none: u64,
 }
 

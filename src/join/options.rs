@@ -44,8 +44,8 @@ pub struct PairOptions {
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = -1.0, maximum = 1.0))]
     pub min_margin: Option<f64>,
-    /// Only pairs with a passage of at least this many tokens; shows these passages. Fewer than 12 tokens
-    /// are a passage only if they are all of a text.
+    /// Only pairs with a passage of at least this many tokens; shows these passages. Fewer than 12
+    /// tokens are a passage only if they are all of a text.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),
@@ -56,12 +56,13 @@ pub struct PairOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub passages: bool,
-    /// Show the measures weighted by rarity, which are also shown if a threshold or the rank uses them.
+    /// Show the measures weighted by rarity, which are also shown if a threshold or the rank uses
+    /// them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub weighted: bool,
     /// Show the best pairs first, after all have been found. Default: by overlap if there is a
-    /// `limit`, else in the order of the documents; documents that are not stored by similarity.
+    /// `limit`, else in the order of the documents; of documents that are not stored, by similarity.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub rank: Option<PairRank>,
@@ -148,8 +149,8 @@ impl PairOptions {
         }
     }
 
-    /// Returns the thresholds that hold: those that are set or, if none of any kind is,
-    /// [`Thresholds::of_pairs`].
+    /// Returns the thresholds that hold: those that are set, else
+    /// [`Thresholds::of_pairs`] unless there is a minimum of another kind.
     #[must_use]
     pub fn effective_thresholds(&self) -> Thresholds {
         let is_set = self.min_passage.is_some()
@@ -217,7 +218,7 @@ pub struct ClusterOptions {
     #[serde(deserialize_with = "whole::number")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = CLUSTER_MIN))]
     pub min_size: u64,
-    /// Fingerprints in more documents bring up nothing: a number of documents, or a share of them
+    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
     /// such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
@@ -248,7 +249,7 @@ impl ClusterOptions {
         self.thresholds.check()
     }
 
-    /// Returns the thresholds that hold: those that are set or, if none is,
+    /// Returns the thresholds that hold: those that are set, else
     /// [`Thresholds::of_clusters`].
     #[must_use]
     pub fn effective_thresholds(&self) -> Thresholds {
@@ -326,9 +327,9 @@ impl fmt::Display for Prefer {
 
 /// The options of deduplication: what a duplicate is.
 ///
-/// These are not [`Thresholds`], all of which a pair must meet: a document is dropped for the first
-/// that it meets, its containment is that of itself in an earlier document only, and a resemblance
-/// is required unless `exact` is set.
+/// They differ from [`Thresholds`]: a pair must meet every threshold, but a document is dropped if it
+/// meets one of these; containment is that of the document in an earlier one, not of either in the
+/// other; and there is a default resemblance unless `exact` is set.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[non_exhaustive]
@@ -385,7 +386,7 @@ impl DedupOptions {
         Ok(())
     }
 
-    /// Returns the resemblance from which on a document is a duplicate; `None` if none is enough.
+    /// Returns the least resemblance of a duplicate; `None` if only equal texts are duplicates.
     #[must_use]
     pub fn resemblance(&self) -> Option<f64> {
         (!self.exact).then_some(self.min_resemblance.unwrap_or(DedupOptions::MIN_RESEMBLANCE))

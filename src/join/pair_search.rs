@@ -19,7 +19,7 @@ use crate::search::{Neighbour, Searcher, StoredRuns, Texts, WeightedOverlap, kep
 use crate::similarity::Similarity;
 use crate::stop::Stop;
 
-/// What is looked for in each document: [`PairOptions`] without what is done with all pairs.
+/// The conditions for the pairs of each document: [`PairOptions`] without rank and limit.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub thresholds: Thresholds,
@@ -29,7 +29,7 @@ pub(super) struct Wanted {
     pub max_df: Option<MaxDf>,
     /// Whether to compute margins, which takes a second search for every document of a pair.
     pub margins: bool,
-    /// The least margin of a pair, if margins decide: it is then an error if there are none.
+    /// The least margin of a pair, if margins decide: too few documents are then an error.
     pub min_margin: Option<f64>,
     /// Whether to weigh fingerprints even if no threshold does.
     pub weighted: bool,

@@ -31,8 +31,8 @@ pub use super::pair::{PROGRAM_TOKENS_MIN, Pair, PairReport};
 /// Finds all pairs of documents of `searcher`: an iterator, which begins at the first call of
 /// [`next`](Iterator::next) and ends its threads when it is dropped.
 ///
-/// Documents with the same text that have stop-fingerprints only are each in a pair with the first of
-/// them: of 20,000 there would be 200 million pairs.
+/// Documents with the same text that have stop-fingerprints only are each in a pair with the first
+/// of them: of 20,000 there would be 200 million pairs.
 ///
 /// Pairs come in the order of their documents in the index or, by a rank, the best first, whatever
 /// the number of threads.
@@ -55,8 +55,8 @@ pub use super::pair::{PROGRAM_TOKENS_MIN, Pair, PairReport};
 /// ```
 ///
 /// # Errors
-/// The iterator gives an error, and ends, when the options contradict each other, the indexes sign texts
-/// differently, no document has the field of the scope, or a file is damaged;
+/// The iterator gives an error, and ends, when the options contradict each other, the indexes sign
+/// texts differently, no document has the field of the scope, or a file is damaged;
 /// [`Error::Cancelled`] after it was stopped.
 pub fn pairs(searcher: &Searcher, options: &PairOptions) -> Pairs {
     Pairs {
@@ -111,7 +111,7 @@ impl Join {
 }
 
 /// The pairs of a collection: [`pairs`].
-#[must_use = "an iterator finds nothing unless it is asked"]
+#[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct Pairs {
     join: Join,
     progress: Option<Box<dyn FnMut(u64) + Send>>,
@@ -277,7 +277,7 @@ pub struct DocumentPairs {
 }
 
 /// The documents of a collection, each with its pairs: [`Pairs::by_document`].
-#[must_use = "an iterator finds nothing unless it is asked"]
+#[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct PairsByDocument {
     found: Found,
     summary: Arc<OnceLock<JoinSummary>>,
@@ -328,4 +328,101 @@ pub struct JoinSummary {
 #[must_use]
 pub fn document_count(searcher: &Searcher) -> u64 {
     Numbering::new(searcher.snapshot()).end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, WriterOptions};
+    use crate::join::Thresholds;
+    use crate::ordered::in_order;
+    use std::sync::Mutex;
+
+    /// An index of documents of which every third has the same text as the one before it.
+    fn searcher() -> Searcher {
+        let index = Index::in_memory(Config::new("kgram(k=2)", "words", true).unwrap()).unwrap();
+        let options = WriterOptions::default().memory_bytes(0usize).merge(false);
+        let mut writer = index.writer(options).unwrap();
+        for number in 0..60u32 {
+            let text: String = (0..20).map(|word| format!("w{}x{word} ", number / 3)).collect();
+            writer.add(Document::new(number.to_string(), text + &number.to_string())).unwrap();
+            if number == 30 {
+                writer.commit().unwrap();
+            }
+        }
+        writer.finish().unwrap();
+        Searcher::new(index.snapshot().unwrap())
+    }
+
+    fn collected(pairs: Pairs) -> Vec<Pair> {
+        pairs.collect::<Result<_>>().unwrap()
+    }
+
+    #[test]
+    fn the_iterator_gives_the_pairs_that_a_callback_gets() {
+        let searcher = searcher();
+        let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
+        let (mut expected, wanted) = (Vec::new(), Wanted::of(&options).unwrap());
+        let texts = PairTexts::new(&searcher, None);
+        let search = PairSearch::new(&searcher, &texts, &wanted, Stop::NEVER).unwrap();
+        let work = |number| search.pairs_of(number);
+        in_order(2, 0..search.end(), Stop::NEVER, &work, &mut |_, pairs| {
+            expected.extend(pairs);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(expected.len(), 60);
+        for threads in [1, 3] {
+            let all = || pairs(&searcher, &options).threads(threads);
+            assert_eq!(collected(all()), expected);
+            let mut parts = Vec::new();
+            for numbers in [0..7, 7..7, 7..41, 41..1000] {
+                parts.extend(collected(all().documents(numbers)));
+            }
+            assert_eq!(parts, expected);
+            let (mut next, mut found) = (0, Vec::new());
+            for document in all().by_document() {
+                let document = document.unwrap();
+                next += 1;
+                assert_eq!(document.next, next);
+                found.extend(document.pairs);
+            }
+            assert_eq!((next, found), (document_count(&searcher), expected.clone()));
+        }
+    }
+
+    #[test]
+    fn the_iterator_can_be_dropped_and_stopped_and_ends_after_an_error() {
+        let (searcher, options) = (searcher(), PairOptions::default());
+        for taken in [0, 1, 5] {
+            let mut some = pairs(&searcher, &options).threads(2);
+            assert_eq!(some.by_ref().take(taken).count(), taken);
+            assert_eq!(some.total(), taken as u64);
+        }
+        let stop = Stop::new();
+        let mut stopped = pairs(&searcher, &options).stop(&stop);
+        assert!(matches!(stopped.next(), Some(Ok(_))));
+        stop.set();
+        let last = stopped.by_ref().find(Result::is_err);
+        assert!(matches!(last, Some(Err(Error::Cancelled))));
+        assert!(stopped.next().is_none());
+        let mut refused = pairs(&searcher, &options.clone().within("a").across("b"));
+        assert!(matches!(refused.next(), Some(Err(Error::InvalidArgument { .. }))));
+        assert!(refused.next().is_none());
+        let ranked = pairs(&searcher, &options.limit(3usize));
+        assert!(matches!(ranked.by_document().next(), Some(Err(Error::InvalidArgument { .. }))));
+    }
+
+    #[test]
+    fn ranked_pairs_show_progress_before_the_first_is_given() {
+        let searcher = searcher();
+        let last = Arc::new(Mutex::new(0));
+        let noted = last.clone();
+        let options = PairOptions::default().rank(PairRank::Similarity).limit(2usize);
+        let mut best =
+            pairs(&searcher, &options).progress(move |done| *noted.lock().unwrap() = done);
+        assert!(matches!(best.next(), Some(Ok(_))));
+        assert_eq!(*last.lock().unwrap(), document_count(&searcher));
+        assert_eq!((best.by_ref().count(), best.total()), (1, 60));
+    }
 }

@@ -40,7 +40,7 @@ pub struct PassageList {
     #[command(flatten)]
     thresholds: Thresholds,
     /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
-    /// such as 0.01. Default: the setting of the index.
+    /// such as `0.01`. Default: the setting of the index.
     #[arg(long, value_name = "N|F")]
     max_df: Option<MaxDf>,
     #[command(flatten)]

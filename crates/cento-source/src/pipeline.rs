@@ -127,7 +127,7 @@ pub type IsKnown = Arc<dyn Fn(&Document, Digest) -> bool + Send + Sync>;
 /// [`Error::Internal`] when a thread panics outside of a document, because the item that it held is
 /// then unknown.
 pub struct Outputs {
-    /// What the threads share; `None` once they have been told to end.
+    /// The channels to the threads; `None` once these are to end.
     running: Option<Running>,
     workers: Vec<JoinHandle<()>>,
     gate: Arc<ByteBudget>,

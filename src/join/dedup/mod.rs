@@ -47,7 +47,7 @@ use run::Run;
 /// The options of a run, as it needs them.
 #[derive(Debug, Clone)]
 struct Settings {
-    /// The resemblance from which on a document is a duplicate; unset, no document is.
+    /// The least resemblance of a duplicate; unset, only equal texts are duplicates.
     min_resemblance: Option<f64>,
     min_containment: Option<f64>,
     cut_passages: Option<usize>,
@@ -152,10 +152,10 @@ pub enum Record {
 ///
 /// # Errors
 /// The iterator gives an error, and ends, when an option is out of bounds, an index signs
-/// otherwise, cannot be read or written, or keeps no texts to search for passages, when the records are
-/// not those of the run that is resumed, with that of `records`, and, if [`strict`](Dedup::strict), at
-/// the first record that is no document.
-#[must_use = "a run decides nothing unless it is asked"]
+/// otherwise, cannot be read or written, or keeps no texts to search for passages, when the records
+/// are not those of the run that is resumed, at an error of `records`, and, if
+/// [`strict`](Dedup::strict), at the first record that is no document.
+#[must_use = "a run decides nothing before the first call of `next`"]
 pub struct Dedup<R: Iterator> {
     index: Index,
     options: DedupOptions,
@@ -307,7 +307,7 @@ impl<R: Iterator<Item = Result<Record>>> Iterator for Dedup<R> {
         }
         let event = self.step().transpose();
         if !matches!(event, Some(Ok(_))) {
-            // The writer gives up what is not committed.
+            // The writer gives up uncommitted changes.
             (self.is_over, self.run) = (true, None);
         }
         event

@@ -302,3 +302,29 @@ impl Reason {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_verdict_is_its_name_in_json() {
+        let (of, index) = (String::from("a"), None);
+        let evidence = Evidence { exact: true, standard_error: None, of_sketches: false };
+        let (resemblance, containment) = (0.9, 0.9);
+        for (verdict, other) in [
+            (Verdict::Kept { cut: Vec::new(), kept_as: None }, None),
+            (Verdict::Exact { of: of.clone(), index: index.clone() }, Some("a")),
+            (
+                Verdict::Near { of: of.clone(), index: index.clone(), resemblance, evidence },
+                Some("a"),
+            ),
+            (Verdict::Contained { of, index, containment, evidence }, Some("a")),
+            (Verdict::Passages { cut: Vec::new() }, None),
+        ] {
+            assert_eq!(serde_json::to_value(&verdict).unwrap()["verdict"], verdict.kind());
+            assert_eq!(verdict.is_kept(), verdict.kind() == "kept");
+            assert_eq!(verdict.of(), other);
+        }
+    }
+}

@@ -13,7 +13,7 @@ pub fn verdicts<'a>(
     verdicts_with(index, options, (64 << 20, false), documents)
 }
 
-/// The same with this memory, and perhaps with an index that is removed afterwards.
+/// [`verdicts`] with this memory, and perhaps with an index that is removed afterwards.
 pub fn verdicts_with<'a>(
     index: &Index,
     options: &DedupOptions,

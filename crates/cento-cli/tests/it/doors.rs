@@ -20,8 +20,8 @@ fn names(text: &str) -> Names {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The fields of a request that are options: all but these, which are its subject, and what is a file
-/// to the command.
+/// The fields of a request that are options: all but these, which are its subject, or files to
+/// the command.
 fn of_the_service(request: &str, others: &str) -> Names {
     let document: Value = serde_json::from_str(&read("crates/cento-serve/openapi.json")).unwrap();
     let fields = document["components"]["schemas"][request]["properties"].as_object().unwrap();
