@@ -103,9 +103,9 @@ pub use estimate::Estimator;
 pub use hash::Digest;
 pub use index::{
     AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,
-    DfBucket, DfDistribution, DocAddress, Document, Index, MaxDf, OnConflict, Outcome,
-    RepeatedPassage, SignedDocument, Snapshot, Stats, StoredDocument, Training, Writer,
-    WriterOptions,
+    DfBucket, DfDistribution, DocAddress, Document, Index, MaxDf, OnConflict, Outcome, Preset,
+    PresetDefaults, PresetRank, PresetUse, RepeatedPassage, SignedDocument, Snapshot, Stats,
+    StoredDocument, Training, Writer, WriterOptions,
 };
 pub use overlap::{Category, Overlap};
 pub use reason::{ConflictKind, Reason, Refusal};

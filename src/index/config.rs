@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::MaxDf;
+use super::{MaxDf, Preset};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{HASH_VERSION, hash_fields};
 use crate::reason::{Reason, Refusal};
@@ -37,7 +37,7 @@ pub const REUSE: &str = "reuse";
 pub const REUSE_SPEC: &str = "winnow(k=2,w=4)";
 
 /// The analyzer for reused text that was rewritten.
-const REUSE_ANALYZER: &str = "avtor";
+pub(super) const REUSE_ANALYZER: &str = "avtor";
 
 /// The configuration of an index, fixed when it is created.
 #[derive(Debug, Clone)]
@@ -52,6 +52,9 @@ pub struct Config {
     pub store_signatures: bool,
     /// Fingerprints in more documents than this are stop-fingerprints, unless a query overrides it.
     pub max_df: MaxDf,
+    /// The preset that the index was created for: its ranking and its threshold are defaults of later
+    /// calls.
+    pub preset: Option<Preset>,
     /// The frequency table, if the scheme uses one.
     pub frequencies: Option<Arc<FrequencyTable>>,
 }
@@ -63,6 +66,25 @@ impl Config {
     /// When a specification cannot be used.
     pub fn new(scheme: &str, analyzer: &str, store_text: bool) -> Result<Config> {
         Config::with_frequencies(scheme, analyzer, store_text, None)
+    }
+
+    /// Makes the configuration of a preset.
+    ///
+    /// ```
+    /// use cento::{Config, Preset};
+    ///
+    /// let config = Config::preset(Preset::Corpus, true)?;
+    /// assert_eq!(config.scheme.to_string(), "minhash(k=5,b=16,r=8)");
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When this build has no such analyzer, and for [`Preset::Code`], whose analyzer needs a language:
+    /// name it, as in `code(language=java)`, in [`Config::new`], and add
+    /// [`with_preset`](Self::with_preset).
+    pub fn preset(preset: Preset, store_text: bool) -> Result<Config> {
+        let config = Config::new(preset.scheme(), preset.analyzer(), store_text)?;
+        Ok(config.with_preset(Some(preset)))
     }
 
     /// Makes a configuration for a scheme that may need a frequency table.
@@ -101,6 +123,7 @@ impl Config {
             store_text,
             store_signatures: true,
             max_df: MaxDf::Default,
+            preset: None,
             frequencies,
         })
     }
@@ -109,6 +132,12 @@ impl Config {
     #[must_use]
     pub fn with_max_df(self, max_df: MaxDf) -> Config {
         Config { max_df, ..self }
+    }
+
+    /// Returns the configuration with another preset, or none; scheme and analyzer stay.
+    #[must_use]
+    pub fn with_preset(self, preset: Option<Preset>) -> Config {
+        Config { preset, ..self }
     }
 
     /// Returns the configuration for an index that stores texts and no signatures: where a signature is read it is
@@ -143,7 +172,8 @@ impl Config {
         let config =
             Config::with_frequencies(&scheme, &analyzer, store_text, self.frequencies.clone())?;
         let store_signatures = self.store_signatures || !store_text;
-        Ok(Config { store_signatures, ..config.with_max_df(self.max_df) })
+        let config = config.with_max_df(self.max_df).with_preset(self.preset);
+        Ok(Config { store_signatures, ..config })
     }
 
     /// Signs a text; returns the number of its tokens and the signature.
@@ -204,6 +234,10 @@ impl Config {
         let mut params: Map<String, Value> =
             self.identity().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         params.insert("max_df".into(), self.max_df.to_string().into());
+        // Neither changes a signature, so neither is part of the identity.
+        if let Some(preset) = self.preset {
+            params.insert("preset".into(), preset.name().into());
+        }
         params.into()
     }
 
@@ -272,7 +306,12 @@ impl Config {
         let max_df = params["max_df"].as_str().map_or(Ok(MaxDf::Default), str::parse)?;
         // Without the setting they are stored.
         let store_signatures = params["signatures"] != Value::Bool(false);
-        let config = Config { store_signatures, ..config.with_max_df(max_df) };
+        let preset = match &params["preset"] {
+            Value::Null => None,
+            name => Some(preset_of(path, name)?),
+        };
+        let config = config.with_max_df(max_df).with_preset(preset);
+        let config = Config { store_signatures, ..config };
         if config.check().is_err() {
             let what = "its schema says that neither texts nor signatures are stored, which no version \
                         of cento writes; restore meta.json, or create the index again";
@@ -303,6 +342,17 @@ impl Config {
     }
 }
 
+/// Reads the preset that the index at `path` records.
+fn preset_of(path: &Path, name: &Value) -> Result<Preset> {
+    name.as_str().and_then(|name| name.parse().ok()).ok_or_else(|| {
+        let what = format!(
+            "the index was created for {name}, a preset that this version of cento does not have; use \
+             the version that created it"
+        );
+        Error::index(path, Reason::OtherVersion, what)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,6 +369,28 @@ mod tests {
         let error = read(&params).unwrap_err().to_string();
         assert!(error.contains("neither texts nor signatures"), "{error}");
         assert!(error.contains("some/index"), "{error}");
+    }
+
+    #[test]
+    fn a_preset_is_recorded_and_does_not_change_the_identity() {
+        let with = Config::preset(Preset::Web, true).unwrap();
+        let without = Config::new("breaking(p=6)", "words", true).unwrap();
+        assert_eq!(with.digest(), without.digest());
+        assert_eq!(with.to_params()["preset"], "web");
+        assert!(without.to_params().get("preset").is_none());
+        let read = |params: &Value| {
+            Config::from_params(Path::new("some/index"), params, || unreachable!("it has no table"))
+        };
+        assert_eq!(read(&with.to_params()).unwrap().preset, Some(Preset::Web));
+        assert_eq!(read(&without.to_params()).unwrap().preset, None);
+        assert_eq!(with.with_text(false).unwrap().preset, Some(Preset::Web));
+        let mut params = with.to_params();
+        for unknown in [Value::from("poems"), Value::from(7)] {
+            params["preset"] = unknown;
+            let error = read(&params).unwrap_err();
+            assert_eq!(error.reason(), Reason::OtherVersion, "{error}");
+            assert!(error.to_string().contains("some/index"), "{error}");
+        }
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Index {
         let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
         let new = Config::with_frequencies(&scheme, &analyzer, true, Some(Arc::new(table)))?;
         let (max_df, store_signatures) = (config.max_df, config.store_signatures);
-        let new = Config { max_df, store_signatures, ..new };
+        let new = Config { max_df, store_signatures, ..new.with_preset(config.preset) };
         let path = beside.join("index");
         let index = Index::create(&path, new)?;
         let mut writer = index.writer(WriterOptions::default())?;

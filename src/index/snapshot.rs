@@ -19,7 +19,7 @@ use super::record;
 use super::seal::META;
 use super::store::{Damage, Store};
 use super::view::{SegmentFiles, SegmentView};
-use super::{Config, Index, add_indexes};
+use super::{Config, Index, Preset, add_indexes};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::Document;
@@ -260,6 +260,13 @@ impl Snapshot {
     #[must_use]
     pub fn config(&self) -> &Config {
         self.index().config()
+    }
+
+    /// Returns the preset of the index; of a union that of all its indexes, if they have the same one.
+    #[must_use]
+    pub fn preset(&self) -> Option<Preset> {
+        let first = self.config().preset;
+        first.filter(|_| self.indexes().all(|index| index.config().preset == first))
     }
 
     /// Returns the segments.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Index, Snapshot};
+use super::{Index, Preset, Snapshot};
 use crate::error::{Error, Result};
 use crate::segment::plugin::EXTENSION;
 
@@ -32,6 +32,10 @@ pub struct Stats {
     pub scheme: String,
     /// The specification of the analyzer.
     pub analyzer: String,
+    /// The preset of the index, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub preset: Option<Preset>,
     /// Bytes on disk.
     pub bytes: Bytes,
 }
@@ -74,6 +78,7 @@ impl Snapshot {
             tokens: counts().map(|c| c.tokens).sum(),
             scheme: self.config().scheme.to_string(),
             analyzer: self.config().analyzer.to_string(),
+            preset: self.preset(),
             bytes,
         })
     }

@@ -17,6 +17,7 @@ mod options;
 mod pair;
 mod pair_search;
 pub mod pairs;
+mod preset;
 mod ranked;
 pub mod reuse;
 pub mod series;

@@ -27,8 +27,8 @@ use crate::whole;
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct PairOptions {
-    /// The thresholds of a pair. If none of any kind is set, one document must contain a tenth of
-    /// the other.
+    /// The thresholds of a pair. If none of any kind is set, the preset of the index decides, if it has one;
+    /// else one document must contain a tenth of the other.
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
@@ -61,8 +61,9 @@ pub struct PairOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub weighted: bool,
-    /// Show the best pairs first, after all have been found. Default: by overlap if there is a
-    /// `limit`, else in the order of the documents; of documents that are not stored, by similarity.
+    /// Show the best pairs first, after all have been found. Default: if there is a `limit`, that of the
+    /// preset of the index, or by overlap, else in the order of the documents; of documents
+    /// that are not stored, by similarity, or by the margin if the preset of programs sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub rank: Option<PairRank>,
@@ -153,10 +154,15 @@ impl PairOptions {
     /// [`Thresholds::of_pairs`] unless there is a minimum of another kind.
     #[must_use]
     pub fn effective_thresholds(&self) -> Thresholds {
-        let is_set = self.min_passage.is_some()
+        if self.has_threshold() { self.thresholds } else { Thresholds::of_pairs() }
+    }
+
+    /// Tells whether a threshold of any kind is set.
+    pub(super) fn has_threshold(&self) -> bool {
+        !self.thresholds.is_none()
+            || self.min_passage.is_some()
             || self.min_margin.is_some()
-            || self.min_similarity.is_some();
-        self.thresholds.or(if is_set { Thresholds::default() } else { Thresholds::of_pairs() })
+            || self.min_similarity.is_some()
     }
 
     /// Tells whether the texts of pairs are searched for passages.
@@ -199,7 +205,8 @@ fn margin(text: &str) -> std::result::Result<f64, String> {
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct ClusterOptions {
-    /// The thresholds for two documents to be similar. If none is set, the resemblance must be 0.5.
+    /// The thresholds for two documents to be similar. If none is set, the resemblance must be that of the
+    /// preset of the index, or 0.5.
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
@@ -337,7 +344,7 @@ impl fmt::Display for Prefer {
 #[setters(into)]
 pub struct DedupOptions {
     /// Minimum resemblance of the text of a duplicate to that of an earlier document, 0 to 1.
-    /// Default: 0.8.
+    /// Default: that of the preset of the index, or 0.8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     pub min_resemblance: Option<f64>,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Passage, Verified};
+use crate::index::PresetDefaults;
 use crate::similarity::HitSimilarity;
 use crate::text::unseen::Unseen;
 
@@ -36,6 +37,10 @@ pub struct Answer {
     /// documents may be missing that neither `more` nor `total` counts. The numbers of the hits are
     /// exact in any case. It is independent of the limit, which `more` reports.
     pub complete: bool,
+    /// The defaults of the preset of the index that the search used, if it used any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub defaults: Option<PresetDefaults>,
     /// The duration of the search, in microseconds.
     pub took_us: u64,
 }

@@ -51,7 +51,7 @@ impl List {
     pub fn of(query: &Query) -> List {
         List {
             shown: Vec::new(),
-            by_passages: query.options.rank == Rank::Passages,
+            by_passages: query.ranked_by() == Rank::Passages,
             bytes_max: query.passage_bytes_max.unwrap_or(usize::MAX),
             bytes: 0,
         }

@@ -150,6 +150,8 @@ impl Searcher {
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
         query.check()?;
+        let (query, defaults) = query.with_defaults(self.snapshot.preset());
+        let query = &*query;
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = self.resolve(query, &mut scratch)?;
         let (found, scored) = self.scored(&subject, query, &mut scratch)?;
@@ -179,6 +181,7 @@ impl Searcher {
             more: extent.more,
             total: extent.total.filter(|_| is_complete).map(|total| total as u64),
             complete: is_complete,
+            defaults,
             took_us: started.elapsed().as_micros() as u64,
         })
     }
@@ -551,7 +554,7 @@ impl Searcher {
         similarities: &mut Similarities<'_>,
         query: &Query,
     ) -> Result<Hit> {
-        let by_passages = query.options.rank == Rank::Passages;
+        let by_passages = query.ranked_by() == Rank::Passages;
         let passage_tokens = by_passages.then_some(shown.passage_tokens);
         let HitDetails { mut scored, adds, verified, passages, is_without_passages, .. } = shown;
         score::weigh_document(self, &mut scored, query)?;

@@ -11,7 +11,7 @@ use super::{Goal, Query, Rank, Thresholds};
 use crate::compare::check_min_passage;
 use crate::compare::measure::Measure;
 use crate::error::{Error, Result};
-use crate::index::{Config, MaxDf};
+use crate::index::{Config, MaxDf, PresetRank, PresetUse};
 use crate::whole;
 
 /// The options of a search.
@@ -26,9 +26,10 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub goal: Goal,
     /// The ranking of the hits, for the goal `hits`. `weight` and `passages` find rewritten text
-    /// among chance matches.
-    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
-    pub rank: Rank,
+    /// among chance matches. Default: that of the preset of the index, or `overlap`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_enum))]
+    pub rank: Option<Rank>,
     /// Number of documents, the best by weight, searched for passages by the rank `passages`; at
     /// least `limit`. Default: until 30 documents in a row lack one, at most 1000.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
@@ -109,7 +110,7 @@ impl SearchOptions {
     pub fn check(&self) -> Result<()> {
         check_share("min_similarity", self.min_similarity)?;
         check_min_passage(self.min_passage)?;
-        if self.rank != Rank::Overlap && self.goal != Goal::Hits {
+        if self.rank.is_some_and(|rank| rank != Rank::Overlap) && self.goal != Goal::Hits {
             return Err(Error::argument(
                 "rank",
                 "`rank` orders hits; it cannot be combined with another `goal`",
@@ -128,13 +129,25 @@ impl SearchOptions {
         Ok(())
     }
 
+    /// Returns the ranking in an index with this preset: a preset ranks hits only.
+    pub(super) fn rank_by(&self, preset: &mut PresetUse) -> Rank {
+        let of_preset = |rank| match rank {
+            PresetRank::Weight => Some(Rank::Weight),
+            // Hits have no margins.
+            PresetRank::Margin => None,
+        };
+        let is_open = self.rank.is_none() && self.goal == Goal::Hits;
+        let rank = self.rank.or_else(|| is_open.then(|| preset.rank(of_preset)).flatten());
+        rank.unwrap_or_default()
+    }
+
     /// Returns the cost of a search with these options, for a short text.
     #[must_use]
     pub fn cost(&self, thresholds: &Thresholds, config: &Config) -> Cost {
         // A new option needs a line here: the compiler enforces that its cost is considered.
         let SearchOptions {
             goal,
-            rank,
+            rank: _,
             candidates: _,
             limit,
             filter,
@@ -147,7 +160,8 @@ impl SearchOptions {
             verify,
             min_similarity: _,
         } = self;
-        let aligns_texts = *passages || min_passage.is_some() || *rank == Rank::Passages;
+        let rank = self.rank_by(&mut PresetUse::of(config.preset));
+        let aligns_texts = *passages || min_passage.is_some() || rank == Rank::Passages;
         // A signature that is not stored is made from the whole text again.
         let signs_texts = !config.store_signatures && (!counts_only || budget.is_some());
         let is_plain = *goal == Goal::Hits && filter.is_none() && verify.is_none();
@@ -156,7 +170,7 @@ impl SearchOptions {
         }
         // Where fingerprints leave open whether a threshold is met, texts are compared.
         let is_counted =
-            *rank == Rank::Overlap && !thresholds.is_weighed() && !thresholds.is_of_texts();
+            rank == Rank::Overlap && !thresholds.is_weighed() && !thresholds.is_of_texts();
         // With the default limit of document frequency few postings are read.
         let is_default = max_df.is_none() && config.max_df == MaxDf::Default;
         let is_short =

@@ -24,7 +24,7 @@ pub struct Patience {
 impl Patience {
     /// Returns the patience that `query` requests, or the default.
     pub fn of(query: &Query) -> Patience {
-        let by_passages = query.options.rank == Rank::Passages;
+        let by_passages = query.ranked_by() == Rank::Passages;
         let wants_all = query.options.limit.is_none() && query.needs_passages();
         let ends_early = match by_passages {
             true => query.options.candidates.is_none(),
@@ -101,6 +101,6 @@ impl Query {
     /// Tells whether to search for passages, to show them or to decide which documents to show.
     pub(super) fn needs_passages(&self) -> bool {
         let covers_all = self.options.goal == Goal::Cover && self.options.limit.is_none();
-        self.shows_passages() || self.options.rank == Rank::Passages || covers_all
+        self.shows_passages() || self.ranked_by() == Rank::Passages || covers_all
     }
 }

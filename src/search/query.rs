@@ -1,5 +1,7 @@
 //! Queries: the subject of a search, its thresholds and its options.
 
+use std::borrow::Cow;
+
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +9,7 @@ use super::memory::QueryMemory;
 use super::patience::Patience;
 use super::{SearchOptions, Thresholds};
 use crate::error::Result;
+use crate::index::{Preset, PresetDefaults, PresetUse};
 use crate::scheme::Fingerprint;
 use crate::stop::Stop;
 
@@ -123,9 +126,32 @@ impl Query {
         self.options.passages || self.options.min_passage.is_some()
     }
 
+    /// Returns the ranking of the hits.
+    pub(super) fn ranked_by(&self) -> Rank {
+        self.options.rank.unwrap_or_default()
+    }
+
+    /// Returns the query with the defaults of this preset where it has none of its own, and which these
+    /// are.
+    pub(super) fn with_defaults(
+        &self,
+        preset: Option<Preset>,
+    ) -> (Cow<'_, Query>, Option<PresetDefaults>) {
+        let mut used = PresetUse::of(preset);
+        let rank = self.options.rank_by(&mut used);
+        match used.defaults() {
+            None => (Cow::Borrowed(self), None),
+            defaults => {
+                let mut query = self.clone();
+                query.options.rank = Some(rank);
+                (Cow::Owned(query), defaults)
+            }
+        }
+    }
+
     /// Tells whether fingerprints are to be weighed.
     pub(super) fn is_weighed(&self) -> bool {
-        self.options.rank != Rank::Overlap || self.thresholds.is_weighed()
+        self.ranked_by() != Rank::Overlap || self.thresholds.is_weighed()
     }
 
     /// Returns the least share of the query's weight in a document that meets the thresholds.

@@ -89,7 +89,7 @@ pub fn scored(
     searcher.for_each_size(candidates, |&candidate, size| {
         let scored = Scored::new(candidate, in_query, size);
         hits.push(match query.is_weighed() {
-            true => scored.weighed(candidate.weight, weight_in_query, query.options.rank),
+            true => scored.weighed(candidate.weight, weight_in_query, query.ranked_by()),
             false => scored,
         });
     })?;

@@ -24,6 +24,7 @@ mod moved;
 mod naive_reader;
 mod names;
 mod passages;
+mod presets;
 mod replaced;
 mod scripts;
 mod search;

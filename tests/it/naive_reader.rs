@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::common::naive::Naive;
 use crate::common::{add, config, without_footer, words};
+use cento::Preset;
 use cento::hash::Digest;
 use cento::index::{Index, WriterOptions};
 
@@ -71,7 +72,9 @@ fn compare(index: &Index) {
 /// Of the parameters of `signature`, in the order of their names (section 4).
 fn config_number(params: &BTreeMap<String, serde_json::Value>) -> u64 {
     let mut bytes = Vec::new();
-    for (name, value) in params.iter().filter(|(name, _)| *name != "max_df") {
+    for (name, value) in
+        params.iter().filter(|(name, _)| !["max_df", "preset"].contains(&name.as_str()))
+    {
         let value = value.as_str().map_or(value.to_string(), str::to_owned);
         for text in [name, &value] {
             bytes.extend((text.len() as u64).to_le_bytes());
@@ -83,9 +86,10 @@ fn config_number(params: &BTreeMap<String, serde_json::Value>) -> u64 {
 
 #[test]
 fn the_document_is_enough_to_tell_whose_a_segment_is() {
-    for documents in [1, 7, 100] {
+    let presets = [None, Some(Preset::Web), Some(Preset::Titles)];
+    for (documents, preset) in [1, 7, 100].into_iter().zip(presets) {
         let dir = tempfile::tempdir().unwrap();
-        let index = Index::create(dir.path(), config()).unwrap();
+        let index = Index::create(dir.path(), config().with_preset(preset)).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         let texts: Vec<String> = (0..documents).map(|doc| words(doc, 12)).collect();
         for (doc, text) in texts.iter().enumerate() {

@@ -133,7 +133,7 @@ fn expected_weighted(query: &Query) -> Vec<(String, f64, f64)> {
         let shared = weight(keys.intersection(&wanted));
         let containment = shared as f64 / weight(&wanted) as f64;
         let resemblance = shared as f64 / weight(keys.union(&wanted)) as f64;
-        let score = match query.options.rank {
+        let score = match query.options.rank.unwrap_or_default() {
             Rank::Overlap => 0.0,
             _ => shared as f64 / (keys.len() as f64).sqrt(),
         };

@@ -87,7 +87,7 @@ impl Retrieval {
                     let limit = AT[AT.len() - 1];
                     let mut query = Query::text(text.clone()).counts_only(true);
                     (query.options.rank, query.options.limit, query.options.candidates) =
-                        (rank, Some(limit), Some(self.candidates));
+                        (Some(rank), Some(limit), Some(self.candidates));
                     if rank == Rank::Passages {
                         query.options.limit = Some(self.candidates);
                     }

@@ -142,7 +142,7 @@ pub(super) fn one(
     }
     // There are at least as many candidates as hits.
     let is_more = |number: Option<usize>| number.is_some_and(|number| number > CANDIDATES_MAX);
-    if options.rank == Rank::Passages && is_more(options.limit) {
+    if options.rank == Some(Rank::Passages) && is_more(options.limit) {
         let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
         return Err(Error::argument("limit", what));
     }
