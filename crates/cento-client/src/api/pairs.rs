@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DocumentBody, FileReason, NotRead};
+use cento::PresetDefaults;
 use cento::join::most_similar::SymmetricPair;
 use cento::join::pairs::PairOptions;
 
@@ -31,6 +32,10 @@ pub struct PairsResponse {
     pub total: u64,
     /// Whether there are more pairs than these; a greater `limit` gives more.
     pub more: bool,
+    /// The defaults of the preset of the index that decided, if any did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub defaults: Option<PresetDefaults>,
     /// Files that were not read, if files were sent, and documents without a fingerprint to
     /// compare.
     #[serde(flatten)]

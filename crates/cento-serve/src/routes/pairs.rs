@@ -12,7 +12,6 @@ use crate::body::Body;
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
-use cento::Error;
 use cento::Stop;
 use cento::budget::Permit;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
@@ -20,6 +19,7 @@ use cento::join::most_similar::MostSimilar;
 use cento::join::pairs::{self, PairOptions};
 use cento::search::{Boilerplate, Searcher};
 use cento::text::unseen::Unseen;
+use cento::{Error, PresetDefaults, PresetUse};
 use cento_client::api::{
     DocumentBody, FileReason, HITS_MAX, NotRead, PairsReportRequest, PairsRequest, PairsResponse,
 };
@@ -55,19 +55,18 @@ pub async fn pairs(
     let found = app.run(move |stop| {
         let _room = room;
         let warnings = warnings(&request.documents, &unseen);
-        // Texts decide, so they are stored.
-        let config = searcher.snapshot().config().with_text(true)?;
+        let config = config_of(&searcher)?;
         let finds_passages = request.options.needs_passages();
         let mut compared = Compared::new(&own, config, request, finds_passages, &stop)?;
         let left = compared.nothing_left();
-        Ok((compared.found, left, warnings))
+        Ok((compared.found, compared.defaults, left, warnings))
     });
-    let (MostSimilar { pairs, total, .. }, left, warnings) = found.await?;
+    let (MostSimilar { pairs, total, .. }, defaults, left, warnings) = found.await?;
     let left =
         left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
     not_read.left_out.extend(left);
     let more = (pairs.len() as u64) < total;
-    Ok(Json(PairsResponse { pairs, total, more, not_read, warnings }))
+    Ok(Json(PairsResponse { pairs, total, more, defaults, not_read, warnings }))
 }
 
 /// Report which of a few documents are most alike, and where.
@@ -94,10 +93,16 @@ pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Res
     let (own, searcher) = (app.clone(), app.searcher());
     let html = app.run(move |stop| {
         let _room = room;
-        let config = searcher.snapshot().config().with_text(true)?;
+        let config = config_of(&searcher)?;
         made(&own, config, request, &stop)
     });
     Ok(super::report::file(html.await?))
+}
+
+/// Returns the configuration for comparing documents as those of the index. Texts decide, so they are stored.
+fn config_of(searcher: &Searcher) -> cento::Result<Config> {
+    let snapshot = searcher.snapshot();
+    Ok(snapshot.config().with_text(true)?.with_preset(snapshot.preset()))
 }
 
 fn made(
@@ -113,7 +118,8 @@ fn made(
     let text_bytes = pairs.documents.iter().map(|document| document.text.len()).sum();
     let mut compared = Compared::new(app, config, pairs, true, stop)?;
     let left = compared.nothing_left();
-    let Compared { searcher, found, memory } = compared;
+    let Compared { searcher, found, defaults, memory } = compared;
+    let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
     let mut joined = Joined::read(shown, &searcher, stop, usize::MAX)?;
     joined.compared = found.compared;
@@ -174,6 +180,8 @@ fn check(app: &App, request: &PairsRequest) -> Result<(), Failure> {
 struct Compared {
     searcher: Searcher,
     found: MostSimilar,
+    /// The defaults of the preset that decided.
+    defaults: Option<PresetDefaults>,
     /// The memory for the search for passages.
     memory: Option<Permit>,
 }
@@ -220,8 +228,10 @@ impl Compared {
         if !boilerplate.is_empty() {
             searcher = searcher.excluding(ignored, stop)?;
         }
+        let mut preset = PresetUse::of(searcher.snapshot().preset());
+        let options = options.with_defaults_of_texts(&mut preset, searcher.snapshot().documents());
         let found = pairs::pairs(&searcher, &options).threads(threads).stop(stop).most_similar()?;
-        Ok(Compared { searcher, found, memory })
+        Ok(Compared { searcher, found, defaults: preset.defaults(), memory })
     }
 }
 

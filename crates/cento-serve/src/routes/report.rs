@@ -104,6 +104,7 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
     let frequencies = app.settings.frequencies.as_ref();
     let answer = search::one(app, searcher, frequencies, search, stop.clone())?;
     app.metrics.searched(&answer);
+    let run = answer.defaults.into_iter().fold(run, |run, used| run.with("preset", used));
     let (_memory, bytes_max) = memory::for_report(&app.memory, text.len(), &stop)?;
     let mut bytes = 0;
     let text_of = |id: &str| {
