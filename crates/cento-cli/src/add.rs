@@ -17,8 +17,7 @@ use super::terminal::note;
 use super::values::{parse_bytes, parse_encoding};
 use super::{Outcome, language};
 use cento::Stop;
-use cento::index::{Config, Index};
-use cento::scheme::DEFAULT_SPEC;
+use cento::index::{Config, Index, Preset};
 use cento::{Error, Reason};
 use cento_client::Client;
 use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there};
@@ -186,10 +185,16 @@ impl SourceArgs {
 /// The configuration of an index that does not exist yet.
 #[derive(Debug, Clone, Args)]
 struct NewConfigArgs {
-    /// Scheme of a new index: how fingerprints are chosen.
+    /// Purpose of a new index, which sets its scheme, its analyzer, and defaults for the ranking and for the
+    /// least resemblance of near-duplicates. `cento info presets` shows what each sets. --scheme and
+    /// --analyzer replace their part of it.
+    #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum, conflicts_with = "url")]
+    preset: Option<Preset>,
+    /// Scheme of a new index: how fingerprints are chosen. Default: that of --for, or
+    /// winnow(k=5,w=10).
     #[arg(long, value_name = "SPEC", conflicts_with = "url")]
     scheme: Option<String>,
-    /// Analyzer of a new index: how text is split into tokens.
+    /// Analyzer of a new index: how text is split into tokens. Default: that of --for, or words.
     #[arg(long, value_name = "SPEC", conflicts_with = "url")]
     analyzer: Option<String>,
     /// Store no text in a new index.
@@ -284,12 +289,10 @@ impl Add {
     }
 
     fn open_or_create(&self, path: &Path, source: &SourceOptions) -> cento::Result<Index> {
-        let NewConfigArgs { scheme, analyzer, no_text, signatures, frequencies } =
+        let NewConfigArgs { preset, scheme, analyzer, no_text, signatures, frequencies } =
             self.config.clone();
         if !Index::exists(path) {
-            let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
-            let analyzer = analyzer.unwrap_or_else(|| "words".into());
-            let config = ConfigArgs { scheme, analyzer, frequencies };
+            let config = ConfigArgs { preset, scheme, analyzer, frequencies };
             let config = config.config_of(!no_text, &self.paths, source)?;
             return Index::create(path, signatures.unwrap_or(Signatures::Stored).of(config)?);
         }
@@ -309,12 +312,14 @@ impl Add {
             || wanted.analyzer.to_string() != own_analyzer
             || wanted.store_text != config.store_text
             || signatures.is_some_and(|asked| asked != Signatures::of_index(config))
+            || preset.is_some_and(|asked| config.preset != Some(asked))
             || wanted.frequencies_digest() != config.frequencies_digest()
         {
             let signatures = Signatures::of_index(config).name();
             let text = if config.store_text { "with text" } else { "without text" };
+            let purpose = config.preset.map_or(String::new(), |preset| format!("--for {preset} "));
             let what = format!(
-                "the index was created with --scheme {own_scheme} --analyzer {own_analyzer} \
+                "the index was created with {purpose}--scheme {own_scheme} --analyzer {own_analyzer} \
                  --signatures {signatures}, {text}, which cannot be changed; omit these options, or create \
                  another index"
             );

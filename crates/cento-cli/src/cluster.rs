@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use super::join::JoinArgs;
 use super::list_format::{ListFormat, ListOut};
-use super::output::{count, counted, share};
+use super::output::{self, count, counted, share};
 use super::progress::{Progress, stop_flag};
 use super::terminal::{Id, line, note};
 use super::{Outcome, Result};
+use cento::PresetUse;
 use cento::join::cluster::{self, ClusterOptions, Member};
 
 /// Find the clusters of documents that are versions of one another.
@@ -19,7 +20,7 @@ use cento::join::cluster::{self, ClusterOptions, Member};
 /// Every member of a cluster resembles its representative, not just some other member, so clusters
 /// do not grow into chains. Exact copies are in one cluster, whatever --max-df ignores. Documents
 /// outside clusters are not shown. Without thresholds, the minimum resemblance to the
-/// representative is 0.5.
+/// representative is that of the preset of the index, or 0.5.
 #[derive(Debug, Args)]
 pub struct Cluster {
     /// Directory of the index.
@@ -38,8 +39,10 @@ impl Cluster {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         let searcher = self.join.searcher(&self.index)?;
+        let mut preset = PresetUse::of(searcher.snapshot().preset());
+        let options = self.options.clone().with_defaults(&mut preset);
         let progress = Progress::new(searcher.snapshot().documents(), "documents");
-        let found = cluster::clusters(&searcher, &self.options).threads(self.join.threads());
+        let found = cluster::clusters(&searcher, &options).threads(self.join.threads());
         let found = found.stop(&stop).progress(progress.setter());
         let clusters = found.collect::<cento::Result<Vec<_>>>();
         progress.finish();
@@ -49,6 +52,7 @@ impl Cluster {
             write_cluster(&mut out, cluster)?;
         }
         out.flush()?;
+        output::tell_defaults(preset.defaults());
         self.join.tell_stopped(&searcher, self.options.max_df, &stop)?;
         if self.format.is_human() {
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();

@@ -83,6 +83,11 @@ impl Compare {
                 let what = "--frequencies cannot be used with --url; give it to `cento serve`";
                 return Err(Error::argument("frequencies", what).into());
             }
+            Some(_) if self.config.is_given() => {
+                let what = "--for, --scheme and --analyzer cannot be used with --url: those of the service's index \
+                            are used";
+                return Err(Error::arguments(what).into());
+            }
             Some(client) => {
                 let (a, b) = (TextOrId::Text(a.clone()), TextOrId::Text(b.clone()));
                 let options = self.options.clone();
@@ -133,7 +138,7 @@ impl Compare {
         let run = self.exclude.of(self.handout.run("compare", &analyzer)?);
         let run = match client {
             Some(client) => run.with("service", client.url()),
-            None => run.with("scheme", &self.config.scheme).with("analyzer", &analyzer),
+            None => run.with("scheme", self.config.scheme()).with("analyzer", &analyzer),
         };
         let run =
             run.with_options(&CompareOptions::default().min_passage(self.options.min_passage));

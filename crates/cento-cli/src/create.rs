@@ -6,9 +6,10 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::{Outcome, Result, language};
-use cento::index::{Config, Index, MaxDf};
+use cento::index::{Config, Index, MaxDf, Preset};
+use cento::scheme;
 use cento::scheme::frequency::FrequencyTable;
-use cento::scheme::{self, DEFAULT_SPEC};
+use cento::text::code::lacks_language;
 use cento_source::SourceOptions;
 
 /// Create an empty index.
@@ -71,16 +72,22 @@ impl Signatures {
 /// Options for signing documents.
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
+    /// Purpose, which sets the scheme, the analyzer, and defaults for the ranking and for the least
+    /// resemblance of near-duplicates. `cento info presets` shows what each sets. A new index keeps it for later
+    /// calls; --scheme and --analyzer replace their part of it.
+    #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
+    pub preset: Option<Preset>,
     /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento info schemes` lists them all.
-    /// `reuse` is winnow(k=2,w=4) over the analyzer avtor, for rewritten text; search such an index
-    /// with --rank weight or --rank passages.
-    #[arg(long, value_name = "SPEC", default_value = DEFAULT_SPEC)]
-    pub scheme: String,
+    /// Default: that of --for, or winnow(k=5,w=10). `reuse` is winnow(k=2,w=4) over the analyzer avtor,
+    /// for rewritten text; search such an index with --rank weight or --rank passages.
+    #[arg(long, value_name = "SPEC")]
+    pub scheme: Option<String>,
     /// Analyzer: how text is split into tokens, such as avtor(language=en) for stems without stop
-    /// words or code(language=java) for programs. Where files are named, `code` alone takes the
-    /// language that all their names end in. `cento info analyzers` lists them all.
-    #[arg(long, value_name = "SPEC", default_value = "words")]
-    pub analyzer: String,
+    /// words or code(language=java) for programs. Default: that of --for, or words. Where files are
+    /// named, `code` alone takes the language that all their names end in. `cento info analyzers`
+    /// lists them all.
+    #[arg(long, value_name = "SPEC")]
+    pub analyzer: Option<String>,
     /// Frequency table for schemes that need one, made by `cento train`.
     #[arg(long, value_name = "FILE")]
     pub frequencies: Option<PathBuf>,
@@ -92,9 +99,29 @@ pub fn open_frequencies(path: Option<&Path>) -> cento::Result<Option<Arc<Frequen
 }
 
 impl ConfigArgs {
+    /// Returns whether the user has named any part.
+    pub fn is_given(&self) -> bool {
+        let ConfigArgs { preset, scheme, analyzer, frequencies } = self;
+        preset.is_some() || scheme.is_some() || analyzer.is_some() || frequencies.is_some()
+    }
+
+    /// Returns the specification of the scheme.
+    pub fn scheme(&self) -> &str {
+        Preset::scheme_or(self.preset, self.scheme.as_deref())
+    }
+
+    /// Returns the specification of the analyzer.
+    pub fn analyzer(&self) -> &str {
+        Preset::analyzer_or(self.preset, self.analyzer.as_deref())
+    }
+
+    fn with_analyzer(&self, analyzer: String) -> ConfigArgs {
+        ConfigArgs { analyzer: Some(analyzer), ..self.clone() }
+    }
+
     /// Returns whether the scheme reads a frequency table.
     pub fn reads_table(&self) -> bool {
-        let name = self.scheme.split('(').next().unwrap_or_default().trim();
+        let name = self.scheme().split('(').next().unwrap_or_default().trim();
         scheme::families().iter().any(|family| family.name == name && family.table().is_some())
     }
 
@@ -105,8 +132,8 @@ impl ConfigArgs {
         inputs: &[PathBuf],
         options: &SourceOptions,
     ) -> cento::Result<Config> {
-        let analyzer = language::of_documents(&self.analyzer, inputs, options)?;
-        ConfigArgs { analyzer, ..self.clone() }.config(store_text)
+        let analyzer = language::of_documents(self.analyzer(), inputs, options)?;
+        self.with_analyzer(analyzer).config(store_text)
     }
 
     /// Makes the configuration for comparing these programs, by the language of most of them.
@@ -115,20 +142,25 @@ impl ConfigArgs {
         inputs: &[PathBuf],
         options: &SourceOptions,
     ) -> cento::Result<Config> {
-        let analyzer = language::commonest(&self.analyzer, inputs, options)?;
-        ConfigArgs { analyzer, ..self.clone() }.config(true)
+        let analyzer = language::commonest(self.analyzer(), inputs, options)?;
+        self.with_analyzer(analyzer).config(true)
     }
 
     /// Makes the configuration for comparing these files.
     pub fn config_of_files(&self, files: &[&Path]) -> cento::Result<Config> {
-        let analyzer = language::of_files(&self.analyzer, files)?;
-        ConfigArgs { analyzer, ..self.clone() }.config(false)
+        let analyzer = language::of_files(self.analyzer(), files)?;
+        self.with_analyzer(analyzer).config(false)
     }
 
     /// Makes the configuration of an index, with or without stored text.
     pub fn config(&self, store_text: bool) -> cento::Result<Config> {
+        if lacks_language(self.analyzer()) {
+            let why = "there are no files whose names would say it";
+            return Err(language::unnamed(self.analyzer(), why));
+        }
         let table = open_frequencies(self.frequencies.as_deref())?;
-        Config::with_frequencies(&self.scheme, &self.analyzer, store_text, table)
+        let config = Config::with_frequencies(self.scheme(), self.analyzer(), store_text, table)?;
+        Ok(config.with_preset(self.preset))
     }
 }
 

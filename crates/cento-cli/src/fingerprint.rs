@@ -28,7 +28,7 @@ pub struct Fingerprint {
     /// File, or - for standard input.
     file: PathBuf,
     /// Use the scheme and analyzer of this index.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["scheme", "analyzer", "frequencies"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["for", "scheme", "analyzer", "frequencies"])]
     index: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArgs,

@@ -110,6 +110,7 @@ const RARE: &[&str] = &[
     "parallel",
     "readers",
     "token",
+    "scheme",
     "frequencies",
     "replace",
     "counts_only",
@@ -155,7 +156,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "create",
         [
             ("cento create corpus.idx", "an empty index with the default scheme"),
-            ("cento create rewritten.idx --scheme reuse", "an index for text that was rewritten"),
+            ("cento create rewritten.idx --for rewritten", "an index for text that was rewritten"),
         ],
     ),
     (
@@ -163,7 +164,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         [
             ("cento add corpus.idx articles.jsonl", "a document for each line"),
             (
-                "cento add code.idx src --analyzer code --exclude node_modules",
+                "cento add code.idx src --for code --exclude node_modules",
                 "the programs in a directory",
             ),
         ],
@@ -190,7 +191,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         [
             ("cento pairs corpus.idx --min-resemblance 0.8", "all near-duplicates in an index"),
             (
-                "cento pairs handed-in --by directory --analyzer code -b template",
+                "cento pairs handed-in --by directory --for code -b template",
                 "the most similar programs of a course",
             ),
         ],
@@ -372,7 +373,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "info",
         [
-            ("cento info schemes", "the schemes with their parameters"),
+            ("cento info presets", "what --for sets for each purpose"),
             ("cento info formats --format json", "the files that can be read, for programs"),
         ],
     ),
@@ -496,6 +497,8 @@ fn option(arg: Arg) -> Arg {
         }
         _ => arg,
     };
+    // The one option that sets several others comes before all of them.
+    let arg = if id == "for" { arg.display_order(0) } else { arg };
     let arg = if RARE.contains(&id.as_str()) { arg.hide_short_help(true) } else { arg };
     let Some(help) = arg.get_help().map(StyledStr::to_string) else { return arg };
     let long = arg.get_long_help().map_or(help.clone(), StyledStr::to_string);

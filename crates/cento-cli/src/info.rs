@@ -2,6 +2,8 @@
 //!
 //! All output comes from the lists of the libraries.
 
+mod presets;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -27,7 +29,7 @@ struct ListArgs {
     format: ListFormat,
 }
 
-/// List the available schemes, analyzers, measures and readable formats.
+/// List the available presets, schemes, analyzers, measures and readable formats.
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true)]
 pub struct Info {
@@ -37,6 +39,7 @@ pub struct Info {
 
 #[derive(Debug, Subcommand)]
 enum List {
+    Presets(presets::Presets),
     /// List the schemes: how fingerprints are chosen.
     ///
     /// Shows each with its parameters and its source, for --scheme. The README says which one suits
@@ -213,6 +216,7 @@ struct FormatEntry {
 impl Info {
     pub(super) fn run(self) -> Result {
         match self.list {
+            List::Presets(list) => list.run(),
             List::Schemes(list) => {
                 list.run("scheme", SCHEME_COLUMNS, scheme::families(), &of_scheme)
             }

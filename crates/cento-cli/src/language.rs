@@ -61,7 +61,8 @@ pub fn commonest(
     }
 }
 
-fn unnamed(analyzer: &str, why: &str) -> Error {
+/// Returns the error for an analyzer of programs without a language.
+pub fn unnamed(analyzer: &str, why: &str) -> Error {
     let example = with_language(analyzer, "java");
     let what =
         format!("it names no language, and {why}; name the language, as in --analyzer '{example}'");

@@ -6,8 +6,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::left_out::LeftOut;
-use super::terminal::{self, line};
-use cento::{Error, Origin};
+use super::terminal::{self, line, note};
+use cento::{Error, Origin, PresetDefaults};
 
 pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, similarity, warnings};
 
@@ -78,13 +78,17 @@ pub struct ListEnd<'a> {
     /// The texts that a reader sees only in part.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     warnings: &'a [NotCompared],
+    /// The defaults of the preset that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    defaults: Option<PresetDefaults>,
 }
 
 impl<'a> ListEnd<'a> {
     /// Makes the end of a list with this number of items out of `total`.
     pub fn new(shown: usize, total: u64, not_compared: &'a [NotCompared]) -> ListEnd<'a> {
         let shown = shown as u64;
-        ListEnd { more: shown < total, shown, total, not_compared, left_out: &[], warnings: &[] }
+        let more = shown < total;
+        ListEnd { more, shown, total, not_compared, left_out: &[], warnings: &[], defaults: None }
     }
 
     /// Adds the files that were left out by their names.
@@ -97,10 +101,17 @@ impl<'a> ListEnd<'a> {
         ListEnd { warnings, ..self }
     }
 
+    /// Adds the defaults of the preset that decided.
+    pub fn with_defaults(self, defaults: Option<PresetDefaults>) -> ListEnd<'a> {
+        ListEnd { defaults, ..self }
+    }
+
     /// Writes it as JSON, unless the list is all that there is to say.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let is_whole =
-            self.not_compared.is_empty() && self.left_out.is_empty() && self.warnings.is_empty();
+        let is_whole = self.not_compared.is_empty()
+            && self.left_out.is_empty()
+            && self.warnings.is_empty()
+            && self.defaults.is_none();
         match self.more || !is_whole {
             true => writeln!(out, "{}", terminal::json(self)?),
             false => Ok(()),
@@ -110,6 +121,13 @@ impl<'a> ListEnd<'a> {
     /// Returns a message with the number of items shown, if not all, and the option that shows all.
     pub fn said(&self, things: &str, option: &str) -> Option<String> {
         cento_report::shown_of(self.shown, self.total, things, option)
+    }
+}
+
+/// Reports on standard error the defaults of a preset that decided.
+pub fn tell_defaults(defaults: Option<PresetDefaults>) {
+    if let Some(defaults) = defaults {
+        note!("cento: --for {defaults}");
     }
 }
 

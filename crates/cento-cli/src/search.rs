@@ -188,7 +188,7 @@ impl Search {
         let (mut found, mut answered, mut unanswered) = (false, 0, Unanswered::default());
         let memory = self.memory();
         let (mut collected, mut analyzer) = (Collected::within(memory / REPORT_SHARE), None);
-        let mut warnings = Vec::new();
+        let (mut warnings, mut defaults) = (Vec::new(), None);
         let mut out = ListOut::new(io::stdout().lock(), self.format, COLUMNS)?;
         self.for_each_query(&mut unanswered, &mut |name, id, mut asked| {
             let in_file = match &mut asked {
@@ -218,6 +218,7 @@ impl Search {
                 collected.add(subject, &answer, text_of, analyzer)?;
             }
             found |= !answer.hits.is_empty();
+            defaults = answer.defaults.or(defaults);
             answered += 1;
             match &mut out {
                 ListOut::Json(out) => output::print_json_to(out, &answer)?,
@@ -242,6 +243,7 @@ impl Search {
         })?;
         if self.handout.is_asked() {
             let run = self.reported(&engine.analyzer()?)?;
+            let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
             let run = Run { index: Some(engine.state(&place)?), ..run };
             let exclusions = self.exclude.exclusions();
             for said in &collected.left_out {
@@ -415,6 +417,9 @@ fn print_human(out: &mut impl Write, answer: &Answer, wanted: &Query) -> io::Res
         output::counted(answer.hits.len() as u64, "hit"),
         answer.took_us,
     )?;
+    if let Some(defaults) = answer.defaults {
+        line!(out, "--for {defaults}")?;
+    }
     if !answer.complete {
         line!(out, "{INCOMPLETE}")?;
     }

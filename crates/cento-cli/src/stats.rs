@@ -57,6 +57,7 @@ impl Stats {
         }
         let Report { stats, frequencies } = report;
         let mut out = io::stdout().lock();
+        let preset = stats.preset.map(|preset| ("preset", preset.to_string()));
         let rows = [
             ("documents", count(stats.documents)),
             ("deleted", count(stats.deleted)),
@@ -67,11 +68,13 @@ impl Stats {
             ("terms", count(stats.terms)),
             ("scheme", stats.scheme),
             ("analyzer", stats.analyzer),
+        ];
+        let sizes = [
             ("signatures", bytes(stats.bytes.signatures)),
             ("text", bytes(stats.bytes.text)),
             ("other", bytes(stats.bytes.other)),
         ];
-        for (name, value) in rows {
+        for (name, value) in rows.into_iter().chain(preset).chain(sizes) {
             line!(out, "{name:<13} {value}")?;
         }
         if let Some(frequencies) = frequencies {

@@ -11,6 +11,8 @@ Goal = Literal["hits", "cover", "passage"]
 
 Rank = Literal["overlap", "weight", "passages"]
 
+Preset = Literal["essays", "web", "corpus", "code", "ocr", "rewritten", "titles"]
+
 PairRank = Literal["overlap", "similarity", "weight", "passages", "margin"]
 
 

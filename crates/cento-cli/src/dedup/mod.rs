@@ -27,7 +27,7 @@ use super::terminal::{self, note, tell};
 use super::values::parse_bytes;
 use super::{Outcome, Result};
 use cento::hash::hash_fields;
-use cento::index::Index;
+use cento::index::{Index, Preset, PresetDefaults, PresetUse};
 use cento::join::dedup::{self, DedupOptions, Event, Progress, Record};
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, Reason};
@@ -107,12 +107,19 @@ pub struct Dedup {
 }
 
 /// The configuration of a new index.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 struct DedupConfigArgs {
-    /// Scheme of a new index: how fingerprints are chosen. Default: as in --against, or winnow.
+    /// Purpose, which sets the scheme and the analyzer of a new index, and the default of
+    /// --min-resemblance. `cento info presets` shows what each sets. A new index keeps it for later
+    /// calls; --scheme and --analyzer replace their part of it.
+    #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
+    preset: Option<Preset>,
+    /// Scheme of a new index: how fingerprints are chosen. Default: that of --for, as in --against, or
+    /// winnow(k=5,w=10).
     #[arg(long, value_name = "SPEC")]
     scheme: Option<String>,
-    /// Analyzer of a new index: how text is split into tokens.
+    /// Analyzer of a new index: how text is split into tokens. Default: that of --for, as in
+    /// --against, or words.
     #[arg(long, value_name = "SPEC")]
     analyzer: Option<String>,
     /// Frequency table of a new index, for schemes that need one.
@@ -157,6 +164,9 @@ struct Summary {
 struct Report<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
+    /// The defaults of the preset of the index that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    defaults: Option<PresetDefaults>,
     /// The files not read since the run began or was resumed.
     #[serde(flatten)]
     not_read: &'a NotRead,
@@ -190,6 +200,8 @@ impl Dedup {
             (None, None) => unreachable!("there is a temporary directory if no index is named"),
         };
         let index = self.open_or_create(&path, &against)?;
+        let mut preset = PresetUse::of(index.config().preset);
+        self.options = self.options.with_defaults(&mut preset);
         let boilerplate = read(&self.boilerplate, index.config())?.map(Arc::new);
         let run = self.identify(&index, &against, boilerplate.as_deref());
         let from = self.start(&index, run)?;
@@ -229,7 +241,7 @@ impl Dedup {
             return Err(error.into());
         }
         let (summary, not_read) = files.finish()?;
-        self.tell(&summary, &not_read, started)?;
+        self.tell(&summary, &not_read, preset.defaults(), started)?;
         Ok(match summary.kept {
             _ if summary.failed > 0 => Outcome::Bad,
             _ if self.strict && summary.skipped > summary.skipped_by_name => Outcome::Incomplete,
@@ -252,8 +264,15 @@ impl Dedup {
     }
 
     /// Shows the summary.
-    fn tell(&self, summary: &Summary, not_read: &NotRead, started: Instant) -> io::Result<()> {
-        let report = Report { summary, not_read };
+    fn tell(
+        &self,
+        summary: &Summary,
+        not_read: &NotRead,
+        defaults: Option<PresetDefaults>,
+        started: Instant,
+    ) -> io::Result<()> {
+        output::tell_defaults(defaults);
+        let report = Report { summary, defaults, not_read };
         match self.format {
             // Documents have standard output for themselves.
             Format::Json if self.out.is_none() => tell!("{}", terminal::json(&report)?),
@@ -325,21 +344,33 @@ impl Dedup {
 
     fn open_or_create(&self, path: &Path, against: &[Searcher]) -> cento::Result<Index> {
         if Index::exists(path) {
-            return Index::open(path);
+            return self.opened(path);
         }
-        let DedupConfigArgs { scheme, analyzer, frequencies, no_text } = &self.config;
+        let DedupConfigArgs { preset, scheme, analyzer, frequencies, no_text } =
+            self.config.clone();
         let store_text = self.options.cut_passages.is_some() || (self.index.is_some() && !no_text);
-        let is_given = scheme.is_some() || analyzer.is_some() || frequencies.is_some();
+        let given = ConfigArgs { preset, scheme, analyzer, frequencies };
         let config = match against.first().map(|first| first.snapshot().config()) {
-            Some(config) if !is_given => config.with_text(store_text)?,
-            _ => ConfigArgs {
-                scheme: scheme.clone().unwrap_or_else(|| cento::scheme::DEFAULT_SPEC.into()),
-                analyzer: analyzer.clone().unwrap_or_else(|| "words".into()),
-                frequencies: frequencies.clone(),
-            }
-            .config_of(store_text, &self.paths, &self.source())?,
+            Some(config) if !given.is_given() => config.with_text(store_text)?,
+            _ => given.config_of(store_text, &self.paths, &self.source())?,
         };
         Index::create(path, config)
+    }
+
+    /// Opens an index that exists; it keeps its own preset.
+    fn opened(&self, path: &Path) -> cento::Result<Index> {
+        let index = Index::open(path)?;
+        let own = index.config().preset;
+        match self.config.preset {
+            Some(asked) if own != Some(asked) => {
+                let own = own.map_or("without --for".into(), |own| format!("with --for {own}"));
+                let what = format!(
+                    "the index was created {own}, which cannot be changed; omit --for, or create another index"
+                );
+                Err(Error::index(path, Reason::OtherSettings, what))
+            }
+            _ => Ok(index),
+        }
     }
 
     /// Refuses outputs whose names promise another form than is written.

@@ -20,14 +20,13 @@ use crate::progress::AddProgress;
 use crate::submission::{FilePair, Submissions};
 use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
-use cento::Error;
-use cento::Stop;
 use cento::index::{Config, Index};
 use cento::join::most_similar::{MostSimilar, SymmetricPair};
 use cento::join::pairs::{self, PairOptions};
 use cento::search::{Boilerplate, Searcher};
 use cento::text::code::{lacks_language, language_in};
-use cento_report::{Joined, Network, PairsReport, clusters, shown_of};
+use cento::{Error, PresetUse, Stop};
+use cento_report::{Joined, Network, PairsReport, Run, clusters, shown_of};
 use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
 
 /// Options that only pairs of files have.
@@ -112,7 +111,10 @@ impl Pairs {
         not_compared.extend(added.not_compared);
         let searcher = Searcher::new(index.snapshot()?);
         let searcher = without_read(searcher, boilerplate)?;
-        let found = pairs::pairs(&searcher, &self.options).threads(self.join.threads());
+        let mut preset = PresetUse::of(searcher.snapshot().preset());
+        let documents = searcher.snapshot().documents();
+        let options = self.options.clone().with_defaults_of_texts(&mut preset, documents);
+        let found = pairs::pairs(&searcher, &options).threads(self.join.threads());
         let found = found.stop(stop).most_similar()?;
         self.tell_without_field(found.summary);
         let messages = Messages::default();
@@ -129,7 +131,9 @@ impl Pairs {
         check_enough(found.compared)?;
         let end = ListEnd::new(found.pairs.len(), found.total, &not_compared)
             .with_left_out(left_out.list())
-            .with_warnings(&warnings);
+            .with_warnings(&warnings)
+            .with_defaults(preset.defaults());
+        output::tell_defaults(preset.defaults());
         self.write(&found, submissions.as_ref(), &end)?;
         if self.format.is_human() {
             output::print_warnings(&mut io::stdout().lock(), &warnings)?;
@@ -149,7 +153,8 @@ impl Pairs {
         let is_empty = best.is_empty();
         let is_missing = tell_not_compared(&not_compared);
         if self.handout.is_asked() {
-            self.report_files(&searcher, found, not_compared, warnings, &left_out)?;
+            let run = self.described(&searcher, &options, &left_out)?;
+            self.report_files(run, &searcher, found, not_compared, warnings)?;
         }
         if is_missing {
             return Ok(Outcome::Bad);
@@ -157,25 +162,35 @@ impl Pairs {
         Ok(if is_empty { Outcome::Nothing } else { Outcome::Found })
     }
 
-    /// Writes the report, with the passages of the shown pairs.
-    fn report_files(
+    /// Returns the run for the foot of the report.
+    fn described(
         &self,
         searcher: &Searcher,
-        found: MostSimilar,
-        not_compared: Vec<NotCompared>,
-        warnings: Vec<NotCompared>,
+        options: &PairOptions,
         left_out: &LeftOuts,
-    ) -> cento::Result<()> {
+    ) -> cento::Result<Run> {
         let analyzer = &searcher.snapshot().config().analyzer;
         let mut run = self.handout.run("pairs", analyzer)?;
         let limit = self.options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
-        run = run.with("scheme", &self.files.config.scheme).with("analyzer", analyzer);
-        run = run.with_options(&self.options).with("limit", limit);
+        run = run.with("scheme", self.files.config.scheme()).with("analyzer", analyzer);
+        run = run.with_options(options).with("limit", limit);
         run =
             left_out.summary().into_iter().fold(run, |run, why| run.with("left out by name", why));
         if !self.join.boilerplate.is_empty() {
             run = run.with("boilerplate", handout::listed(&self.join.boilerplate));
         }
+        Ok(run)
+    }
+
+    /// Writes the report, with the passages of the shown pairs.
+    fn report_files(
+        &self,
+        run: Run,
+        searcher: &Searcher,
+        found: MostSimilar,
+        not_compared: Vec<NotCompared>,
+        warnings: Vec<NotCompared>,
+    ) -> cento::Result<()> {
         let all = found.pairs.len();
         let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));
         let joined = Joined {
@@ -196,7 +211,7 @@ impl Pairs {
     /// files in other languages are left out by their names, and of directories also data.
     fn config_and_source(&self) -> cento::Result<(Config, SourceOptions)> {
         let (is_directory, analyzer) =
-            (self.files.by == By::Directory, &self.files.config.analyzer);
+            (self.files.by == By::Directory, self.files.config.analyzer());
         let infers = lacks_language(analyzer);
         let is_program = infers || language_in(analyzer).is_some();
         let filter = self.files.filter.filter()?;

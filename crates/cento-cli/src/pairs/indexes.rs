@@ -17,13 +17,13 @@ use crate::pause::Pause;
 use crate::progress::Progress;
 use crate::terminal::{Id, line, note};
 use crate::{Failure, Outcome, Result};
-use cento::Error;
 use cento::Stop;
 use cento::hash::hash_fields;
 use cento::index::Snapshot;
 use cento::join::most_similar::nothing_left;
 use cento::join::pairs::{self, DocumentPairs, PairOptions, PairRank, PairReport};
 use cento::search::Searcher;
+use cento::{Error, Preset, PresetDefaults, PresetUse};
 use cento_report::{IndexState, Joined, Network, PairsReport, Run};
 
 /// Options that only pairs of indexes have.
@@ -59,12 +59,16 @@ impl Pairs {
         let is_report = self.handout.is_asked();
         let mut options = self.options.clone();
         options.passages |= is_report;
-        let is_ranked = is_report || options.limit.is_some();
+        options.limit = options.limit.or(is_report.then_some(REPORT_PAIRS));
+        let is_ranked = options.limit.is_some();
+        let mut preset = PresetUse::of(common_preset(&searcher, against.as_ref()));
+        let mut options = options.with_defaults(&mut preset, searcher.snapshot().documents());
+        output::tell_defaults(preset.defaults());
         let rank = options.rank.or(is_ranked.then_some(PairRank::Overlap));
         if let Some(rank) = rank {
-            let limit = options.limit.or(is_report.then_some(REPORT_PAIRS));
-            let options = options.rank(rank).limit(limit);
-            return self.run_ranked(rank, network, &searcher, against.as_ref(), &options, stop);
+            options.rank = Some(rank);
+            let best = (rank, preset.defaults());
+            return self.run_ranked(best, network, &searcher, against.as_ref(), &options, stop);
         }
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
         let run = self.identify(a, b, &options);
@@ -158,7 +162,7 @@ impl Pairs {
     /// Shows the best pairs first.
     fn run_ranked(
         &self,
-        rank: PairRank,
+        (rank, defaults): (PairRank, Option<PresetDefaults>),
         network: Option<Network>,
         searcher: &Searcher,
         against: Option<&Searcher>,
@@ -178,7 +182,7 @@ impl Pairs {
         for pair in &reports {
             out.write(pair, |out| print(out, pair))?;
         }
-        let end = ListEnd::new(reports.len(), total, &[]);
+        let end = ListEnd::new(reports.len(), total, &[]).with_defaults(defaults);
         if let ListOut::Json(out) = &mut out {
             end.write(out)?;
         }
@@ -203,7 +207,7 @@ impl Pairs {
                 )?);
             }
             let found = Joined { not_compared, ..found };
-            self.report_indexes(rank, reports, found, searcher, against)?;
+            self.report_indexes((rank, options), reports, found, searcher, against)?;
         }
         self.tell_without_field(summary);
         self.join.tell_stopped(against.unwrap_or(searcher), self.options.max_df, stop)?;
@@ -219,7 +223,7 @@ impl Pairs {
     /// Writes the report.
     fn report_indexes(
         &self,
-        rank: PairRank,
+        (rank, options): (PairRank, &PairOptions),
         pairs: Vec<PairReport>,
         found: Joined,
         searcher: &Searcher,
@@ -235,7 +239,7 @@ impl Pairs {
         let mut run =
             Run { index: Some(index), ..self.handout.run("pairs", &snapshot.config().analyzer)? }
                 .with_options(&self.options)
-                .with_options(&self.options.effective_thresholds())
+                .with_options(&options.effective_thresholds())
                 .with("limit", self.options.limit.unwrap_or(REPORT_PAIRS))
                 .with("rank", rank);
         for (name, value) in [
@@ -288,6 +292,12 @@ impl Pairs {
             ("boilerplate", listed(self.join.boilerplate.iter().map(|path| path_name(path)))),
         ]))
     }
+}
+
+/// Returns the preset of both sides, if they have the same one.
+fn common_preset(searcher: &Searcher, against: Option<&Searcher>) -> Option<Preset> {
+    let of = |searcher: &Searcher| searcher.snapshot().preset();
+    of(searcher).filter(|own| against.is_none_or(|other| of(other) == Some(*own)))
 }
 
 /// A pair of documents as the network has it: their names and their resemblance.

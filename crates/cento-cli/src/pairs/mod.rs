@@ -30,7 +30,8 @@ use indexes::IndexArgs;
 ///
 /// Compares every document of an index with all others, or with those of another index. Pairs are
 /// written as they are found, in the order of the documents in the index. Without a threshold of
-/// any kind, shows pairs where one document contains a tenth of the other. Exact copies are found
+/// any kind, the preset of the index decides, if it has a threshold; else one document must contain a
+/// tenth of the other. Exact copies are found
 /// whatever --max-df ignores; copies that have no other fingerprints are paired with the first of
 /// them only. Where fingerprints are weighted by rarity, this is rarity in the index, with
 /// --against in that other index.

@@ -50,6 +50,7 @@ mod nginx_page;
 #[cfg(all(feature = "remote", target_os = "linux"))]
 mod observed;
 mod outputs;
+mod presets;
 mod readers;
 mod recovered;
 // Without a feature the help lacks its verbs.

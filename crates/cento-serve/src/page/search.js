@@ -58,6 +58,7 @@ function options() {
   const minPassage = byId("search-min-passage").value;
   const limit = byId("search-limit").value;
   const isCover = byId("search-cover").checked;
+  const rank = byId("search-rank").value;
   return {
     min_containment: Number(byId("search-containment").value) / 100,
     // Without a limit the hits are all documents with passages, which the service looks for.
@@ -65,7 +66,8 @@ function options() {
     ...(limit !== "" && { limit: Number(limit) }),
     ...(filter && { filter }),
     ...(minPassage !== "" && { min_passage: Number(minPassage) }),
-    ...(isCover ? { goal: "cover" } : { rank: byId("search-rank").value }),
+    // Without a rank the preset of the index decides.
+    ...(isCover ? { goal: "cover" } : rank !== "" && { rank }),
   };
 }
 
@@ -182,7 +184,8 @@ function showAnswer(query, latest) {
     return latest((signal) => showHit(query, hit, signal));
   };
   // A cover and the other ranks have an order of their own.
-  const isByShare = query.wanted.rank === "overlap";
+  const rank = query.wanted.rank ?? answer.defaults?.rank ?? "overlap";
+  const isByShare = query.wanted.goal !== "cover" && rank === "overlap";
   const hits = isByShare
     ? answer.hits.toSorted((a, b) => b.share - a.share)
     : answer.hits;

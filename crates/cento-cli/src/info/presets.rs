@@ -1,0 +1,84 @@
+//! `cento info presets`
+
+use std::io;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::list_format::{ListFormat, ListOut};
+use crate::terminal::line;
+use crate::{Outcome, Result};
+use cento::{Preset, PresetRank};
+
+/// List the presets: what --for sets.
+///
+/// Shows the scheme and the analyzer of each, and its defaults: the ranking of searches and pairs, and
+/// the least resemblance of near-duplicates, for `pairs`, `cluster` and `dedup`. Searches have no
+/// threshold by default.
+#[derive(Debug, Args)]
+pub struct Presets {
+    /// Show only these names.
+    names: Vec<String>,
+    /// Output format. The columns of csv and tsv are the fields of JSON.
+    #[arg(long, value_enum, default_value = "human")]
+    format: ListFormat,
+}
+
+/// The columns of a table of presets.
+const COLUMNS: &[&str] = &["name", "purpose", "scheme", "analyzer", "rank", "min_resemblance"];
+
+/// A preset as JSON.
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    /// The texts that it suits.
+    purpose: &'static str,
+    scheme: &'static str,
+    analyzer: &'static str,
+    rank: Option<PresetRank>,
+    min_resemblance: Option<f64>,
+}
+
+impl Entry {
+    fn new(preset: Preset) -> Entry {
+        Entry {
+            name: preset.name(),
+            purpose: preset.purpose(),
+            scheme: preset.scheme(),
+            analyzer: preset.analyzer(),
+            rank: preset.rank(),
+            min_resemblance: preset.min_resemblance(),
+        }
+    }
+
+    /// Describes what it sets.
+    fn settings(&self) -> String {
+        let mut said = format!("{} over {}", self.scheme, self.analyzer);
+        if let Some(rank) = self.rank {
+            said += &format!("; --rank {}", rank.name());
+        }
+        if let Some(least) = self.min_resemblance {
+            said += &format!("; near-duplicates by --min-resemblance {least}");
+        }
+        said
+    }
+}
+
+impl Presets {
+    pub(super) fn run(self) -> Result {
+        let named = self.names.iter().map(|name| name.parse());
+        let named = named.collect::<cento::Result<Vec<Preset>>>()?;
+        let is_asked = |preset: &&Preset| named.is_empty() || named.contains(*preset);
+        let out = io::BufWriter::new(io::stdout().lock());
+        let mut out = ListOut::new(out, self.format, COLUMNS)?;
+        for preset in Preset::ALL.iter().filter(is_asked) {
+            let entry = Entry::new(*preset);
+            out.write(&entry, |out| {
+                line!(out, "{:<10} {}", entry.name, entry.purpose)?;
+                line!(out, "           {}", entry.settings())
+            })?;
+        }
+        out.flush()?;
+        Ok(Outcome::Found)
+    }
+}

@@ -1,0 +1,339 @@
+//! The real binary: `--for` creates what it says, is remembered, and gives way to other options.
+
+use std::fs;
+use std::path::Path;
+
+use cento::Preset;
+use serde_json::{Value, json};
+
+use crate::cli_join::jsons;
+use crate::common::run::{Dir, Run, line};
+use crate::common::service::Service;
+use crate::common::words;
+
+/// Two documents of which three words in four are the same: their resemblance is below 0.8 and far above
+/// that of chance.
+fn alike() -> String {
+    let (a, b) = (words(1, 200), format!("{} {}", words(2, 50), words(1, 150)));
+    line("a", &a, json!({})) + &line("b", &b, json!({}))
+}
+
+/// An index of these, created for a purpose.
+fn indexed_for(purpose: &str) -> Dir {
+    let dir = Dir::new();
+    dir.write("alike.jsonl", alike());
+    dir.json(&["add", "idx", "alike.jsonl", "--for", purpose]);
+    dir
+}
+
+fn listed(dir: &Dir) -> Vec<Value> {
+    let run = dir.run(&["info", "presets", "--format", "json"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    jsons(&run.out)
+}
+
+fn pairs_of(run: &Run) -> Vec<Value> {
+    jsons(&run.out).into_iter().filter(|line| line.get("a").is_some()).collect()
+}
+
+#[test]
+fn every_preset_creates_what_the_list_says_and_stats_show_it() {
+    let dir = Dir::new();
+    dir.write("text.txt", words(1, 50));
+    dir.write("Program.java", "class Program { int one() { return 1; } }");
+    let list = listed(&dir);
+    assert_eq!(list.len(), Preset::ALL.len());
+    for entry in list {
+        let text = |field: &str| entry[field].as_str().unwrap().to_owned();
+        let name = text("name");
+        let (input, analyzer) = match name.as_str() {
+            "code" => ("Program.java", "code(language=java)".to_owned()),
+            _ => ("text.txt", text("analyzer")),
+        };
+        let scheme = cento::scheme::parse(&text("scheme")).unwrap().to_string();
+        let (created, added) = (format!("created-{name}"), format!("added-{name}"));
+        let run = dir.run(&["create", &created, "--for", &name, "--analyzer", &analyzer]);
+        assert_eq!(run.status, 0, "{}", run.err);
+        dir.json(&["add", &added, input, "--for", &name]);
+        for index in [&created, &added] {
+            let stats = dir.json(&["stats", index]);
+            assert_eq!((&stats["preset"], &stats["scheme"]), (&json!(name), &json!(scheme)));
+            assert!(stats["analyzer"].as_str().unwrap().starts_with(&text("analyzer")), "{stats}");
+            let shown = dir.run(&["stats", index]).out;
+            assert!(shown.contains(&format!("preset        {name}\n")), "{shown}");
+        }
+        let shown = dir.run(&["info", "presets", &name]).out;
+        assert!(shown.contains(&text("purpose")) && shown.contains(&text("scheme")), "{shown}");
+    }
+    dir.json(&["add", "plain", "text.txt"]);
+    assert!(dir.json(&["stats", "plain"]).get("preset").is_none());
+}
+
+#[test]
+fn every_door_knows_the_presets_of_the_library() {
+    let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let document: Value = serde_json::from_str(&read("crates/cento-serve/openapi.json")).unwrap();
+    assert_eq!(document["components"]["schemas"]["Preset"]["enum"], json!(names));
+    let options = read("python/package/cento/_options.py");
+    let (_, literal) = options.split_once("\nPreset = Literal[").unwrap();
+    let literal = literal.split_once(']').unwrap().0.split(',').map(str::trim);
+    let literal: Vec<_> = literal.filter(|name| !name.is_empty()).collect();
+    assert_eq!(literal, names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>());
+    let dir = Dir::new();
+    for verb in ["create", "add", "pairs", "dedup", "compare", "fingerprint"] {
+        let help = dir.run(&[verb, "--help"]).out;
+        for name in &names {
+            assert!(help.contains(&format!("- {name}:")), "{verb}: {help}");
+        }
+    }
+    assert_eq!(listed(&dir).iter().map(|entry| &entry["name"]).collect::<Vec<_>>(), names);
+}
+
+#[test]
+fn a_scheme_or_an_analyzer_beside_it_replaces_its_part() {
+    let dir = Dir::new();
+    for (args, scheme, analyzer) in [
+        (["--scheme", "kgram(k=3)"], "kgram(k=3)", "chars"),
+        (["--analyzer", "words"], "winnow(k=8,w=10)", "words"),
+    ] {
+        let run = dir.run(&[&["create", args[1], "--for", "ocr"], &args[..]].concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        let stats = dir.json(&["stats", args[1]]);
+        assert_eq!((&stats["preset"], &stats["scheme"]), (&json!("ocr"), &json!(scheme)));
+        assert!(stats["analyzer"].as_str().unwrap().starts_with(analyzer), "{stats}");
+    }
+}
+
+#[test]
+fn a_misspelt_preset_and_a_missing_language_are_named() {
+    let dir = Dir::new();
+    let run = dir.run(&["create", "idx", "--for", "essay"]);
+    assert!(run.status == 2 && run.err.contains("'essays'"), "{}", run.err);
+    let run = dir.run(&["info", "presets", "essay"]);
+    assert!(run.status == 2 && run.err.contains("did you mean `essays`?"), "{}", run.err);
+    let run = dir.run(&["create", "idx", "--for", "code"]);
+    assert!(run.status == 2 && run.err.contains("code(language=java)"), "{}", run.err);
+    assert!(!dir.path("idx").exists());
+}
+
+#[test]
+fn its_threshold_decides_about_near_duplicates_until_another_is_given() {
+    let dir = indexed_for("web");
+    let run = dir.run(&["pairs", "idx", "--format", "json"]);
+    assert_eq!((run.status, pairs_of(&run).len()), (1, 0), "{}", run.out);
+    assert!(run.err.contains("--for web: min_resemblance 0.8"), "{}", run.err);
+    for other in [["--min-resemblance", "0"], ["--min-overlap", "1"], ["--min-passage", "50"]] {
+        let run = dir.run(&[&["pairs", "idx", "--format", "json"], &other[..]].concat());
+        assert_eq!((run.status, pairs_of(&run).len()), (0, 1), "{other:?}");
+        assert!(!run.err.contains("--for web"), "{}", run.err);
+    }
+    let run = dir.run(&["pairs", "idx", "--limit", "5", "--format", "json"]);
+    let end = jsons(&run.out).pop().unwrap();
+    assert_eq!(end["defaults"], json!({"preset": "web", "min_resemblance": 0.8}), "{}", run.out);
+    // The default of clusters would find both; it is 0.5.
+    let run = dir.run(&["cluster", "idx"]);
+    assert!(run.status == 1 && run.err.contains("--for web: min_resemblance 0.8"), "{}", run.err);
+    assert_eq!(dir.run(&["cluster", "idx", "--min-resemblance", "0.5"]).status, 0);
+    let plain = Dir::new();
+    plain.write("alike.jsonl", alike());
+    plain.json(&["add", "idx", "alike.jsonl", "--scheme", "breaking(p=6)"]);
+    assert_eq!(plain.run(&["cluster", "idx"]).status, 0);
+}
+
+#[test]
+fn dedup_takes_the_threshold_of_for_and_of_the_preset_of_its_index() {
+    let dir = Dir::new();
+    dir.write("alike.jsonl", alike());
+    let summary = |args: &[&str]| {
+        let fixed = ["dedup", "alike.jsonl", "--out", "kept.jsonl", "--format", "json"];
+        let run = dir.run(&[&fixed, args].concat());
+        fs::remove_file(dir.path("kept.jsonl")).unwrap();
+        assert_eq!(run.status, 0, "{}", run.err);
+        (run.json(), run.err)
+    };
+    let (plain, _) = summary(&[]);
+    assert_eq!((&plain["kept"], plain.get("defaults")), (&json!(2), None));
+    let (ocr, told) = summary(&["--for", "ocr"]);
+    assert_eq!((&ocr["kept"], &ocr["near"]), (&json!(1), &json!(1)));
+    assert_eq!(ocr["defaults"], json!({"preset": "ocr", "min_resemblance": 0.07}));
+    assert!(told.contains("--for ocr: min_resemblance 0.07"), "{told}");
+    let (given, _) = summary(&["--for", "ocr", "--min-resemblance", "0.99"]);
+    assert_eq!((&given["kept"], given.get("defaults")), (&json!(2), None));
+    let (exact, _) = summary(&["--for", "ocr", "--exact"]);
+    assert_eq!((&exact["kept"], exact.get("defaults")), (&json!(2), None));
+    dir.run(&["create", "seen", "--for", "ocr"]);
+    let (again, _) = summary(&["--index", "seen"]);
+    assert_eq!((&again["kept"], &again["defaults"]["preset"]), (&json!(1), &json!("ocr")));
+    let run = dir.run(&["dedup", "alike.jsonl", "--index", "seen", "--for", "web"]);
+    assert!(run.status == 2 && run.err.contains("created with --for ocr"), "{}", run.err);
+}
+
+#[test]
+fn a_search_uses_its_rank_and_never_its_threshold() {
+    let dir = indexed_for("web");
+    let quotation = words(1, 200).split(' ').take(30).collect::<Vec<_>>().join(" ");
+    let answer = dir.json(&["search", "idx", "--text", &quotation]);
+    assert!(answer["hits"].as_array().is_some_and(|hits| !hits.is_empty()), "{answer}");
+    assert!(answer.get("defaults").is_none(), "{answer}");
+    let dir = indexed_for("rewritten");
+    let answer = dir.json(&["search", "idx", "--text", &quotation]);
+    assert_eq!(answer["defaults"], json!({"preset": "rewritten", "rank": "weight"}));
+    assert!(answer["hits"][0].get("weighted").is_some(), "{answer}");
+    let shown = dir.run(&["search", "idx", "--text", &quotation]).out;
+    assert!(shown.contains("--for rewritten: rank weight"), "{shown}");
+    let answer = dir.json(&["search", "idx", "--text", &quotation, "--rank", "overlap"]);
+    assert!(answer.get("defaults").is_none(), "{answer}");
+    assert!(answer["hits"][0].get("weighted").is_none(), "{answer}");
+    let run = dir.run(&["pairs", "idx", "--limit", "1", "--format", "json"]);
+    let pairs = jsons(&run.out);
+    assert!(pairs[0].get("weighted").is_some(), "{}", run.out);
+    assert_eq!(pairs[1]["defaults"], json!({"preset": "rewritten", "rank": "weight"}));
+}
+
+#[test]
+fn a_merge_keeps_the_preset_of_its_target() {
+    let dir = Dir::new();
+    dir.write("a.txt", words(1, 60));
+    dir.write("b.txt", words(2, 60));
+    dir.json(&["add", "with", "a.txt", "--for", "web"]);
+    dir.json(&["add", "without", "b.txt", "--scheme", "breaking(p=6)"]);
+    dir.write("c.txt", words(3, 60));
+    dir.json(&["add", "plain", "c.txt", "--scheme", "breaking(p=6)"]);
+    for (target, shard, kept) in [
+        ("with", "without", json!("web")),
+        ("plain", "with", Value::Null),
+        ("new", "with", json!("web")),
+    ] {
+        let run = dir.run(&["merge", target, shard]);
+        assert_eq!(run.status, 0, "{target}: {}", run.err);
+        assert_eq!(dir.json(&["stats", target])["preset"], kept, "{target}");
+    }
+    // Of several indexes only a common preset holds.
+    let run = dir.run(&["pairs", "with", "plain", "--format", "json"]);
+    assert!(!run.err.contains("--for web"), "{}", run.err);
+}
+
+#[test]
+fn another_preset_than_that_of_the_index_is_refused() {
+    let dir = indexed_for("web");
+    assert_eq!(dir.run(&["add", "idx", "alike.jsonl", "--for", "web"]).status, 0);
+    let run = dir.run(&["add", "idx", "alike.jsonl", "--for", "titles"]);
+    assert!(run.status == 2 && run.err.contains("created with --for web"), "{}", run.err);
+    let run = dir.run(&["pairs", "idx", "--for", "web"]);
+    assert!(run.status == 2 && run.err.contains("--for is for pairs of files"), "{}", run.err);
+}
+
+#[test]
+fn a_service_follows_the_same_rule() {
+    let documents: Vec<Value> = jsons(&alike());
+    let ask = |service: &Service, path: &str, request: Value| -> Value {
+        let reply = service.post(path, &request.to_string());
+        assert_eq!(reply.status, 200, "{reply:?}");
+        serde_json::from_str(&reply.body).unwrap()
+    };
+    let dir = indexed_for("web");
+    let service = Service::start(&dir, &[]);
+    let stats: Value = serde_json::from_str(&service.ask("GET", "/v1/stats", "", "").body).unwrap();
+    assert_eq!(stats["preset"], "web", "{stats}");
+    let shown = dir.run(&["stats", "--url", &service.url]).out;
+    assert!(shown.contains("preset        web\n"), "{shown}");
+    let pairs = ask(&service, "/v1/pairs", json!({"documents": documents}));
+    assert_eq!((&pairs["total"], &pairs["defaults"]["min_resemblance"]), (&json!(0), &json!(0.8)));
+    for other in [json!({"min_resemblance": 0}), json!({"min_passage": 50})] {
+        let mut request = json!({"documents": documents});
+        request.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+        let pairs = ask(&service, "/v1/pairs", request);
+        assert!(pairs["total"] == 1 && pairs.get("defaults").is_none(), "{pairs}");
+    }
+    let report = service.post("/v1/pairs/report", &json!({"documents": documents}).to_string());
+    assert!(report.body.contains("web: min_resemblance 0.8"), "{}", report.body);
+    let quotation = words(1, 200).split(' ').take(30).collect::<Vec<_>>().join(" ");
+    let answer = ask(&service, "/v1/search", json!({"text": quotation}));
+    assert!(answer["hits"][0]["id"].is_string() && answer.get("defaults").is_none(), "{answer}");
+    let dir = indexed_for("rewritten");
+    let service = Service::start(&dir, &[]);
+    let answer = ask(&service, "/v1/search", json!({"text": quotation}));
+    assert_eq!(answer["defaults"], json!({"preset": "rewritten", "rank": "weight"}), "{answer}");
+    let answer = ask(&service, "/v1/search", json!({"text": quotation, "rank": "overlap"}));
+    assert!(answer.get("defaults").is_none(), "{answer}");
+    let shown = dir.run(&["search", "--url", &service.url, "--text", &quotation]).out;
+    assert!(shown.contains("--for rewritten: rank weight"), "{shown}");
+}
+
+/// Programs that differ in more and more statements.
+fn programs(count: usize) -> Dir {
+    let dir = Dir::new();
+    for number in 0..count {
+        let body: String = (0..20)
+            .map(|at| match at < number {
+                true => {
+                    format!("for (int i{at} = 0; i{at} < {at}; i{at}++) {{ call{at}(i{at}); }}\n")
+                }
+                false => format!("int x{at} = y{at} + {at}; if (x{at} > {at}) {{ run(x{at}); }}\n"),
+            })
+            .collect();
+        dir.write(&format!("in/P{number}.java"), format!("class P {{ void run() {{\n{body}}} }}"));
+    }
+    dir
+}
+
+#[test]
+fn pairs_of_programs_are_ranked_by_the_margin_where_there_is_one() {
+    let pairs = |count: usize, options: &[&str]| {
+        let args = ["pairs", "in", "--for", "code", "--limit", "3", "--format", "json"];
+        let run = programs(count).run(&[&args, options].concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        let end = jsons(&run.out).pop().unwrap();
+        (pairs_of(&run), end, run.err)
+    };
+    let (shown, end, told) = pairs(9, &[]);
+    assert_eq!(end["defaults"], json!({"preset": "code", "rank": "margin"}), "{end}");
+    assert!(told.contains("--for code: rank margin"), "{told}");
+    let margins: Vec<f64> = shown.iter().map(|pair| pair["margin"].as_f64().unwrap()).collect();
+    assert!(margins.is_sorted_by(|a, b| a >= b), "{margins:?}");
+    let (by_margin, _, _) = pairs(9, &["--rank", "margin"]);
+    assert_eq!(shown, by_margin);
+    let (by_similarity, end, _) = pairs(9, &["--rank", "similarity"]);
+    assert!(
+        by_similarity.iter().map(|pair| pair["symmetric"].as_f64()).is_sorted_by(|a, b| a >= b)
+    );
+    assert!(end.get("defaults").is_none(), "{end}");
+    let (shown, end, told) = pairs(4, &[]);
+    assert!(shown.len() == 3 && end.get("defaults").is_none(), "{end}");
+    assert!(!told.contains("--for code"), "{told}");
+}
+
+#[test]
+fn pairs_of_files_take_the_threshold_until_another_is_given() {
+    let dir = Dir::new();
+    dir.write("a.txt", words(1, 200));
+    dir.write("b.txt", format!("{} {}", words(2, 50), words(1, 150)));
+    let count = |options: &[&str]| {
+        let args = ["pairs", "a.txt", "b.txt", "--for", "web", "--format", "json"];
+        let run = dir.run(&[&args, options].concat());
+        (pairs_of(&run).len(), run.err.contains("--for web: min_resemblance 0.8"))
+    };
+    assert_eq!(count(&[]), (0, true));
+    assert_eq!(count(&["--min-resemblance", "0"]), (1, false));
+    assert_eq!(count(&["--min-similarity", "0"]), (1, false));
+}
+
+#[test]
+fn a_comparison_uses_its_scheme_and_a_service_its_own() {
+    let dir = Dir::new();
+    dir.write("a.txt", "one two three four");
+    dir.write("b.txt", "one two and three four");
+    let overlap = |options: &[&str]| {
+        let run = dir.run(&[&["compare", "a.txt", "b.txt", "--format", "json"], options].concat());
+        run.json()["overlap"].as_u64().unwrap()
+    };
+    assert_eq!(overlap(&[]), 0);
+    assert_eq!(overlap(&["--for", "titles"]), 2);
+    for option in [["--for", "web"], ["--scheme", "winnow"], ["--analyzer", "words"]] {
+        let args = ["compare", "a.txt", "b.txt", "--url", "http://127.0.0.1:9"];
+        let run = dir.run(&[&args, &option[..]].concat());
+        assert!(run.status == 2 && run.err.contains("cannot be used with --url"), "{}", run.err);
+    }
+}
