@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use cento::search::{Hit, Weighted};
-use cento::{Passage, Searcher, Subject};
+use cento::{Passage, PresetRank, Searcher, Subject};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -107,6 +107,12 @@ impl Answer {
     fn unseen(&self) -> (u64, u64) {
         let unseen = &self.found.answer.query.unseen;
         (unseen.hidden_characters, unseen.mixed_words)
+    }
+
+    /// Returns the defaults of the preset that the search used: the preset and the ranking.
+    fn defaults(&self) -> Option<(&'static str, Option<&'static str>)> {
+        let used = self.found.answer.defaults?;
+        Some((used.preset.name(), used.rank.map(PresetRank::name)))
     }
 
     /// Returns the hits, each as the values of the fields of `Hit`.

@@ -3,7 +3,7 @@
 use cento::compare::measure;
 use cento::spec::Family;
 use cento::text::analyzer;
-use cento::{CompareOptions, Config, scheme};
+use cento::{CompareOptions, Config, Preset, PresetRank, scheme};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -17,21 +17,26 @@ use crate::{index, run};
 /// Compares two texts; returns JSON with offsets in the requested unit, and as the library gives
 /// it.
 #[pyfunction]
-#[pyo3(signature = (a, b, scheme, analyzer, as_bytes, options))]
+#[pyo3(signature = (a, b, preset, scheme, analyzer, as_bytes, options))]
+#[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
 pub fn compare(
     py: Python<'_>,
     a: &Bound<'_, PyAny>,
     b: &Bound<'_, PyAny>,
-    scheme: &str,
-    analyzer: &str,
+    preset: Option<String>,
+    scheme: Option<String>,
+    analyzer: Option<String>,
     as_bytes: bool,
     options: &Bound<'_, PyDict>,
-) -> PyResult<(String, String)> {
+) -> PyResult<(String, String, String)> {
     let (a, b) = (text_of(a, "a", "text")?, text_of(b, "b", "text")?);
     let options: CompareOptions = Options(options).read(&[])?;
     options.check().map_err(Failure)?;
-    let (comparison, shown) = run::long(py, |stop| {
-        let Config { scheme, analyzer, .. } = Config::new(scheme, analyzer, false)?;
+    let (comparison, shown, analyzer) = run::long(py, |stop| {
+        let preset = index::preset_of(preset)?;
+        let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
+        let config = index::config(preset, scheme, analyzer, false, None, None)?;
+        let Config { scheme, analyzer, .. } = config;
         let measures = options.parsed_measures(None, &analyzer)?;
         let found = cento::compare_by(&scheme, &analyzer, a, b, &measures, stop)?;
         let found = found.with_passages_of_at_least(options.min_passage.unwrap_or(0));
@@ -39,9 +44,9 @@ pub fn compare(
         if !as_bytes {
             convert_pairs(&mut shown.passages, a, b);
         }
-        Ok((found, shown))
+        Ok((found, shown, analyzer.to_string()))
     })?;
-    Ok((to_json(&shown)?, to_json(&comparison)?))
+    Ok((to_json(&shown)?, to_json(&comparison)?, analyzer))
 }
 
 /// Makes the signature of a text.
@@ -49,11 +54,15 @@ pub fn compare(
 pub fn sign(
     py: Python<'_>,
     text: &Bound<'_, PyAny>,
-    scheme: &str,
-    analyzer: &str,
+    preset: Option<String>,
+    scheme: Option<String>,
+    analyzer: Option<String>,
     frequencies: Option<std::path::PathBuf>,
 ) -> PyResult<ForeignSignature> {
-    let config = index::config(scheme, analyzer, false, None, frequencies).map_err(Failure)?;
+    let preset = index::preset_of(preset).map_err(Failure)?;
+    let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
+    let config =
+        index::config(preset, scheme, analyzer, false, None, frequencies).map_err(Failure)?;
     sign_with(py, &config, text)
 }
 
@@ -72,6 +81,27 @@ pub fn sign_with(
     let fingerprints = signature.into_iter().map(|f| (f.key, f.position)).collect();
     let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
     Ok((scheme, analyzer, config.frequencies_digest(), tokens, fingerprints))
+}
+
+/// The name of a preset, its purpose, scheme, analyzer, ranking and least resemblance.
+type PresetRow = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    Option<&'static str>,
+    Option<f64>,
+);
+
+/// Returns what each preset sets.
+#[pyfunction]
+pub fn presets() -> Vec<PresetRow> {
+    let row = |preset: &Preset| {
+        let rank = preset.rank().map(PresetRank::name);
+        let (name, purpose) = (preset.name(), preset.purpose());
+        (name, purpose, preset.scheme(), preset.analyzer(), rank, preset.min_resemblance())
+    };
+    Preset::ALL.iter().map(row).collect()
 }
 
 /// Returns the description of each scheme, analyzer or measure.

@@ -11,9 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use cento::index::Config;
 use cento::join::dedup::{Decision, DedupOptions, Event, Record, Verdict};
-use cento::{Error, Index, Searcher};
+use cento::{Error, Index, PresetUse, Searcher};
 use crossbeam::channel::{Receiver, unbounded};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
@@ -22,7 +21,7 @@ use serde::Serialize;
 use crate::arrow::{Columns, Meta, Tables};
 use crate::convert::{Fields, Numbering, to_json};
 use crate::error::{Failure, refused};
-use crate::index::check_settings;
+use crate::index::{check_settings, config, preset_of};
 use crate::offsets::CodePoints;
 use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Pipeline, Refusal, SignOutcome};
 use crate::query::Options;
@@ -142,8 +141,8 @@ struct FailedLine<'a> {
 }
 
 /// Keywords of a run that do not say what a duplicate is.
-const OTHERS: [&str; 7] =
-    ["against", "scheme", "analyzer", "store_text", "memory", "threads", "on_error"];
+const OTHERS: [&str; 8] =
+    ["against", "preset", "scheme", "analyzer", "store_text", "memory", "threads", "on_error"];
 
 /// Reads the options that define a duplicate from the arguments of a call; refuses contradictions.
 fn dedup_options(options: &Options<'_, '_>, store_text: Option<bool>) -> PyResult<DedupOptions> {
@@ -189,6 +188,7 @@ impl Dedup {
             (options.value("scheme")?, options.value("analyzer")?);
         let store_text: Option<bool> = options.value("store_text")?;
         let dedup = dedup_options(&options, store_text)?;
+        let preset = preset_of(options.value("preset")?).map_err(Failure)?;
         let threads = options.value("threads")?.unwrap_or_else(cento::available_threads);
         let memory: Option<usize> = options.value("memory")?;
         let is_temporary = index.is_none();
@@ -209,22 +209,22 @@ impl Dedup {
             };
             if Index::exists(&path) {
                 let index = Index::open(&path)?;
-                check_settings(&index, scheme, analyzer, store_text, None)?;
+                check_settings(&index, preset, scheme, analyzer, store_text, None)?;
                 return Ok((index, against, temporary));
             }
             let store_text = store_text.unwrap_or(index.is_some() || dedup.cut_passages.is_some());
             let config = match against.first().map(|first| first.snapshot().config()) {
-                Some(config) if scheme.is_none() && analyzer.is_none() => {
+                Some(config) if preset.is_none() && scheme.is_none() && analyzer.is_none() => {
                     config.with_text(store_text)?
                 }
-                _ => Config::new(
-                    scheme.as_deref().unwrap_or(cento::scheme::DEFAULT_SPEC),
-                    analyzer.as_deref().unwrap_or("words"),
-                    store_text,
-                )?,
+                _ => {
+                    let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
+                    config(preset, scheme, analyzer, store_text, None, None)?
+                }
             };
             Ok((Index::create(&path, config)?, against, temporary))
         })?;
+        let dedup = dedup.with_defaults(&mut PresetUse::of(index.config().preset));
         let (sender, verdicts) = unbounded();
         let own = index.clone();
         let pipeline = Pipeline::start(&index, threads, None, skips, move |results| {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cento::index::Config;
 use cento::scheme::frequency::FrequencyTable;
-use cento::{Error, MaxDf, Reason, Searcher, Snapshot};
+use cento::{Error, MaxDf, Preset, Reason, Searcher, Snapshot};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -45,17 +45,25 @@ impl Open {
     }
 }
 
+/// Finds the preset with this name.
+pub fn preset_of(name: Option<String>) -> cento::Result<Option<Preset>> {
+    name.map(|name| name.parse()).transpose()
+}
+
 /// Makes the settings of a new index.
 pub fn config(
-    scheme: &str,
-    analyzer: &str,
+    preset: Option<Preset>,
+    scheme: Option<&str>,
+    analyzer: Option<&str>,
     store_text: bool,
     max_df: Option<MaxDf>,
     frequencies: Option<PathBuf>,
 ) -> cento::Result<Config> {
     let table = frequencies.as_deref().map(FrequencyTable::open).transpose()?.map(Arc::new);
+    let (scheme, analyzer) =
+        (Preset::scheme_or(preset, scheme), Preset::analyzer_or(preset, analyzer));
     let config = Config::with_frequencies(scheme, analyzer, store_text, table)?;
-    Ok(config.with_max_df(max_df.unwrap_or_default()))
+    Ok(config.with_max_df(max_df.unwrap_or_default()).with_preset(preset))
 }
 
 /// Reads the limit of document frequency: a number of documents, a share of them, or text of
@@ -109,12 +117,15 @@ impl Index {
 #[pymethods]
 impl Index {
     #[new]
-    #[pyo3(signature = (path, create, scheme, analyzer, store_text, store_signatures, max_df, frequencies))]
+    #[pyo3(signature = (
+        path, create, preset, scheme, analyzer, store_text, store_signatures, max_df, frequencies,
+    ))]
     #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         create: bool,
+        preset: Option<String>,
         scheme: Option<String>,
         analyzer: Option<String>,
         store_text: Option<bool>,
@@ -124,11 +135,11 @@ impl Index {
     ) -> PyResult<Index> {
         let max_df = max_df_of(max_df)?;
         run::short(py, || {
+            let preset = preset_of(preset)?;
             let index = if create && !cento::Index::exists(&path) {
-                let scheme = scheme.as_deref().unwrap_or(cento::scheme::DEFAULT_SPEC);
-                let analyzer = analyzer.as_deref().unwrap_or("words");
-                let config =
-                    config(scheme, analyzer, store_text.unwrap_or(true), max_df, frequencies)?;
+                let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
+                let store_text = store_text.unwrap_or(true);
+                let config = config(preset, scheme, analyzer, store_text, max_df, frequencies)?;
                 let config = match store_signatures {
                     Some(false) => config.without_signatures()?,
                     _ => config,
@@ -136,7 +147,7 @@ impl Index {
                 cento::Index::create(&path, config)?
             } else {
                 let index = cento::Index::open(&path)?;
-                check_settings(&index, scheme, analyzer, store_text, store_signatures)?;
+                check_settings(&index, preset, scheme, analyzer, store_text, store_signatures)?;
                 index
             };
             Ok(Index { path, open: Mutex::new(Open::new(index)) })
@@ -148,11 +159,12 @@ impl Index {
         self.path.clone()
     }
 
-    fn settings(&self) -> PyResult<(String, String, bool, bool)> {
+    fn settings(&self) -> PyResult<(String, String, bool, bool, Option<&'static str>)> {
         let index = self.index().map_err(Failure)?;
         let config = index.config();
         let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
-        Ok((scheme, analyzer, config.store_text, config.store_signatures))
+        let preset = config.preset.map(Preset::name);
+        Ok((scheme, analyzer, config.store_text, config.store_signatures, preset))
     }
 
     fn reload(&self, py: Python<'_>) -> PyResult<()> {
@@ -286,6 +298,7 @@ fn apart<T: Send + 'static>(
 /// Refuses an index with other settings than the requested ones.
 pub fn check_settings(
     index: &cento::Index,
+    preset: Option<Preset>,
     scheme: Option<String>,
     analyzer: Option<String>,
     store_text: Option<bool>,
@@ -314,6 +327,9 @@ pub fn check_settings(
         if analyzer != own_analyzer {
             return differs("analyzer", &own_analyzer, &analyzer);
         }
+    }
+    if let Some(asked) = preset.filter(|asked| config.preset != Some(*asked)) {
+        return differs("preset", config.preset.map_or("none", Preset::name), asked.name());
     }
     let written = |stores: bool| if stores { "True" } else { "False" };
     for (what, own, asked) in [

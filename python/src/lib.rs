@@ -43,5 +43,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
     module.add_function(wrap_pyfunction!(compare::sign, module)?)?;
     module.add_function(wrap_pyfunction!(compare::families, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::presets, module)?)?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use cento::join::cluster::{self, ClusterOptions};
 use cento::join::pairs::{JoinSummary, PairOptions, PairReport, document_count, pairs};
-use cento::{Error, PairPassage, Searcher};
+use cento::{Error, PairPassage, PresetUse, Searcher};
 use crossbeam::channel::{Receiver, bounded};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -62,6 +62,9 @@ pub fn start(
     }
     let (a, b) =
         run::short(py, || Ok((index.searcher()?, against.map(Index::searcher).transpose()?)))?;
+    let other = b.as_ref().unwrap_or(&a).snapshot().preset();
+    let mut preset = PresetUse::of(a.snapshot().preset().filter(|own| other == Some(*own)));
+    let pair_options = pair_options.with_defaults(&mut preset, a.snapshot().documents());
     let stop = Stop::new();
     let (sender, found) = bounded(WAITING);
     let flag = stop.clone();
@@ -180,7 +183,9 @@ pub fn clusters(
     asked.check().map_err(Failure)?;
     let threads = options.value("threads")?.unwrap_or_else(cento::available_threads);
     let found = run::long(py, |stop| {
-        let found = cluster::clusters(&index.searcher()?, &asked).threads(threads).stop(stop);
+        let searcher = index.searcher()?;
+        let asked = asked.with_defaults(&mut PresetUse::of(searcher.snapshot().preset()));
+        let found = cluster::clusters(&searcher, &asked).threads(threads).stop(stop);
         found.collect::<cento::Result<Vec<_>>>()
     })?;
     found.iter().map(to_json).collect()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from . import _native
 from ._errors import InvalidArgumentError
 from ._inputs import many, tables
-from ._options import ClusterOptions, PairOptions, SearchOptions, known, names_options
+from ._options import ClusterOptions, PairOptions, Preset, SearchOptions, known, names_options
 from ._types import (
     AddReport,
     Answer,
@@ -59,10 +59,12 @@ class Index:
     Args:
         path: The directory.
         create: Create the index if there is none. Without it a missing index is an error.
+        preset: The purpose of a new index, which sets its scheme, its analyzer and defaults of later
+            calls: see :func:`cento.presets`. An index that exists must have this one.
         scheme: How fingerprints are chosen, of a new index: see :func:`cento.schemes`. The default
-            is ``winnow(k=5,w=10)``. An index that exists must have this one.
-        analyzer: How text is split into tokens: see :func:`cento.analyzers`. The default is
-            ``words``.
+            is that of ``preset``, or ``winnow(k=5,w=10)``. An index that exists must have this one.
+        analyzer: How text is split into tokens: see :func:`cento.analyzers`. The default is that of
+            ``preset``, or ``words``.
         store_text: Whether texts are stored, which passages need. The default is ``True``.
         store_signatures: Whether signatures are stored. The default is ``True``; ``False``, for an
             index with texts, makes a smaller index that takes longer for estimates, joins and
@@ -85,6 +87,7 @@ class Index:
         path: str | os.PathLike[str],
         *,
         create: bool = False,
+        preset: Preset | None = None,
         scheme: str | None = None,
         analyzer: str | None = None,
         store_text: bool | None = None,
@@ -93,13 +96,30 @@ class Index:
         frequencies: str | os.PathLike[str] | None = None,
     ) -> None:
         self._native = _native.Index(
-            path, create, scheme, analyzer, store_text, store_signatures, max_df, frequencies
+            path,
+            create,
+            preset,
+            scheme,
+            analyzer,
+            store_text,
+            store_signatures,
+            max_df,
+            frequencies,
         )
 
     @property
     def path(self) -> str:
         """The directory."""
         return os.fspath(self._native.path)
+
+    @property
+    def preset(self) -> str | None:
+        """The preset that the index was created with, if any.
+
+        Its ranking is the default of searches, its threshold that of pairs, clusters and
+        deduplication: see :func:`cento.presets`.
+        """
+        return self._native.settings()[4]
 
     @property
     def scheme(self) -> str:

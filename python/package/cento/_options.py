@@ -47,7 +47,8 @@ class SearchOptions(Thresholds, total=False):
 
     rank: Rank | None
     """The ranking of hits, for the goal ``"hits"``. ``"weight"`` and ``"passages"`` find
-    rewritten text among chance matches. Default: ``"overlap"``."""
+    rewritten text among chance matches. Default: that of the preset of the index, or
+    ``"overlap"``."""
 
     candidates: int | None
     """The number of documents, the best by weight, that the rank ``"passages"`` searches for
@@ -96,7 +97,8 @@ class SearchOptions(Thresholds, total=False):
 class PairOptions(Thresholds, total=False):
     """The keywords of :meth:`cento.Index.pairs`.
 
-    Without a threshold of any kind, ``min_containment`` is 0.1.
+    Without a threshold of any kind, the preset of the index decides (:func:`cento.presets`), if it
+    has one; else ``min_containment`` is 0.1.
     """
 
     min_similarity: float | None
@@ -105,7 +107,8 @@ class PairOptions(Thresholds, total=False):
     rank: PairRank | None
     """Give the best pairs first, by the overlap, the symmetric similarity, the weighted
     resemblance, the tokens in passages or the margin; all are found before the first is given.
-    Default: by overlap if there is a ``limit``, else in the order of the documents."""
+    Default: if there is a ``limit``, that of the preset of the index, or by overlap; else in the
+    order of the documents."""
 
     limit: int | None
     """Maximum number of pairs, the best by ``rank``. Default: all."""
@@ -146,7 +149,8 @@ class PairOptions(Thresholds, total=False):
 class ClusterOptions(Thresholds, total=False):
     """The keywords of :meth:`cento.Index.clusters`.
 
-    Without a threshold, ``min_resemblance`` is 0.5.
+    Without a threshold, ``min_resemblance`` is that of the preset of the index
+    (:func:`cento.presets`), or 0.5.
     """
 
     linkage: Literal["star", "single"] | None
@@ -175,8 +179,8 @@ class DedupOptions(TypedDict, total=False):
     """
 
     min_resemblance: float | None
-    """The least resemblance of the texts of a duplicate and a document before, 0 to 1; 0.8 if not
-    given."""
+    """The least resemblance of the texts of a duplicate and a document before, 0 to 1; if not given,
+    that of the preset of the index (:func:`presets`), or 0.8."""
     min_containment: float | None
     """Also drop a document if one before contains so much of it, 0 to 1."""
     exact: bool | None
@@ -185,11 +189,14 @@ class DedupOptions(TypedDict, total=False):
     """Cut out runs of at least so many tokens, 5 or more, that a document before has."""
     against: Sequence[str | os.PathLike[str]] | None
     """Directories of indexes to compare with, which are not changed."""
+    preset: Preset | None
+    """The purpose of the documents (:func:`presets`), which sets the scheme and the analyzer of a new
+    index, and the default of ``min_resemblance``. An index that exists must have it."""
     scheme: str | None
-    """That of a new index (:func:`schemes`): as in ``against``, or ``winnow(k=5,w=10)``, if not
-    given. An index that exists must have it."""
+    """That of a new index (:func:`schemes`): if not given, that of ``preset``, as in ``against``, or
+    ``winnow(k=5,w=10)``. An index that exists must have it."""
     analyzer: str | None
-    """The same for the analyzer (:func:`analyzers`): ``words`` if not given."""
+    """The same for the analyzer (:func:`analyzers`): if nothing else sets it, ``words``."""
     store_text: bool | None
     """Whether a new index stores texts; ``True`` if not given. ``cut_passages`` needs them."""
     memory: int | None

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from . import _native
 from ._errors import InputError, InvalidArgumentError
 from ._inputs import column, is_arrow, many, names, paths, tables
-from ._options import CompareOptions, DedupOptions, known, names_options
+from ._options import CompareOptions, DedupOptions, Preset, known, names_options
 from ._types import (
     AddedIndexes,
     Comparison,
     Family,
+    PresetSettings,
     Refusal,
     Signature,
     Verdict,
@@ -37,8 +38,9 @@ def compare(
     a: str,
     b: str,
     *,
-    scheme: str = "winnow(k=5,w=10)",
-    analyzer: str = "words",
+    preset: Preset | None = None,
+    scheme: str | None = None,
+    analyzer: str | None = None,
     bytes: bool = False,
     **options: Unpack[CompareOptions],
 ) -> Comparison:
@@ -47,41 +49,44 @@ def compare(
     Args:
         a: The first text, which is the query of the passages.
         b: The second.
-        scheme: See :func:`schemes`.
-        analyzer: See :func:`analyzers`.
+        preset: The purpose of the texts, which sets scheme and analyzer: see :func:`presets`.
+        scheme: See :func:`schemes`. The default is that of ``preset``, or ``winnow(k=5,w=10)``.
+        analyzer: See :func:`analyzers`. The default is that of ``preset``, or ``words``.
         bytes: Give the places of passages in bytes of UTF-8 instead of code points.
         options: Which measures and passages: :class:`CompareOptions`.
 
     Raises:
         SpecError: A scheme, an analyzer or a measure cannot be used.
-        InvalidArgumentError: An option is out of bounds.
+        InvalidArgumentError: An option is out of bounds, or there is no such preset.
     """
     named = known({**options}, CompareOptions, "compare")
     if "measures" in named:
         named["measures"] = names(named["measures"], "measures")
-    shown, line = _native.compare(a, b, scheme, analyzer, bytes, named)
-    return comparison_of(shown, line, (a, b), analyzer, bytes)
+    shown, line, used = _native.compare(a, b, preset, scheme, analyzer, bytes, named)
+    return comparison_of(shown, line, (a, b), used, bytes)
 
 
 def sign(
     text: str,
     *,
-    scheme: str = "winnow(k=5,w=10)",
-    analyzer: str = "words",
+    preset: Preset | None = None,
+    scheme: str | None = None,
+    analyzer: str | None = None,
     frequencies: _Path | None = None,
 ) -> Signature:
     """Signs a text: equal texts have equal signatures, on every machine.
 
     Args:
         text: The text.
-        scheme: See :func:`schemes`.
-        analyzer: See :func:`analyzers`.
+        preset: The purpose of the text, which sets scheme and analyzer: see :func:`presets`.
+        scheme: See :func:`schemes`. The default is that of ``preset``, or ``winnow(k=5,w=10)``.
+        analyzer: See :func:`analyzers`. The default is that of ``preset``, or ``words``.
         frequencies: The file of a frequency table that ``cento train`` made.
 
     Raises:
         SpecError: The scheme or the analyzer cannot be used.
     """
-    return signature_of(_native.sign(text, scheme, analyzer, frequencies))
+    return signature_of(_native.sign(text, preset, scheme, analyzer, frequencies))
 
 
 def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, Any]]:
@@ -289,6 +294,11 @@ def merge(
     """
     made = _native.merge(index, paths(shards, "shards"), on_conflict, remove)
     return AddedIndexes(**json.loads(made))
+
+
+def presets() -> list[PresetSettings]:
+    """Returns the presets and what each sets, in the order of ``cento info presets``."""
+    return [PresetSettings(*each) for each in _native.presets()]
 
 
 def schemes() -> list[Family]:

@@ -229,6 +229,15 @@ class Unseen:
     """The number of words with letters of another script that look the same: other words."""
 
 
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """The defaults of a preset that a search used, because it was given none of its own."""
+
+    preset: str
+    rank: str | None
+    """The ranking, if it decided."""
+
+
 class Answer:
     """The answer to a search. It iterates over its hits, the best first."""
 
@@ -269,6 +278,12 @@ class Answer:
     def unseen(self) -> Unseen:
         """What a reader of the query's text does not see."""
         return Unseen(*self._native.unseen())
+
+    @property
+    def defaults(self) -> Defaults | None:
+        """The defaults of the preset of the index that the search used, if it used any."""
+        used = self._native.defaults()
+        return None if used is None else Defaults(*used)
 
     @property
     def explained(self) -> float | None:
@@ -709,6 +724,8 @@ class Stats(_Shown):
     """Bytes on disk of all texts."""
     other_bytes: int
     """Bytes on disk of everything else."""
+    preset: str | None = None
+    """The preset of the index, if it has one."""
 
 
 def stats_of(line: str) -> Stats:
@@ -809,6 +826,22 @@ def report_of(counts: list[int], refusals: list[tuple[int, str]]) -> AddReport:
 
 def refusals_of(refusals: list[tuple[int, str]]) -> tuple[Refusal, ...]:
     return tuple(Refusal(*each) for each in refusals)
+
+
+@dataclass(frozen=True, slots=True)
+class PresetSettings(_Shown):
+    """What a preset sets."""
+
+    name: str
+    purpose: str
+    """The texts that it suits."""
+    scheme: str
+    analyzer: str
+    rank: str | None
+    """The default ranking of searches and pairs, if it sets one."""
+    min_resemblance: float | None
+    """The least resemblance of near-duplicates, for pairs, clusters and deduplication, if it sets
+    one. Searches have no threshold by default."""
 
 
 @dataclass(frozen=True, slots=True)
