@@ -156,9 +156,9 @@ fn parameters(entry: &Value) -> String {
 }
 
 #[test]
-fn purposes_schemes_analyzers_and_measures_are_those_of_info() {
+fn presets_schemes_analyzers_and_measures_are_those_of_info() {
     let dir = Dir::new();
-    let mut made = "## Purposes\n\n".to_owned();
+    let mut made = "## Presets\n\n".to_owned();
     for line in dir.run(&["info", "presets", "--format", "json"]).out.lines() {
         let entry: Value = serde_json::from_str(line).unwrap();
         let (name, purpose) = (text(&entry, "name"), text(&entry, "purpose"));
