@@ -120,3 +120,8 @@ pub use stop::Stop;
 /// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].
 pub use tantivy;
 pub use text::{Analyzer, Span, Tokens};
+
+/// Compiles the programs of the book's chapter on the library.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/howto/library.md")]
+struct Chapter;
