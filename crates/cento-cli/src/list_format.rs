@@ -126,6 +126,17 @@ impl<W: Write> ListOut<W> {
         }
     }
 
+    /// Writes everything and returns the output.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn finish(self) -> io::Result<W> {
+        match self {
+            ListOut::Human(out) | ListOut::Json(out) => Ok(out),
+            ListOut::Rows(rows) => rows.finish(),
+        }
+    }
+
     /// Hands everything on.
     ///
     /// # Errors

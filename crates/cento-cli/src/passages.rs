@@ -1,28 +1,38 @@
 //! `cento passages`
 
-use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 
 use super::join::JoinArgs;
 use super::list_format::{ListFormat, ListOut};
+use super::outfile::OutFile;
 use super::output::{self, counted, named, similarity};
 use super::progress::{Progress, stop_flag};
-use super::terminal::{Id, line, note, tell};
-use super::{Outcome, Result};
+use super::terminal::{self, Id, line, note, tell};
+use super::{Failure, Outcome, Result};
+#[cfg(not(feature = "parquet"))]
+use cento::Refusal;
 use cento::index::{DocAddress, Snapshot};
 use cento::join::Thresholds;
-use cento::join::pairs::{self, DocumentPairs, Pair, PairOptions, Pairs};
+use cento::join::pairs::{self, DocumentPairs, Pair, PairOptions, PairReport, Pairs};
+#[cfg(feature = "parquet")]
+use cento::replace;
 use cento::{Error, MaxDf, PairPassage, Unit};
+#[cfg(feature = "parquet")]
+use cento_report::{CellType, ParquetRows};
+#[cfg(feature = "parquet")]
+use tempfile::NamedTempFile;
 
 /// List the passages that documents share, with their texts.
 ///
 /// One row for each passage of each pair of documents: its place in both, its text there, and the
 /// text around it. The texts of both may differ in white space, in punctuation and, where one was
 /// rewritten, in words. Pairs are in the order of their documents in the index, passages in the
-/// order of the first document. The index must store texts.
+/// order of the first document. A row says whether all passages of its pair were found
+/// (`passages_complete`): the search of long texts may be cut short. The index must store texts.
 #[derive(Debug, Args)]
 pub struct PassageList {
     /// Directory of the index; several are taken as one, if they have the same scheme and analyzer.
@@ -48,6 +58,10 @@ pub struct PassageList {
     /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
+    /// Write to this file, which must not exist: a Parquet file if its name ends in .parquet, else in the format of
+    /// --format, compressed if it ends in .gz or .zst.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
 }
 
 /// A passage with its texts.
@@ -62,6 +76,7 @@ struct Row<'a> {
     tokens: u32,
     matched: u32,
     similarity: f64,
+    passages_complete: bool,
     #[serde(flatten)]
     of_a: OfA<'a>,
     #[serde(flatten)]
@@ -106,6 +121,7 @@ const COLUMNS: &[&str] = &[
     "tokens",
     "matched",
     "similarity",
+    "passages_complete",
     "a_start",
     "a_end",
     "a_page",
@@ -130,7 +146,7 @@ impl PassageList {
         let options = PairOptions::default().thresholds(self.thresholds).max_df(self.max_df);
         let options = options.passages(true).min_passage(self.min_passage);
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
-        let mut out = ListOut::new(BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
+        let mut out = self.output()?;
         let progress = Progress::new(pairs::document_count(&searcher), "documents");
         let (mut passages, mut pair_count, mut cut) = (0, 0, 0);
         let found = pairs::pairs(&searcher, &options).threads(self.join.threads()).stop(&stop);
@@ -153,7 +169,7 @@ impl PassageList {
         });
         progress.finish();
         result?;
-        out.flush()?;
+        out.finish().map_err(|error| self.failed(error))?;
         self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), self.max_df, &stop)?;
         if cut > 0 {
             let of = counted(cut, "pair");
@@ -165,25 +181,63 @@ impl PassageList {
         Ok(if passages > 0 { Outcome::Found } else { Outcome::Nothing })
     }
 
+    /// Begins the output.
+    fn output(&self) -> Result<Output> {
+        let Some(path) = &self.out else {
+            return Ok(Output::List(ListOut::new(OutFile::stdout(), self.format, COLUMNS)?));
+        };
+        terminal::set_plain_output();
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet")) {
+            if !self.format.is_human() {
+                let what =
+                    format!("its name promises Parquet; omit --format {}", self.format.name());
+                return Err(Error::input(path.display().to_string(), what).into());
+            }
+            return Ok(parquet_output(path)?);
+        }
+        self.format.check_name(path)?;
+        let list = ListOut::new(OutFile::create(path)?, self.format, COLUMNS);
+        Ok(Output::List(list.map_err(|error| self.failed(error))?))
+    }
+
+    /// Makes the error for a failure to write, which names the file if there is one.
+    fn failed(&self, error: io::Error) -> Failure {
+        match &self.out {
+            Some(path) => Error::io("write", path, error).into(),
+            None => error.into(),
+        }
+    }
+
     /// Writes the passages of a pair, and returns their number.
     fn write(
         &self,
-        out: &mut ListOut<impl Write>,
+        out: &mut Output,
         pair: Pair,
         (a, text_a): (&Snapshot, &str),
         (b, text_b): (&Snapshot, &str),
     ) -> Result<u64> {
         let pair = pair.report(a, b)?;
-        let passages = pair.passages.as_deref().unwrap_or_default();
-        let mut written = 0;
-        for passage in passages.iter().filter(|passage| passage.unit == Unit::Bytes) {
-            let (a, b) = (self.cut(text_a, passage.a), self.cut(text_b, passage.b));
-            let ids = (&*pair.a, pair.index_a.as_deref(), &*pair.b, pair.index_b.as_deref());
-            let row = row(ids, passage, a, b);
-            out.write(&row, |out| print(out, &row))?;
-            written += 1;
+        let rows = self.rows_of(&pair, text_a, text_b);
+        for row in &rows {
+            out.write(row).map_err(|error| self.failed(error))?;
         }
-        Ok(written)
+        Ok(rows.len() as u64)
+    }
+
+    /// Returns the rows of a pair.
+    fn rows_of<'a>(&self, pair: &'a PairReport, text_a: &'a str, text_b: &'a str) -> Vec<Row<'a>> {
+        let ids = (&*pair.a, pair.index_a.as_deref(), &*pair.b, pair.index_b.as_deref());
+        let passages = pair.passages.iter().flatten();
+        passages
+            .filter(|passage| passage.unit == Unit::Bytes)
+            .map(|passage| {
+                let (a, b) = (self.cut(text_a, passage.a), self.cut(text_b, passage.b));
+                Row {
+                    passages_complete: pair.passages_complete.unwrap_or(true),
+                    ..row(ids, passage, a, b)
+                }
+            })
+            .collect()
     }
 
     /// Returns the text before, in and after a range of bytes.
@@ -199,6 +253,80 @@ impl PassageList {
         let to = after.char_indices().nth(self.context).map_or(after.len(), |(at, _)| at);
         [&before[from..], within, &after[..to]]
     }
+}
+
+/// Where passages go.
+enum Output {
+    List(ListOut<OutFile>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetFile>),
+}
+
+impl Output {
+    fn write(&mut self, row: &Row<'_>) -> io::Result<()> {
+        match self {
+            Output::List(list) => list.write(row, |out| print(out, row)),
+            #[cfg(feature = "parquet")]
+            Output::Parquet(file) => file.rows.write(row),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Output::List(list) => list.finish()?.finish(),
+            #[cfg(feature = "parquet")]
+            Output::Parquet(file) => file.finish(),
+        }
+    }
+}
+
+/// A Parquet file, which has its name when it is complete.
+#[cfg(feature = "parquet")]
+struct ParquetFile {
+    rows: ParquetRows<NamedTempFile>,
+    path: PathBuf,
+}
+
+#[cfg(feature = "parquet")]
+impl ParquetFile {
+    fn finish(self) -> io::Result<()> {
+        let file = self.rows.finish()?;
+        file.as_file().sync_all()?;
+        file.persist_noclobber(&self.path).map_err(|error| error.error)?;
+        replace::sync_name(&self.path)
+    }
+}
+
+/// Returns the type of a column, which is that of its field in [`Row`].
+#[cfg(feature = "parquet")]
+fn cell_type(column: &str) -> CellType {
+    match column {
+        "tokens" | "matched" => CellType::Integer,
+        "similarity" => CellType::Real,
+        "passages_complete" => CellType::Truth,
+        place if ["_start", "_end", "_page", "_line"].iter().any(|end| place.ends_with(end)) => {
+            CellType::Integer
+        }
+        _ => CellType::Text,
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_output(path: &Path) -> cento::Result<Output> {
+    let failed = |error| Error::io("create", path, error);
+    if path.exists() {
+        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+    }
+    let file = replace::beside(path).map_err(failed)?;
+    let columns = COLUMNS.iter().map(|column| (*column, cell_type(column))).collect();
+    let rows = ParquetRows::new(file, columns).map_err(failed)?;
+    Ok(Output::Parquet(Box::new(ParquetFile { rows, path: path.to_owned() })))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_output(path: &Path) -> cento::Result<Output> {
+    let refusal = Refusal::unsupported("to write Parquet", "parquet", "cento-report");
+    Err(Error::input(path.display().to_string(), refusal))
 }
 
 fn text_of(snapshot: &Snapshot, address: DocAddress) -> cento::Result<String> {
@@ -224,6 +352,7 @@ fn row<'a>(
         tokens: passage.tokens,
         matched: passage.matched,
         similarity: passage.similarity,
+        passages_complete: true,
         of_a: OfA { a_start, a_end, a_page, a_line, a_before, a_text, a_after },
         of_b: OfB { b_start, b_end, b_page, b_line, b_before, b_text, b_after },
     }
@@ -278,6 +407,27 @@ mod tests {
         assert_eq!(list("9").cut(text, place), ["\u{e4}bc ", "def", " gh\u{fc}"]);
         assert_eq!(list("0").cut(text, place), ["", "def", ""]);
         assert_eq!(list("2").cut(text, (1, 8)), ["", "", ""]);
+    }
+
+    #[test]
+    fn every_row_says_whether_all_passages_of_its_pair_were_found() {
+        let list = Command::parse_from(["", "idx"]).list;
+        for is_complete in [true, false] {
+            let pair = serde_json::json!({
+                "a": "x", "b": "y", "overlap": 1, "resemblance": 1.0, "containment_of_a": 1.0,
+                "containment_of_b": 1.0, "exact": true, "fingerprints_a": 1, "fingerprints_b": 1,
+                "tokens_a": 2, "tokens_b": 2, "category": null, "passages_complete": is_complete,
+                "passages": [
+                    {"a": [0, 3], "b": [0, 3], "tokens": 1, "matched": 1, "similarity": 1.0},
+                    {"a": [4, 7], "b": [4, 7], "tokens": 1, "matched": 1, "similarity": 1.0},
+                ],
+            });
+            let pair: PairReport = serde_json::from_value(pair).unwrap();
+            let rows = list.rows_of(&pair, "one two", "one two");
+            let said: Vec<_> = rows.iter().map(|row| row.passages_complete).collect();
+            assert_eq!(said, [is_complete; 2]);
+            assert!(COLUMNS.contains(&"passages_complete"));
+        }
     }
 
     #[test]

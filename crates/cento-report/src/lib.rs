@@ -16,6 +16,8 @@ mod network;
 mod number;
 mod omission;
 mod pairs;
+#[cfg(feature = "parquet")]
+mod parquet_rows;
 mod reuse;
 mod rows;
 mod run;
@@ -31,6 +33,8 @@ pub use network::{Edge, Network};
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
 pub use pairs::{Joined, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE};
+#[cfg(feature = "parquet")]
+pub use parquet_rows::{CellType, ParquetRows};
 pub use reuse::{
     CountUnit, Counting, DocumentReport, Excluded, Place, ReuseReport, ReuseSource, Searched,
     Source,

@@ -93,6 +93,16 @@ impl<W: Write> Rows<W> {
     }
 }
 
+impl<W: Write> Rows<W> {
+    /// Writes everything and returns the output.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn finish(self) -> io::Result<W> {
+        self.out.into_inner().map_err(csv::IntoInnerError::into_error)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

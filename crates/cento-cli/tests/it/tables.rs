@@ -2,6 +2,13 @@
 //!
 //! `tables/make.py` wrote the samples with another program, which names itself in them.
 
+use std::fs;
+
+use serde_json::json;
+
+use crate::common::run::{Dir, line};
+use crate::common::words;
+
 #[cfg(feature = "parquet")]
 mod with_the_feature {
     use std::fs;
@@ -45,6 +52,35 @@ mod with_the_feature {
             row.as_object_mut().unwrap().remove("dedup");
         }
         found
+    }
+
+    #[test]
+    fn passages_are_written_as_parquet_with_both_sides_and_their_context() {
+        let dir = super::passages();
+        let run = dir.run(&["passages", "idx", "--out", "out.parquet"]);
+        assert_eq!((run.status, &*run.out), (0, ""), "{}", run.err);
+        // Its rows are records like those of any Parquet file.
+        let read = ["dedup", "out.parquet", "--exact", "--out", "rows.jsonl"];
+        let columns = ["--text-field", "a_text", "--id-field", "NONE"];
+        assert_eq!(dir.run(&[&read[..], &columns].concat()).status, 0);
+        let found = lines(&dir, "rows.jsonl");
+        let expected = dir.run(&["passages", "idx", "--format", "json"]).out;
+        let expected: Value = serde_json::from_str(&expected).unwrap();
+        assert_eq!(found.len(), 1);
+        for (field, value) in expected.as_object().unwrap() {
+            assert_eq!(found[0][field], *value, "{field}: {found:?}");
+        }
+        assert!(found[0]["a_line"].is_u64() && found[0]["b_line"].is_null(), "{found:?}");
+        // Nothing that is there is overwritten, and nothing incomplete stays.
+        let again = dir.run(&["passages", "idx", "--out", "out.parquet"]);
+        assert!(again.status == 2 && again.err.contains("out.parquet"), "{}", again.err);
+        let wrong = dir.run(&["passages", "idx", "--out", "x.parquet", "--format", "csv"]);
+        assert!(wrong.status == 2 && wrong.err.contains("promises Parquet"), "{}", wrong.err);
+        assert_eq!(dir.run(&["passages", "none", "--out", "y.parquet"]).status, 2);
+        assert!(!dir.path("x.parquet").exists() && !dir.path("y.parquet").exists());
+        let none = dir.run(&["passages", "idx", "--min-passage", "900", "--out", "none.parquet"]);
+        assert_eq!(none.status, 1);
+        assert!(fs::read(dir.path("none.parquet")).unwrap().starts_with(b"PAR1"));
     }
 
     #[test]
@@ -382,7 +418,6 @@ mod with_the_feature {
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn without_the_feature_such_files_are_refused_by_their_names() {
-    use crate::common::run::Dir;
     let dir = Dir::new();
     dir.write("a.parquet", include_bytes!("tables/sample.parquet"));
     dir.write("a.feather", include_bytes!("tables/sample.feather"));
@@ -399,4 +434,43 @@ fn without_the_feature_such_files_are_refused_by_their_names() {
     let run = dir.run(&["dedup", "a.parquet", "--out", "out/"]);
     assert_eq!(run.status, 2);
     assert!(run.err.contains("--features parquet"), "{}", run.err);
+}
+
+/// An index of two documents with a passage in common, which begins in the second line of one.
+fn passages() -> Dir {
+    let dir = Dir::new();
+    let shared = words(1, 40);
+    let a = format!("{}\n{shared} {}", words(2, 30), words(3, 30));
+    let b = format!("{} {shared}", words(4, 20));
+    dir.write("in.jsonl", [line("a", &a, json!({})), line("b", &b, json!({}))].concat());
+    assert_eq!(dir.run(&["add", "idx", "in.jsonl"]).status, 0);
+    dir
+}
+
+#[test]
+fn passages_are_written_to_a_file_in_every_format() {
+    let dir = passages();
+    for (name, format) in [("a.csv", "csv"), ("a.jsonl", "json"), ("a.txt", "human")] {
+        let run = dir.run(&["passages", "idx", "--format", format, "--out", name]);
+        assert_eq!((run.status, &*run.out), (0, ""), "{}", run.err);
+        let shown = dir.run(&["passages", "idx", "--format", format]).out;
+        assert_eq!(fs::read_to_string(dir.path(name)).unwrap(), shown, "{name}");
+        assert_eq!(dir.run(&["passages", "idx", "--format", format, "--out", name]).status, 2);
+    }
+    let run = dir.run(&["passages", "idx", "--format", "csv", "--out", "a.csv.zst"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let packed = fs::read(dir.path("a.csv.zst")).unwrap();
+    assert_eq!(zstd::decode_all(&*packed).unwrap(), fs::read(dir.path("a.csv")).unwrap());
+    let wrong = dir.run(&["passages", "idx", "--out", "b.csv"]);
+    assert!(wrong.status == 2 && wrong.err.contains("--format csv"), "{}", wrong.err);
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn passages_as_parquet_need_a_feature_that_is_named() {
+    let run = passages().run(&["passages", "idx", "--out", "out.parquet"]);
+    assert_eq!(run.status, 2);
+    for part in ["out.parquet", "`parquet`", "`cento-report`", "install cento-cli with"] {
+        assert!(run.err.contains(part), "{}", run.err);
+    }
 }
