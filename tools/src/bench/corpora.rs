@@ -61,7 +61,7 @@ pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
         }
         taken += text.len();
         let id = file.strip_prefix(&sources).unwrap_or(&file);
-        // The name of the registry, of which there is one as a rule, has a hash in it.
+        // The name of the registry has a hash in it, and there is one registry as a rule.
         let id = id.iter().skip(1).collect::<PathBuf>().display().to_string();
         texts.push(Document { id, text });
     }

@@ -21,19 +21,19 @@ use crate::measure::{Times, config, cpu_seconds, directory_bytes, queries, snaps
 use crate::service::{Beside, Service};
 use crate::{latency, merging, opening, scale};
 
-/// The resemblance from which texts are near-duplicates, in all rows.
+/// The least resemblance of near-duplicates, in all rows.
 const NEAR: &str = "0.8";
 
 /// The rounds of queries after the first one, which is not counted.
 const ROUNDS: usize = 3;
 
-/// Queries that are asked with nothing of an index in memory.
+/// The number of queries with nothing of an index in memory.
 const COLD: usize = 20;
 
 /// Times an index is opened, and a document added and removed.
 const OPENINGS: u32 = 20;
 
-/// What is measured, and how much of it.
+/// The measurements and their extent.
 pub struct Measuring {
     pub cento: PathBuf,
     pub work: PathBuf,
@@ -279,7 +279,7 @@ impl Measuring {
         Ok(engines)
     }
 
-    /// Indexes of made-up text, each of which begins with the text of the one before.
+    /// Indexes of made-up text; a larger one has the text of the smaller ones.
     fn sizes(&self) -> Result<(Vec<Row<Size>>, Vec<Opening>)> {
         let sample = self.work.join("sample.jsonl");
         let smallest = self.megabytes.div_ceil(10);

@@ -153,7 +153,7 @@ impl Bench {
     }
 }
 
-/// The recorded run; nothing if none has been recorded.
+/// The recorded run, if there is one.
 fn recorded() -> Result<Option<Run>> {
     match fs::read_to_string(RECORD) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),

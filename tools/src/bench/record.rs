@@ -104,7 +104,7 @@ pub struct Engine {
     pub latencies: Option<Latencies>,
 }
 
-/// A row with its figures, or the reason why there are none.
+/// A row with its figures, or the reason why it has no figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row<T> {
     pub name: String,
