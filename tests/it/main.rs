@@ -25,6 +25,7 @@ mod naive_reader;
 mod names;
 mod passages;
 mod presets;
+mod readmes;
 mod replaced;
 mod scripts;
 mod search;

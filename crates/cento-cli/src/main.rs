@@ -1,8 +1,14 @@
 //! The command `cento`: its verbs, options and exit status.
 //!
-//! Each verb has a file. Data goes to standard output, progress and messages to standard error. The
-//! exit status is that of grep: 0 found, 1 nothing found, 2 error; 3 if --strict was given and
-//! files were left out; and 130 if the run was stopped, by Ctrl-C for example.
+//! `cento add corpus.idx documents/` adds files to an index, `cento search corpus.idx text.txt
+//! --passages` finds the documents that share text with a file, `cento help` lists the other verbs,
+//! and `cento help VERB` explains one.
+//!
+//! Data goes to standard output, progress and messages to standard error. The exit status is that
+//! of grep: 0 found, 1 nothing found, 2 error; 3 if --strict was given and files were left out; and
+//! 130 if the run was stopped, by Ctrl-C for example.
+//!
+//! Each verb has a file.
 
 mod add;
 mod analyze;
