@@ -19,6 +19,19 @@ use crate::reason::{ConflictKind, Reason, Refusal};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Any failure of a cento operation.
+///
+/// The message names the place and the fault, and often the remedy;
+/// [`source`](std::error::Error::source) is the cause in a lower layer. Programs tell errors apart
+/// by [`reason`](Error::reason), not by their messages.
+///
+/// ```
+/// use cento::{Error, Index, Reason};
+///
+/// let error = Index::open("no/such/index").unwrap_err();
+/// assert_eq!(error.reason(), Reason::NotFound);
+/// assert!(matches!(&error, Error::Index { path, .. } if path.ends_with("index")));
+/// assert!(error.to_string().contains("no/such/index"));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -12,8 +12,26 @@ use serde::{Deserialize, Serialize};
 use crate::overlap::{Category, Overlap};
 
 /// The similarity of two texts, `a` and `b`.
+///
+/// The numbers are shares of distinct runs of k tokens, as the scheme sets k. They are
+/// [exact](Similarity::exact), or estimates with a [standard error](Similarity::standard_error), or
+/// those of [sketches](Similarity::of_sketches). [`resembles`](Similarity::resembles) and
+/// [`contains_a`](Similarity::contains_a) compare them with a threshold in a way that allows for
+/// the error.
+///
+/// ```
+/// use cento::{Overlap, Similarity};
+///
+/// // Three runs in common, of six and of four.
+/// let similarity = Similarity::exact(Overlap { shared: 3, in_a: 6, in_b: 4 });
+/// assert_eq!(similarity.containment_of_a, 0.5);
+/// assert_eq!(similarity.containment_of_b, 0.75);
+/// assert_eq!(similarity.resemblance, 3.0 / 7.0);
+/// assert!(similarity.contains_either(0.7) && !similarity.resembles(0.7));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(description = "The similarity of two texts, `a` and `b`."))]
 #[non_exhaustive]
 pub struct Similarity {
     /// The share of the runs of both texts that are in both, 0 to 1.

@@ -32,9 +32,23 @@ pub use pair_passage::PairPassage;
 pub use passages::{Origin, Passage, Passages, Unit};
 use runs::RunSet;
 
-/// What two texts have in common.
+/// The result of a comparison of two texts.
+///
+/// ```
+/// use cento::text::Analyzer;
+///
+/// let scheme = cento::scheme::parse("winnow(k=5,w=10)")?;
+/// let a = "The quick brown fox jumps over the lazy dog near the old mill by the river.";
+/// let b = "They said: the quick brown fox jumps over the lazy dog near the old mill.";
+/// let found = cento::compare(&scheme, &Analyzer::default(), a, b)?;
+/// assert!(found.similarity.exact && found.similarity.containment_of_b > 0.6);
+/// let (start, end) = found.passages[0].b;
+/// assert!(b[start as usize..end as usize].starts_with("the quick brown fox"));
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(description = "What two texts have in common."))]
 #[non_exhaustive]
 pub struct Comparison {
     /// Distinct fingerprints in common.
@@ -69,6 +83,11 @@ impl Comparison {
 }
 
 /// Compares two texts as the documents of an index with this scheme and analyzer would be.
+///
+/// No index is needed. The similarity is exact: it is that of the texts' runs, not of their
+/// fingerprints, unless the scheme has no runs. Time and memory are in proportion to both texts;
+/// the search for passages has a budget of steps, and [`Comparison::complete`] tells whether it was
+/// enough. [`Comparison`] has an example.
 ///
 /// # Errors
 /// When a text is too large to be analyzed.

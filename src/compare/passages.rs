@@ -15,8 +15,36 @@ use crate::stop::Stop;
 use crate::text::{Tokens, is_white_space};
 
 /// A passage that the query and a stored document have in common.
+///
+/// Ranges are half-open and count bytes of both texts, or [tokens](Unit::Tokens) where a text is
+/// missing. A search finds passages if its query requests them; aligning two texts takes time in
+/// proportion to their lengths, bounded by a budget of steps.
+///
+/// ```
+/// use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
+///
+/// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// let oath = "I will support and defend the Constitution of the United States against all \
+///     enemies, foreign and domestic; I will bear true faith and allegiance to the same";
+/// writer.add(Document::new("oath", oath))?;
+/// writer.commit()?;
+///
+/// let text = format!("All stood up and said: {oath}.");
+/// let searcher = Searcher::new(index.snapshot()?);
+/// let answer = searcher.search(&Query::text(&text).passages(true))?;
+/// let passage = &answer.hits[0].passages.as_deref().unwrap_or_default()[0];
+/// let (start, end) = passage.query;
+/// assert!(text[start as usize..end as usize].ends_with(oath));
+/// assert_eq!(passage.hit, (0, oath.len() as u32));
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(
+    feature = "openapi",
+    schema(description = "A passage that the query and a stored document have in common.")
+)]
 #[non_exhaustive]
 pub struct Passage {
     /// Its range in the query.

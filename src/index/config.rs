@@ -40,6 +40,28 @@ pub const REUSE_SPEC: &str = "winnow(k=2,w=4)";
 pub(super) const REUSE_ANALYZER: &str = "avtor";
 
 /// The configuration of an index, fixed when it is created.
+///
+/// An index stores it, with a digest of the analyzer: a build that would sign texts differently
+/// refuses the index. A scheme and an analyzer are named by specifications, such as
+/// `winnow(k=5,w=10)` and `words`; [`scheme`](crate::scheme) lists the schemes, and [`Analyzer`]
+/// the analyzers. Stored texts take most of the space, and are needed for passages and for exact
+/// similarities.
+///
+/// # Errors
+/// A specification that cannot be used is an [`Error::Spec`] with the reason and, for a misspelt
+/// name, the likely one.
+///
+/// # Examples
+/// ```
+/// use cento::{Config, MaxDf};
+///
+/// let config = Config::new("winnow(k=5,w=10)", "words", true)?;
+/// let config = config.with_max_df(MaxDf::Documents(1_000));
+/// let (tokens, fingerprints) = config.sign("one two three four five six")?;
+/// assert!(tokens == 6 && !fingerprints.is_empty());
+/// assert!(Config::new("winow(k=5)", "words", true).unwrap_err().to_string().contains("winnow"));
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Tokens in, signature out.

@@ -9,19 +9,32 @@ use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::text::kind::no_text_in;
 
-/// A document, as its source has it.
+/// A document, as its source has it: an id, a text and a meta object.
+///
+/// Nothing is checked until it is added; [`checked`](Document::checked) checks it before. Equal ids
+/// replace each other.
+///
+/// ```
+/// use cento::Document;
+/// use serde_json::{Value, json};
+///
+/// let Value::Object(meta) = json!({"lang": "en", "year": 2026}) else { unreachable!() };
+/// let document = Document::new("essays/one.txt", "The text of the essay.").with_meta(meta);
+/// assert_eq!(document.problem(), None);
+/// assert!(Document::new("", "A text without an id.").checked().is_err());
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     /// The caller's id: not empty, at most [`ID_BYTES_MAX`], no control characters.
     pub id: String,
     /// The text.
     pub text: String,
-    /// What the caller knows of the document: at most [`META_BYTES_MAX`] as JSON.
+    /// The caller's metadata of the document: at most [`META_BYTES_MAX`] as JSON.
     pub meta: Map<String, Value>,
     /// The record that it was read from, if its reader keeps it: handed back by joins, never
     /// stored.
     pub record: Option<Box<str>>,
-    /// Who chose the id.
+    /// The origin of the id.
     pub id_source: IdSource,
 }
 
@@ -99,13 +112,13 @@ impl Document {
         Document { id, text, meta: Map::new(), record: None, id_source }
     }
 
-    /// Says who chose the id.
+    /// Sets the origin of the id.
     #[must_use]
     pub fn with_id_source(self, id_source: IdSource) -> Document {
         Document { id_source, ..self }
     }
 
-    /// Adds what the caller knows of the document: an object that filters can query.
+    /// Sets the metadata of the document: an object that filters can query.
     #[must_use]
     pub fn with_meta(self, meta: Map<String, Value>) -> Document {
         Document { meta, ..self }
@@ -123,14 +136,14 @@ impl Document {
         }
     }
 
-    /// Says why an index cannot hold the document, as a clause, if it cannot.
+    /// Returns the reason why an index cannot hold the document, as a clause, if it cannot.
     pub fn problem(&self) -> Option<String> {
         let text = || no_text_in(&self.text).map(|why| format!("its text is not text: {why}"));
         id_problem(&self.id).or_else(text).or_else(|| meta_problem(&self.meta))
     }
 }
 
-/// Says why an index cannot hold a document with this id, as a clause, if it cannot.
+/// Returns the reason why no index can hold a document with this id, as a clause, if any.
 #[must_use]
 pub fn id_problem(id: &str) -> Option<String> {
     if id.is_empty() {
@@ -143,7 +156,7 @@ pub fn id_problem(id: &str) -> Option<String> {
     has_control.then(|| format!("the id {id:?} contains a control character"))
 }
 
-/// Says why an index cannot hold a document with this meta object, as a clause, if it cannot.
+/// Returns the reason why no index can hold a document with this meta object, as a clause, if any.
 #[must_use]
 pub fn meta_problem(meta: &Map<String, Value>) -> Option<String> {
     if depth(meta) > META_DEPTH_MAX {

@@ -103,7 +103,34 @@ const METAS_KEPT_BYTES: usize = 64 << 20;
 /// The bytes of texts that an open index keeps decompressed.
 const BLOCKS_KEPT_BYTES: usize = 16 << 20;
 
-/// An open index.
+/// An open index: a directory of documents, their signatures, and the lists that find them.
+///
+/// A handle is cheap to clone and can be shared by threads. Any number of processes may have an
+/// index open; one at a time has its [`Writer`]. Readers see the last commit, whole, through a
+/// [`Snapshot`]. Opening reads the list of segments and checks the length and the end of every
+/// file; it reads no documents.
+///
+/// # Errors
+/// Every failure is an [`Error`] that names the file or the directory: see
+/// [`create`](Index::create) and [`open`](Index::open).
+///
+/// # Examples
+/// ```
+/// use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("corpus.idx");
+///
+/// let index = Index::create(&path, Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// let text = "Call me Ishmael. Some years ago, never mind how long precisely";
+/// writer.add(Document::new("whale", text))?;
+/// writer.finish()?;
+///
+/// let index = Index::open(&path)?;
+/// let answer = Searcher::new(index.snapshot()?).search(&Query::text(text))?;
+/// assert_eq!(answer.hits[0].id, "whale");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Index {
     inner: Arc<Inner>,

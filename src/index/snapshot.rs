@@ -39,6 +39,34 @@ pub struct DocAddress {
 }
 
 /// The state of an index after one of its commits.
+///
+/// It never changes: later commits and merges leave it as it is, and files that they replace keep
+/// their space until the last snapshot that reads them is dropped. A clone is cheap. Making one
+/// opens the segments that no earlier snapshot of the same [`Index`] has opened. Several snapshots
+/// become one by [`union`](Snapshot::union).
+///
+/// # Errors
+/// Its methods read files, and fail with [`Error::Corrupt`](crate::Error::Corrupt) if one is
+/// damaged.
+///
+/// # Examples
+/// ```
+/// use cento::{Config, Document, Index, WriterOptions};
+///
+/// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// writer.add(Document::new("a", "some text"))?;
+/// writer.commit()?;
+///
+/// let snapshot = index.snapshot()?;
+/// writer.remove("a")?;
+/// writer.commit()?;
+/// let address = snapshot.find("a")?.expect("it was not removed at that commit");
+/// assert_eq!(snapshot.document(address)?.text.as_deref(), Some("some text"));
+/// assert!(!snapshot.is_current()?);
+/// assert_eq!(index.snapshot()?.documents(), 0);
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Snapshot {
     /// One, or of a [union](Snapshot::union) several.

@@ -74,7 +74,36 @@ pub enum Outcome {
     Unchanged,
 }
 
-/// The only writer of an index.
+/// The only writer of an index: adds, replaces and removes documents, and commits them.
+///
+/// Changes are invisible until [`commit`](Writer::commit), which makes all of them durable and
+/// visible, or none. A crash or a dropped writer loses the uncommitted changes and nothing else.
+/// Documents on their way into a segment take about [`WriterOptions::memory_bytes`], whatever their
+/// number. Adding signs a document on the caller's thread; [`add_signed`](Writer::add_signed) takes
+/// documents that other threads have signed. Merges of segments run in the background;
+/// [`finish`](Writer::finish) waits for them.
+///
+/// # Errors
+/// After [`Error::Input`] the writer goes on; after any other error it refuses all changes, and the
+/// index must be opened again to see its last commit. While another process or thread has the
+/// writer, [`Index::writer`] fails with [`Error::Locked`].
+///
+/// # Examples
+/// ```
+/// use cento::{Config, Document, Index, Outcome, WriterOptions};
+///
+/// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// assert_eq!(writer.add(Document::new("a", "one version"))?, Outcome::Added);
+/// assert_eq!(writer.add(Document::new("a", "another version"))?, Outcome::Replaced);
+/// assert_eq!(index.snapshot()?.documents(), 0);
+/// writer.commit()?;
+/// assert_eq!(index.snapshot()?.documents(), 1);
+/// assert!(writer.remove("a")?);
+/// writer.finish()?;
+/// assert_eq!(index.snapshot()?.documents(), 0);
+/// # Ok::<(), cento::Error>(())
+/// ```
 pub struct Writer {
     index: Index,
     /// Present except in `finish` and `drop`, which consume it.

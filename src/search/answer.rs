@@ -117,8 +117,33 @@ pub struct Weighted {
 }
 
 /// A stored document that shares fingerprints with the query.
+///
+/// The numbers of fingerprints are exact. [`similarity`](Hit::similarity) is exact if both texts
+/// were compared, and otherwise an estimate with its standard error. Fields of options that the
+/// query did not set are `None`. As JSON it is a hit of the HTTP API and of `cento search --format
+/// json`.
+///
+/// ```
+/// use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
+///
+/// let index = Index::in_memory(Config::new("kgram(k=3)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// writer.add(Document::new("fox", "the quick brown fox jumps over the lazy dog"))?;
+/// writer.commit()?;
+///
+/// let searcher = Searcher::new(index.snapshot()?);
+/// let answer = searcher.search(&Query::text("the quick brown fox sleeps"))?;
+/// let hit = &answer.hits[0];
+/// assert_eq!((hit.id.as_str(), hit.overlap, hit.fingerprints), ("fox", 2, 7));
+/// assert!(hit.similarity.containment_of_query > hit.similarity.containment_of_hit);
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(
+    feature = "openapi",
+    schema(description = "A stored document that shares fingerprints with the query.")
+)]
 #[non_exhaustive]
 pub struct Hit {
     /// The caller's id.

@@ -75,7 +75,21 @@ use score::Scored;
 use shared::SharedFingerprints;
 use similar::Similarities;
 
-/// Answers queries over one snapshot of an index. It may be used by many threads at once.
+/// Answers queries over one snapshot of an index.
+///
+/// Cheap to make and clone; threads can share it. A search reads the posting lists of the query's
+/// fingerprints; thresholds and passages also read the texts of hits.
+///
+/// ```
+/// # use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
+/// let index = Index::in_memory(Config::new("kgram(k=3)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// writer.add(Document::new("fox", "the quick brown fox jumps over the lazy dog"))?;
+/// writer.commit()?;
+/// let answer = Searcher::new(index.snapshot()?).search(&Query::text("a quick brown fox"))?;
+/// assert_eq!(answer.hits[0].id, "fox");
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Searcher {
     snapshot: Snapshot,
@@ -89,7 +103,7 @@ impl std::fmt::Debug for Searcher {
     }
 }
 
-/// The number of queries at a time that reuse the memory of earlier ones; others allocate their own.
+/// The number of simultaneous queries that reuse the memory of earlier ones.
 const SPARE_MAX: usize = 64;
 
 /// Within a budget, this many times the requested hits are examined closely.

@@ -15,6 +15,18 @@ use crate::index::{Config, MaxDf, PresetRank, PresetUse};
 use crate::whole;
 
 /// The options of a search.
+///
+/// The default is a list of the ten documents that share most with the query, without passages.
+/// Each option is a method too, here and on [`Query`]. Passages, measures and the rank `passages`
+/// compare texts, which takes most of the time of a search.
+///
+/// ```
+/// use cento::{Query, SearchOptions};
+///
+/// let options = SearchOptions::default().passages(true).limit(5usize);
+/// let query = Query::text("a text").passages(true).limit(5usize);
+/// assert_eq!(query.options, options);
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

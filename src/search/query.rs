@@ -13,12 +13,19 @@ use crate::index::{Preset, PresetDefaults, PresetUse};
 use crate::scheme::Fingerprint;
 use crate::stop::Stop;
 
-/// A search: its subject, and the conditions for hits. Its options are also methods.
+/// A search: its subject, and the conditions for hits.
+///
+/// The subject is a text, a signature, or the id of a stored document. The fields of
+/// [`Thresholds`] and [`SearchOptions`] are methods here too. A query is checked when it is used:
+/// [`Searcher::search`](super::Searcher::search) refuses values that contradict each other.
 ///
 /// ```
-/// use cento::search::Query;
+/// use cento::{Query, Rank};
 ///
 /// let query = Query::text("the text to look for").min_containment(0.3).limit(5);
+/// assert_eq!(query.thresholds.min_containment, Some(0.3));
+/// let rewritten = Query::id("essay.txt").rank(Rank::Weight).passages(true);
+/// assert_eq!(rewritten.options.passages, true);
 /// ```
 #[derive(Debug, Clone, Setters)]
 #[non_exhaustive]

@@ -11,7 +11,18 @@ use crate::whole;
 ///
 /// If the fingerprints alone do not decide whether texts are similar enough, the texts are compared
 /// if both are at hand; otherwise an estimate that is evidence decides
-/// ([`Similarity::resembles`](crate::Similarity::resembles)).
+/// ([`Similarity::resembles`](crate::Similarity::resembles)). Shares are from 0 to 1; a call that
+/// uses thresholds refuses others.
+///
+/// ```
+/// use cento::{Query, Thresholds};
+///
+/// let thresholds = Thresholds::default().min_containment(0.3).min_overlap(2u32);
+/// assert_eq!(thresholds.min_resemblance, None);
+/// // A query has the same methods.
+/// let query = Query::text("a text").min_containment(0.3).min_overlap(2u32);
+/// assert_eq!(query.thresholds, thresholds);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -62,6 +62,33 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A client of a service.
+///
+/// Calls block; threads can share a client, which keeps its connections open. While the service is
+/// busy it repeats a request for 30 seconds.
+///
+/// # Errors
+/// An answer that is not a success is [`Error::Service`], with the code and the message of the
+/// service; an unreachable service is [`Error::Io`].
+///
+/// # Examples
+/// ```
+/// use cento_client::Client;
+/// use cento_client::api::{Commit, DocumentBody};
+///
+/// # fn run() -> cento::Result<()> {
+/// let client = Client::new("http://127.0.0.1:7227", None)?;
+/// let body = DocumentBody {
+///     id: "a".into(),
+///     text: "some text".into(),
+///     meta: Default::default(),
+///     id_place: None,
+/// };
+/// let added = client.add(&body, Commit::Wait)?;
+/// println!("{} added, {} replaced", added.report.added, added.report.replaced);
+/// # Ok(())
+/// # }
+/// assert!(Client::new("an address", None).is_err());
+/// ```
 pub struct Client {
     agent: Agent,
     /// For requests that may take any time.

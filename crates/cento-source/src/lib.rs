@@ -84,6 +84,32 @@ pub use train::train;
 pub use walk::{read, read_bytes};
 
 /// Options for reading sources.
+///
+/// The default reads every format that the build has in process; documents of office programs and
+/// Parquet files need a worker ([`Extraction`], [`Tables`]).
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use cento_source::{Item, SourceOptions, read_bytes};
+///
+/// let lines = b"{\"id\": \"a\", \"text\": \"some text\"}\n{\"id\": \"b\"}\n".to_vec();
+/// let options = SourceOptions::default();
+/// let (mut ids, mut errors) = (Vec::new(), Vec::new());
+/// read_bytes("in.jsonl", lines, &options, &mut |item| {
+///     match item {
+///         Item::Chunk(chunk) => chunk.documents(&options, |document| match document {
+///             Ok(document) => ids.push(document.id),
+///             Err(error) => errors.push(error.to_string()),
+///         }),
+///         Item::Failed(error) => errors.push(error.to_string()),
+///         Item::Skipped { place, why, .. } => errors.push(format!("{place}: {why}")),
+///     }
+///     ControlFlow::Continue(())
+/// });
+/// assert_eq!(ids, ["a"]);
+/// assert!(errors[0].starts_with("in.jsonl:2: "));
+/// ```
 #[derive(Debug, Clone)]
 pub struct SourceOptions {
     /// The field of a JSON line with the id: a string or a whole number.
