@@ -1,5 +1,6 @@
 //! The layers, the doors, and other rules of the house.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -215,19 +216,22 @@ fn a_test_that_cannot_run_is_ignored_and_does_not_pass() {
 /// It may be long: a program wrote it, and nobody reads it from end to end.
 const GENERATED: &str = "src/text/unicode/tables.rs";
 
+/// The directories with the Rust of the repository.
+const DIRECTORIES: [&str; 9] = [
+    "src",
+    "crates",
+    "tests",
+    "benches",
+    "tools/src",
+    "examples",
+    "fuzz/src",
+    "fuzz/targets",
+    "python/src",
+];
+
 #[test]
 fn files_are_short_ascii_and_finished() {
-    let others = [
-        "crates",
-        "tests",
-        "benches",
-        "tools/src",
-        "examples",
-        "fuzz/src",
-        "fuzz/targets",
-        "python/src",
-    ];
-    for dir in ["src"].iter().chain(&others) {
+    for dir in DIRECTORIES {
         for (name, text) in sources(dir) {
             let is_short = text.lines().count() <= 600 || name == GENERATED;
             assert!(is_short, "{name} is longer than 600 lines");
@@ -236,6 +240,34 @@ fn files_are_short_ascii_and_finished() {
                 assert!(!text.contains(unfinished), "{name} has {unfinished}");
             }
         }
+    }
+}
+
+/// Files with lines that may be longer than 100 columns, such as tables and markup: a row has the
+/// number of these lines and the file.
+const LONG_LINES: &str = "tests/data/long-lines.txt";
+
+#[test]
+fn lines_are_at_most_100_columns_long() {
+    // rustfmt leaves comments and literals alone, whatever its max_width.
+    let mut found = BTreeMap::new();
+    for (name, text) in DIRECTORIES.iter().flat_map(|dir| sources(dir)) {
+        let count = text.lines().filter(|line| line.chars().count() > 100).count();
+        found.extend((count > 0).then_some((name, count)));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(LONG_LINES);
+    let list = fs::read_to_string(&path).unwrap();
+    let rows = list.lines().map(|line| line.split_once('\t').unwrap());
+    let allowed: BTreeMap<String, usize> =
+        rows.map(|(count, name)| (name.to_owned(), count.parse().unwrap())).collect();
+    let is_more = |(name, count): &(&String, &usize)| allowed.get(*name).is_none_or(|n| n < count);
+    let more: Vec<_> = found.iter().filter(is_more).collect();
+    assert!(more.is_empty(), "wrap the long lines of {more:?}");
+    if found != allowed && std::env::var_os("CENTO_BLESS").is_some() {
+        let rows = found.iter().map(|(name, count)| format!("{count}\t{name}\n"));
+        fs::write(path, rows.collect::<String>()).unwrap();
+    } else {
+        assert_eq!(found, allowed, "{LONG_LINES} allows too many: run with CENTO_BLESS=1");
     }
 }
 
