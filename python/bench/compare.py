@@ -279,7 +279,7 @@ def all_of(directory: Path, programs: list[str]) -> None:
 
 
 def scored(rows: list[dict[str, Any]], result: Path) -> list[str]:
-    """Recall for each share of words, precision, and originals of which nothing is kept."""
+    """Recall for each share of words, precision, and originals that have no kept copy."""
     kept = kept_ids(result)
     planted = [row for row in rows if row["of"] is not None]
     found = [row for row in planted if not {row["id"], row["of"]} <= kept]

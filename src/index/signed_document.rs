@@ -9,6 +9,21 @@ use crate::scheme::Fingerprint;
 use crate::stop::Stop;
 
 /// A document with its signature.
+///
+/// Signing takes most of the time of adding; several threads can sign for one
+/// [`Writer`](super::Writer).
+///
+/// ```
+/// use cento::{Config, Document, Index, SignedDocument, Stop, WriterOptions};
+///
+/// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// let document = Document::new("a", "some text");
+/// let signed = SignedDocument::new(document, index.config(), Stop::NEVER)?;
+/// assert_eq!(signed.token_count, 2);
+/// writer.add_signed(signed)?;
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct SignedDocument {
     /// The document.

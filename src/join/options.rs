@@ -20,6 +20,17 @@ use crate::search::check_share;
 use crate::whole;
 
 /// The options of a search for pairs.
+///
+/// Each option is a method too. Every document is searched for, so the time grows with the index
+/// and with the number of pairs; `limit` keeps the best ones alone in memory.
+///
+/// ```
+/// use cento::join::{PairOptions, Thresholds};
+///
+/// let thresholds = Thresholds::default().min_resemblance(0.8);
+/// let options = PairOptions::default().thresholds(thresholds).min_margin(0.1);
+/// assert_eq!(options.min_margin, Some(0.1));
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -199,6 +210,14 @@ fn margin(text: &str) -> std::result::Result<f64, String> {
 }
 
 /// The options of clustering.
+///
+/// ```
+/// use cento::join::{ClusterOptions, Thresholds};
+///
+/// let thresholds = Thresholds::default().min_resemblance(0.8);
+/// let options = ClusterOptions::default().thresholds(thresholds).min_size(3u64);
+/// assert_eq!(options.min_size, 3);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[non_exhaustive]
@@ -337,6 +356,13 @@ impl fmt::Display for Prefer {
 /// They differ from [`Thresholds`]: a pair must meet every threshold, but a document is dropped if it
 /// meets one of these; containment is that of the document in an earlier one, not of either in the
 /// other; and there is a default resemblance unless `exact` is set.
+///
+/// ```
+/// use cento::join::DedupOptions;
+///
+/// let options = DedupOptions::default().min_resemblance(0.9).min_containment(0.95);
+/// assert!(!options.exact && options.cut_passages.is_none());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[non_exhaustive]

@@ -21,6 +21,25 @@ use crate::text::{Analyzer, Tokens};
 const RUN_TOKENS: usize = 5;
 
 /// Text that does not count, as an index reads texts.
+///
+/// Adding a text signs it. [`Searcher::excluding`](super::Searcher::excluding) then counts the
+/// postings of its fingerprints, in time in proportion to the documents of the index.
+///
+/// ```
+/// use cento::{Boilerplate, Config, Document, Index, Query, Searcher, Stop, WriterOptions};
+///
+/// let index = Index::in_memory(Config::new("kgram(k=3)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// writer.add(Document::new("a", "name and class: the whale is a mammal"))?;
+/// writer.commit()?;
+///
+/// let sheet = Boilerplate::new(index.config())?.with_texts(["name and class:"], Stop::NEVER)?;
+/// let searcher = Searcher::new(index.snapshot()?);
+/// let query = Query::text("name and class: the moon is a rock");
+/// assert_eq!(searcher.search(&query)?.hits.len(), 1);
+/// assert!(searcher.excluding(sheet, Stop::NEVER)?.search(&query)?.hits.is_empty());
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Boilerplate {
     config: Config,

@@ -175,7 +175,7 @@ fn output_of_the_verbs_goes_through_the_terminal() {
     }
 }
 
-/// Returns the lines in which tests of this text end early, as if they had passed.
+/// Returns the lines where tests of this text end early, as if they had passed.
 fn early_ends(text: &str) -> Vec<usize> {
     let indentation = |line: &str| line.len() - line.trim_start().len();
     let (mut found, mut test, mut is_next) = (Vec::new(), None, false);
@@ -213,7 +213,7 @@ fn a_test_that_cannot_run_is_ignored_and_does_not_pass() {
     }
 }
 
-/// It may be long: a program wrote it, and nobody reads it from end to end.
+/// It may be long: a program wrote it.
 const GENERATED: &str = "src/text/unicode/tables.rs";
 
 /// The directories with the Rust of the repository.

@@ -289,7 +289,7 @@ mod tests {
 
     use super::*;
 
-    /// A terminal of one line, which keeps what was shown.
+    /// A terminal of one line, which keeps the lines shown.
     #[derive(Debug, Default, Clone)]
     struct Screen(Arc<Mutex<Vec<String>>>);
 

@@ -113,7 +113,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 pub enum Kind {
     /// Something is wrong, missing or incomplete.
     Error,
-    /// A summary, or what may be of interest: left out by --quiet.
+    /// A summary, or a line of lesser interest: left out by --quiet.
     Note,
 }
 

@@ -46,6 +46,32 @@ pub use retention::Retention;
 use store::Store;
 
 /// An index in an object store.
+///
+/// `url` is a directory or, with the feature `cloud`, `s3://`, `gs://` or `az://`; `settings` are
+/// the options of the store. A transfer holds a few parts of 16 MiB in memory.
+///
+/// # Errors
+/// [`Error::Conflict`] if another push came first; other errors name the object or the file. Every
+/// method can be repeated after a failure.
+///
+/// # Examples
+/// ```
+/// use cento::{Config, Document, Index, Stop, WriterOptions};
+/// use cento_remote::{PullOptions, PushOptions, Remote, Watch};
+/// # let dir = tempfile::tempdir()?;
+/// # let path = |name: &str| dir.path().join(name);
+///
+/// let index = Index::create(path("a"), Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// writer.add(Document::new("a", "some text"))?;
+/// writer.finish()?;
+///
+/// let watch = Watch { progress: &|_| {}, stop: Stop::NEVER };
+/// let remote = Remote::open(path("store").to_str().expect("it is UTF-8"), [])?;
+/// assert_eq!(remote.push(&index, &PushOptions::default(), watch)?.manifest, 1);
+/// assert_eq!(remote.pull(&path("b"), &PullOptions::default(), watch)?.documents, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Remote {
     store: Store,
 }

@@ -245,7 +245,7 @@ mod tests {
             }
             assert!(second.is_running && turns.lock().taken == 2);
             stop.set();
-            assert!(ended.join().unwrap(), "who waits learns that nobody wants it");
+            assert!(ended.join().unwrap(), "the waiting task ends as unwanted");
         });
     }
 

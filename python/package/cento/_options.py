@@ -182,11 +182,11 @@ class DedupOptions(TypedDict, total=False):
     """The least resemblance of the texts of a duplicate and a document before, 0 to 1; if not given,
     that of the preset of the index (:func:`presets`), or 0.8."""
     min_containment: float | None
-    """Also drop a document if one before contains so much of it, 0 to 1."""
+    """Also drop a document if an earlier one contains this share of it, 0 to 1."""
     exact: bool | None
     """Drop only documents with the same text; without either of the two before."""
     cut_passages: int | None
-    """Cut out runs of at least so many tokens, 5 or more, that a document before has."""
+    """Cut out runs of at least this number of tokens, 5 or more, that an earlier document has."""
     against: Sequence[str | os.PathLike[str]] | None
     """Directories of indexes to compare with, which are not changed."""
     preset: Preset | None
@@ -200,7 +200,7 @@ class DedupOptions(TypedDict, total=False):
     store_text: bool | None
     """Whether a new index stores texts; ``True`` if not given. ``cut_passages`` needs them."""
     memory: int | None
-    """The memory for what is not committed yet, in bytes; 512 MiB if not given."""
+    """The memory for uncommitted documents, in bytes; 512 MiB if not given."""
     threads: int | None
     """The number of threads; as many as there are processors if not given."""
     on_error: Literal["raise", "skip"] | None

@@ -109,7 +109,7 @@ impl Args for Given {
     }
 }
 
-/// The columns of a table of pairs, of which the last three are of pairs of files.
+/// The columns of a table of pairs; the last three are of pairs of files.
 const COLUMNS: &[&str] = &[
     "a",
     "index_a",

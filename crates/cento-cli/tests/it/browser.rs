@@ -39,7 +39,7 @@ impl Browser {
     /// Starts one.
     ///
     /// # Panics
-    /// Where chromedriver or chromium is missing: the tests that need them are ignored unless they are asked for.
+    /// Where chromedriver or chromium is missing: the tests that need them are ignored by default.
     pub fn start() -> Browser {
         let program = std::env::var_os("CHROMEDRIVER").unwrap_or_else(|| "chromedriver".into());
         let mut driver = Command::new(&program);
@@ -98,7 +98,7 @@ impl Browser {
         self.post("execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// Waits until a script returns what is neither null nor false.
+    /// Waits until a script returns a value other than null and false.
     pub fn wait_for(&self, script: &str) -> Value {
         let until = Instant::now() + Duration::from_secs(30);
         loop {

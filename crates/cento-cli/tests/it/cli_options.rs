@@ -78,7 +78,7 @@ fn colors_are_for_terminals_unless_they_are_asked_for() {
         (list, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
         // The user has the last word.
         (&["list", "idx", "--color", "always"], &[("NO_COLOR", "1")], true),
-        // What programs read has none.
+        // Output for programs is without colours.
         (&["list", "idx", "--format", "json", "--color", "always"], &[], false),
         (&["list", "idx", "--format", "csv", "--color", "always"], &[], false),
         (&["pairs", "idx", "--out", "pairs.txt", "-q", "--color", "always"], &[], false),

@@ -115,12 +115,12 @@ fn a_segment_that_is_not_whole_is_named_and_left_out() {
     assert!(problem.contains(".store") && damaged[1]["problem"].is_null(), "{damaged:?}");
     let documents =
         damaged[1]["documents"].as_u64().unwrap() - damaged[1]["deleted"].as_u64().unwrap();
-    // What was recovered is not all that there was.
+    // The recovered documents are not all.
     let made = dir.run(&["recover", "idx", "--to", "new", "--format", "json"]);
     assert_eq!((made.status, &made.json()["documents"]), (2, &json!(documents)));
     assert!(made.err.contains("without the documents of 1 damaged segment"), "{}", made.err);
     assert_eq!(dir.json(&["check", "new"])["ok"], true);
-    // Nothing that was asked for is missing.
+    // No requested segment is missing.
     let whole = damaged[1]["segment"].as_str().unwrap();
     dir.json(&["recover", "idx", "--to", "chosen", "--segment", whole]);
     let refused = dir.run(&["recover", "idx", "--to", "third", "--segment", &name]);

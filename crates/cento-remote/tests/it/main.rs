@@ -18,7 +18,7 @@ use cento_remote::{PullOptions, Pulled, PushOptions, Pushed, Remote, Watch};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 
-/// One that nobody looks at.
+/// A watch that shows and stops nothing.
 fn unwatched() -> Watch<'static> {
     Watch { progress: &|_| {}, stop: Stop::NEVER }
 }

@@ -27,7 +27,7 @@ impl Nginx {
     /// Starts one before the service at this address.
     ///
     /// # Panics
-    /// Where nginx is missing: the tests that need it are ignored unless they are asked for.
+    /// Where nginx is missing: the tests that need it are ignored by default.
     pub fn start(service: &str) -> Nginx {
         let asked = nginx().arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status();
         if let Err(error) = asked {
