@@ -11,9 +11,10 @@ use cento::{Config, Document, Index, Result, Searcher, WriterOptions};
 fn documents() -> Vec<(String, String)> {
     let licence = |holder: &str| {
         format!(
-            "Copyright {holder}. Permission is hereby granted, free of charge, to any person obtaining a copy of this \
-             software and associated documentation files, to deal in the software without restriction, including \
-             without limitation the rights to use, copy, modify, merge, publish and distribute copies of it."
+            "Copyright {holder}. Permission is hereby granted, free of charge, to any person \
+             obtaining a copy of this software and associated documentation files, to deal in the \
+             software without restriction, including without limitation the rights to use, copy, \
+             modify, merge, publish and distribute copies of it."
         )
     };
     let mut documents: Vec<_> =

@@ -11,15 +11,20 @@ use cento::{Config, Document, Index, Result, Searcher, WriterOptions};
 const REVISIONS: [(&str, &str); 3] = [
     (
         "v1",
-        "The council met on Monday evening to discuss the new bridge over the river, and after three hours of debate the members voted to postpone the decision until spring, when the costs will be known.",
+        "The council met on Monday evening to discuss the new bridge over the river, and after \
+         three hours of debate the members voted to postpone the decision until spring, when the \
+         costs will be known.",
     ),
     (
         "v2",
-        "The council met on Monday evening to discuss the new bridge over the river, and after three hours of debate the members voted to postpone the decision until autumn, when the costs will be known.",
+        "The council met on Monday evening to discuss the new bridge over the river, and after \
+         three hours of debate the members voted to postpone the decision until autumn, when the \
+         costs will be known.",
     ),
     (
         "other",
-        "Farmers in the valley expect a good harvest this year because the rain came early and the summer has been warm without being dry.",
+        "Farmers in the valley expect a good harvest this year because the rain came early and the \
+         summer has been warm without being dry.",
     ),
 ];
 

@@ -49,8 +49,8 @@ impl Stop {
         Stop::from(Arc::<AtomicBool>::default())
     }
 
-    /// Returns a handle that is set while `condition` holds, and by [`set`](Stop::set). Computations
-    /// evaluate the condition every millisecond or so.
+    /// Returns a handle that is set while `condition` holds, and by [`set`](Stop::set).
+    /// Computations evaluate the condition every millisecond or so.
     #[must_use]
     pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static) -> Stop {
         let condition: Option<Box<dyn Fn() -> bool + Send + Sync>> = Some(Box::new(condition));

@@ -21,8 +21,8 @@ use common::{add, config, words};
 const OPENINGS: usize = 2000;
 /// Processes that read.
 const READERS: usize = 2;
-/// Documents that are there all the time. Each commit replaces one, so that there are as many segments
-/// with a live document, and merges of them without end.
+/// Documents that are there all the time. Each commit replaces one, so that there are as many
+/// segments with a live document, and merges of them without end.
 const DOCUMENTS: u64 = 24;
 
 fn main() {

@@ -152,7 +152,8 @@ const LETTERS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Words of the letters of a language: its first byte says which has a stemmer, the others are letters.
+/// Words of the letters of a language: its first byte says which has a stemmer, the others are
+/// letters.
 pub fn stems(data: &[u8]) {
     static PARSED: OnceLock<Vec<(Analyzer, Vec<char>)>> = OnceLock::new();
     let languages = PARSED.get_or_init(|| {

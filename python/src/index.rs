@@ -37,8 +37,8 @@ struct Open {
 }
 
 impl Open {
-    /// Shows the last commit. An index with a damaged file opens, so that `check` can name the file; whatever needs
-    /// the commit tries again, and says why it cannot be read.
+    /// Shows the last commit. An index with a damaged file opens, so that `check` can name the
+    /// file; whatever needs the commit tries again, and says why it cannot be read.
     fn new(index: cento::Index) -> Open {
         let searcher = index.snapshot().ok().map(Searcher::new);
         Open { process: std::process::id(), index, searcher }

@@ -48,7 +48,8 @@ pub fn start(
     if let Some((number, of)) = part {
         if number >= of {
             let what = format!(
-                "`part` is ({number}, {of}); give the number of the part, from 0, and how many there are"
+                "`part` is ({number}, {of}); give the number of the part, from 0, and how many \
+                 there are"
             );
             return Err(refused(what).into());
         }
@@ -77,7 +78,9 @@ pub fn start(
             let all = u128::from(document_count(&a));
             let place = |number: u64| (all * u128::from(number) / u128::from(of)) as u64;
             let found = pairs(&a, &pair_options).threads(threads).stop(&flag);
-            let mut found = b.iter().fold(found, cento::join::pairs::Pairs::against)
+            let mut found = b
+                .iter()
+                .fold(found, cento::join::pairs::Pairs::against)
                 .documents(place(number)..place(number + 1));
             for pair in found.by_ref() {
                 let mut pair = pair?.report(a.snapshot(), other.snapshot())?;

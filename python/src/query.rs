@@ -56,8 +56,8 @@ impl<'py> Options<'_, 'py> {
         Ok(query)
     }
 
-    /// Reads the keywords, but for these `others`, as the library's own types do, and names one that
-    /// cannot be read.
+    /// Reads the keywords, but for these `others`, as the library's own types do, and names one
+    /// that cannot be read.
     pub fn read<T: DeserializeOwned>(&self, others: &[&str]) -> PyResult<T> {
         let mut fields = Map::new();
         for (name, value) in self.0 {

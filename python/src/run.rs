@@ -54,8 +54,8 @@ pub fn long<T: Send>(
     })
 }
 
-/// Takes the next message; waits for it without the GIL. If a signal comes first, sets `stop` and raises what the
-/// handler raised, after the message has come or [`GRACE`] is over.
+/// Takes the next message; waits for it without the GIL. If a signal comes first, sets `stop` and
+/// raises what the handler raised, after the message has come or [`GRACE`] is over.
 pub fn wait<T: Send>(py: Python<'_>, receiver: &Receiver<T>, stop: &Stop) -> PyResult<T> {
     wait_with(py, receiver, stop, true)
 }

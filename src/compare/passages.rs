@@ -58,24 +58,26 @@ pub struct Passage {
     pub unit: Unit,
     /// The tokens of the query in it.
     pub tokens: u32,
-    /// Those of them that the document has too, in its range. If the passage was copied, they are in the same order
-    /// there: the words that were not edited. Of a rewritten passage or a summary they are the words of both
-    /// places, each as often as both have it. Without text, an estimate from the fingerprints.
+    /// Those of them that the document has too, in its range. If the passage was copied, they are
+    /// in the same order there: the words that were not edited. Of a rewritten passage or a summary
+    /// they are the words of both places, each as often as both have it. Without text, an estimate
+    /// from the fingerprints.
     #[serde(default)]
     pub matched: u32,
-    /// The places of the matched tokens in the query, ascending and disjoint; empty if all are matched.
+    /// The places of the matched tokens in the query, ascending and disjoint; empty if all are
+    /// matched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub matched_ranges: Vec<(u32, u32)>,
     /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
     /// number; without text, an estimate from the fingerprints.
     pub similarity: f64,
-    /// The page of the query on which it begins, counted from 1, if the query is a text with pages: form
-    /// feeds (U+000C) end them.
+    /// The page of the query on which it begins, counted from 1, if the query is a text with pages:
+    /// form feeds (U+000C) end them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_page: Option<u32>,
-    /// The line of the query on which it begins, counted from 1, if the query is a text with lines: line
-    /// feeds end them, whatever the page.
+    /// The line of the query on which it begins, counted from 1, if the query is a text with lines:
+    /// line feeds end them, whatever the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_line: Option<u32>,
     /// The page of the document on which it begins.
@@ -110,8 +112,8 @@ pub struct Origin {
 pub struct Passages {
     /// The passages, in the order of the query.
     pub found: Vec<Passage>,
-    /// Whether they are all. If not, looking for all would have taken more steps or memory than it may;
-    /// equal texts have equal answers.
+    /// Whether they are all. If not, looking for all would have taken more steps or memory than it
+    /// may; equal texts have equal answers.
     pub complete: bool,
     /// The tokens of the query in each.
     places: Vec<Range<u32>>,
@@ -388,7 +390,8 @@ fn matched_bytes(text: Side<'_>, ranges: &[Range<usize>], genre: Genre) -> Vec<(
     }
 }
 
-/// Joins ranges that touch or overlap; their starts ascend. Tokens of scripts without spaces overlap.
+/// Joins ranges that touch or overlap; their starts ascend. Tokens of scripts without spaces
+/// overlap.
 fn disjoint(ranges: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
     let mut found: Vec<(u32, u32)> = Vec::new();
     for (start, end) in ranges {

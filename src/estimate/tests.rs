@@ -26,8 +26,8 @@ impl Random {
     }
 }
 
-/// Makes two texts of passages that both have, and edits between them: what each has there, in one of
-/// four cases nothing. Both lengths are geometric, with these means in tokens.
+/// Makes two texts of passages that both have, and edits between them: what each has there, in one
+/// of four cases nothing. Both lengths are geometric, with these means in tokens.
 fn revisions(random: &mut Random, passage: f64, edit: f64, tokens: usize) -> [Vec<u64>; 2] {
     let mut texts = [Vec::new(), Vec::new()];
     while texts[0].len() < tokens {
@@ -140,7 +140,8 @@ fn a_text_of_any_number_of_tokens_has_a_run() {
     }
 }
 
-/// Asserts that two in three estimates are off by less than their error, and nearly all by less than twice.
+/// Asserts that two in three estimates are off by less than their error, and nearly all by less
+/// than twice.
 #[track_caller]
 fn assert_standard_errors(found: &[(f64, Similarity)]) {
     let within = |errors: f64| {

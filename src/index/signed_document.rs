@@ -65,7 +65,8 @@ impl SignedDocument {
         })
     }
 
-    /// Combines a document with the digest of its text, the number of its tokens, and its signature.
+    /// Combines a document with the digest of its text, the number of its tokens, and its
+    /// signature.
     #[doc(hidden)]
     #[must_use]
     pub fn of(

@@ -18,18 +18,19 @@ pub const FINGERPRINT_BYTES: usize = size_of::<Fingerprint>();
 const TOKEN_TEXT_BYTES: usize = 4;
 
 /// Text as it usually is.
-const PROSE: &str = "It was the best of times, it was the worst of times, it was the age of wisdom, it \
-    was the age of foolishness, it was the epoch of belief, it was the epoch of incredulity, it was \
-    the season of Light, it was the season of Darkness, it was the spring of hope, it was the \
-    winter of despair, we had everything before us, we had nothing before us.";
+const PROSE: &str = "It was the best of times, it was the worst of times, it was the age of \
+                     wisdom, it was the age of foolishness, it was the epoch of belief, it was the \
+                     epoch of incredulity, it was the season of Light, it was the season of \
+                     Darkness, it was the spring of hope, it was the winter of despair, we had \
+                     everything before us, we had nothing before us.";
 
 /// A text that has been signed, or how much that would take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signature {
     /// The number of the tokens.
     pub tokens: u32,
-    /// The number of the fingerprints; of a scheme that has to see all tokens, and was not let to, an upper
-    /// bound.
+    /// The number of the fingerprints; of a scheme that has to see all tokens, and was not let to,
+    /// an upper bound.
     pub count: usize,
     /// The memory that it takes to sign, in bytes.
     pub bytes: usize,
@@ -38,11 +39,12 @@ pub struct Signature {
 }
 
 impl Config {
-    /// Signs a text if that takes at most `bytes_max`, or not much more: what the tokens of one part take.
-    /// `part` is memory that one text leaves to the next.
+    /// Signs a text if that takes at most `bytes_max`, or not much more: what the tokens of one
+    /// part take. `part` is memory that one text leaves to the next.
     ///
     /// # Errors
-    /// When the text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled)
+    /// soon after `stop`.
     pub fn sign_within(
         &self,
         text: &str,

@@ -19,8 +19,8 @@ pub struct Training {
     pub analyzer: Analyzer,
     /// The tokens of a gram.
     pub q: usize,
-    /// Only grams that occur twice or more, found by the passes of SPEX: the texts are read q times.
-    /// Takes 256 MiB for counters, and little for the grams.
+    /// Only grams that occur twice or more, found by the passes of SPEX: the texts are read q
+    /// times. Takes 256 MiB for counters, and little for the grams.
     pub spex: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Exact copies of documents that no fingerprint brings up.
 //!
-//! Documents with the same text have the same fingerprints, so a search for one finds the others, unless
-//! every fingerprint is stopped: a text with more copies than the limit of document frequency hides them all.
-//! These copies are found by the digests of their texts.
+//! Documents with the same text have the same fingerprints, so a search for one finds the others,
+//! unless every fingerprint is stopped: a text with more copies than the limit of document
+//! frequency hides them all. These copies are found by the digests of their texts.
 //!
 //! Of n copies there are n (n - 1) / 2 pairs, 200 million of 20,000 copies. So each copy is in a
 //! pair with the first of its group only. That is the one that was added first, or has the first id

@@ -82,8 +82,8 @@ pub struct CategoryStatistics {
     pub share: f64,
     /// The mean number of documents that each of them is in a pair with.
     pub siblings: f64,
-    /// The patterns of the examined pairs, with the number of pairs of each; empty if the index stores
-    /// no texts.
+    /// The patterns of the examined pairs, with the number of pairs of each; empty if the index
+    /// stores no texts.
     pub patterns: Vec<(Pattern, u64)>,
     /// The number of pairs of the sample that differ in too many places for their pattern to be
     /// found.

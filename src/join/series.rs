@@ -35,7 +35,8 @@ impl Series {
     /// Reads the field of the scope of all documents; `None` if pairs are kept everywhere.
     ///
     /// # Errors
-    /// When no document has the field, which is then misspelled or elsewhere, or a segment is damaged.
+    /// When no document has the field, which is then misspelled or elsewhere, or a segment is
+    /// damaged.
     pub fn read(scope: &Scope, snapshots: &[&Snapshot]) -> Result<Option<Series>> {
         let (within, field) = match scope {
             Scope::Everywhere => return Ok(None),

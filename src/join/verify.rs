@@ -68,7 +68,8 @@ impl<'a> Own<'a> {
     /// Returns the runs of its text; `None` if it has no text.
     ///
     /// # Errors
-    /// When the text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
     pub fn runs(&mut self, stop: &Stop) -> Result<Option<Arc<RunSet>>> {
         if self.runs.is_none() {
             self.runs = match &self.source {
@@ -170,7 +171,8 @@ impl<'a> Verification<'a> {
     /// Returns the similarity of `own`, the first, and the document found, whose size is `size`.
     ///
     /// # Errors
-    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
     pub fn with<'b>(
         &mut self,
         own: &mut Own<'b>,

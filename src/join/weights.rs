@@ -14,8 +14,8 @@ use crate::index::{DocAddress, MaxDf};
 use crate::search::{Neighbour, Searcher, Weigh, WeightedOverlap};
 use crate::stop::Stop;
 
-/// The measures of a pair with fingerprints weighed by their rarity: each counts for the square of its
-/// inverse document frequency.
+/// The measures of a pair with fingerprints weighed by their rarity: each counts for the square of
+/// its inverse document frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -49,8 +49,9 @@ impl WeightedPair {
     }
 }
 
-/// Finds the documents that share at least `overlap_min` of the keys, and, if fingerprints are weighed, `share_min`
-/// of their weight: as [`Weights::neighbours`], or as [`Searcher::neighbours`] without weights.
+/// Finds the documents that share at least `overlap_min` of the keys, and, if fingerprints are
+/// weighed, `share_min` of their weight: as [`Weights::neighbours`], or as [`Searcher::neighbours`]
+/// without weights.
 pub(super) fn candidates(
     (searched, weights): (&Searcher, Option<&Weights<'_>>),
     keys: &[u64],

@@ -1,9 +1,9 @@
 //! Hashes of the words of a document that are neither rare nor frequent in a collection.
 //!
 //! - `imatch(min,ppm,n)`: one hash of all distinct words that occur at least `min` times, and in at
-//!   most `ppm` of a million places (I-Match, Chowdhury et al. 2002), and `n` more, each of a random
-//!   two thirds of the words (Kolcz, Chowdhury and Alspector 2004), so that a changed word spoils
-//!   two thirds of them only.
+//!   most `ppm` of a million places (I-Match, Chowdhury et al. 2002), and `n` more, each of a
+//!   random two thirds of the words (Kolcz, Chowdhury and Alspector 2004), so that a changed word
+//!   spoils two thirds of them only.
 //! - `keywords(min,ppm,t)`: one hash of those of these words that the document has at least `t`
 //!   times: the signature of key words of Ilyinsky et al. 2002 (Sharapova and Sharapova 2018,
 //!   section 2.3 g).

@@ -283,7 +283,7 @@ pub const DEFAULT_SPEC: &str = "winnow(k=5,w=10)";
 /// Returns the scheme that `spec` describes; parameters left out take their defaults.
 ///
 /// ```
-/// use cento::{scheme, text::{Tokens, analyzer::Analyzer}};
+/// use cento::{Stop, scheme, text::{Tokens, analyzer::Analyzer}};
 ///
 /// let scheme = scheme::parse("winnow(w=4)")?;
 /// assert_eq!(scheme.to_string(), "winnow(k=5,w=4)");

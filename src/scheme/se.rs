@@ -23,7 +23,8 @@ pub(super) const FAMILY: Family = Family {
         Parameter::switch(
             "variance",
             1,
-            "1 keeps those within some standard deviations of the median length, 0 as many as the root of their number",
+            "1 keeps those within some standard deviations of the median length, 0 as many as the \
+             root of their number",
         ),
     ],
     summary: "segments as of `breaking`, of nearly median length, `c` tokens in the mean",

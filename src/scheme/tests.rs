@@ -126,8 +126,8 @@ fn winnowed(values: &[u64], w: usize) -> Vec<usize> {
 fn hashes(length: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<u64>> {
     let distinct = prop::sample::select(vec![1u64, 2, 3, 50, u64::MAX]);
     (distinct, prop::collection::vec(any::<u64>(), length)).prop_map(|(distinct, numbers)| {
-        // Not a small number's hash: a document that is shorter than a k-gram is signed with that of
-        // its length, and would share a key with a k-gram of such tokens.
+        // Not a small number's hash: a document that is shorter than a k-gram is signed with that
+        // of its length, and would share a key with a k-gram of such tokens.
         let token = |number: u64| mix64((number % distinct).wrapping_add(1 << 32));
         numbers.into_iter().map(token).collect()
     })

@@ -49,8 +49,8 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// A text of at most this many times `w` k-grams keeps all of them. A longer one keeps six fingerprints
-/// or more, enough to estimate its similarity with others.
+/// A text of at most this many times `w` k-grams keeps all of them. A longer one keeps six
+/// fingerprints or more, enough to estimate its similarity with others.
 const ALL_RUNS_WINDOWS: usize = 3;
 
 /// `winnow(k,w)`: the least k-gram of every `w`; all k-grams of a short text.

@@ -8,8 +8,9 @@
 //! bring up nothing either, but count for documents brought up otherwise. So every count is exact,
 //! and so is the set of documents, except for stop-fingerprints.
 //!
-//! Fingerprints can be weighed. Then the same holds of sums of weights: a hit has at least one of the
-//! rarest fingerprints, which weigh most, as long as the rest together weigh less than the threshold.
+//! Fingerprints can be weighed. Then the same holds of sums of weights: a hit has at least one of
+//! the rarest fingerprints, which weigh most, as long as the rest together weigh less than the
+//! threshold.
 //!
 //! A segment is counted at a time, in dense counters with a list of the documents touched.
 

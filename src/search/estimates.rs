@@ -62,7 +62,8 @@ impl Searcher {
         }
     }
 
-    /// Returns the size of the document at `address`, which has this number of distinct fingerprints.
+    /// Returns the size of the document at `address`, which has this number of distinct
+    /// fingerprints.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -98,8 +99,9 @@ impl Searcher {
         Ok(estimator.of_counts(overlap, tokens, other))
     }
 
-    /// Estimates the similarity of a text with documents of the index, if that can be estimated. `keys` are the
-    /// distinct keys of its `signature`, ascending; the searcher of `signature` may be another.
+    /// Estimates the similarity of a text with documents of the index, if that can be estimated.
+    /// `keys` are the distinct keys of its `signature`, ascending; the searcher of `signature` may
+    /// be another.
     #[must_use]
     pub fn estimates<'a>(
         &'a self,
@@ -140,10 +142,12 @@ impl<'a> Estimates<'a> {
         Estimates { shared: SharedFingerprints::within(memory), ..self }
     }
 
-    /// Estimates the similarity with the document at `address`, which has `in_document` distinct fingerprints.
+    /// Estimates the similarity with the document at `address`, which has `in_document` distinct
+    /// fingerprints.
     ///
     /// # Errors
-    /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
     pub fn with(&mut self, address: DocAddress, in_document: u32) -> Result<Similarity> {
         let keys = self.keys.len();
         self.is_shared.clear();

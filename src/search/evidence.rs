@@ -29,8 +29,8 @@ pub struct Evidence<'a> {
     /// The text of the query, if it is known and the index has texts to compare it with.
     text: Option<String>,
     tokens: Tokens,
-    /// If passages are found by other tokens, of another analyzer or without boilerplate: that analyzer, and its
-    /// tokens of the query.
+    /// If passages are found by other tokens, of another analyzer or without boilerplate: that
+    /// analyzer, and its tokens of the query.
     whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<&'a Measure>,
     /// The maker of the runs that measure similarity, if it is measured.

@@ -121,7 +121,8 @@ impl<'a> StoredRuns<'a> {
     /// Returns the runs of the document at `address`.
     ///
     /// # Errors
-    /// When its text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// When its text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
     pub fn of(&self, address: DocAddress, stop: &Stop) -> Result<Arc<RunSet>> {
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
             self.maker.of_text(&(self.read)(address)?, stop)

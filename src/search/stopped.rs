@@ -20,14 +20,15 @@ pub struct StopCounts {
     pub max_df: u64,
     /// Stop-fingerprints of the index, which bring up no document by themselves.
     pub fingerprints: u64,
-    /// Documents that have stop-fingerprints only: joins find exact copies of them, and nothing else.
+    /// Documents that have stop-fingerprints only: joins find exact copies of them, and nothing
+    /// else.
     pub documents: u64,
 }
 
 impl Searcher {
-    /// Counts the stop-fingerprints of the index, and the documents that have no others; `max_df` is that of
-    /// the index if `None`. Boilerplate does not count. It takes a pass over all dictionaries, unless the index
-    /// has too few documents for a stop-fingerprint.
+    /// Counts the stop-fingerprints of the index, and the documents that have no others; `max_df`
+    /// is that of the index if `None`. Boilerplate does not count. It takes a pass over all
+    /// dictionaries, unless the index has too few documents for a stop-fingerprint.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -35,7 +36,8 @@ impl Searcher {
         Ok(self.stopped_documents(max_df, stop)?.0)
     }
 
-    /// Counts them, and returns the documents that have stop-fingerprints only, in the order of storage.
+    /// Counts them, and returns the documents that have stop-fingerprints only, in the order of
+    /// storage.
     pub(crate) fn stopped_documents(
         &self,
         max_df: Option<MaxDf>,

@@ -1,12 +1,14 @@
 //! Merging of segments.
 //!
-//! In two streaming passes. The first merges the sorted terms of all sources, range of keys by range,
-//! and leaves, for each source, a map from old to new term ordinals; the second renumbers the forward
-//! lists in document order, chunk by chunk. Deleted documents vanish, and with them the terms that
-//! nothing else holds. Ranges and chunks can be worked on by several threads; the bytes are the same.
+//! In two streaming passes. The first merges the sorted terms of all sources, range of keys by
+//! range, and leaves, for each source, a map from old to new term ordinals; the second renumbers
+//! the forward lists in document order, chunk by chunk. Deleted documents vanish, and with them the
+//! terms that nothing else holds. Ranges and chunks can be worked on by several threads; the bytes
+//! are the same.
 //!
 //! Nothing that grows with the segments is read at random. Memory: a few ranges and chunks for each
-//! thread, the longest posting list, a row and a digest a document, and about ten bits a term for the maps.
+//! thread, the longest posting list, a row and a digest a document, and about ten bits a term for
+//! the maps.
 
 mod ordinals;
 mod terms;
@@ -32,8 +34,8 @@ const CHUNKS_PER_THREAD: usize = 2;
 /// The ranges of keys that are in memory for each thread.
 const RANGES_PER_THREAD: usize = 4;
 
-/// The bytes of the forward lists of a chunk: half of those of the source's map within these bounds, so that
-/// going through the map once for each chunk costs less than the chunk.
+/// The bytes of the forward lists of a chunk: half of those of the source's map within these
+/// bounds, so that going through the map once for each chunk costs less than the chunk.
 const CHUNK_BYTES: Range<usize> = 1 << 20..16 << 20;
 
 /// A segment to be merged.
@@ -137,8 +139,8 @@ fn wrote(source: io::Error) -> Error {
     Error::io("write", "the merged .sig file", source)
 }
 
-/// Does `work` for the numbers below `count`, and hands the results to `sink` in order; on the caller's thread
-/// if there are no others.
+/// Does `work` for the numbers below `count`, and hands the results to `sink` in order; on the
+/// caller's thread if there are no others.
 fn in_turn<T: Send>(
     threads: usize,
     waiting: usize,
@@ -159,7 +161,8 @@ struct Terms<'a, W: Write> {
     writer: SegmentWriter<W>,
     /// The terms of each source that have been passed.
     passed: Vec<usize>,
-    /// From these to those of the merged segment; empty if there are no signatures to be renumbered.
+    /// From these to those of the merged segment; empty if there are no signatures to be
+    /// renumbered.
     maps: Vec<OrdinalMap>,
     next_ordinal: u32,
     options: &'a MergeOptions<'a>,

@@ -30,16 +30,17 @@ use std::sync::Arc;
 /// and stems; naming it is better than detecting it if texts are short, or all in one language.
 ///
 /// `code(language=java,names=0)` reads programs in C, C++ (`cpp`), Java, Python and Rust, and with
-/// features of the crate in JavaScript, TypeScript, PHP and Ruby (`code-web`), and Go, C# and Kotlin
-/// (`code-all`): names, numbers and strings are one token each, whatever they are, unless `names=1`.
-/// The language must be given; [`ByName`](super::code::ByName) finds it from the names of files.
+/// features of the crate in JavaScript, TypeScript, PHP and Ruby (`code-web`), and Go, C# and
+/// Kotlin (`code-all`): names, numbers and strings are one token each, whatever they are, unless
+/// `names=1`. The language must be given; [`ByName`](super::code::ByName) finds it from the names
+/// of files.
 ///
 /// `chars()`, `consonants()` and `bytes()` take characters for tokens: letters and digits, in the
 /// normal form of words and with their marks, and `_` for all else; letters without the vowels of
 /// ASCII; and every byte.
 ///
 /// ```
-/// use cento::text::{Tokens, analyzer::Analyzer};
+/// use cento::{Stop, text::{Tokens, analyzer::Analyzer}};
 ///
 /// let analyzer: Analyzer = "words(cjk=1)".parse()?;
 /// let mut tokens = Tokens::default();
@@ -119,8 +120,9 @@ impl Analyzer {
         self.spec().name() == code::FAMILY.name
     }
 
-    /// Returns the first byte of each token of a program, ascending, for shares of programs, which count tokens: names
-    /// and strings of any length are one token each. None if it does not read programs.
+    /// Returns the first byte of each token of a program, ascending, for shares of programs, which
+    /// count tokens: names and strings of any length are one token each. None if it does not read
+    /// programs.
     ///
     /// # Errors
     /// As [`analyze`](Self::analyze).
@@ -157,8 +159,9 @@ impl Analyzer {
         check_length(tokens.taken(), "tokens").map(|_| ())
     }
 
-    /// Calls `each` with the hashes of the tokens of `text`, in order, [`PART_TOKENS`] at most at a time, and
-    /// leaves the last of them in `part`, whose contents are replaced. Gives the number of all.
+    /// Calls `each` with the hashes of the tokens of `text`, in order, [`PART_TOKENS`] at most at a
+    /// time, and leaves the last of them in `part`, whose contents are replaced. Gives the number
+    /// of all.
     ///
     /// A text takes no more memory, however many tokens it has.
     ///

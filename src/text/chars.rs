@@ -18,10 +18,10 @@
 //! out. [`Kind::Chars`] takes a text beyond ASCII without a letter or digit, such as one of emoji,
 //! symbol by symbol, as `words` does: otherwise all such texts of one length would be equal.
 //!
-//! Text is read in runs of ASCII, by a table, and *chunks*: a run of other characters, and the letter
-//! or digit of ASCII before it, which a mark may change. No normalisation crosses the place before an
-//! ASCII character. One that crosses the place after a sign of ASCII makes another sign of it (`=` and
-//! U+0338).
+//! Text is read in runs of ASCII, by a table, and *chunks*: a run of other characters, and the
+//! letter or digit of ASCII before it, which a mark may change. No normalisation crosses the place
+//! before an ASCII character. One that crosses the place after a sign of ASCII makes another sign
+//! of it (`=` and U+0338).
 
 use super::family::{Family, Tokenize};
 use super::normalize::{Class, Normalizer, Sink};

@@ -11,11 +11,11 @@
 //! Most text is ASCII, so words that are ASCII with ASCII on both sides never meet the general
 //! machinery: 1 KiB at a time, the text is lower-cased and turned into a bit a byte (word or not),
 //! both by loops the compiler vectorises, and words are read off the edges of the bits. A run of
-//! word bytes holding a byte above 127, a *chunk*, is taken character by character: in place, as long
-//! as its letters are settled and become no longer or shorter, which holds for most alphabets. That a chunk
-//! can be taken alone rests on two facts: no normalisation crosses the place before an ASCII
-//! character, and all that crosses the place after one that is no word character is a mark, which
-//! at most makes another sign of it (`=` and U+0338).
+//! word bytes holding a byte above 127, a *chunk*, is taken character by character: in place, as
+//! long as its letters are settled and become no longer or shorter, which holds for most alphabets.
+//! That a chunk can be taken alone rests on two facts: no normalisation crosses the place before an
+//! ASCII character, and all that crosses the place after one that is no word character is a mark,
+//! which at most makes another sign of it (`=` and U+0338).
 
 use super::family::{Family, Tokenize};
 use super::normalize::{Class, Form, Normalizer, Sink};

@@ -6,8 +6,8 @@
 //!
 //!     CENTO_FAULT_SEEDS=10 cargo test --release --test crash -- --nocapture
 //!
-//! with ten outcomes of each power cut. Without the variable one operation in some is tried, one outcome
-//! each.
+//! with ten outcomes of each power cut. Without the variable one operation in some is tried, one
+//! outcome each.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -237,8 +237,8 @@ fn seeds() -> Option<u64> {
     std::env::var("CENTO_FAULT_SEEDS").ok().map(|seeds| seeds.parse().unwrap())
 }
 
-/// Runs the scenario with the fault at operation 0, 1, 2, ... until it gets by without; in a short run
-/// at one operation in `stride`.
+/// Runs the scenario with the fault at operation 0, 1, 2, ... until it gets by without; in a short
+/// run at one operation in `stride`.
 fn every_fault(
     scenario: &Scenario,
     directory: fn() -> SimDirectory,
@@ -346,8 +346,9 @@ fn a_writer_whose_commit_failed_refuses_everything() {
 
 #[test]
 fn a_commit_of_a_killed_writer_is_durable_before_the_next_builds_on_it() {
-    // A merge that was killed between the rename of its list and the sync of the directory was repeated. It found
-    // everything taken and removed the shards; a power cut then brought the old list back.
+    // A merge that was killed between the rename of its list and the sync of the directory was
+    // repeated. It found everything taken and removed the shards; a power cut then brought the old
+    // list back.
     let mut committed = 0;
     for at in 0.. {
         let directory = SimDirectory::new();

@@ -266,8 +266,8 @@ fn any_pair() -> PairOptions {
     PairOptions::default().thresholds(Thresholds::default().min_overlap(1))
 }
 
-/// The passages of two texts by a search for the first, by their comparison, and as a pair: each with
-/// its tokens and similarity.
+/// The passages of two texts by a search for the first, by their comparison, and as a pair: each
+/// with its tokens and similarity.
 fn found_by_all(scheme: &str, [a, b]: [&str; 2], min: Option<u32>) -> [Vec<(u32, f64)>; 3] {
     let config = || Config::new(scheme, "words", true).unwrap();
     let of = |passages: &[Passage]| passages.iter().map(|p| (p.tokens, p.similarity)).collect();
@@ -334,7 +334,8 @@ fn a_text_is_short_if_all_of_its_words_are_few() {
 
 #[test]
 fn hits_without_a_long_passage_make_room_for_others() {
-    // Documents that have many phrases of the query, and one that has fewer fingerprints and a passage.
+    // Documents that have many phrases of the query, and one that has fewer fingerprints and a
+    // passage.
     let query = words(1, 600);
     let kept: Vec<&str> = query.split(' ').collect();
     let phrases = |seed: u64| {

@@ -157,7 +157,8 @@ impl Counts {
             fs::write(&self.record, lines)?;
         } else if !changed.is_empty() {
             return Err(format!(
-                "new, or changed by more than {} %: {}; if that is intended, record it with --write",
+                "new, or changed by more than {} %: {}; if that is intended, record it with \
+                 --write",
                 100.0 * self.tolerance,
                 changed.join("; ")
             )

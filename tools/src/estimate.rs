@@ -1,8 +1,8 @@
 //! Distance of the similarity of fingerprints from that of the texts.
 //!
-//! The truth is the resemblance and the containments of sets of runs of words, of as many words as the
-//! scheme's: lower-cased, a word being letters, digits and underscores. Pairs come from
-//! files of exact similarities of revisions, or are those of a corpus that share runs. Rows have the
+//! The truth is the resemblance and the containments of sets of runs of words, of as many words as
+//! the scheme's: lower-cased, a word being letters, digits and underscores. Pairs come from files
+//! of exact similarities of revisions, or are those of a corpus that share runs. Rows have the
 //! measures over fingerprints, their estimates, and the result of `--verify` for both texts.
 
 use std::collections::{HashMap, HashSet};
@@ -25,8 +25,8 @@ pub struct Estimate {
     /// The documents: a JSON lines file.
     #[arg(long)]
     corpus: PathBuf,
-    /// Files of exact similarities of revisions, whose pairs are compared: tab-separated, with a line of
-    /// headings. Without one, pairs of the corpus that share runs of five words are.
+    /// Files of exact similarities of revisions, whose pairs are compared: tab-separated, with a
+    /// line of headings. Without one, pairs of the corpus that share runs of five words are.
     #[arg(long)]
     truth: Vec<PathBuf>,
     /// The schemes.
@@ -55,7 +55,8 @@ const RUN: usize = 5;
 /// The range of resemblance that is summed up.
 const RANGE: (f64, f64) = (0.2, 0.95);
 
-/// One run in this many decides whether a pair is a candidate, if no more than [`COMMON`] documents have it.
+/// One run in this many decides whether a pair is a candidate, if no more than [`COMMON`] documents
+/// have it.
 const SKETCH: &str = "mod(k=5,p=25)";
 const COMMON: usize = 25;
 
@@ -69,7 +70,8 @@ struct Row {
     pairs: usize,
     /// Of resemblance and of containment: by fingerprints, estimated, verified.
     sums: [[Sum; 3]; 2],
-    /// The pairs whose estimated resemblance is off by less than one, and than two, standard errors.
+    /// The pairs whose estimated resemblance is off by less than one, and than two, standard
+    /// errors.
     within: [usize; 2],
 }
 

@@ -259,7 +259,8 @@ impl Pan {
                     let precision = covered(region, &cases);
                     let similarity = passage.similarity;
                     println!(
-                        "{} {}: found {region:?}, similarity {similarity:.2}, precision {precision:.2}",
+                        "{} {}: found {region:?}, similarity {similarity:.2}, precision \
+                         {precision:.2}",
                         pair.susp, pair.src
                     );
                 }

@@ -35,7 +35,8 @@ pub struct Collected {
 /// Texts of sources are held up to this many bytes, and read again otherwise.
 const HELD_BYTES_MAX: usize = 64 << 20;
 
-/// The times that the text of a document is in memory while its report is made: its parts, with markup.
+/// The times that the text of a document is in memory while its report is made: its parts, with
+/// markup.
 const TEXT_TIMES: usize = 8;
 
 /// The times that the text of a source is in memory.

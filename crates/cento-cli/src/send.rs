@@ -146,7 +146,8 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Lets the service commit, and makes sure that all that it had taken was there to be committed.
+    /// Lets the service commit, and makes sure that all that it had taken was there to be
+    /// committed.
     fn commit(&mut self) -> Result<()> {
         let run = self.client.commit()?.run;
         if run != self.run {

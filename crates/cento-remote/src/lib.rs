@@ -355,14 +355,15 @@ fn outrun(url: &str, base: u64, current: u64) -> Error {
         0 => Error::conflict(
             ConflictKind::OtherIndex,
             format!(
-                "{url} holds an index already, which this one was not made from: its manifest is {current}"
+                "{url} holds an index already, which this one was not made from: its manifest is \
+                 {current}"
             ),
         ),
         _ => Error::conflict(
             ConflictKind::Outrun,
             format!(
-                "{url} has changed since this index was pulled or pushed: its manifest was {base} and is \
-                 {current}"
+                "{url} has changed since this index was pulled or pushed: its manifest was {base} \
+                 and is {current}"
             ),
         ),
     }

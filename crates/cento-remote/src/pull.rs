@@ -151,8 +151,8 @@ impl Remote {
             let wanted = identity(&manifest.list, name);
             if current.is_some() && current != wanted {
                 let what = format!(
-                    "its file {name} has another content than in manifest {}; pull that into another \
-                     directory",
+                    "its file {name} has another content than in manifest {}; pull that into \
+                     another directory",
                     manifest.number
                 );
                 return Err(Error::index(dir, Reason::Unsuitable, what));
@@ -235,8 +235,8 @@ fn check_unchanged(
     if is_manifest || is_unchanged || options.force {
         return Ok(());
     }
-    let what = "it has changes that were not pushed, and a pull would lose them; push them, pull into \
-                another directory, or overwrite them";
+    let what = "it has changes that were not pushed, and a pull would lose them; push them, pull \
+                into another directory, or overwrite them";
     Err(Error::index(dir, Reason::UnpushedChanges, what))
 }
 

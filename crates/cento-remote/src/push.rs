@@ -131,8 +131,8 @@ fn unreadable(url: &str, base: Option<u64>, number: u64, damage: &Corruption) ->
         Some(base) => format!("this index was made from manifest {base}"),
     };
     let what = format!(
-        "the current manifest {number} of {url} is damaged ({damage}), and {made}, so what it held would be \
-         lost"
+        "the current manifest {number} of {url} is damaged ({damage}), and {made}, so what it held \
+         would be lost"
     );
     Error::conflict(ConflictKind::UnreadableManifest, what)
 }

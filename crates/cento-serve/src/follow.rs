@@ -233,7 +233,8 @@ impl Follows {
                 Err(Error::Cancelled) => return,
                 Err(error) => {
                     self.metrics.follow_failures.inc();
-                    tracing::warn!(%error, "cannot follow; searches continue, and it is tried again");
+                    tracing::warn!(%error, "cannot follow; searches continue, and it is tried \
+                                            again");
                 }
             }
             std::thread::park_timeout(interval);

@@ -43,7 +43,8 @@ impl Watcher {
                 let seen = Error::catch("looking for commits", || published.refresh(&metrics));
                 let was_stale = status.stale.swap(seen.is_err(), Ordering::Relaxed);
                 if let (Err(error), false) = (seen, was_stale) {
-                    tracing::warn!(%error, "cannot open the last commit; searches see the one before, and it is tried again");
+                    tracing::warn!(%error, "cannot open the last commit; searches see the one \
+                                            before, and it is tried again");
                 }
                 std::thread::park_timeout(INTERVAL);
             }

@@ -10,8 +10,8 @@ use cento::{Result, Stop};
 use crate::SourceOptions;
 use crate::pipeline::{Output, Outputs, PipelineOptions};
 
-/// Returns the records of `inputs`, signed as `index` signs by this number of threads in this memory,
-/// for [`Dedup`](cento::join::dedup::Dedup).
+/// Returns the records of `inputs`, signed as `index` signs by this number of threads in this
+/// memory, for [`Dedup`](cento::join::dedup::Dedup).
 ///
 /// # Errors
 /// The iterator gives an error, and ends; [`Cancelled`](cento::Error::Cancelled) after `stop`.

@@ -1,7 +1,7 @@
 //! Memory for texts that were made to take much.
 //!
-//! Bytes are counted as they are allocated, so the numbers are the same on every machine. The tests of this file
-//! take turns, because they share the count.
+//! Bytes are counted as they are allocated, so the numbers are the same on every machine. The tests
+//! of this file take turns, because they share the count.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -164,9 +164,9 @@ fn a_document_that_takes_more_than_there_is_is_refused_and_named() {
     let config = Config::new("kgram(k=5)", "words", false).unwrap();
     let (peak, report, failed) = added(&path, config, 64 << 20);
     assert_eq!((report.added, report.failed), (2, 1));
-    let expected = "document `1`: fingerprinting its 1500000 bytes of text, of 1500000 tokens, needs 42 MiB \
-                    of memory, but a document may use at most 32 MiB; split the text, or allow 2 times \
-                    the memory";
+    let expected = "document `1`: fingerprinting its 1500000 bytes of text, of 1500000 tokens, \
+                    needs 42 MiB of memory, but a document may use at most 32 MiB; split the text, \
+                    or allow 2 times the memory";
     assert_eq!(failed, [expected]);
     assert!(peak < 96 << 20, "{peak} bytes");
 }
@@ -254,8 +254,8 @@ fn two_large_documents_are_never_signed_at_once() {
     });
     // Each by a thread, which gave up, and then alone.
     assert_eq!(times.load(Ordering::Relaxed), 2 * (1 + 6));
-    // A line that waits to be let in, and what the second thread keeps for its next text; not another
-    // signature, which takes 4 MB.
+    // A line that waits to be let in, and what the second thread keeps for its next text; not
+    // another signature, which takes 4 MB.
     assert!(six < one + 3 * MB, "{six} bytes for six, {one} for one");
 }
 

@@ -20,7 +20,8 @@ use crate::stop::{Steps, Stop};
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
 pub const COSINE_MIN: f64 = 0.3;
-/// Two sentences whose sets of words have more than this Dice coefficient may be a seed, in hundredths.
+/// Two sentences whose sets of words have more than this Dice coefficient may be a seed, in
+/// hundredths.
 const DICE_MIN_HUNDREDTHS: usize = 33;
 /// Words in more than a twentieth of the sentences of the document bring up no pair of sentences;
 /// the twentieth is at least the first number and at most the second.
@@ -70,8 +71,9 @@ pub fn may_be(
     for (bit, &at) in open.iter().enumerate() {
         q.words(at).iter().for_each(|word| in_open[word.number as usize] |= 1 << bit);
     }
-    // The last sentence that each word was in. Those of the query have a place each; the others share 1,024 places,
-    // so that some are not counted, which only makes a sentence seem more alike.
+    // The last sentence that each word was in. Those of the query have a place each; the others
+    // share 1,024 places, so that some are not counted, which only makes a sentence seem more
+    // alike.
     let mut last_of_known = vec![u32::MAX; of_query.count()];
     let mut last_of_others = vec![u32::MAX; 1 << 10];
     for (sentence, range) in (0u32..).zip(sentences) {

@@ -59,9 +59,9 @@ pub struct Aligned {
     /// The tokens that both ranges have, however ordered, as a share of their mean length: 1 if
     /// nothing was changed.
     pub similarity: f64,
-    /// The tokens of the query that this place of the document has too, ascending and disjoint. They are in the
-    /// same order there if the passage was copied; of a rewritten passage or a summary they are the tokens of both,
-    /// each as often as both have it.
+    /// The tokens of the query that this place of the document has too, ascending and disjoint.
+    /// They are in the same order there if the passage was copied; of a rewritten passage or a
+    /// summary they are the tokens of both, each as often as both have it.
     pub matched: Vec<Range<usize>>,
 }
 
@@ -97,10 +97,10 @@ pub struct Alignment {
     pub steps: u64,
 }
 
-/// Each stage of an alignment (copied passages; pairs of sentences; groups of them that are summaries, and
-/// groups that were rewritten; how alike the sides of either are; selection among all) takes no more
-/// steps than this, plus a number for each token: some seconds. Two volumes of RFCs of 8 MB take 88 million in
-/// the longest stage, of 700 million that they may.
+/// Each stage of an alignment (copied passages; pairs of sentences; groups of them that are
+/// summaries, and groups that were rewritten; how alike the sides of either are; selection among
+/// all) takes no more steps than this, plus a number for each token: some seconds. Two volumes of
+/// RFCs of 8 MB take 88 million in the longest stage, of 700 million that they may.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
 
 /// See [`STAGE_STEPS_MAX`].

@@ -5,8 +5,9 @@
 //! Tiles overlap on neither side and contain no difference. A program whose parts were reordered is
 //! covered completely; two programs that merely use the same language are not.
 //!
-//! The definition searches again after each tile. Here the maximal runs are found once and taken from a heap, the longest
-//! first; if earlier tiles cover part of a run, its free parts go back to the heap. The tiles are the same.
+//! The definition searches again after each tile. Here the maximal runs are found once and taken
+//! from a heap, the longest first; if earlier tiles cover part of a run, its free parts go back to
+//! the heap. The tiles are the same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -104,7 +105,8 @@ fn tiled(runs: Vec<Match>, len_min: usize, steps: &mut Steps<'_>) -> Result<Vec<
     Ok(tiles)
 }
 
-/// A run that may be a tile: the longest comes first, of equals the first in the query, then in the document.
+/// A run that may be a tile: the longest comes first, of equals the first in the query, then in the
+/// document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
     len: usize,

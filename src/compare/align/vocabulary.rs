@@ -212,7 +212,8 @@ mod tests {
     fn words_are_weighed_and_found_by_their_definition() {
         let texts = [
             "The cat sat on the mat. A dog ran past the cat. It was a black dog indeed.",
-            "The cat ran past. Nobody saw the cat and the dog. They had gone home. The end was near.",
+            "The cat ran past. Nobody saw the cat and the dog. They had gone home. The end was \
+             near.",
         ];
         let [a, b] = texts.map(analyzed);
         let [of_a, of_b] = [&a, &b].map(|text| ranges(text.side(), Stop::NEVER).unwrap());

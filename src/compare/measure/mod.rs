@@ -47,7 +47,7 @@ use family::{Similarity, Texts};
 /// A measure of similarity.
 ///
 /// ```
-/// use cento::Measure;
+/// use cento::{Measure, Stop};
 /// use cento::text::{Analyzer, Side, Tokens};
 ///
 /// let (mut a, mut b) = (Tokens::default(), Tokens::default());
@@ -170,8 +170,8 @@ impl Measure {
         let header = table.header();
         if header.q != 1 || header.analyzer != analyzer.to_string() {
             let what = format!(
-                "TF-IDF needs a frequency table of single tokens by {analyzer}; this one counts runs of \
-                 {} tokens by {}",
+                "TF-IDF needs a frequency table of single tokens by {analyzer}; this one counts \
+                 runs of {} tokens by {}",
                 header.q, header.analyzer
             );
             let refusal = Refusal::new(Reason::OtherFrequencyTable, what);

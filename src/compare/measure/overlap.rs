@@ -76,8 +76,8 @@ struct State {
     link: Option<u32>,
 }
 
-/// The tokens that lead out of each state, while an automaton is made: lists in one vector, because a
-/// vector for each state takes as long to be freed as to be made.
+/// The tokens that lead out of each state, while an automaton is made: lists in one vector, because
+/// a vector for each state takes as long to be freed as to be made.
 #[derive(Default)]
 struct Out {
     /// For each state.

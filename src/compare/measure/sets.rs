@@ -60,7 +60,8 @@ pub(super) const RESEMBLANCE: Family = Family {
 pub(super) const QGRAMS: Family = Family {
     name: "qgrams",
     parameters: &[Parameter::number("q", 4, 1, 64, "the characters of a gram")],
-    summary: "q-grams of characters of the first text that the second has, counted as often as both have them",
+    summary: "q-grams of characters of the first text that the second has, counted as often as \
+              both have them",
     source: "Sun, Qin and Wang 2013, section 3",
     example: "qgrams(q=4)",
     purpose: "texts with typing errors",

@@ -16,7 +16,8 @@ use crate::stop::Stop;
 /// `cosine`.
 pub(super) const COSINE: Family = Family {
     name: "cosine",
-    summary: "words, weighted by the logarithm of their frequency, or with a frequency table by TF-IDF",
+    summary: "words, weighted by the logarithm of their frequency, or with a frequency table by \
+              TF-IDF",
     source: "Sharapova and Sharapova 2018, section 2.3 h",
     example: "cosine",
     purpose: "the same topic",

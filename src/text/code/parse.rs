@@ -1,6 +1,7 @@
 //! Parsing of programs with bounded time and memory.
 //!
-//! All limits are numbers of steps, bytes and places, so that a text is parsed everywhere or nowhere.
+//! All limits are numbers of steps, bytes and places, so that a text is parsed everywhere or
+//! nowhere.
 
 use super::grammar::Grammar;
 use super::meter::Meter;
@@ -15,8 +16,8 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 ///
 /// The parser releases and merges its stack by recursion where a program can be read in two ways: a
 /// type assertion of TypeScript before another, `<a><a><a>x`, takes three levels. There are no more
-/// levels than bytes, so a stack in proportion to the text suffices; the pages that are not needed are
-/// never touched.
+/// levels than bytes, so a stack in proportion to the text suffices; the pages that are not needed
+/// are never touched.
 pub fn parsed(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree>> {
     if text.len() <= PARSED_IN_PLACE_BYTES_MAX {
         return parsed_here(text, grammar, stop);
@@ -35,12 +36,14 @@ pub fn parsed(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree>
 fn no_stack(text_bytes: usize, source: &std::io::Error) -> Error {
     let stack = (STACK_BYTES_MIN + STACK_BYTES_A_BYTE * text_bytes) >> 20;
     let what = format!(
-        "no thread with a stack of {stack} MiB can be started to parse a program of {text_bytes} bytes: {source}"
+        "no thread with a stack of {stack} MiB can be started to parse a program of {text_bytes} \
+         bytes: {source}"
     );
     Error::Memory { what, is_for_now: true }
 }
 
-/// Texts of up to this many bytes are parsed in the thread of the caller, whose stack has room for them.
+/// Texts of up to this many bytes are parsed in the thread of the caller, whose stack has room for
+/// them.
 const PARSED_IN_PLACE_BYTES_MAX: usize = 512;
 
 /// The number of bytes of stack that the parser takes for any text.
@@ -108,8 +111,8 @@ const TAKEN_BYTES_A_BYTE: u64 = 400;
 /// See [`TAKEN_BYTES_A_BYTE`].
 const TAKEN_BYTES_MIN: u64 = 4 << 20;
 
-/// The parser reads a text in parts of this many bytes. Some scanners look ahead to the end of the text,
-/// and do it again at the next place: Kotlin's within strings.
+/// The parser reads a text in parts of this many bytes. Some scanners look ahead to the end of the
+/// text, and do it again at the next place: Kotlin's within strings.
 const PART_BYTES: usize = 1 << 10;
 
 /// A text whose parts are read more often than this on average is not parsed.

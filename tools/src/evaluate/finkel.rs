@@ -24,7 +24,8 @@ pub struct Finkel {
     /// The RFCs: a JSON lines file with ids such as rfc1596.
     #[arg(long)]
     corpus: PathBuf,
-    /// Java programs: a JSON lines file with ids as in IR-Plag, such as case-01/plagiarized/L1/02/T1.java.
+    /// Java programs: a JSON lines file with ids as in IR-Plag, such as
+    /// case-01/plagiarized/L1/02/T1.java.
     #[arg(long)]
     programs: Option<PathBuf>,
 }

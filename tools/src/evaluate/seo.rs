@@ -106,7 +106,8 @@ impl Seo {
         }
         table("pairs of revisions", &revisions.chosen, &mut out)?;
         let planted = self.planted()?;
-        let what = "planted pairs: a part of an article, one word in fifty replaced, within a text of others";
+        let what = "planted pairs: a part of an article, one word in fifty replaced, within a text \
+                    of others";
         table(what, &planted.chosen, &mut out)?;
         robustness(&mut out)?;
         Ok(out)

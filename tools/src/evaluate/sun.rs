@@ -196,8 +196,8 @@ impl Sun {
     }
 }
 
-/// The schemes of the paper's experiments, over characters, the default one and the one for rewritten
-/// text; and their q.
+/// The schemes of the paper's experiments, over characters, the default one and the one for
+/// rewritten text; and their q.
 const SCHEMES: [(&str, &str, usize); 6] = [
     ("winnow(k=50,w=100)", "chars", 50),
     ("winnow(k=10,w=140)", "chars", 10),

@@ -1,9 +1,9 @@
 //! Thresholds in a collection that did not choose them.
 //!
-//! A collection has some tasks, with several independent solutions of each, the original, and copies
-//! of it of random levels. Pairs of the original and its copies are to be found. The tasks of one half
-//! choose a threshold, in collections of few programs; the others judge it, in small collections and
-//! in large ones. Then the halves change places.
+//! A collection has some tasks, with several independent solutions of each, the original, and
+//! copies of it of random levels. Pairs of the original and its copies are to be found. The tasks
+//! of one half choose a threshold, in collections of few programs; the others judge it, in small
+//! collections and in large ones. Then the halves change places.
 
 use cento::Stop;
 use cento::index::{Document, Index, SignedDocument, WriterOptions};

@@ -1,7 +1,7 @@
 //! Pairs of a collection that resemble each other, by all runs of their tokens.
 //!
-//! Independent of the library's fingerprints, estimates and measures: only tokens come from it. Runs,
-//! sets and the join are made here. Documents of the same runs are one group. Groups are
+//! Independent of the library's fingerprints, estimates and measures: only tokens come from it.
+//! Runs, sets and the join are made here. Documents of the same runs are one group. Groups are
 //! joined by prefix filtering (Bayardo et al. 2007): of two sets alike enough, the rarest members
 //! of each meet, so only those are in the inverted index.
 
@@ -53,8 +53,8 @@ pub struct Group {
 }
 
 impl Truth {
-    /// Compares all documents by runs of `k` tokens of this analyzer. Knows all pairs whose resemblance
-    /// is at least `least`.
+    /// Compares all documents by runs of `k` tokens of this analyzer. Knows all pairs whose
+    /// resemblance is at least `least`.
     pub fn new(
         documents: Vec<Document>,
         (analyzer, k): (&Analyzer, usize),
@@ -251,8 +251,8 @@ fn shared(x: &[u32], y: &[u32], least: usize) -> Option<usize> {
     (shared >= least).then_some(shared)
 }
 
-/// Finds for each group those whose resemblance is at least `least`. Groups are in the order of their
-/// sizes.
+/// Finds for each group those whose resemblance is at least `least`. Groups are in the order of
+/// their sizes.
 fn join(groups: &[Group], least: f64) -> Vec<Vec<(u32, f64)>> {
     // A little less, so that no rounding loses a pair; the pairs found are compared exactly.
     let low = least - 1e-9;

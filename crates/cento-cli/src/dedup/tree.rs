@@ -36,9 +36,9 @@ const DESCRIPTION: &str = "it describes the other files, and has no rows of its 
 const DESCRIPTIONS: [&str; 2] = ["_metadata", "_common_metadata"];
 
 impl Tree {
-    /// Finds the files of these inputs: the copy of a file of a directory is where the file is below
-    /// that, and that of a file below the last directory that is no `key=value`. If two would be one
-    /// file, all are where they are below the directory that has all of them.
+    /// Finds the files of these inputs: the copy of a file of a directory is where the file is
+    /// below that, and that of a file below the last directory that is no `key=value`. If two would
+    /// be one file, all are where they are below the directory that has all of them.
     ///
     /// # Errors
     /// When an input is not a Parquet file, or a directory without one, or is given twice.
@@ -56,8 +56,8 @@ impl Tree {
                 tree.left_out.push((place_of(input).to_string(), why));
             } else if input == Path::new("-") || !is_parquet(input)? {
                 return refused(
-                    "it is no Parquet file; where the output is a directory, all inputs are Parquet \
-                     files or directories of them",
+                    "it is no Parquet file; where the output is a directory, all inputs are \
+                     Parquet files or directories of them",
                 );
             } else {
                 tree.push(input.clone(), below_partitions(input));

@@ -69,8 +69,8 @@ pub fn report_bytes_max() -> usize {
 pub fn tell_cut(shown: usize, all: usize) {
     if shown < all {
         tell!(
-            "cento: the report lacks the last {} of {}, because {} of memory do not suffice for it; lower \
-             --limit",
+            "cento: the report lacks the last {} of {}, because {} of memory do not suffice for \
+             it; lower --limit",
             output::counted((all - shown) as u64, "pair"),
             output::count(all as u64),
             output::bytes(report_bytes_max() as u64)

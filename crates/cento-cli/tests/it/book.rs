@@ -1,10 +1,10 @@
 //! The examples of the book in docs/ are run, and their output is the one that the book shows.
 //!
 //! A block of a chapter, indented by four spaces, has commands after `$ ` and below each its
-//! output. Each chapter runs in a directory of its own with the files of docs/samples. `...` matches
-//! any text, a line of it any lines; durations, sizes, times and names of segments may differ.
-//! `<!-- not run: REASON -->` before a block leaves it out. `CENTO_BLESS=1` replaces output that
-//! differs and has no `...`.
+//! output. Each chapter runs in a directory of its own with the files of docs/samples. `...`
+//! matches any text, a line of it any lines; durations, sizes, times and names of segments may
+//! differ. `<!-- not run: REASON -->` before a block leaves it out. `CENTO_BLESS=1` replaces output
+//! that differs and has no `...`.
 
 mod curl;
 mod session;

@@ -150,8 +150,8 @@ fn options_that_go_together() -> Value {
     }})
 }
 
-/// Merges the parts that utoipa derives for a body into one object. Each part alone would refuse the
-/// fields of the others.
+/// Merges the parts that utoipa derives for a body into one object. Each part alone would refuse
+/// the fields of the others.
 fn flatten(schemas: &mut Value, body: &str) {
     let mut merged = Merged::default();
     merged.add(schemas, &schemas[body]["allOf"]);
