@@ -1,7 +1,7 @@
 //! cento: a persistent on-disk search engine for near-duplicate and reused text.
 //!
-//! An [`Index`] is a directory. One [`Writer`] at a time adds, replaces and removes documents; any number
-//! of [`Searcher`]s, in any number of processes, answer a [`Query`] from the last commit:
+//! An [`Index`] is a directory. One [`Writer`] at a time adds, replaces and removes documents; any
+//! number of [`Searcher`]s, in any number of processes, answer a [`Query`] from the last commit:
 //!
 //! ```
 //! use cento::join::pairs::{PairOptions, pairs};
@@ -41,8 +41,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files and
-//! archives become documents in the package `cento-source`, a service is `cento-serve`.
+//! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files
+//! and archives become documents in the package `cento-source`, a service is `cento-serve`.
 
 // Signatures and answers must depend neither on the compiler's Unicode version nor on the
 // logarithms of the platform (clippy.toml); tests may compare with them.

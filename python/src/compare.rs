@@ -84,14 +84,8 @@ pub fn sign_with(
 }
 
 /// The name of a preset, its purpose, scheme, analyzer, ranking and least resemblance.
-type PresetRow = (
-    &'static str,
-    &'static str,
-    &'static str,
-    &'static str,
-    Option<&'static str>,
-    Option<f64>,
-);
+type PresetRow =
+    (&'static str, &'static str, &'static str, &'static str, Option<&'static str>, Option<f64>);
 
 /// Returns what each preset sets.
 #[pyfunction]

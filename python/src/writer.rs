@@ -263,8 +263,7 @@ impl Writer {
         self.check_process()?;
         let index = self.index.get().index().map_err(Failure)?;
         // Half for the writer; the rest is for documents being signed, and at times for merges.
-        let options =
-            WriterOptions::default().memory_bytes(self.memory_bytes / 2);
+        let options = WriterOptions::default().memory_bytes(self.memory_bytes / 2);
         run::short(py, || {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             if open.is_some() {

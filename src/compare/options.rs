@@ -21,8 +21,8 @@ use crate::whole;
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct CompareOptions {
-    /// Also compute these measures of similarity; `all` for every measure. `cosine` weights words by
-    /// a frequency table, if there is one.
+    /// Also compute these measures of similarity; `all` for every measure. `cosine` weights words
+    /// by a frequency table, if there is one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "MEASURE"))]
     pub measures: Vec<String>,

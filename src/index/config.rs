@@ -30,10 +30,10 @@ pub const REUSE: &str = "reuse";
 
 /// The scheme for reused text that was rewritten.
 ///
-/// Over stems without stop words, pairs survive words that were replaced, left out and put elsewhere.
-/// On the training corpus of PAN 2013 (text alignment), 99.5 % of the sources of copied, 95.2 % of
-/// shuffled, 95.7 % of translated and all sources of summarised passages are among the 50 best by
-/// weight, with 1.14 times the fingerprints of the default scheme.
+/// Over stems without stop words, pairs survive words that were replaced, left out and put
+/// elsewhere. On the training corpus of PAN 2013 (text alignment), 99.5 % of the sources of copied,
+/// 95.2 % of shuffled, 95.7 % of translated and all sources of summarised passages are among the 50
+/// best by weight, with 1.14 times the fingerprints of the default scheme.
 pub const REUSE_SPEC: &str = "winnow(k=2,w=4)";
 
 /// The analyzer for reused text that was rewritten.
@@ -74,8 +74,8 @@ pub struct Config {
     pub store_signatures: bool,
     /// Fingerprints in more documents than this are stop-fingerprints, unless a query overrides it.
     pub max_df: MaxDf,
-    /// The preset that the index was created for: its ranking and its threshold are defaults of later
-    /// calls.
+    /// The preset that the index was created for: its ranking and its threshold are defaults of
+    /// later calls.
     pub preset: Option<Preset>,
     /// The frequency table, if the scheme uses one.
     pub frequencies: Option<Arc<FrequencyTable>>,
@@ -101,8 +101,8 @@ impl Config {
     /// ```
     ///
     /// # Errors
-    /// When this build has no such analyzer, and for [`Preset::Code`], whose analyzer needs a language:
-    /// name it, as in `code(language=java)`, in [`Config::new`], and add
+    /// When this build has no such analyzer, and for [`Preset::Code`], whose analyzer needs a
+    /// language: name it, as in `code(language=java)`, in [`Config::new`], and add
     /// [`with_preset`](Self::with_preset).
     pub fn preset(preset: Preset, store_text: bool) -> Result<Config> {
         let config = Config::new(preset.scheme(), preset.analyzer(), store_text)?;
@@ -111,8 +111,8 @@ impl Config {
 
     /// Makes a configuration for a scheme that may need a frequency table.
     ///
-    /// `reuse` for the scheme is `winnow(k=2,w=4)` over `avtor`, or over the analyzer that is named if it
-    /// is not the default one.
+    /// `reuse` for the scheme is `winnow(k=2,w=4)` over `avtor`, or over the analyzer that is named
+    /// if it is not the default one.
     ///
     /// # Errors
     /// When a specification cannot be used, alone or with the table.
@@ -162,11 +162,11 @@ impl Config {
         Config { preset, ..self }
     }
 
-    /// Returns the configuration for an index that stores texts and no signatures: where a signature is read it is
-    /// made of the text again. Answers are the same.
+    /// Returns the configuration for an index that stores texts and no signatures: where a
+    /// signature is read it is made of the text again. Answers are the same.
     ///
-    /// Such an index is smaller, and merges faster. Estimates of similarity, joins, and searches for stored
-    /// documents are slower.
+    /// Such an index is smaller, and merges faster. Estimates of similarity, joins, and searches
+    /// for stored documents are slower.
     ///
     /// # Errors
     /// When the texts are not stored either.
@@ -176,7 +176,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Refuses a configuration that stores neither texts nor signatures, whose fields are set by hand.
+    /// Refuses a configuration that stores neither texts nor signatures, whose fields are set by
+    /// hand.
     pub(super) fn check(&self) -> Result<()> {
         if self.store_text || self.store_signatures {
             return Ok(());
@@ -185,7 +186,8 @@ impl Config {
         Err(Error::argument("store_signatures", what))
     }
 
-    /// Returns the configuration for an index with or without stored text; without, it stores signatures.
+    /// Returns the configuration for an index with or without stored text; without, it stores
+    /// signatures.
     ///
     /// # Errors
     /// When a specification cannot be used; then the original could not be used either.
@@ -240,7 +242,8 @@ impl Config {
             return Ok(());
         }
         let what = format!(
-            "it uses {others}, but the other index uses {own}: their fingerprints cannot be compared"
+            "it uses {others}, but the other index uses {own}: their fingerprints cannot be \
+             compared"
         );
         Err(Error::index(path, Reason::OtherScheme, what))
     }
@@ -305,8 +308,8 @@ impl Config {
         let format = params["format"].as_u64();
         if format != Some(u64::from(FORMAT_VERSION)) {
             let what = format!(
-                "the index has format version {}, but this version of cento reads {FORMAT_VERSION}; use the \
-                 version that wrote it, or create the index again",
+                "the index has format version {}, but this version of cento reads \
+                 {FORMAT_VERSION}; use the version that wrote it, or create the index again",
                 params["format"]
             );
             return Err(Error::index(path, Reason::OtherVersion, what));
@@ -335,8 +338,8 @@ impl Config {
         let config = config.with_max_df(max_df).with_preset(preset);
         let config = Config { store_signatures, ..config };
         if config.check().is_err() {
-            let what = "its schema says that neither texts nor signatures are stored, which no version \
-                        of cento writes; restore meta.json, or create the index again";
+            let what = "its schema says that neither texts nor signatures are stored, which no \
+                        version of cento writes; restore meta.json, or create the index again";
             return Err(Error::index(path, Reason::Unsuitable, what));
         }
         let now = config.identity();
@@ -368,8 +371,8 @@ impl Config {
 fn preset_of(path: &Path, name: &Value) -> Result<Preset> {
     name.as_str().and_then(|name| name.parse().ok()).ok_or_else(|| {
         let what = format!(
-            "the index was created for {name}, a preset that this version of cento does not have; use \
-             the version that created it"
+            "the index was created for {name}, a preset that this version of cento does not have; \
+             use the version that created it"
         );
         Error::index(path, Reason::OtherVersion, what)
     })

@@ -321,8 +321,8 @@ impl Index {
             read.map_err(|e| store_error("read the frequency table of", path, e.into()))
         })?;
         if schema::others(&schema) != schema::others(&schema::build(&config)) {
-            let what = "the index here has fields that differ from those this version of cento writes; create a \
-                        new index from the documents";
+            let what = "the index here has fields that differ from those this version of cento \
+                        writes; create a new index from the documents";
             return Err(Error::index(path, Reason::OtherVersion, what));
         }
         let plugin = signature_plugin(path, &config);
@@ -361,9 +361,9 @@ impl Index {
         self.inner.plugin.merges.load(Ordering::Relaxed)
     }
 
-    /// Returns how far the merges have come that have begun through this object, those that have ended
-    /// included: the postings and fingerprints of documents that have been written, and those of the
-    /// merges. The merges of texts and ids, which tantivy does first, are not counted.
+    /// Returns how far the merges have come that have begun through this object, those that have
+    /// ended included: the postings and fingerprints of documents that have been written, and those
+    /// of the merges. The merges of texts and ids, which tantivy does first, are not counted.
     #[must_use]
     pub fn merge_progress(&self) -> (u64, u64) {
         let Progress { done, total } = &self.inner.plugin.progress;

@@ -197,9 +197,9 @@ enum Files {
 }
 
 impl Snapshot {
-    /// Makes one snapshot of several, each with the name of its index, whose answers are those of one index
-    /// that has all their documents: document frequencies are added up before a fingerprint is stopped.
-    /// The limit of document frequency is that of the first.
+    /// Makes one snapshot of several, each with the name of its index, whose answers are those of
+    /// one index that has all their documents: document frequencies are added up before a
+    /// fingerprint is stopped. The limit of document frequency is that of the first.
     ///
     /// The same id may be in two of them; [`name_of`](Self::name_of) tells them apart. A single
     /// snapshot is returned unchanged.
@@ -290,7 +290,8 @@ impl Snapshot {
         self.index().config()
     }
 
-    /// Returns the preset of the index; of a union that of all its indexes, if they have the same one.
+    /// Returns the preset of the index; of a union that of all its indexes, if they have the same
+    /// one.
     #[must_use]
     pub fn preset(&self) -> Option<Preset> {
         let first = self.config().preset;
@@ -355,8 +356,8 @@ impl Snapshot {
         Ok(true)
     }
 
-    /// Returns the tantivy searcher over the same segments, in the same order; of a union that of the first
-    /// index alone.
+    /// Returns the tantivy searcher over the same segments, in the same order; of a union that of
+    /// the first index alone.
     #[must_use]
     pub fn tantivy(&self) -> &Searcher {
         &self.parts[0].searcher
@@ -379,7 +380,8 @@ impl Snapshot {
     /// Finds the document with this id.
     ///
     /// # Errors
-    /// When the dictionary of ids cannot be read; when several indexes of a union have such a document.
+    /// When the dictionary of ids cannot be read; when several indexes of a union have such a
+    /// document.
     pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
         let mut found: Option<DocAddress> = None;
         self.find_all(id, &mut |address| {

@@ -2,10 +2,10 @@
 //!
 //! Similarity is not transitive: joining whatever is linked ([`Linkage::Single`]) makes chains in
 //! which the first document has nothing of the last, and in large collections one cluster of
-//! everything. So by default a cluster is a *star* ([`Linkage::Star`]): every member is similar to the
-//! cluster's representative. Documents are taken in the order of preference (the oldest first, say);
-//! one that is in no cluster yet represents a new one, which all similar documents join that are in
-//! none. The result depends on documents and thresholds only, not on threads or storage.
+//! everything. So by default a cluster is a *star* ([`Linkage::Star`]): every member is similar to
+//! the cluster's representative. Documents are taken in the order of preference (the oldest first,
+//! say); one that is in no cluster yet represents a new one, which all similar documents join that
+//! are in none. The result depends on documents and thresholds only, not on threads or storage.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -54,16 +54,16 @@ pub struct Member {
     /// How similar the texts of the representative, `a`, and this document, `b`, are.
     #[serde(flatten)]
     pub similarity: Similarity,
-    /// The measures with fingerprints weighed by their rarity, if the thresholds weigh them: `a` is the
-    /// representative, `b` this document.
+    /// The measures with fingerprints weighed by their rarity, if the thresholds weigh them: `a` is
+    /// the representative, `b` this document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weighted: Option<WeightedPair>,
 }
 
 /// Finds the clusters of documents, the largest first; equally large ones by their representatives.
 ///
-/// The iterator begins at the first call of [`next`](Iterator::next), and ends its threads when it is
-/// dropped.
+/// The iterator begins at the first call of [`next`](Iterator::next), and ends its threads when it
+/// is dropped.
 ///
 /// # Errors
 /// The iterator gives an error, and ends, when an option is out of bounds or a file is damaged;
@@ -199,7 +199,8 @@ struct Documents<'a> {
     /// The weights, if the thresholds weigh fingerprints.
     weights: Option<Weights<'a>>,
     verifier: Verifier<'a>,
-    /// Copies that no fingerprint brings up: by the place of the most preferred one, those of the others.
+    /// Copies that no fingerprint brings up: by the place of the most preferred one, those of the
+    /// others.
     copies: HashMap<usize, Vec<usize>>,
     stop: &'a Stop,
 }

@@ -1,7 +1,7 @@
 //! The most similar documents of a small collection.
 //!
-//! The pairwise test of Finkel et al. (2002), section 2.6: symmetric similarity of all pairs, the most
-//! similar ones first.
+//! The pairwise test of Finkel et al. (2002), section 2.6: symmetric similarity of all pairs, the
+//! most similar ones first.
 
 use serde::{Deserialize, Serialize};
 
@@ -112,8 +112,8 @@ impl Pairs {
     /// Finds the most similar pairs of a small collection, and counts all of them.
     ///
     /// Without a rank, pairs are ranked by similarity; without a limit, there are
-    /// [`PairOptions::MOST_SIMILAR`]. Without a threshold, every pair meets them. Pairs have a margin
-    /// ([`margin`](super::margin)) if there are enough documents for it.
+    /// [`PairOptions::MOST_SIMILAR`]. Without a threshold, every pair meets them. Pairs have a
+    /// margin ([`margin`](super::margin)) if there are enough documents for it.
     ///
     /// # Errors
     /// Those of [`pairs`](super::pairs::pairs).
@@ -126,8 +126,8 @@ impl Pairs {
         let documents = snapshot.documents();
         let not_compared = nothing_left(&join.searcher, &join.stop)?;
         let compared = documents - not_compared.len() as u64;
-        // Pairs that do not meet the thresholds are counted, so none is passed to the search. A margin
-        // that is requested makes too few documents an error.
+        // Pairs that do not meet the thresholds are counted, so none is passed to the search. A
+        // margin that is requested makes too few documents an error.
         let wanted = Wanted {
             thresholds: Thresholds::default(),
             min_similarity: 0.0,

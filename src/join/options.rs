@@ -38,8 +38,8 @@ use crate::whole;
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct PairOptions {
-    /// The thresholds of a pair. If none of any kind is set, the preset of the index decides, if it has one;
-    /// else one document must contain a tenth of the other.
+    /// The thresholds of a pair. If none of any kind is set, the preset of the index decides, if it
+    /// has one; else one document must contain a tenth of the other.
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
@@ -72,8 +72,8 @@ pub struct PairOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub weighted: bool,
-    /// Show the best pairs first, after all have been found. Default: if there is a `limit`, that of the
-    /// preset of the index, or by overlap, else in the order of the documents; of documents
+    /// Show the best pairs first, after all have been found. Default: if there is a `limit`, that
+    /// of the preset of the index, or by overlap, else in the order of the documents; of documents
     /// that are not stored, by similarity, or by the margin if the preset of programs sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
@@ -224,14 +224,14 @@ fn margin(text: &str) -> std::result::Result<f64, String> {
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct ClusterOptions {
-    /// The thresholds for two documents to be similar. If none is set, the resemblance must be that of the
-    /// preset of the index, or 0.5.
+    /// The thresholds for two documents to be similar. If none is set, the resemblance must be that
+    /// of the preset of the index, or 0.5.
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
     /// The document that represents a cluster: `oldest`, the one added first; `longest`; `FIELD`,
-    /// the one with the least value of this field of `meta`, such as a date; `-FIELD`, the greatest.
-    /// Of equal ones, that with the first id.
+    /// the one with the least value of this field of `meta`, such as a date; `-FIELD`, the
+    /// greatest. Of equal ones, that with the first id.
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true,)
@@ -353,9 +353,9 @@ impl fmt::Display for Prefer {
 
 /// The options of deduplication: what a duplicate is.
 ///
-/// They differ from [`Thresholds`]: a pair must meet every threshold, but a document is dropped if it
-/// meets one of these; containment is that of the document in an earlier one, not of either in the
-/// other; and there is a default resemblance unless `exact` is set.
+/// They differ from [`Thresholds`]: a pair must meet every threshold, but a document is dropped if
+/// it meets one of these; containment is that of the document in an earlier one, not of either in
+/// the other; and there is a default resemblance unless `exact` is set.
 ///
 /// ```
 /// use cento::join::DedupOptions;
@@ -408,8 +408,8 @@ impl DedupOptions {
         check_share("min_resemblance", self.min_resemblance)?;
         check_share("min_containment", self.min_containment)?;
         if self.exact && self.min_resemblance.or(self.min_containment).is_some() {
-            let what = "`exact` drops only documents with the same text; it cannot be combined with \
-                        `min_resemblance` or `min_containment`";
+            let what = "`exact` drops only documents with the same text; it cannot be combined \
+                        with `min_resemblance` or `min_containment`";
             return Err(Error::argument("exact", what));
         }
         if self.cut_passages.is_some_and(|tokens| tokens < CUT_MIN) {

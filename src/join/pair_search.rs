@@ -138,8 +138,9 @@ impl<'a> PairSearch<'a> {
     /// Prepares the search.
     ///
     /// # Errors
-    /// When the indexes sign texts differently or store none to find passages in, no document has the
-    /// field of the scope, margins decide and there are too few documents, or a file is damaged.
+    /// When the indexes sign texts differently or store none to find passages in, no document has
+    /// the field of the scope, margins decide and there are too few documents, or a file is
+    /// damaged.
     pub fn new(
         searcher: &'a Searcher,
         texts: &'a PairTexts<'a>,
@@ -158,8 +159,8 @@ impl<'a> PairSearch<'a> {
         let margins = margins.flatten();
         if wanted.min_margin.is_some() && margins.is_none() {
             let what = format!(
-                "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}, and there are \
-                 not as many documents beside the two"
+                "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}, and there \
+                 are not as many documents beside the two"
             );
             return Err(Error::argument("min_margin", what));
         }

@@ -156,8 +156,8 @@ impl Pairs {
         self
     }
 
-    /// Finds only the pairs that the documents with these numbers give, of [`document_count`]: those
-    /// of several ranges, one after the other, are all.
+    /// Finds only the pairs that the documents with these numbers give, of [`document_count`]:
+    /// those of several ranges, one after the other, are all.
     pub fn documents(mut self, numbers: Range<u64>) -> Pairs {
         self.join.documents = numbers;
         self
@@ -189,8 +189,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the number of pairs that meet the thresholds: of those given so far or, by a rank, of
-    /// all.
+    /// Returns the number of pairs that meet the thresholds: of those given so far or, by a rank,
+    /// of all.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.total
@@ -319,8 +319,8 @@ impl Iterator for PairsByDocument {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JoinSummary {
-    /// Documents without the field that decides: they are in no series, so that they are in all pairs
-    /// across series and in none within one.
+    /// Documents without the field that decides: they are in no series, so that they are in all
+    /// pairs across series and in none within one.
     pub documents_without_field: u64,
 }
 
@@ -338,7 +338,7 @@ mod tests {
     use crate::ordered::in_order;
     use std::sync::Mutex;
 
-    /// An index of documents of which every third has the same text as the one before it.
+    /// An index of documents; every third has the same text as the one before it.
     fn searcher() -> Searcher {
         let index = Index::in_memory(Config::new("kgram(k=2)", "words", true).unwrap()).unwrap();
         let options = WriterOptions::default().memory_bytes(0usize).merge(false);

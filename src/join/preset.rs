@@ -6,9 +6,9 @@ use crate::index::{PresetRank, PresetUse};
 use crate::search::Thresholds;
 
 impl PairOptions {
-    /// Returns the options with the defaults of a preset, for the pairs of so many stored documents: its
-    /// threshold if none of any kind is set, its rank if there is a limit. A preset ranks by the margin
-    /// only if there are enough documents for one.
+    /// Returns the options with the defaults of a preset, for the pairs of this number of stored
+    /// documents: its threshold unless one is set, its rank if there is a limit. A preset ranks by
+    /// the margin only if there are enough documents for one.
     #[must_use]
     pub fn with_defaults(mut self, preset: &mut PresetUse, documents: u64) -> PairOptions {
         self.set_threshold(preset);
@@ -21,8 +21,8 @@ impl PairOptions {
         self
     }
 
-    /// Returns the options with the defaults of a preset, for the most similar of so many texts: they are
-    /// too few to be weighed, so of ranks only the margin is a default.
+    /// Returns the options with the defaults of a preset, for the most similar of this number of
+    /// texts: they are too few to be weighed, so of ranks only the margin is a default.
     #[must_use]
     pub fn with_defaults_of_texts(mut self, preset: &mut PresetUse, documents: u64) -> PairOptions {
         self.set_threshold(preset);
@@ -43,7 +43,7 @@ impl PairOptions {
 }
 
 impl ClusterOptions {
-    /// Returns the options with the threshold of a preset, if none is set.
+    /// Returns the options with the threshold of a preset, unless one is set.
     #[must_use]
     pub fn with_defaults(mut self, preset: &mut PresetUse) -> ClusterOptions {
         if self.thresholds.is_none() {
@@ -54,8 +54,8 @@ impl ClusterOptions {
 }
 
 impl DedupOptions {
-    /// Returns the options with the least resemblance of a preset, if none is set and texts need not be
-    /// identical.
+    /// Returns the options with the least resemblance of a preset, unless one is set or texts must
+    /// be identical.
     #[must_use]
     pub fn with_defaults(mut self, preset: &mut PresetUse) -> DedupOptions {
         if self.min_resemblance.is_none() && !self.exact {

@@ -102,8 +102,8 @@ pub struct Stopped {
     pub df: u64,
 }
 
-/// The measures of a hit with fingerprints weighed by their rarity: each counts for the square of its
-/// inverse document frequency.
+/// The measures of a hit with fingerprints weighed by their rarity: each counts for the square of
+/// its inverse document frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]

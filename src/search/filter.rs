@@ -109,8 +109,8 @@ struct FilterCost {
 
 /// Why a filter with a regular expression is refused.
 const NO_PATTERNS: &str = "text between slashes is a regular expression, which filters do not \
-     support; use a prefix of an id (`id:2024/*`) or a set (`lang: IN [de fr]`), and quote a value that \
-     contains slashes (`id:\"/a/b\"`)";
+                           support; use a prefix of an id (`id:2024/*`) or a set (`lang: IN [de \
+                           fr]`), and quote a value that contains slashes (`id:\"/a/b\"`)";
 
 /// Makes the error for a filter that cannot be evaluated: it compares values that cannot be
 /// compared, or the index cannot be read.

@@ -212,7 +212,8 @@ mod tests {
     #[test]
     fn the_memory_for_signing_a_stored_text_again_counts_in_the_budget() {
         let [(unsigned, scratch), (signed, _)] = [true, false].map(of_a_long_text);
-        // Long enough to be sampled, so that the long document is among the first that a budget reads.
+        // Long enough to be sampled, so that the long document is among the first that a budget
+        // reads.
         let text = || Query::text(WORDS.repeat(4));
         for query in [Query::id("long"), text(), text().budget(2), text().rank(Rank::Weight)] {
             let enough = scratch + 44_000 * SIGNED_BYTES;

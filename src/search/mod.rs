@@ -365,7 +365,8 @@ impl Searcher {
         let text = self.text_of(subject, query)?.filter(|_| config.store_text);
         let Some(text) = text else {
             return Err(refused(
-                "the best passage is found by comparing texts, but the index or the query has no text",
+                "the best passage is found by comparing texts, but the index or the query has no \
+                 text",
             ));
         };
         let bytes = memory::of_tokens(subject.tokens);

@@ -55,8 +55,8 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: Option<usize>,
-    /// Only documents whose meta, id or time of addition match, such as `lang:de AND year:[2019 TO *]`,
-    /// `id:2024/*` or `added:[2026-01-31T00:00:00Z TO *]`.
+    /// Only documents whose meta, id or time of addition match, such as `lang:de AND year:[2019 TO
+    /// *]`, `id:2024/*` or `added:[2026-01-31T00:00:00Z TO *]`.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "QUERY", allow_hyphen_values = true))]
@@ -66,8 +66,8 @@ pub struct SearchOptions {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     pub exclude_id: Vec<String>,
-    /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share of them
-    /// such as `0.01`. Default: the setting of the index.
+    /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share
+    /// of them such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(
@@ -131,8 +131,8 @@ impl SearchOptions {
         if self.goal == Goal::Passage && (self.min_passage.is_some() || self.verify.is_some()) {
             return Err(Error::argument(
                 "goal",
-                "the goal `passage` cannot be combined with `min_passage` or `verify`: the passage has \
-                 the length of the query, and is the most similar one",
+                "the goal `passage` cannot be combined with `min_passage` or `verify`: the passage \
+                 has the length of the query, and is the most similar one",
             ));
         }
         if self.min_similarity.is_some_and(|least| least > 0.0) && self.verify.is_none() {

@@ -138,8 +138,8 @@ impl Query {
         self.options.rank.unwrap_or_default()
     }
 
-    /// Returns the query with the defaults of this preset where it has none of its own, and which these
-    /// are.
+    /// Returns the query with the defaults of this preset for options that are not set, and the
+    /// names of these.
     pub(super) fn with_defaults(
         &self,
         preset: Option<Preset>,

@@ -83,8 +83,8 @@ fn built(path: &Path, documents: impl Iterator<Item = Document>) {
     writer.finish().unwrap();
 }
 
-/// Everything that an index says of its documents: to each as a query the hits with all their numbers
-/// and passages, and all pairs.
+/// Everything that an index says of its documents: to each as a query the hits with all their
+/// numbers and passages, and all pairs.
 fn answers(index: &Index) -> (BTreeMap<String, serde_json::Value>, Vec<String>) {
     let searcher = Searcher::new(index.snapshot().unwrap());
     let mut hits = BTreeMap::new();

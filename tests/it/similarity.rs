@@ -92,8 +92,8 @@ fn all_pairs(searcher: &Searcher, against: Option<&Searcher>, least: f64) -> Vec
     found.map(|pair| pair.unwrap().report(searcher.snapshot(), other).unwrap()).collect()
 }
 
-/// A search for each text judged by the texts: whatever is clearly above the threshold is found, and nothing
-/// clearly below it.
+/// A search for each text judged by the texts: whatever is clearly above the threshold is found,
+/// and nothing clearly below it.
 fn assert_hits(
     searcher: &Searcher,
     texts: &[(String, String)],
@@ -410,7 +410,8 @@ fn notices_that_share_a_stock_phrase_are_no_duplicates() {
 
 #[test]
 fn a_story_with_a_corrected_word_is_a_duplicate_however_many_fingerprints_differ() {
-    // Of 60 words two are corrected: 50 runs of 66 are the same, and fewer fingerprints than 8 in 10.
+    // Of 60 words two are corrected: 50 runs of 66 are the same, and fewer fingerprints than 8 in
+    // 10.
     let word = |i: u64| format!("w{}", mix64(i) % 5000);
     for seed in 0..30u64 {
         let story: Vec<String> = (0..120).map(|i| word(seed << 20 ^ i)).collect();

@@ -44,8 +44,8 @@ pub struct Latency {
     /// Find the passages of hits too, in indexes with texts.
     #[arg(long)]
     passages: bool,
-    /// Instead of searches, measure reading the texts of their hits and splitting these into words, without
-    /// which there are no passages.
+    /// Instead of searches, measure reading the texts of their hits and splitting these into words,
+    /// without which there are no passages.
     #[arg(long = "texts", conflicts_with = "passages")]
     only_texts: bool,
     /// The seed.

@@ -1,8 +1,8 @@
 //! How fast are segments written and merged, whatever their size?
 //!
-//! Signatures are made up with the document frequencies of English text, as in `benches/segment.rs`:
-//! 62 % of the occurrences are of terms of their own document, so that the vocabulary grows with the
-//! segments. Sources and results stay in memory, so no disk takes part.
+//! Signatures are made up with the document frequencies of English text, as in
+//! `benches/segment.rs`: 62 % of the occurrences are of terms of their own document, so that the
+//! vocabulary grows with the segments. Sources and results stay in memory, so no disk takes part.
 
 use std::io::{self, Write};
 use std::time::Instant;

@@ -1,8 +1,8 @@
 //! Growth of searches with an index, their distance from the time of memory accesses, and their
 //! time if nothing of the index is in memory.
 //!
-//! The queries have known sources, as `plant` makes them. All indexes are searched by turns, so that
-//! other work on the machine slows all of them alike.
+//! The queries have known sources, as `plant` makes them. All indexes are searched by turns, so
+//! that other work on the machine slows all of them alike.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -23,7 +23,8 @@ const LINES_ABSENT: usize = 1;
 /// Those of one that it has: of the filter, the term index, the high parts, the entry, the list.
 const LINES_PRESENT: usize = 5;
 
-/// Measure searches of planted queries in indexes of several sizes: warm, cold, recall, and the limit.
+/// Measure searches of planted queries in indexes of several sizes: warm, cold, recall, and the
+/// limit.
 #[derive(Debug, Args)]
 pub struct Scale {
     /// Indexes of corpora that hold the sources of the queries.

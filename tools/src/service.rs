@@ -1,8 +1,8 @@
 //! How fast does the service answer while others use it, and are its answers right?
 //!
 //! Everything is measured in one run: the library call, an empty route, searches, searches while
-//! documents are added, while a compaction goes on too, and afterwards, with all that was added. Every
-//! answer is compared with that of the library.
+//! documents are added, while a compaction goes on too, and afterwards, with all that was added.
+//! Every answer is compared with that of the library.
 
 use std::collections::HashSet;
 use std::fs;
@@ -359,8 +359,8 @@ impl Service {
     }
 }
 
-/// Documents as they are sent: made before, because the threads that add and those that search share the
-/// processors.
+/// Documents as they are sent: made before, because the threads that add and those that search
+/// share the processors.
 struct Batch {
     lines: Vec<u8>,
     /// The offset of the round in each id.

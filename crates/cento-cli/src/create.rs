@@ -41,8 +41,9 @@ pub struct Create {
 pub enum Signatures {
     /// They are in the index.
     Stored,
-    /// They are computed from the stored texts when they are needed. The index is smaller and merges faster;
-    /// estimates, joins and searches for stored documents take longer. The answers are the same.
+    /// They are computed from the stored texts when they are needed. The index is smaller and
+    /// merges faster; estimates, joins and searches for stored documents take longer. The answers
+    /// are the same.
     Computed,
 }
 
@@ -73,13 +74,14 @@ impl Signatures {
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
     /// Purpose, which sets the scheme, the analyzer, and defaults for the ranking and for the least
-    /// resemblance of near-duplicates. `cento info presets` shows what each sets. A new index keeps it for later
-    /// calls; --scheme and --analyzer replace their part of it.
+    /// resemblance of near-duplicates. `cento info presets` shows what each sets. A new index keeps
+    /// it for later calls; --scheme and --analyzer replace their part of it.
     #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
     pub preset: Option<Preset>,
-    /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento info schemes` lists them all.
-    /// Default: that of --for, or winnow(k=5,w=10). `reuse` is winnow(k=2,w=4) over the analyzer avtor,
-    /// for rewritten text; search such an index with --rank weight or --rank passages.
+    /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento info schemes` lists
+    /// them all. Default: that of --for, or winnow(k=5,w=10). `reuse` is winnow(k=2,w=4) over the
+    /// analyzer avtor, for rewritten text; search such an index with --rank weight or --rank
+    /// passages.
     #[arg(long, value_name = "SPEC")]
     pub scheme: Option<String>,
     /// Analyzer: how text is split into tokens, such as avtor(language=en) for stems without stop

@@ -44,7 +44,7 @@ impl Pull {
             parallel: self.parallel.into(),
             reuse: None,
         };
-        let stopping = "stopping; what has arrived is not fetched again";
+        let stopping = "stopping; files that have arrived are not fetched again";
         let pulled = watched(stopping, |watch| remote.pull(&self.index, &options, watch))?;
         match self.format {
             Format::Json => output::print_json(&pulled)?,

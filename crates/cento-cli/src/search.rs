@@ -178,7 +178,7 @@ impl Engine {
 impl Search {
     pub(super) fn run(mut self) -> Result {
         if self.handout.is_asked() && self.signature.is_some() {
-            let what = "a report shows the text of the document, and a signature has none; search \
+            let what = "a report shows the text of the document, and a signature has no text; search \
                         with the file instead of --signature";
             return Err(Error::arguments(what).into());
         }

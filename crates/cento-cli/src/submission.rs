@@ -68,8 +68,8 @@ const NOTHING_LEFT: &str =
     "there is nothing to compare: all of its files are left out by their names";
 
 impl Submissions {
-    /// Reads all files below each of `inputs`: those below a directory in it are one submission, in the
-    /// order of their paths, and a file directly in it is one by itself.
+    /// Reads all files below each of `inputs`: those below a directory in it are one submission, in
+    /// the order of their paths, and a file directly in it is one by itself.
     ///
     /// # Errors
     /// When JSON lines or standard input are named: their documents are in no directory.
@@ -198,8 +198,8 @@ impl Submissions {
         of_all.filter(|(_, unseen)| !unseen.is_none())
     }
 
-    /// Adds each submission to the index as a document, and notes what each of its files has that is
-    /// not in `ignored`, which is ascending.
+    /// Adds each submission to the index as a document, and notes what each of its files has that
+    /// is not in `ignored`, which is ascending.
     ///
     /// # Errors
     /// When a text is too long, or the index cannot be written; [`Error::Cancelled`] after `stop`.

@@ -251,7 +251,7 @@ impl Web {
             line!(out, "failed  {what}: {why}")?;
         }
         if report.not_asked > 0 {
-            line!(out, "not asked about: {}", counted(report.not_asked as u64, "window"))?;
+            line!(out, "without a query: {}", counted(report.not_asked as u64, "window"))?;
         }
         if report.not_fetched > 0 {
             line!(out, "not fetched: {}", counted(report.not_fetched as u64, "other page"))?;

@@ -241,8 +241,8 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
         self
     }
 
-    /// Writes nothing to the index, which is to be removed after the run, as long as half of the memory
-    /// suffices. Not together with [`resumable`](Dedup::resumable).
+    /// Writes nothing to the index, which is to be removed after the run, as long as half of the
+    /// memory suffices. Not together with [`resumable`](Dedup::resumable).
     pub fn temporary(mut self, is_temporary: bool) -> Dedup<R> {
         self.settings.temporary = is_temporary;
         self

@@ -26,8 +26,8 @@ const BATCH_BYTES: usize = 4 << 20;
 fn changed() -> Error {
     Error::argument(
         "resume",
-        "the documents differ from those of the interrupted run; resume with the same documents, or give \
-         that run up",
+        "the documents differ from those of the interrupted run; resume with the same documents, \
+         or give that run up",
     )
 }
 

@@ -204,7 +204,7 @@ fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
         (None, _) => Ok(Kind::Files),
         (Some(index), Some(file)) => {
             let what = format!(
-                "{} is an index, and {} is none; name only indexes, or only files, or add the files to an \
+                "{} is an index, and {} is not; name only indexes, or only files, or add the files to an \
                  index with `cento add`",
                 index.display(),
                 file.display()

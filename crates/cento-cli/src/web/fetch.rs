@@ -113,7 +113,7 @@ impl Fetcher {
         let mut address = address.to_owned();
         for _ in 0..=REDIRECTS_MAX {
             let (origin, path) = parts(&address)
-                .ok_or("it is no plain address of http or https, and was not asked")?;
+                .ok_or("it is no plain address of http or https, and was not fetched")?;
             let (origin, path) = (origin.to_owned(), path.to_owned());
             if origin.starts_with("https") && !cfg!(feature = "tls") {
                 return Err(Refusal::unsupported("https", "tls", "cento-cli").what);
@@ -220,7 +220,8 @@ impl Asker {
     pub fn get(&self, url: &str, query: &[(&str, &str)]) -> Result<(u16, Vec<u8>), String> {
         let asked =
             query.iter().fold(self.agent.get(url), |asked, (name, value)| asked.query(name, value));
-        let failed = |error: ureq::Error| explained("the search engine cannot be asked: ", &error);
+        let failed =
+            |error: ureq::Error| explained("the query to the search engine failed: ", &error);
         let mut response = asked.call().map_err(failed)?;
         let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         Ok((response.status().as_u16(), body.map_err(failed)?))
@@ -248,7 +249,8 @@ impl Resolver for PublicOnly {
         // A private address among public ones is an attack or a mistake.
         match found.iter().find(|address| !is_allowed(address)) {
             Some(address) => {
-                let what = format!("its address {} is not public, and was not asked", address.ip());
+                let what =
+                    format!("its address {} is not public, and was not fetched", address.ip());
                 Err(ureq::Error::Other(what.into()))
             }
             None => Ok(found),

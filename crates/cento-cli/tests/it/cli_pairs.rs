@@ -209,8 +209,8 @@ fn pairs_are_of_indexes_or_of_files_and_not_of_both() {
         assert_eq!((run.status, &run.out[..]), (2, ""), "{arguments:?}");
         assert!(run.err.contains(why), "{arguments:?}: {}", run.err);
     };
-    refused(&["idx", "in/a.txt"], "idx is an index, and in/a.txt is none");
-    refused(&["in", "idx"], "idx is an index, and in is none");
+    refused(&["idx", "in/a.txt"], "idx is an index, and in/a.txt is not");
+    refused(&["in", "idx"], "idx is an index, and in is not");
     refused(&["in", "nothing"], "nothing");
     for (option, value) in [("--by", "directory"), ("--scheme", "winnow"), ("--exclude", "*.x")] {
         let why = format!("{option} is for pairs of files, and idx is an index");

@@ -97,9 +97,9 @@ const NESTS: &[[&str; 3]] = &[
 
 #[test]
 fn deep_programs_are_read_in_every_language() {
-    // Every level is an error of some languages; where none is closed before the end of the text, that
-    // takes memory with the square of the levels (SECURITY.md).
-    // Deeper than is parsed by brackets; almost as deep, with one or with two brackets a level.
+    // Every level is an error of some languages; where none is closed before the end of the text,
+    // that takes memory with the square of the levels (SECURITY.md). Deeper than is parsed by
+    // brackets; almost as deep, with one or with two brackets a level.
     for depth in [1_000, 450, 240] {
         for [open, inner, close] in NESTS {
             let nested = format!("{}{inner}{}", open.repeat(depth), close.repeat(depth));

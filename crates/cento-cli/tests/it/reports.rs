@@ -268,7 +268,7 @@ fn a_report_that_cannot_be_made_is_refused() {
     dir.write("signature.json", signature.lines().next().unwrap());
     check(
         &["search", "idx", "--signature", "signature.json", "--report", "r.html"],
-        "a signature has none",
+        "a signature has no text",
     );
     let ran: Run = dir
         .command(&["search", "idx", "--id", "a", "--report", "r.html"])

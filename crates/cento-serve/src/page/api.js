@@ -1,4 +1,4 @@
-// How does the page ask the service?
+// Requests to the service.
 
 // Another service may be under another path of the same host: it must not get this token.
 const TOKEN_KEY = `cento-token ${location.pathname}`;

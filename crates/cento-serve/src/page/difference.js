@@ -1,4 +1,4 @@
-// Which words of two passages differ?
+// Marks the words that differ between two passages.
 
 /** Passages whose numbers of words have a larger product are not compared: it would take too long. */
 const STEPS_MAX = 4_000_000;

@@ -1,4 +1,4 @@
-// Which files has the reader chosen, and what does the service read of them?
+// The chosen files, and the text that the service reads of them.
 
 import { ServiceError, postFiles } from "./api.js";
 import { bytes, count, counted, make } from "./dom.js";

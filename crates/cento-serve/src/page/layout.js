@@ -1,8 +1,8 @@
-// Where on the plane do files stand, so that their distances are those wanted?
+// Places files on the plane so that their distances are close to the wanted ones.
 //
 // Hill climbing: from several starts, each on a circle in another order, every vertex is moved to where
 // its neighbours want it until that gains nothing more (stress majorisation), and the arrangement with
-// the least stress is taken. Nothing is random, so the same files always stand at the same places.
+// the least stress is taken. Nothing is random, so the same files are always at the same places.
 
 const STEPS_MAX = 400;
 const STRIDES = [1, 2, 3, 5];

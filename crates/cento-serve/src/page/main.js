@@ -1,4 +1,4 @@
-// What can be done here, and with which index?
+// The tasks of the page, and the index.
 
 import { get } from "./api.js";
 import { byId, counted } from "./dom.js";

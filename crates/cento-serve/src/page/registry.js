@@ -1,4 +1,4 @@
-// What is on record, and what overlaps with it? Finkel et al. (2002), section 2.6.
+// Registered texts, and those that overlap with a new one. Finkel et al. (2002), section 2.6.
 
 import { postLinesForOne, batches, sentence } from "./api.js";
 import { byId, count, counted, make } from "./dom.js";

@@ -1,4 +1,4 @@
-// Which passages do two texts share, and where?
+// Shows the passages that two texts share.
 
 import { count, counted, make, percent } from "./dom.js";
 import { differences } from "./difference.js";

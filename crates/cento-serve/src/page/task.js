@@ -1,9 +1,9 @@
-// What does the page say while it works, and when something goes wrong?
+// Messages while the page works, and when something goes wrong.
 
 import { ServiceError, keepToken, token } from "./api.js";
 import { byId, make } from "./dom.js";
 
-// What was refused for want of a token, to be done again with one.
+// A task that was refused for want of a token, to be done again with one.
 let refused = null;
 
 /** Takes the last message back. */

@@ -1,4 +1,4 @@
-// Where do passages stand in a text, and how are they marked?
+// Marks passages in a text.
 //
 // The service counts bytes of UTF-8, JavaScript counts UTF-16 units.
 

@@ -1,4 +1,4 @@
-// Which documents on record do these files overlap with? Finkel et al. (2002), section 2.6.
+// Documents on record that overlap with the files. Finkel et al. (2002), section 2.6.
 
 import { batches, post, postLinesForEach, sentence, storedText } from "./api.js";
 import { byId, count, make, percent, shortNames } from "./dom.js";

@@ -99,7 +99,8 @@ pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Res
     Ok(super::report::file(html.await?))
 }
 
-/// Returns the configuration for comparing documents as those of the index. Texts decide, so they are stored.
+/// Returns the configuration for comparing documents as those of the index. Texts decide, so they
+/// are stored.
 fn config_of(searcher: &Searcher) -> cento::Result<Config> {
     let snapshot = searcher.snapshot();
     Ok(snapshot.config().with_text(true)?.with_preset(snapshot.preset()))
