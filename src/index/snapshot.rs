@@ -40,16 +40,11 @@ pub struct DocAddress {
 
 /// The state of an index after one of its commits.
 ///
-/// It never changes: later commits and merges leave it as it is, and files that they replace keep
-/// their space until the last snapshot that reads them is dropped. A clone is cheap. Making one
-/// opens the segments that no earlier snapshot of the same [`Index`] has opened. Several snapshots
-/// become one by [`union`](Snapshot::union).
+/// It never changes: files that later commits replace keep their space until the last snapshot that
+/// reads them is dropped. Making one opens the segments that no earlier snapshot of the [`Index`]
+/// has opened; a clone is cheap. Its methods fail with [`Error::Corrupt`](crate::Error::Corrupt) if
+/// a file is damaged.
 ///
-/// # Errors
-/// Its methods read files, and fail with [`Error::Corrupt`](crate::Error::Corrupt) if one is
-/// damaged.
-///
-/// # Examples
 /// ```
 /// use cento::{Config, Document, Index, WriterOptions};
 ///
