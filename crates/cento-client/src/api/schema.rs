@@ -88,11 +88,7 @@ pub fn measures() -> Schema {
     let measure = ObjectBuilder::new()
         .schema_type(Type::String)
         .pattern(Some(format!("^(all|{})$", measure_pattern())));
-    ArrayBuilder::new()
-        .items(measure)
-        .description(Some("Measure the similarity in these ways too; `all` is every one."))
-        .build()
-        .into()
+    ArrayBuilder::new().items(measure).build().into()
 }
 
 #[cfg(test)]
