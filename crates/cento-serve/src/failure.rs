@@ -48,6 +48,11 @@ impl Failure {
         Failure { status, code: reason.code(), message, detail }
     }
 
+    /// Returns the failure with the part of the request that it is about.
+    pub fn at(self, part: &str) -> Failure {
+        Failure { message: format!("`{part}`: {}", self.message), ..self }
+    }
+
     /// The request exceeds a limit of this service.
     pub fn too_large(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::app::App;
-use super::body::{Body, Part};
+use super::body::{Body, Part, parse};
 use super::failure::Failure;
 use super::turns::Job;
 use cento::Stop;
@@ -67,7 +67,7 @@ impl Files {
         let mut files = Vec::new();
         for part in parts {
             match part.name.as_str() {
-                REQUEST => request = super::body::parse(&part.bytes)?,
+                REQUEST => request = parse(&part.bytes)?,
                 name if names.contains(&name) => files.push(part),
                 name => {
                     let known = names.join("`, `");
@@ -109,8 +109,7 @@ impl Files {
             self.request.entry(name).or_insert(value);
         }
         let request = Value::Object(std::mem::take(&mut self.request));
-        serde_json::from_value(request)
-            .map_err(|error| Failure::bad_request(format!("`{REQUEST}`: {error}")))
+        parse(request.to_string().as_bytes()).map_err(|failure| failure.at(REQUEST))
     }
 
     /// Takes out the documents of the parts with this name.

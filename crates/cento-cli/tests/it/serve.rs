@@ -118,9 +118,21 @@ fn a_client_gets_the_reason_back() {
     let options = SearchOptions::default().limit(100_000);
     let large = refused(SearchRequest { options, ..text("some words") });
     assert_eq!(large.reason(), Reason::InvalidArgument { argument: Some("limit") });
-    for (field, value) in
-        [("verify", json!("jacard")), ("limit", json!(-1)), ("max_df", json!("x"))]
-    {
+    // A measure is a specification, as a scheme is, in a body or in the part of files.
+    let measure = json!({"text": "a", "verify": "jacard"}).to_string();
+    let measures =
+        json!({"a": {"text": "a"}, "b": {"text": "b"}, "measures": ["jacard"]}).to_string();
+    for (path, body) in [("/v1/search", measure), ("/v1/compare", measures)] {
+        let reply = service.post(path, &body);
+        let error: Value = serde_json::from_str(&reply.body).unwrap();
+        assert_eq!(
+            (reply.status, &error["error"]["code"]),
+            (400, &json!("invalid_spec")),
+            "{error}"
+        );
+        assert!(reply.body.contains("jacard"), "{error}");
+    }
+    for (field, value) in [("limit", json!(-1)), ("max_df", json!("x"))] {
         let reply = service.post("/v1/search", &json!({"text": "a", field: value}).to_string());
         let error: Value = serde_json::from_str(&reply.body).unwrap();
         let error = &error["error"];

@@ -168,6 +168,7 @@ fn files_that_make_no_sense_are_refused() {
     check("/v1/texts", &[("name=other", "x")], 400, "the part `other` is unknown");
     check("/v1/texts", &[one; 4], 413, "at most 3 files");
     check("/v1/search", &[one, ("name=request", "{\"limit\": 0.5}")], 400, "`request`");
+    check("/v1/search", &[one, ("name=request", "{\"verify\": \"x\"}")], 400, "invalid_spec");
     check("/v1/search", &[one, ("name=request", "[]")], 400, "expected a JSON object");
     check("/v1/search", &[one, ("name=request", "{\"id\": \"a\"}")], 400, "neither text");
     check("/v1/search", &[one, ("name=request", "{\"limit\": 1}")], 200, "\"answers\":[{");
