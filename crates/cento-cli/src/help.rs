@@ -60,6 +60,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "ignore_files",
             "html",
             "readers",
+            "strict",
         ],
     ),
     (
@@ -85,7 +86,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Service", &["url", "token"]),
-    ("Time and memory", &["threads", "memory", "budget", "candidates", "parallel"]),
+    ("Time and memory", &["threads", "memory", "budget", "candidates", "parallel", "timeout"]),
 ];
 
 /// Options that only the long help shows: few need them.

@@ -1,5 +1,7 @@
 //! The help is short, true and complete.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::command;
 
@@ -76,7 +78,27 @@ fn the_tables_name_options_that_there_are() {
 fn the_short_help_of_every_verb_fits_a_screen() {
     let long: Vec<String> =
         verbs().iter_mut().map(short).filter(|help| help.lines().count() > 40).collect();
-    assert!(long.is_empty(), "{} verbs: {}", long.len(), long.join("\n----\n"));
+    let what = "put options that few need into RARE of help.rs";
+    assert!(long.is_empty(), "{} verbs, {what}: {}", long.len(), long.join("\n----\n"));
+}
+
+/// Options with another meaning in each verb that has them.
+const DIFFERENT: [&str; 3] = ["exclude", "follow", "index"];
+
+#[test]
+fn an_option_of_several_verbs_is_under_a_heading() {
+    let mut verbs_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for verb in verbs() {
+        let plain = verb.get_arguments().filter(|arg| {
+            !arg.is_positional() && !arg.is_hide_set() && arg.get_help_heading().is_none()
+        });
+        for arg in plain {
+            verbs_of.entry(arg.get_id().to_string()).or_default().push(verb.get_name().into());
+        }
+    }
+    let is_own = |id: &str| ["help", "version"].contains(&id) || DIFFERENT.contains(&id);
+    verbs_of.retain(|id, verbs| verbs.len() > 1 && !is_own(id));
+    assert!(verbs_of.is_empty(), "put these options into HEADINGS of help.rs: {verbs_of:?}");
 }
 
 #[test]
