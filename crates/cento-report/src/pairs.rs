@@ -105,7 +105,7 @@ pub struct PairEntry {
 
 /// The definition of the similarities of `pairs`.
 pub const SYMMETRIC_MEASURE: &str =
-    "twice the fingerprints in common, divided by those of both together";
+    "twice the text in common, as a share of the text of both together";
 
 /// Pairs that were found, and the known data of their documents.
 #[derive(Debug, Clone, Default)]

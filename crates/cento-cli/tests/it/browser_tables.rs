@@ -1,4 +1,4 @@
-//! The tables of the web page, in a real browser: which rows come first, and what a reader does with them.
+//! The tables of the web page and of reports, in a real browser: their order, sorting and filtering.
 
 use serde_json::{Value, json};
 
@@ -136,4 +136,40 @@ fn results_are_on_the_first_screen_of_a_telephone() {
     );
     assert_eq!(of_hits(&browser, "row.dataset.id")[0], "library/of/long/names/1/text.txt");
     assert!(service.stop());
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn lists_of_a_report_are_sorted_and_filtered() {
+    let browser = Browser::start();
+    let dir = library();
+    let names: Vec<String> = (1..=8).map(|part| format!("in/{part}.txt")).collect();
+    for (part, name) in (1..).zip(&names) {
+        dir.write(name, format!("{} {}", words(1, 30 * part), words(91, 200)));
+    }
+    let search = ["search", "idx", "--report", "r.html"].into_iter();
+    let ran = dir.run(&search.chain(names.iter().map(String::as_str)).collect::<Vec<_>>());
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    browser.open(&format!("file://{}", dir.path("r.html").display()));
+    let shown = |selector: &str| {
+        browser.run(&format!(
+            "return [...document.querySelectorAll('{selector}')]
+                 .filter(element => element.getClientRects().length > 0)
+                 .map(element => element.textContent);"
+        ))
+    };
+    // Most reused text first, in the list and below it.
+    let list = "table.list tbody th a[href^=\"#d\"]";
+    let most_first: Vec<String> =
+        (1..=8).rev().map(|part| format!("\u{2026}/{part}.txt")).collect();
+    assert_eq!(shown(list), json!(most_first));
+    assert_eq!(shown(".reuse > h2")[0], "in/8.txt");
+    browser.click("th[aria-sort=descending] button");
+    assert_eq!(shown(list)[0], "\u{2026}/1.txt");
+    assert_eq!(shown("[aria-sort=ascending]"), json!(["Reused"]));
+    browser.click("table.list th button");
+    assert_eq!(shown("[aria-sort=ascending]")[0], "Document");
+    browser.type_into(".tools input", "IN/3.txt");
+    assert_eq!(shown(list), json!(["\u{2026}/3.txt"]));
+    assert_eq!(shown(".tools [role=status]")[0], "1 of 8 rows");
 }

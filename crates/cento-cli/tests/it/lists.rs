@@ -283,7 +283,10 @@ fn a_report_of_programs_has_their_lines() {
         assert_eq!(ran.status, 0, "{}", ran.err);
         let html = read(&dir, "r.html");
         assert!(html.contains("class=\"excerpt code\"") && html.contains("data-n=\"3\""), "{html}");
-        assert!(html.contains("lines 1 to") && html.contains(" tokens, similarity"), "{html}");
+        assert!(
+            html.contains("lines 1 to") && html.contains(" tokens, 100.0\u{a0}% alike"),
+            "{html}"
+        );
     }
     assert!(read(&dir, "r.html").contains("class=\"text code\""));
     // Prose has no such class.

@@ -8,44 +8,52 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
 use super::excerpt::{ExcerptSide, Excerpts, bytes};
+use super::names::ShortNames;
 use super::text::{VisibleText, Writer};
 use super::{colour, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
 use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
 use crate::shares::Share;
 
-/// Writes the body of the page.
+/// Writes the body of the page: the documents with most reused text first.
 pub fn body(report: &ReuseReport) -> Markup {
     let mut excerpts = Excerpts::new(report.run.is_code);
+    let ids = report.documents.iter().flat_map(|document| {
+        let sources = document.sources.iter().map(|source| source.id.as_str());
+        sources.chain([document.name.as_str()])
+    });
+    let names = ShortNames::new(ids);
+    let mut documents: Vec<_> = (1..).zip(&report.documents).collect();
+    documents.sort_by(|(_, a), (_, b)| b.reused.ratio().total_cmp(&a.reused.ratio()));
     html! {
         (not_compared_note(&report.not_compared))
         (warnings(&report.warnings))
-        @if report.documents.len() > 1 { (overview(report)) }
-        @for (number, document) in (1..).zip(&report.documents) {
-            (section(number, document, &mut excerpts))
+        @if documents.len() > 1 { (overview(&documents, &names)) }
+        @for (number, document) in documents {
+            (section(number, document, &names, &mut excerpts))
         }
         @if report.documents.is_empty() { p { "No document was searched for." } }
         (not_compared(&report.not_compared))
     }
 }
 
-fn overview(report: &ReuseReport) -> Markup {
+fn overview(documents: &[(usize, &DocumentReport)], names: &ShortNames<'_>) -> Markup {
     html! {
         section {
-            h2 { (counted(report.documents.len() as u64, "document")) }
+            h2 { (counted(documents.len() as u64, "document")) }
             div.wide tabindex="0" role="region" aria-label="All documents" {
-                table {
+                table.list {
                     thead { tr {
-                        th scope="col" { "Document" } th.number scope="col" { "Reused" }
-                        th.number scope="col" { "Original" } th.number scope="col" { "Sources" }
-                        th scope="col" { "Largest source" }
+                        th scope="col" { "Document" } th.number scope="col" aria-sort="descending" { "Reused" }
+                        th.number.rest scope="col" { "Original" } th.number scope="col" { "Sources" }
+                        th.rest scope="col" { "Largest source" }
                     } }
-                    tbody { @for (number, document) in (1..).zip(&report.documents) { tr {
-                        th scope="row" { a href={ "#d" (number) } { bdi { (VisibleText(&document.name)) } } }
+                    tbody { @for &(number, document) in documents { tr {
+                        th scope="row" { a href={ "#d" (number) } { (names.show(&document.name, None)) } }
                         td.number { (percent(document.reused.thousandths())) }
-                        td.number { (percent(document.original_thousandths())) }
+                        td.number.rest { (percent(document.original_thousandths())) }
                         td.number { (document.sources.len()) }
-                        td { @if let Some(source) = document.sources.first() { bdi { (VisibleText(&source.id)) } } }
+                        td.rest { @if let Some(source) = document.sources.first() { (names.show(&source.id, None)) } }
                     } } }
                 }
             }
@@ -53,7 +61,12 @@ fn overview(report: &ReuseReport) -> Markup {
     }
 }
 
-fn section(number: usize, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup {
+fn section(
+    number: usize,
+    document: &DocumentReport,
+    names: &ShortNames<'_>,
+    excerpts: &mut Excerpts,
+) -> Markup {
     let id = format!("d{number}");
     let of = document.size;
     html! {
@@ -66,7 +79,7 @@ fn section(number: usize, document: &DocumentReport, excerpts: &mut Excerpts) ->
             }
             (bar(document))
             (notes(document))
-            @if !document.sources.is_empty() { (sources(&id, document)) }
+            @if !document.sources.is_empty() { (sources(&id, document, names)) }
             div.texts {
                 h3 { "Text" }
                 (text(&id, document, excerpts))
@@ -103,24 +116,26 @@ fn bar(document: &DocumentReport) -> Markup {
 
 fn notes(document: &DocumentReport) -> Markup {
     let Excluded { quotations, bibliography, boilerplate } = document.excluded;
-    let (unit, rest) = match document.unit {
-        CountUnit::Bytes => ("byte", " count: those that are not white space"),
-        CountUnit::Tokens => ("token", " of the program count: comments do not"),
+    let counts = match document.unit {
+        CountUnit::Bytes => "Shares are of all characters but white space",
+        CountUnit::Tokens => {
+            "Shares are of all words and signs of the program; comments do not count"
+        }
     };
-    let all = document.size + quotations + bibliography + boilerplate;
+    let of = document.size + quotations + bibliography + boilerplate;
+    let part = |bytes: u64| percent(Share { bytes, of }.thousandths());
     html! { div.notes {
         @if boilerplate > 0 {
             p.note {
-                span.excluded.boilerplate { "Boilerplate" } ", shown so: "
-                (percent(Share { bytes: boilerplate, of: all }.thousandths())) " of the document, "
-                (counted(boilerplate, unit)) ". It counts neither as reused nor as original."
+                span.excluded.boilerplate { "Boilerplate" } ", shown so: " (part(boilerplate))
+                " of the document. It counts neither as reused nor as original."
             }
         }
         p.note {
-            (counted(document.size, unit)) (rest)
-            @if quotations + bibliography + boilerplate > 0 { " and are not excluded" } "."
-            @if quotations > 0 { " Excluded: " (counted(quotations, unit)) " of quotations." }
-            @if bibliography > 0 { " Excluded: " (counted(bibliography, unit)) " of the bibliography." }
+            (counts)
+            @if quotations + bibliography > 0 { " and excluded parts" } "."
+            @if quotations > 0 { " Excluded: quotations, " (part(quotations)) " of the document." }
+            @if bibliography > 0 { " Excluded: the bibliography, " (part(bibliography)) " of the document." }
             @if document.without_passages > 0 {
                 " " (counted(document.without_passages, "hit"))
                 " of the search " @if document.without_passages == 1 { "has" } @else { "have" }
@@ -128,7 +143,7 @@ fn notes(document: &DocumentReport) -> Markup {
                 " not shown."
             }
             @if document.more {
-                " Further documents share fingerprints with this one; the search left them out because of "
+                " Further documents share text with this one; the search left them out because of "
                 "its limit, or because too many documents before them had no passage."
             }
             @if !document.complete { " The search was cut short by its budget: sources may be missing." }
@@ -136,7 +151,7 @@ fn notes(document: &DocumentReport) -> Markup {
     } }
 }
 
-fn sources(id: &str, document: &DocumentReport) -> Markup {
+fn sources(id: &str, document: &DocumentReport, names: &ShortNames<'_>) -> Markup {
     let ranges = |source: &Source| {
         let range = |range: &Range<u32>| format!("{}-{}", range.start, range.end);
         source.counted.as_slice().iter().map(range).collect::<Vec<_>>().join(" ")
@@ -145,13 +160,14 @@ fn sources(id: &str, document: &DocumentReport) -> Markup {
         div.sources {
             h3 { "Sources" }
             p.note {
-                "In report: what no source above has. In text: all that the source has. "
+                "Of the text: the share that the source has. Adds: the part of it that no source with a "
+                "lower number has. "
                 span.scripted hidden { "Untick a source to leave it out of all shares." }
             }
-            table {
+            table.list {
                 thead { tr {
                     th scope="col" { "No." } th scope="col" { "Source" }
-                    th.number scope="col" { "In report" } th.number scope="col" { "In text" }
+                    th.number scope="col" { "Of the text" } th.number scope="col" { "Adds" }
                     th.number scope="col" { "Passages" }
                 } }
                 tbody { @for source in &document.sources {
@@ -162,9 +178,9 @@ fn sources(id: &str, document: &DocumentReport) -> Markup {
                                 " " span class={ "badge " (colour(source.number)) } { (source.number) }
                             }
                         }
-                        th scope="row" { (linked(&source.id, source.link.as_deref())) }
-                        td.number.in-report { (percent(source.share_in_report.thousandths())) }
+                        th scope="row" { (names.show(&source.id, source.link.as_deref())) }
                         td.number { (percent(source.share_in_text.thousandths())) }
+                        td.number.in-report { (percent(source.share_in_report.thousandths())) }
                         td.number { a href={ "#" (id) "s" (source.number) } { (source.passages.len()) } }
                     }
                 } }
@@ -324,7 +340,7 @@ mod tests {
             "{shown}"
         );
         let said = notes(&document).into_string();
-        assert!(said.contains("45.5\u{a0}% of the document, 5 bytes"), "{said}");
+        assert!(said.contains("45.5\u{a0}% of the document. It counts"), "{said}");
         // Beside its source too, and there without marks.
         let card = card("d1", &document, &document.sources[0], &mut Excerpts::new(false));
         let card = card.into_string();

@@ -24,7 +24,6 @@ pub fn histogram(histogram: &Histogram) -> Markup {
     let most = histogram.pairs.iter().copied().max().unwrap_or(0).max(1);
     html! {
         table.histogram {
-            caption { "All pairs by similarity" }
             thead { tr {
                 th scope="col" { "Similarity" } th.number scope="col" { "Pairs" }
                 @if has_below { th.number scope="col" { "Below the thresholds" } } td {}
@@ -44,7 +43,7 @@ pub fn histogram(histogram: &Histogram) -> Markup {
                     }
                 }
                 tr {
-                    th scope="row" { "no fingerprint in common" } td.number { (count(histogram.none)) }
+                    th scope="row" { "no text in common" } td.number { (count(histogram.none)) }
                     @if has_below { td {} } td {}
                 }
             }
@@ -57,20 +56,23 @@ fn radius(cluster: &Cluster) -> f64 {
     (cluster.size as f64 * 46.0 / TAU).max(40.0)
 }
 
-/// The width of the drawing.
-const WIDTH: f64 = 1000.0;
+/// Maximum width of the drawing, unless a single cluster is wider.
+const WIDTH_MAX: f64 = 1000.0;
 /// The margin around each cluster.
 const MARGIN: f64 = 34.0;
 
-/// Returns the places of the documents, by their names, and the height of the drawing: clusters in
-/// rows, each on a circle.
-fn layout(report: &PairsReport) -> (HashMap<&str, (f64, f64)>, f64) {
+/// The places of the documents in a drawing, by their names.
+type Places<'a> = HashMap<&'a str, (f64, f64)>;
+
+/// Returns the places of the documents, and the width and height of the drawing: clusters in rows,
+/// each on a circle.
+fn layout(report: &PairsReport) -> (Places<'_>, (f64, f64)) {
     let mut places = HashMap::new();
-    let (mut x, mut y, mut row_height) = (0.0, 0.0, 0.0f64);
+    let (mut x, mut y, mut row_height, mut width) = (0.0, 0.0, 0.0f64, 0.0f64);
     for cluster in &report.clusters {
         let radius = radius(cluster);
         let side = 2.0 * (radius + MARGIN);
-        if x > 0.0 && x + side > WIDTH {
+        if x > 0.0 && x + side > WIDTH_MAX {
             (x, y, row_height) = (0.0, y + row_height, 0.0);
         }
         for (at, name) in cluster.members.iter().enumerate() {
@@ -80,18 +82,19 @@ fn layout(report: &PairsReport) -> (HashMap<&str, (f64, f64)>, f64) {
             places.insert(name.as_str(), place);
         }
         x += side;
+        width = width.max(x);
         row_height = row_height.max(side);
     }
-    (places, y + row_height)
+    (places, (width, y + row_height))
 }
 
 /// Draws the pairs as edges, which are links, between documents as nodes.
 pub fn graph(report: &PairsReport) -> Markup {
-    let (places, height) = layout(report);
-    let widest = report.clusters.first().map_or(0.0, |cluster| 2.0 * (radius(cluster) + MARGIN));
+    let (places, (width, height)) = layout(report);
+    let (width, height) = (width.round(), height.round());
     let place = |number: usize| places[report.member(number).name.as_str()];
     html! {
-        svg.graph viewBox={ "0 0 " (WIDTH.max(widest).round()) " " (height.round()) } role="group" aria-label="Graph of the pairs" {
+        svg.graph width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="group" aria-label="Graph of the pairs" {
             @for (number, pair) in (1..).zip(&report.pairs) {
                 @let ((x1, y1), (x2, y2)) = (place(pair.a), place(pair.b));
                 a href={ "#pair" (number) } aria-label=(label(report, number, pair)) {

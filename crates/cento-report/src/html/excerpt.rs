@@ -98,8 +98,8 @@ impl Excerpts {
         let at = bytes(place.document);
         let heading = html! {
             p.place {
-                (counted(place.tokens.into(), if self.is_code { "token" } else { "word" })) ", similarity "
-                (percent(rounded(place.similarity, 1000)))
+                (counted(place.tokens.into(), if self.is_code { "token" } else { "word" })) ", "
+                (percent(rounded(place.similarity, 1000))) " alike"
                 @if let Some(to) = to { ", " a href=(to) { "in the text" } }
             }
         };
@@ -174,23 +174,18 @@ impl Excerpts {
             shown_side.write(&mut writer, range.end..around.end, (&[], tag));
             writer.text(if around.end < text.len() && !has_lines { " \u{2026}" } else { "" });
         } else {
-            let more = counted((range.end - shown.end) as u64, "more byte");
-            writer.text(&format!(" \u{2026} and {more}"));
+            let rest = text[shown.end..range.end].chars().count() as u64;
+            writer.text(&format!(" \u{2026} and {}", counted(rest, "more character")));
         }
         writer.out.push_str("</span>");
         html! {
             div.side {
                 p.where {
-                    bdi { (VisibleText(name)) } ", "
-                    @if let Some(page) = page { "page " (count(page.into())) ", " }
-                    @if self.is_code { (of_lines(text, range)) } @else {
-                        @if let Some(line) = line { "line " (count(line.into())) ", " }
-                        "bytes " (count(range.start as u64)) " to " (count(range.end as u64))
-                    }
-                    @if let Some(Origin { start, end, line }) = origin {
-                        "; in the web page line " (count(line.into()))
-                        ", bytes " (count(start.into())) " to " (count(end.into()))
-                    }
+                    bdi { (VisibleText(name)) }
+                    @if let Some(page) = page { ", page " (count(page.into())) }
+                    @if self.is_code { ", " (of_lines(text, range)) }
+                    @else if let Some(line) = line { ", line " (count(line.into())) }
+                    @if let Some(Origin { line, .. }) = origin { "; in the web page line " (count(line.into())) }
                 }
                 @if self.is_code { div.excerpt.code dir="ltr" { (PreEscaped(out)) } }
                 @else { div.excerpt dir="auto" { (PreEscaped(out)) } }

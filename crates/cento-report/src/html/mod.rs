@@ -8,6 +8,7 @@
 mod document;
 mod drawing;
 mod excerpt;
+mod names;
 mod pairs;
 mod text;
 
@@ -24,8 +25,8 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of the style sheet and the script; a test compares them with the files.
-const STYLE_SHA256: &str = "xZQfuL4Kj0YRnS/J1Oaq/OxW+mnw5oqCtLNqSLb2WpU=";
-const SCRIPT_SHA256: &str = "nvQh+F4YCdo0E9NDzG4ADOn3rX9TFIzSAalM+Zd3h+E=";
+const STYLE_SHA256: &str = "XxTKJsr1s6BfyoPomgtV4JcytvN5pEcqb2zL/fyACGM=";
+const SCRIPT_SHA256: &str = "8ViKQHP/+Pm/Up0EJW05Js2zv1DluXdc1h2+MNPhXdo=";
 
 /// The number of colours in the style sheet.
 const COLOURS: usize = 12;
@@ -83,7 +84,7 @@ fn not_compared(list: &[NotCompared]) -> Markup {
             section.missing id="not-compared" {
                 h2 { "Not compared" }
                 p.note { "These are in none of the numbers of this report, or not with all of their text." }
-                table {
+                table.list {
                     thead { tr { th scope="col" { "Name" } th scope="col" { "Reason" } } }
                     tbody { @for NotCompared { name, reason } in list { tr {
                         th scope="row" { bdi { (VisibleText(name)) } } td { bdi { (VisibleText(reason)) } }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::drawing::{self, GRAPH_DOCUMENTS_MAX, MATRIX_DOCUMENTS_MAX, thousandths};
 use super::excerpt::{ExcerptSide, Excerpts};
+use super::names::ShortNames;
 use super::text::VisibleText;
 use super::{colour, count, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
@@ -16,6 +17,7 @@ pub fn body(report: &PairsReport) -> Markup {
     let mut excerpts = Excerpts::new(report.run.is_code);
     let shown = report.pairs.len() as u64;
     let cut = shown_of(shown, report.total, "pairs", report.limit_option);
+    let names = ShortNames::new(report.documents.iter().map(|document| document.name.as_str()));
     html! {
         section {
             h2 { "Pairs" }
@@ -34,10 +36,12 @@ pub fn body(report: &PairsReport) -> Markup {
                     " not have the field by which pairs were chosen."
                 }
             }
-            @if let Some(histogram) = &report.histogram { (drawing::histogram(histogram)) }
-            @if report.pairs.is_empty() { p { "No pair is similar enough." } } @else { (table(report)) }
+            @if report.pairs.is_empty() { p { "No pair is similar enough." } } @else { (table(report, &names)) }
         }
         (not_compared(&report.not_compared))
+        @if let Some(histogram) = &report.histogram {
+            section { h2 { "All pairs by similarity" } (drawing::histogram(histogram)) }
+        }
         @if !report.pairs.is_empty() {
             section {
                 h2 { "Clusters" }
@@ -47,7 +51,7 @@ pub fn body(report: &PairsReport) -> Markup {
                     p.note { "Documents by their numbers; the wider a line, the more similar. A line leads to its pair." }
                     (drawing::graph(report))
                 }
-                (members(report))
+                (members(report, &names))
             }
             section {
                 h2 { "Matrix" }
@@ -64,19 +68,20 @@ pub fn body(report: &PairsReport) -> Markup {
     }
 }
 
-fn table(report: &PairsReport) -> Markup {
+fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     let has_margins = report.pairs.iter().any(|pair| pair.margin.is_some());
     html! {
         p.note { "Similarity: " (VisibleText(&report.measure)) ". " (words(report)) ": of the one and of the other."
             @if has_margins { " Margin: how much more alike the two are than others are to either." }
         }
         div.wide tabindex="0" role="region" aria-label="Pairs by similarity" {
-            table {
+            table.list {
                 thead { tr {
-                    th.number scope="col" { "Pair" } th.number scope="col" { "Similarity" }
+                    th.number scope="col" { "Pair" }
+                    th.number scope="col" aria-sort="descending" { "Similarity" }
                     @if has_margins { th.number scope="col" { "Margin" } }
                     th scope="col" { "Document" } th scope="col" { "Document" }
-                    th.number scope="col" { (words(report)) } th.number scope="col" { "Passages" }
+                    th.number.rest scope="col" { (words(report)) } th.number.rest scope="col" { "Passages" }
                 } }
                 tbody { @for (number, pair) in (1..).zip(&report.pairs) {
                     @let (a, b) = (report.member(pair.a), report.member(pair.b));
@@ -84,9 +89,9 @@ fn table(report: &PairsReport) -> Markup {
                         td.number { a href={ "#pair" (number) } { (number) } }
                         td.number { (percent(thousandths(pair.similarity))) }
                         @if has_margins { td.number { @if let Some(margin) = pair.margin { (format!("{margin:+.3}")) } } }
-                        td { (named(a)) } td { (named(b)) }
-                        td.number { (count(a.tokens.into())) " \u{b7} " (count(b.tokens.into())) }
-                        td.number { (pair.passages.len()) }
+                        td { (short(a, names)) } td { (short(b, names)) }
+                        td.number.rest { (count(a.tokens.into())) " \u{b7} " (count(b.tokens.into())) }
+                        td.number.rest { (pair.passages.len()) }
                     }
                 } }
             }
@@ -114,7 +119,15 @@ fn named(document: &Member) -> Markup {
     }
 }
 
-fn members(report: &PairsReport) -> Markup {
+/// Shows a document with its number and its short name.
+fn short(document: &Member, names: &ShortNames<'_>) -> Markup {
+    html! {
+        span class={ "badge " (colour(document.cluster)) } { (document.number) } " "
+        (names.show(&document.name, document.link.as_deref()))
+    }
+}
+
+fn members(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     html! {
         table {
             thead { tr { th scope="col" { "Cluster" } th scope="col" { "Documents" } } }
@@ -122,7 +135,7 @@ fn members(report: &PairsReport) -> Markup {
                 th.number scope="row" { (cluster.cluster) }
                 td {
                     @for document in report.documents.iter().filter(|document| document.cluster == cluster.cluster) {
-                        (named(document)) "\u{2003}"
+                        (short(document, names)) "\u{2003}"
                     }
                 }
             } } }
@@ -145,7 +158,6 @@ fn section(
                 "Similarity " (percent(thousandths(pair.similarity))) "; "
                 (percent(thousandths(pair.texts.containment_of_a))) " of the first is in the second, "
                 (percent(thousandths(pair.texts.containment_of_b))) " of the second in the first; "
-                (counted(pair.overlap.into(), "fingerprint")) " in common; "
                 (counted(pair.passages.len() as u64, "passage"))
                 @if pair.too_short == Some(true) { "; these programs are too short to tell" }
                 @if !pair.complete { "; " (MORE_PASSAGES) }

@@ -1,4 +1,62 @@
 "use strict";
+// Lists are sorted by their headings, and those of eight rows or more are filtered.
+for (const table of document.querySelectorAll("table.list")) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const headings = [...table.tHead.rows[0].cells];
+  const isNumber = (at) => headings[at].classList.contains("number");
+  // A name is sorted as a whole, which its title has if it is shortened.
+  const text = (row, at) => {
+    const name = row.cells[at].querySelector("bdi");
+    return name?.title || (name ?? row.cells[at]).textContent.trim();
+  };
+  const number = (row, at) => Number.parseFloat(text(row, at).replace(/,/g, "")) || 0;
+  const compare = (at) => (isNumber(at)
+    ? (a, b) => number(a, at) - number(b, at)
+    : (a, b) => text(a, at).localeCompare(text(b, at), "en", { numeric: true }));
+  const sort = (at, direction) => {
+    const sign = direction === "ascending" ? 1 : -1;
+    const inOrder = compare(at);
+    body.append(...[...rows].sort((a, b) => sign * inOrder(a, b)));
+    headings.forEach((heading, other) => {
+      if (other === at) heading.setAttribute("aria-sort", direction);
+      else heading.removeAttribute("aria-sort");
+    });
+  };
+  if (rows.length > 1) {
+    headings.forEach((heading, at) => {
+      const [first, second] = isNumber(at) ? ["descending", "ascending"] : ["ascending", "descending"];
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...heading.childNodes);
+      button.addEventListener("click", () =>
+        sort(at, heading.getAttribute("aria-sort") === first ? second : first));
+      heading.append(button);
+    });
+  }
+  if (rows.length >= 8) {
+    const field = document.createElement("input");
+    const status = document.createElement("span");
+    const label = document.createElement("label");
+    status.setAttribute("role", "status");
+    label.append("Show rows with ", field);
+    field.addEventListener("input", () => {
+      const words = field.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+      for (const row of rows) {
+        const titles = [...row.querySelectorAll("[title]")].map((element) => element.title);
+        const all = [row.textContent, ...titles].join(" ").toLowerCase();
+        row.hidden = !words.every((word) => all.includes(word));
+      }
+      const shown = rows.filter((row) => !row.hidden).length;
+      status.textContent = words.length === 0 ? "" : `${shown} of ${rows.length} rows`;
+    });
+    const tools = document.createElement("div");
+    tools.className = "tools";
+    tools.append(label, status);
+    (table.closest(".wide") ?? table).before(tools);
+  }
+}
 // Recomputes the shares of a document when sources are unticked. Ranges are those of the bytes that
 // count; sources are in cover order, as in the file.
 for (const section of document.querySelectorAll(".reuse")) {
