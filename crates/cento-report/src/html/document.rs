@@ -160,14 +160,14 @@ fn sources(id: &str, document: &DocumentReport, names: &ShortNames<'_>) -> Marku
         div.sources {
             h3 { "Sources" }
             p.note {
-                "Of the text: the share that the source has. Adds: the part of it that no source with a "
-                "lower number has. "
+                "Share: how much of the text the source has. Adds: how much of it no source with a lower "
+                "number has. "
                 span.scripted hidden { "Untick a source to leave it out of all shares." }
             }
             table.list {
                 thead { tr {
                     th scope="col" { "No." } th scope="col" { "Source" }
-                    th.number scope="col" { "Of the text" } th.number scope="col" { "Adds" }
+                    th.number scope="col" { "Share" } th.number scope="col" { "Adds" }
                     th.number scope="col" { "Passages" }
                 } }
                 tbody { @for source in &document.sources {

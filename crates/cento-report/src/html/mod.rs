@@ -25,7 +25,7 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of the style sheet and the script; a test compares them with the files.
-const STYLE_SHA256: &str = "XxTKJsr1s6BfyoPomgtV4JcytvN5pEcqb2zL/fyACGM=";
+const STYLE_SHA256: &str = "2DD2NO0G6ClY+I/LxRL+sw6t1sxwGYATfKCSb6h0M34=";
 const SCRIPT_SHA256: &str = "8ViKQHP/+Pm/Up0EJW05Js2zv1DluXdc1h2+MNPhXdo=";
 
 /// The number of colours in the style sheet.
