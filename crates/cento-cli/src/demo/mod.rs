@@ -50,8 +50,8 @@ const SAMPLE_DOCUMENTS: usize = 3000;
 /// Pairs that are shown.
 const PAIRS_SHOWN: usize = 6;
 
-/// Minimum runs of words that both files of a pair have.
-const RUNS_MIN: u32 = 20;
+/// Minimum number of fingerprints that both files of a pair have: about fifty words.
+const OVERLAP_MIN: u32 = 8;
 
 /// The length of the passage that is shown with its changes.
 const EDITED_TOKENS: Range<u32> = 30..120;
@@ -87,17 +87,17 @@ impl Demo {
         }
         let temporary = tempfile::tempdir().map_err(|e| Error::io("create", "a directory", e))?;
         let searcher = index(&temporary.path().join("index"), &files.paths, &mut out)?;
-        let pairs = striking_pairs(&searcher, &root, &mut out)?;
+        let pairs = striking_pairs(&searcher, &root, self.dir.is_none(), &mut out)?;
         if pairs.is_empty() {
             line!(out, "No two of them are near-duplicates.")?;
             return Ok(Outcome::Nothing);
         }
-        show_pairs(&pairs, &root, &mut out)?;
+        show_pairs(&pairs, &root, self.groups(), &mut out)?;
         let compared = compare(&searcher, pairs)?;
         show_edited_passage(&compared, &root, &mut out)?;
         search_passage(&searcher, &compared[0], &root, &mut out)?;
         let next = Next::new(&compared[0].pair, &root);
-        let report = write_report(&searcher, compared, &root)?;
+        let report = write_report(&searcher, compared, &root, self.groups())?;
         line!(out)?;
         line!(out, "Report, with these passages side by side: {}", report.display())?;
         next.write(&mut out)?;
@@ -106,6 +106,11 @@ impl Demo {
             opener::open(&report).map_err(failed)?;
         }
         Ok(Outcome::Found)
+    }
+
+    /// Names the groups of files: a pair has files of two.
+    fn groups(&self) -> &'static str {
+        if self.dir.is_none() { "packages" } else { "directories" }
     }
 }
 
@@ -171,9 +176,14 @@ struct Compared {
     passages: Vec<PairPassage>,
 }
 
-/// Returns the pairs that share most. Leaves out identical files, and files of one package or
-/// repository, which are expected to resemble each other.
-fn striking_pairs(searcher: &Searcher, root: &Path, out: &mut impl Write) -> Result<Vec<Pair>> {
+/// Returns the pairs that share most, one for each two directories. Leaves out identical files, and
+/// files of one package or repository, which are expected to resemble each other.
+fn striking_pairs(
+    searcher: &Searcher,
+    root: &Path,
+    is_of_packages: bool,
+    out: &mut impl Write,
+) -> Result<Vec<Pair>> {
     let begun = Instant::now();
     let documents = searcher.snapshot().documents();
     let step = (documents as usize).div_ceil(SAMPLE_DOCUMENTS).max(1);
@@ -183,12 +193,14 @@ fn striking_pairs(searcher: &Searcher, root: &Path, out: &mut impl Write) -> Res
         repositories.entry(package).or_insert_with(|| repository(Path::new(id), root)).clone()
     };
     let (mut searches, mut pairs) = (0, Vec::new());
+    let mut related: HashMap<String, Vec<String>> = HashMap::new();
     for address in searcher.snapshot().live().step_by(step) {
         searches += 1;
         let id = searcher.snapshot().id(address)?;
-        let query = Query::id(&id).min_resemblance(0.2).min_overlap(RUNS_MIN);
+        let query = Query::id(&id).min_resemblance(0.2).min_overlap(OVERLAP_MIN);
         for hit in searcher.search(&query)?.hits {
             let resemblance = hit.similarity.resemblance;
+            related.entry(id.clone()).or_default().push(hit.id.clone());
             let packages = [&id, &hit.id].map(|id| package(&shown(Path::new(id), root)));
             let is_expected = packages[0] == packages[1] || {
                 let repository = repository_of(&id);
@@ -207,13 +219,21 @@ fn striking_pairs(searcher: &Searcher, root: &Path, out: &mut impl Write) -> Res
         begun.elapsed().as_secs_f64()
     )?;
     pairs.sort_by(|a, b| b.overlap.cmp(&a.overlap).then_with(|| (&a.a, &a.b).cmp(&(&b.a, &b.b))));
-    // Each package once: a file that all of them have would fill the table.
-    let mut seen = HashSet::new();
+    let (mut seen, mut copies) = (HashSet::new(), HashSet::new());
     pairs.retain(|pair| {
-        let packages = [&pair.a, &pair.b].map(|id| package(&shown(Path::new(id), root)));
-        let is_new = packages.iter().all(|package| !seen.contains(package));
+        let ids = [&pair.a, &pair.b];
+        let mut packages = ids.map(|id| package(&shown(Path::new(id), root)));
+        packages.sort();
+        if !is_of_packages {
+            return seen.insert(packages.join("/"));
+        }
+        // Each package once, and each file with its copies: those of one file would fill the table.
+        let is_new = packages.iter().all(|package| !seen.contains(package))
+            && ids.iter().all(|id| !copies.contains(id.as_str()));
         if is_new {
             seen.extend(packages);
+            let related = ids.into_iter().filter_map(|id| related.get(id)).flatten();
+            copies.extend(related.map(String::as_str));
         }
         is_new
     });
@@ -222,9 +242,9 @@ fn striking_pairs(searcher: &Searcher, root: &Path, out: &mut impl Write) -> Res
     Ok(pairs)
 }
 
-fn show_pairs(pairs: &[Pair], root: &Path, out: &mut impl Write) -> Result<()> {
+fn show_pairs(pairs: &[Pair], root: &Path, of: &str, out: &mut impl Write) -> Result<()> {
     line!(out)?;
-    line!(out, "Files of different packages that share most text, and are not identical:")?;
+    line!(out, "Files of different {of} that share most text, and are not identical:")?;
     line!(out)?;
     line!(out, "  text in common")?;
     for pair in pairs {
@@ -332,11 +352,18 @@ fn search_passage(
 }
 
 /// Writes the report of the pairs to a new file, which stays.
-fn write_report(searcher: &Searcher, compared: Vec<Compared>, root: &Path) -> Result<PathBuf> {
+fn write_report(
+    searcher: &Searcher,
+    compared: Vec<Compared>,
+    root: &Path,
+    of: &str,
+) -> Result<PathBuf> {
     let documents = searcher.snapshot().documents();
     let index = IndexState { place: root.display().to_string(), generation: None, documents };
-    let title = Some("Text that different packages share".to_owned());
-    let run = Run { title, index: Some(index), ..Run::new("demo") };
+    let title = Some(format!("Text that different {of} share"));
+    let programs = compared.iter().filter(|compared| is_program(Path::new(&compared.pair.a)));
+    let is_code = 2 * programs.count() >= compared.len();
+    let run = Run { title, index: Some(index), is_code, ..Run::new("demo") };
     let searched = compared.into_iter().map(|Compared { pair, a, b, passages }| {
         let source = ReuseSource {
             id: shown(Path::new(&pair.b), root),

@@ -383,6 +383,34 @@ fn the_commands_run_as_they_are_printed(dir: &Dir, run: &Run) {
     assert!(dir.path("sources.html").exists());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_demo_opens_its_report_with_the_program_of_the_system() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Dir::new();
+    for (seed, name) in [(10, "a/1.txt"), (11, "b/2.txt")] {
+        let text = format!("{} {}", words(1, 300), words(seed, 60));
+        dir.write(&format!("texts/{name}"), text);
+    }
+    // As the desktop's own, in one step.
+    dir.write("bin/xdg-open", "#!/bin/sh\necho \"$1\" > opened.new && mv opened.new opened\n");
+    fs::set_permissions(dir.path("bin/xdg-open"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path =
+        std::env::join_paths(std::iter::once(dir.path("bin")).chain(std::env::split_paths(&path)));
+    let mut demo = dir.command(&["demo", "texts", "--open"]);
+    let demo = demo.env("PATH", path.unwrap()).env("TMPDIR", dir.path("bin"));
+    let run: Run = demo.output().unwrap().into();
+    assert_eq!(run.status, 0, "{}", run.err);
+    // The program is started, and not waited for.
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !dir.path("opened").exists() && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let opened = fs::read_to_string(dir.path("opened")).unwrap();
+    assert!(opened.trim().ends_with(".html") && run.out.contains(opened.trim()), "{opened}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_that_closes_is_no_error() {
