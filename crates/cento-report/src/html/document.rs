@@ -18,26 +18,28 @@ use crate::shares::Share;
 /// Writes the body of the page: the documents with most reused text first.
 pub fn body(report: &ReuseReport) -> Markup {
     let mut excerpts = Excerpts::new(report.run.is_code);
-    let ids = report.documents.iter().flat_map(|document| {
-        let sources = document.sources.iter().map(|source| source.id.as_str());
-        sources.chain([document.name.as_str()])
-    });
-    let names = ShortNames::new(ids);
+    let names = ShortNames::new(report.documents.iter().map(|document| document.name.as_str()));
+    let sources = report.documents.iter().flat_map(|document| &document.sources);
+    let sources = ShortNames::new(sources.map(|source| source.id.as_str()));
     let mut documents: Vec<_> = (1..).zip(&report.documents).collect();
     documents.sort_by(|(_, a), (_, b)| b.reused.ratio().total_cmp(&a.reused.ratio()));
     html! {
         (not_compared_note(&report.not_compared))
         (warnings(&report.warnings))
-        @if documents.len() > 1 { (overview(&documents, &names)) }
+        @if documents.len() > 1 { (overview(&documents, &names, &sources)) }
         @for (number, document) in documents {
-            (section(number, document, &names, &mut excerpts))
+            (section(number, document, &sources, &mut excerpts))
         }
         @if report.documents.is_empty() { p { "No document was searched for." } }
         (not_compared(&report.not_compared))
     }
 }
 
-fn overview(documents: &[(usize, &DocumentReport)], names: &ShortNames<'_>) -> Markup {
+fn overview(
+    documents: &[(usize, &DocumentReport)],
+    names: &ShortNames<'_>,
+    source_names: &ShortNames<'_>,
+) -> Markup {
     html! {
         section {
             h2 { (counted(documents.len() as u64, "document")) }
@@ -53,7 +55,7 @@ fn overview(documents: &[(usize, &DocumentReport)], names: &ShortNames<'_>) -> M
                         td.number { (percent(document.reused.thousandths())) }
                         td.number.rest { (percent(document.original_thousandths())) }
                         td.number { (document.sources.len()) }
-                        td.rest { @if let Some(source) = document.sources.first() { (names.show(&source.id, None)) } }
+                        td.rest { @if let Some(source) = document.sources.first() { (source_names.show(&source.id, None)) } }
                     } } }
                 }
             }

@@ -1,44 +1,39 @@
 //! Short names of documents, for tables.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use maud::{Markup, html};
 
 use super::text::{VisibleText, plain};
 
+/// The separators of the parts of a path.
+const SEPARATORS: [char; 2] = ['/', '\\'];
+
+/// The longest path that is shown whole, in characters.
+const PATH_CHARACTERS_MAX: usize = 40;
+
 /// The longest name that is shown whole, in characters.
 const NAME_CHARACTERS_MAX: usize = 60;
 
-/// Short forms of the names of a report: the last part of a path, with as many of the parts before
-/// it as tell it from the other names. The web page shortens names in the same way.
+/// Short forms of the names of a list: without the directory that all of them are in, and of a long
+/// path the first and the last part. The web page shortens names in the same way.
 pub struct ShortNames<'a>(HashMap<&'a str, String>);
 
 impl<'a> ShortNames<'a> {
     /// Shortens names so that different ones stay different.
     pub fn new(names: impl Iterator<Item = &'a str>) -> ShortNames<'a> {
+        let names: BTreeSet<&str> = names.collect();
+        let common = common_directory(&names);
+        let mut forms: HashMap<String, Vec<&str>> = HashMap::new();
+        for name in &names {
+            forms.entry(path(rest(name, common))).or_default().push(name);
+        }
         let mut short = HashMap::new();
-        let mut open: Vec<&str> = names.collect();
-        for depth in 1.. {
-            open.sort_unstable();
-            open.dedup();
-            let mut ends: HashMap<&str, Vec<&str>> = HashMap::new();
-            for name in open.drain(..) {
-                ends.entry(end(name, depth)).or_default().push(name);
-            }
-            for (end, names) in ends {
-                for &name in &names {
-                    if end.len() == name.len() {
-                        short.insert(name, shortened(name, NAME_CHARACTERS_MAX));
-                    } else if names.len() == 1 && !end.is_empty() {
-                        let end = shortened(end, NAME_CHARACTERS_MAX - 2);
-                        short.insert(name, format!("\u{2026}/{end}"));
-                    } else {
-                        open.push(name);
-                    }
-                }
-            }
-            if open.is_empty() {
-                break;
+        for (form, names) in forms {
+            for &name in &names {
+                let is_alone = names.len() == 1;
+                let form = if is_alone { form.clone() } else { rest(name, common).to_owned() };
+                short.insert(name, form);
             }
         }
         ShortNames(short)
@@ -58,10 +53,32 @@ impl<'a> ShortNames<'a> {
     }
 }
 
-/// Returns the last parts of a path; all of it if it has no more parts.
-fn end(name: &str, parts: usize) -> &str {
-    let mut separators = name.rmatch_indices(['/', '\\']);
-    separators.nth(parts - 1).map_or(name, |(at, _)| &name[at + 1..])
+/// Returns the directory that all names are in, with the separator at its end. An address is not in
+/// a directory.
+fn common_directory<'a>(names: &BTreeSet<&'a str>) -> &'a str {
+    let Some(first) = names.first().filter(|_| !names.iter().any(|name| name.contains("://")))
+    else {
+        return "";
+    };
+    let mut ends = first.rmatch_indices(SEPARATORS).map(|(at, _)| &first[..=at]);
+    ends.find(|directory| names.iter().all(|name| name.starts_with(directory))).unwrap_or_default()
+}
+
+/// Returns a name without its directory; all of it if it is that directory.
+fn rest<'a>(name: &'a str, directory: &str) -> &'a str {
+    name.strip_prefix(directory).filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
+/// Returns a path without the parts between the first and the last, if it is too long.
+fn path(path: &str) -> String {
+    let ends = path.find(SEPARATORS).zip(path.rfind(SEPARATORS));
+    let shown = match ends {
+        Some((first, last)) if first < last && path.chars().count() > PATH_CHARACTERS_MAX => {
+            format!("{}\u{2026}{}", &path[..=first], &path[last..])
+        }
+        _ => path.to_owned(),
+    };
+    shortened(&shown, NAME_CHARACTERS_MAX)
 }
 
 /// Returns a name without its middle if it is too long: both ends tell files apart.
@@ -80,44 +97,39 @@ fn shortened(name: &str, max: usize) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_are_as_short_as_they_differ() {
-        let long = "x".repeat(100);
-        let names = [
-            "class/ada/essay.txt",
-            "class/ben/essay.txt",
-            "class/ben/notes.txt",
-            "notes",
-            "a/",
-            "b/",
-            "essay.txt",
-            "c:\\x\\y.txt",
-            &long,
-        ];
-        let short = ShortNames::new(names.into_iter().chain(["notes"]));
+    fn check(names: &[&str], expected: &[&str]) {
+        let short = ShortNames::new(names.iter().copied());
         let shown: Vec<&str> = names.iter().map(|name| short.0[name].as_str()).collect();
-        let expected = [
-            "\u{2026}/ada/essay.txt",
-            "\u{2026}/ben/essay.txt",
-            "\u{2026}/notes.txt",
-            "notes",
-            "a/",
-            "b/",
-            "essay.txt",
-            "\u{2026}/y.txt",
-        ];
-        assert_eq!(shown[..8], expected);
-        assert_eq!(shown[8].chars().count(), NAME_CHARACTERS_MAX);
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn names_are_shortened_and_stay_different() {
+        // The directory of all of them says nothing; the next may be the name of a person.
+        let class = ["class/ada/essay.txt", "class/ben/essay.txt", "class/ben/notes.txt", "class/"];
+        check(&class, &["ada/essay.txt", "ben/essay.txt", "ben/notes.txt", "class/"]);
+        check(&["in/one.txt"], &["one.txt"]);
+        check(&["c:\\x\\a.txt", "c:\\x\\b.txt"], &["a.txt", "b.txt"]);
+        check(&["a", "a", ""], &["a", "a", ""]);
+        let address = "https://example.org/a";
+        check(&[address], &[address]);
+        let long = "y".repeat(40);
+        let (one, other) = (format!("a/{long}/1.txt"), format!("b/{long}/1.txt"));
+        check(&[&one, &other], &["a/\u{2026}/1.txt", "b/\u{2026}/1.txt"]);
+        // Shortened they would be equal.
+        let (one, other) = (format!("a/{long}/1/x"), format!("a/{long}/2/x"));
+        check(&[&one, &other, "b"], &[&one, &other, "b"]);
+        let long = "z".repeat(100);
+        let short = ShortNames::new([long.as_str()].into_iter());
+        assert_eq!(short.0[long.as_str()].chars().count(), NAME_CHARACTERS_MAX);
     }
 
     #[test]
     fn the_title_is_the_whole_name() {
-        let short = ShortNames::new(["a/b\u{202e}.txt", "c"].into_iter());
+        let short = ShortNames::new(["a/b\u{202e}.txt"].into_iter());
         let shown = short.show("a/b\u{202e}.txt", None).into_string();
-        assert!(
-            shown.contains("title=\"a/bU+202E.txt\"") && shown.contains(">\u{2026}/b<"),
-            "{shown}"
-        );
+        assert!(shown.contains("title=\"a/bU+202E.txt\"") && shown.contains(">b<"), "{shown}");
+        let short = ShortNames::new(["c"].into_iter());
         assert_eq!(short.show("c", None).into_string(), "<bdi>c</bdi>");
     }
 }

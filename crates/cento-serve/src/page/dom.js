@@ -66,37 +66,41 @@ export function duration(microseconds) {
   return `${(microseconds / 1e6).toFixed(1)} s`;
 }
 
+const PATH_CHARACTERS_MAX = 40;
 const NAME_CHARACTERS_MAX = 60;
 
+/** The directory that all names are in, with the separator at its end. An address is not in a directory. */
+function commonDirectory(names) {
+  if (names.length === 0 || names.some((name) => name.includes("://"))) return "";
+  const ends = [...names[0].matchAll(/[/\\]/g)].map(({ index }) => names[0].slice(0, index + 1)).reverse();
+  return ends.find((directory) => names.every((name) => name.startsWith(directory))) ?? "";
+}
+
+/** A path without the parts between the first and the last, if it is too long. */
+function shortPath(path) {
+  const isLong = [...path].length > PATH_CHARACTERS_MAX;
+  const [, first, last] = (isLong && /^([^/\\]*[/\\]).*([/\\].*)$/s.exec(path)) || [];
+  return shortened(first === undefined ? path : `${first}\u2026${last}`, NAME_CHARACTERS_MAX);
+}
+
 /**
- * Short forms of names, by name: the last part of a path, with as many of the parts before it as tell
- * it from the other names.
+ * Short forms of the names of a list, by name: without the directory that all of them are in, and of a
+ * long path the first and the last part. Reports shorten names in the same way.
  */
 export function shortNames(names) {
   const different = [...new Set(names)];
-  const parts = new Map(different.map((name) => [name, name.split(/[/\\]/)]));
-  const short = new Map();
-  let open = different;
-  for (let depth = 1; open.length > 0; depth += 1) {
-    const ends = new Map();
-    for (const name of open) {
-      const all = parts.get(name);
-      const end = all.slice(-depth).join("/");
-      const isWhole = depth >= all.length;
-      if (!ends.has(end)) ends.set(end, []);
-      ends.get(end).push({ name, isWhole });
-    }
-    open = [];
-    for (const [end, found] of ends) {
-      for (const { name, isWhole } of found) {
-        // A directory, or an address that ends in a slash, has an empty last part.
-        if (isWhole) short.set(name, shortened(name, NAME_CHARACTERS_MAX));
-        else if (found.length === 1 && end !== "") short.set(name, `\u2026/${shortened(end, NAME_CHARACTERS_MAX - 2)}`);
-        else open.push(name);
-      }
-    }
-  }
-  return short;
+  const common = commonDirectory(different);
+  const rest = (name) => name.slice(common.length) || name;
+  const forms = different.map((name) => shortPath(rest(name)));
+  const isAlone = (form) => forms.indexOf(form) === forms.lastIndexOf(form);
+  return new Map(different.map((name, index) => [name, isAlone(forms[index]) ? forms[index] : rest(name)]));
+}
+
+/** Short forms of the names of vertices, by vertex; those of each kind are a list of their own. */
+export function shortVertices(vertices) {
+  const ofKind = (kind) => shortNames(vertices.filter((vertex) => vertex.kind === kind).map(({ name }) => name));
+  const short = new Map([...new Set(vertices.map(({ kind }) => kind))].map((kind) => [kind, ofKind(kind)]));
+  return new Map(vertices.map((vertex) => [vertex, short.get(vertex.kind).get(vertex.name)]));
 }
 
 /** A name of at most `max` characters, without its middle if need be: both ends tell files apart. */

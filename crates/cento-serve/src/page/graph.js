@@ -1,6 +1,6 @@
 // How alike are these files, at a glance?
 
-import { makeSvg, percent, shortNames, shortened } from "./dom.js";
+import { makeSvg, percent, shortVertices, shortened } from "./dom.js";
 import { arrange, distanceOf, pack } from "./layout.js";
 
 const RADIUS = 8;
@@ -60,9 +60,9 @@ export function makeGraph(pairs, width, onChoose) {
 function place(vertices, edges, width) {
   const places = [];
   const names = [];
-  const short = shortNames(vertices.map(({ name }) => name));
+  const short = shortVertices(vertices);
   const namesMax = width < NARROW ? NAME_CHARACTERS_NARROW : NAME_CHARACTERS_MAX;
-  const texts = vertices.map(({ name }) => shortened(short.get(name), namesMax));
+  const texts = vertices.map((vertex) => shortened(short.get(vertex), namesMax));
   const groups = arrange(vertices.length, edges, width);
   for (const group of groups) {
     group.members.forEach((vertex, index) => { places[vertex] = group.places[index]; });

@@ -1,6 +1,6 @@
 // Which pairs of files are most alike? A graph and a table of the same pairs, and a threshold.
 
-import { counted, make, percent, shortNames } from "./dom.js";
+import { counted, make, percent, shortVertices } from "./dom.js";
 import { makeGraph } from "./graph.js";
 import { fillTable, markChosen } from "./table.js";
 
@@ -43,7 +43,7 @@ export class PairsView {
     this.chosen = null;
     this.drawnWidth = null;
     this.table.parentElement.hidden = pairs.length === 0;
-    const short = shortNames(pairs.flatMap(({ a, b }) => [a.name, b.name]));
+    const short = shortVertices(pairs.flatMap(({ a, b }) => [a, b]));
     this.rows = fillTable(this.table, this.columns(short), pairs, {
       attributes: (pair) => ({ class: "pair", "data-a": pair.a.name, "data-b": pair.b.name }),
       onChoose: (pair) => this.choose(pair),
@@ -109,8 +109,8 @@ export function pairColumns([titleA, titleB], { ofA, ofB }) {
   const shareColumn = (title, value, sorted) =>
     ({ title, value, text: (pair) => percent(value(pair)), isNumber: true, sorted });
   return (short) => [
-    { title: titleA, text: ({ a }) => short.get(a.name), full: ({ a }) => a.name, chooses: true },
-    { title: titleB, text: ({ b }) => short.get(b.name), full: ({ b }) => b.name },
+    { title: titleA, text: ({ a }) => short.get(a), full: ({ a }) => a.name, chooses: true },
+    { title: titleB, text: ({ b }) => short.get(b), full: ({ b }) => b.name },
     shareColumn("Shared by both", ({ symmetric }) => symmetric, true),
     shareColumn("Of the first", ofA),
     shareColumn("Of the second", ofB),

@@ -108,7 +108,8 @@ function show(found, view) {
     view.show(query.pairs);
     byId("verify-pairs-view").hidden = query.pairs.length === 0;
   };
-  const short = shortNames([...queries.map(({ name }) => name), ...records.keys()]);
+  const short = shortNames(queries.map(({ name }) => name));
+  const shortRecords = shortNames([...records.keys()]);
   const rows = fillTable(table, [
     { title: "Your files", text: ({ name }) => short.get(name) ?? name, full: ({ name }) => name, chooses: true },
     {
@@ -118,7 +119,7 @@ function show(found, view) {
     { title: "In documents", text: overlapsOf, value: ({ pairs }) => pairs.length, isNumber: true },
     {
       title: "Most in", full: ({ pairs }) => pairs[0]?.b.name,
-      text: ({ pairs }) => short.get(pairs[0]?.b.name) ?? "",
+      text: ({ pairs }) => shortRecords.get(pairs[0]?.b.name) ?? "",
     },
   ], [every, ...queries], {
     attributes: ({ name, global }) => ({ class: global === null ? "every" : "file", "data-id": global !== null && name }),
