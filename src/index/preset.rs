@@ -7,8 +7,8 @@
 //! The rule for all interfaces: an option of the caller wins over the preset, and the preset over
 //! the default of the call. A ranking applies to searches and pairs. A threshold applies to
 //! decisions about near-duplicates (pairs, clusters, deduplication) and never to searches: a search
-//! for a quotation would find nothing in an index of near-duplicates. [`PresetUse`] applies the rule
-//! and records the defaults that it used.
+//! for a quotation would find nothing in an index of near-duplicates. [`PresetUse`] applies the
+//! rule and records the defaults that it used.
 
 use std::fmt;
 use std::str::FromStr;

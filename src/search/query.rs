@@ -66,8 +66,9 @@ pub enum Rank {
     /// root of the document's number of fingerprints: best for reused text among many documents
     /// that share common phrases.
     Weight,
-    /// By the tokens in passages in common, for the best documents by weight: best for text that was
-    /// rewritten. It takes the time of finding passages for as many documents as `candidates` says.
+    /// By the tokens in passages in common, for the best documents by weight: best for text that
+    /// was rewritten. It takes the time of finding passages for as many documents as `candidates`
+    /// says.
     Passages,
 }
 
@@ -83,8 +84,8 @@ pub enum Goal {
     /// The fewest documents that together explain the query, found greedily, each with the number
     /// of fingerprints that it adds.
     Cover,
-    /// The one passage of all documents that has most of the query's runs of words, in any order (Sun et al.
-    /// 2013); the limit does not matter.
+    /// The one passage of all documents that has most of the query's runs of words, in any order
+    /// (Sun et al. 2013); the limit does not matter.
     Passage,
 }
 
@@ -111,8 +112,9 @@ impl Query {
     /// The number of consecutive documents without a passage that ends a search for passages by
     /// default.
     ///
-    /// On the training documents of PAN 2013, reports by weight then show a share of reused text that is
-    /// .003 less, on average, than that of the 1,000 best documents, after looking at 46 of them.
+    /// On the training documents of PAN 2013, reports by weight then show a share of reused text
+    /// that is .003 less, on average, than that of the 1,000 best documents, after looking at 46 of
+    /// them.
     pub const PATIENCE: usize = 30;
 
     /// The default maximum number of documents whose passages are looked for.

@@ -33,9 +33,9 @@ use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there
 /// and .zip archives. A document that is already stored with the same text and meta is left
 /// unchanged, so you can repeat a run that was interrupted.
 ///
-/// Every file and every record becomes a document, or is named with the reason why not. The exit status is 2
-/// if a record or a file was refused, or if nothing was added. An id that was made of a file name never replaces
-/// a document that was read from somewhere else.
+/// Every file and every record becomes a document, or is named with the reason why not. The exit
+/// status is 2 if a record or a file was refused, or if nothing was added. An id that was made of a
+/// file name never replaces a document that was read from somewhere else.
 #[derive(Debug, Args)]
 pub struct Add {
     #[command(flatten)]
@@ -59,12 +59,12 @@ pub struct Add {
     /// Commit after every N documents, not only at the end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     commit_every: Option<u64>,
-    /// Stop at the first record that is not a document, or file that cannot be read. If files were left
-    /// out because they are not text, the exit status is 3.
+    /// Stop at the first record that is not a document, or file that cannot be read. If files were
+    /// left out because they are not text, the exit status is 3.
     #[arg(long)]
     strict: bool,
-    /// Also replace documents with the same id that were read from another place. Only needed for ids that cento
-    /// makes from file names.
+    /// Also replace documents with the same id that were read from another place. Only needed for
+    /// ids that cento makes from file names.
     #[arg(long)]
     replace: bool,
     /// Output format.
@@ -128,9 +128,10 @@ impl From<HtmlArg> for Html {
     }
 }
 
-/// The share of the memory that a record may have. It is there about twelve times while it is read, signed
-/// and stored: in the buffers of the reader, as a text, and in those of tantivy's document store, which grow by
-/// doubling and wait for the compressor. Ten documents of 20 MB took 250 MiB, whatever the budget was.
+/// The share of the memory that a record may have. It is there about twelve times while it is read,
+/// signed and stored: in the buffers of the reader, as a text, and in those of tantivy's document
+/// store, which grow by doubling and wait for the compressor. Ten documents of 20 MB took 250 MiB,
+/// whatever the budget was.
 const RECORD_SHARE: usize = 8;
 
 /// The minimum limit of a record: twelve times this fits into the memory that the budget does not
@@ -171,8 +172,8 @@ impl SourceArgs {
         let max = (memory / RECORD_SHARE).max(RECORD_BYTES_MIN);
         if self.max_record_bytes.is_some_and(|bytes| bytes > max) {
             let what = format!(
-                "--max-record-bytes is at most an eighth of --memory, {max} bytes; give a smaller one, or \
-                 more --memory"
+                "--max-record-bytes is at most an eighth of --memory, {max} bytes; give a smaller \
+                 one, or more --memory"
             );
             return Err(Error::arguments(what));
         }
@@ -185,9 +186,9 @@ impl SourceArgs {
 /// The configuration of an index that does not exist yet.
 #[derive(Debug, Clone, Args)]
 struct NewConfigArgs {
-    /// Purpose of a new index, which sets its scheme, its analyzer, and defaults for the ranking and for the
-    /// least resemblance of near-duplicates. `cento info presets` shows what each sets. --scheme and
-    /// --analyzer replace their part of it.
+    /// Purpose of a new index, which sets its scheme, its analyzer, and defaults for the ranking
+    /// and for the least resemblance of near-duplicates. `cento info presets` shows what each sets.
+    /// --scheme and --analyzer replace their part of it.
     #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum, conflicts_with = "url")]
     preset: Option<Preset>,
     /// Scheme of a new index: how fingerprints are chosen. Default: that of --for, or
@@ -319,9 +320,9 @@ impl Add {
             let text = if config.store_text { "with text" } else { "without text" };
             let purpose = config.preset.map_or(String::new(), |preset| format!("--for {preset} "));
             let what = format!(
-                "the index was created with {purpose}--scheme {own_scheme} --analyzer {own_analyzer} \
-                 --signatures {signatures}, {text}, which cannot be changed; omit these options, or create \
-                 another index"
+                "the index was created with {purpose}--scheme {own_scheme} --analyzer \
+                 {own_analyzer} --signatures {signatures}, {text}, which cannot be changed; omit \
+                 these options, or create another index"
             );
             return Err(Error::index(path, Reason::OtherSettings, what));
         }

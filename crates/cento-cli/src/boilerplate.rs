@@ -78,7 +78,8 @@ pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerpl
     refused.map_or(Ok(read), Err)
 }
 
-/// Reads the text at these paths, and notes the parts that were not read; none if there are no paths.
+/// Reads the text at these paths, and notes the parts that were not read; none if there are no
+/// paths.
 pub fn read_noting(
     paths: &[PathBuf],
     config: &Config,
@@ -140,7 +141,8 @@ fn add(
         config.check_signs_as(snapshot.config(), path)?;
         if !snapshot.config().store_text {
             note!(
-                "cento: {}: the index stores no texts: passages and reports still show its boilerplate",
+                "cento: {}: the index stores no texts: passages and reports still show its \
+                 boilerplate",
                 path.display()
             );
         }

@@ -84,8 +84,8 @@ impl Compare {
                 return Err(Error::argument("frequencies", what).into());
             }
             Some(_) if self.config.is_given() => {
-                let what = "--for, --scheme and --analyzer cannot be used with --url: those of the service's index \
-                            are used";
+                let what = "--for, --scheme and --analyzer cannot be used with --url: those of the \
+                            service's index are used";
                 return Err(Error::arguments(what).into());
             }
             Some(client) => {

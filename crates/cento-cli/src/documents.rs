@@ -50,8 +50,8 @@ pub struct Show {
 
 /// Write the documents of an index as JSON lines that `cento add` reads.
 ///
-/// A line has `id`, `text`, `meta`, when it was `added`, and `id_place` if the id was made of a path. `cento add
-/// NEW.idx FILE` makes an index that holds the same. The index must store texts.
+/// A line has `id`, `text`, `meta`, when it was `added`, and `id_place` if the id was made of a
+/// path. `cento add NEW.idx FILE` makes an index that holds the same. The index must store texts.
 #[derive(Debug, Args)]
 pub struct Export {
     /// Directory of the index.
@@ -121,8 +121,8 @@ fn listed(snapshot: &Snapshot, address: DocAddress) -> cento::Result<(Listed, Op
     Ok((listed, document.text))
 }
 
-/// Calls `each` with the documents of an index that pass a filter, until the output fails or Ctrl-C comes; returns
-/// whether there were any.
+/// Calls `each` with the documents of an index that pass a filter, until the output fails or Ctrl-C
+/// comes; returns whether there were any.
 fn for_each(
     index: &PathBuf,
     filter: Option<&str>,

@@ -22,8 +22,8 @@ impl fmt::Display for Explained<'_> {
 }
 
 /// The hint for a connection that failed because of a certificate.
-pub const ON_CERTIFICATES: &str = "certificates are checked by the authorities of the system, or those in the \
-                                   PEM file that SSL_CERT_FILE names";
+pub const ON_CERTIFICATES: &str = "certificates are checked by the authorities of the system, or \
+                                   those in the PEM file that SSL_CERT_FILE names";
 
 /// Returns what to do about an error with an option or a verb, as a clause.
 pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
@@ -63,12 +63,12 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
         }
         Reason::UnusableIgnoreFile => "or omit --ignore-files, which obeys it",
         Reason::WindowTooLarge { format: "xz" } => {
-            "unpack it on the way: xz -dc FILE | cento add INDEX -; or give more --memory, of which half may be \
-             used so"
+            "unpack it on the way: xz -dc FILE | cento add INDEX -; or give more --memory, of \
+             which half may be used so"
         }
         Reason::WindowTooLarge { .. } => {
-            "unpack it on the way: zstd -dc --long=31 FILE | cento add INDEX -; or give more --memory, of which \
-             half may be used so"
+            "unpack it on the way: zstd -dc --long=31 FILE | cento add INDEX -; or give more \
+             --memory, of which half may be used so"
         }
         Reason::IdTaken => "--replace does",
         Reason::SharedId => "--on-conflict later does",
@@ -84,11 +84,12 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
             "pull it into another directory and add or merge there what is new"
         }
         Reason::Conflict(ConflictKind::OtherIndex) => {
-            "push to another URL, or pull that index into another directory and add or merge there what is new"
+            "push to another URL, or pull that index into another directory and add or merge there \
+             what is new"
         }
         Reason::Conflict(ConflictKind::UnreadableManifest) => {
-            "push the index that it was made of, or make an older manifest current with `cento restore`, pull it \
-             into another directory and add or merge there what is new"
+            "push the index that it was made of, or make an older manifest current with `cento \
+             restore`, pull it into another directory and add or merge there what is new"
         }
         _ => return None,
     })
@@ -110,8 +111,8 @@ fn on_damage(found: &Corruption) -> &'static str {
             "pull an older manifest, which `cento history` lists, or push the index to another URL"
         }
         "manifest" => {
-            "`cento history` lists the others, `cento pull --manifest` fetches one, and `cento restore` makes one \
-             current; a push of the index that was pushed last puts a new one"
+            "`cento history` lists the others, `cento pull --manifest` fetches one, and `cento \
+             restore` makes one current; a push of the index that was pushed last puts a new one"
         }
         _ => "run `cento check` on the index",
     }

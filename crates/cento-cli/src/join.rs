@@ -29,7 +29,8 @@ impl JoinArgs {
         self.threads.unwrap_or_else(cento::available_threads)
     }
 
-    /// Reports on standard error what the limit of document frequency hides of the index that is searched.
+    /// Reports on standard error what the limit of document frequency hides of the index that is
+    /// searched.
     pub fn tell_stopped(
         &self,
         searcher: &Searcher,
@@ -43,7 +44,8 @@ impl JoinArgs {
         Ok(())
     }
 
-    /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the boilerplate.
+    /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the
+    /// boilerplate.
     pub fn searcher_of_all(&self, paths: &[PathBuf]) -> cento::Result<Searcher> {
         without(Searcher::new(union(paths, paths.iter().map(Index::open))?), &self.boilerplate)
     }

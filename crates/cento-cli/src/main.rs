@@ -228,7 +228,8 @@ fn parse() -> std::result::Result<Cento, ExitCode> {
     Ok(Cento::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
 }
 
-/// Returns the value of --color before the command line is parsed: errors of the parser have colors, too.
+/// Returns the value of --color before the command line is parsed: errors of the parser have
+/// colors, too.
 fn color_of(given: &[OsString]) -> ColorChoice {
     let mut given = given.iter().skip(1).take_while(|arg| *arg != "--");
     let mut last = None;

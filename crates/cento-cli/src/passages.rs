@@ -58,8 +58,8 @@ pub struct PassageList {
     /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
-    /// Write to this file, which must not exist: a Parquet file if its name ends in .parquet, else in the format of
-    /// --format, compressed if it ends in .gz or .zst.
+    /// Write to this file, which must not exist: a Parquet file if its name ends in .parquet, else
+    /// in the format of --format, compressed if it ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

@@ -22,8 +22,8 @@ use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 /// twice. Old manifests are the history: `cento history` lists them, `cento pull --manifest` and
 /// `cento restore` bring them back. A service or other processes may use the index meanwhile.
 ///
-/// The store must have conditional writes, as S3, Google Cloud Storage, Azure and file systems do. The
-/// first push needs an empty URL; later ones an index that was made from the current manifest.
+/// The store must have conditional writes, as S3, Google Cloud Storage, Azure and file systems do.
+/// The first push needs an empty URL; later ones an index that was made from the current manifest.
 #[derive(Debug, Args)]
 pub struct Push {
     /// Directory of the index.
@@ -37,8 +37,8 @@ pub struct Push {
     /// Afterwards keep only this number of manifests, and remove the files that none of them needs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
-    /// Keep manifests that are younger than this too, such as 12h or 30d. Alone it removes all older
-    /// ones but the newest.
+    /// Keep manifests that are younger than this too, such as 12h or 30d. Alone it removes all
+    /// older ones but the newest.
     #[arg(long, value_name = "TIME", value_parser = parse_age)]
     keep_for: Option<Duration>,
     /// Remove nothing that was current within this time: no pull may take longer.
@@ -156,8 +156,8 @@ fn sentence(done: &Done) -> String {
     }
     if let Some(number) = done.retained.as_ref().and_then(|retained| retained.damaged.first()) {
         said.push_str(&format!(
-            "; removed no file that is not needed, because manifest {number} is damaged: what it needs is \
-             not known"
+            "; removed no file that is not needed, because manifest {number} is damaged: what it \
+             needs is not known"
         ));
     }
     said

@@ -14,9 +14,9 @@ use cento::index::{FoundSegment, Index};
 /// List the segments in a directory whose list of segments is lost, damaged or too old, and make an
 /// index of them.
 ///
-/// Every file is read and compared with its checksum. Nothing in the directory is changed: `--to` links or
-/// copies the whole segments into a new one. If segments are damaged, the exit status is 2, also when the others were
-/// recovered; if --segment names those to recover, it is 0.
+/// Every file is read and compared with its checksum. Nothing in the directory is changed: `--to`
+/// links or copies the whole segments into a new one. If segments are damaged, the exit status is
+/// 2, also when the others were recovered; if --segment names those to recover, it is 0.
 #[derive(Debug, Args)]
 pub struct Recover {
     /// Directory of the index.

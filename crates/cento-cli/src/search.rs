@@ -34,9 +34,9 @@ use queries::{End, Unanswered};
 
 /// Find the documents that share text with a query.
 ///
-/// Shows the hits with the most fingerprints in common first, unless --rank says otherwise. `of query` is the
-/// share of the text of the query that is in the hit, `of hit` the share of the hit that is in the query, by runs of
-/// words. Numbers with a ~ are estimates.
+/// Shows the hits with the most fingerprints in common first, unless --rank says otherwise. `of
+/// query` is the share of the text of the query that is in the hit, `of hit` the share of the hit
+/// that is in the query, by runs of words. Numbers with a ~ are estimates.
 #[derive(Debug, Args)]
 pub struct Search {
     #[command(flatten)]
@@ -64,8 +64,8 @@ pub struct Search {
     /// --passages and --verify use the whole texts and still include it.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
-    /// Table made by `cento train --run-length 1` from a collection, so that `--verify cosine` weights words
-    /// by TF-IDF.
+    /// Table made by `cento train --run-length 1` from a collection, so that `--verify cosine`
+    /// weights words by TF-IDF.
     #[arg(long, value_name = "FILE", requires = "verify")]
     frequencies: Option<PathBuf>,
     /// Read standard input as JSON lines, one query per line.
@@ -81,13 +81,14 @@ pub struct Search {
     exclude: ExcludeArgs,
     #[command(flatten)]
     source: SourceArgs,
-    /// Output format. Rows of csv and tsv are hits, after the id of their query; the other columns are the
-    /// fields of a hit in JSON.
+    /// Output format. Rows of csv and tsv are hits, after the id of their query; the other columns
+    /// are the fields of a hit in JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }
 
-/// The share of the memory that passages of one answer may take: as text they take as much again, and more.
+/// The share of the memory that passages of one answer may take: as text they take as much again,
+/// and more.
 const PASSAGES_SHARE: usize = 4;
 
 /// The share of the memory for the data of a report.
@@ -178,8 +179,8 @@ impl Engine {
 impl Search {
     pub(super) fn run(mut self) -> Result {
         if self.handout.is_asked() && self.signature.is_some() {
-            let what = "a report shows the text of the document, and a signature has no text; search \
-                        with the file instead of --signature";
+            let what = "a report shows the text of the document, and a signature has no text; \
+                        search with the file instead of --signature";
             return Err(Error::arguments(what).into());
         }
         let query = self.query()?;
@@ -342,8 +343,8 @@ impl Search {
     fn query(&self) -> cento::Result<Query> {
         let is_alone = self.boilerplate.is_empty() && !self.handout.is_asked();
         if self.options.goal == Goal::Passage && !is_alone {
-            let what = "--goal passage cannot be combined with --boilerplate or --report: it compares whole \
-                        texts, and finds no shares of them";
+            let what = "--goal passage cannot be combined with --boilerplate or --report: it \
+                        compares whole texts, and finds no shares of them";
             return Err(Error::argument("goal", what));
         }
         let mut query = Query::text("").passage_bytes_max(self.memory() / PASSAGES_SHARE);

@@ -32,15 +32,15 @@ use cento_source::SourceOptions;
 /// /openapi.json describes the API, and / is a web page. SIGTERM or Ctrl-C finishes the requests in
 /// progress and commits all acknowledged documents; a second one stops immediately.
 ///
-/// With --follow the service is a copy of an index that is written elsewhere and pushed to an object
-/// store: it fetches each new push, switches to it without failing a request, and refuses writes. Any
-/// number of such followers can serve one index.
+/// With --follow the service is a copy of an index that is written elsewhere and pushed to an
+/// object store: it fetches each new push, switches to it without failing a request, and refuses
+/// writes. Any number of such followers can serve one index.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Directory of the index; with --follow of the copy, which takes a directory of its own.
     index: PathBuf,
-    /// Directories of more indexes: all are searched as if they were one. Such a service writes to none of
-    /// them, and sees what others commit.
+    /// Directories of more indexes: all are searched as if they were one. Such a service writes to
+    /// none of them, and sees what others commit.
     #[arg(value_name = "INDEX")]
     others: Vec<PathBuf>,
     /// Write nothing: serve an index that another process writes to, or that this one may only
@@ -85,16 +85,16 @@ pub struct Serve {
     /// Abort requests that take longer than this.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
-    /// Close connections that are idle for longer than this between two requests. A load balancer in front
-    /// must close them sooner, or some of its requests fail.
+    /// Close connections that are idle for longer than this between two requests. A load balancer
+    /// in front must close them sooner, or some of its requests fail.
     #[arg(long, value_name = "TIME", default_value = "75s", value_parser = parse_duration)]
     idle_timeout: Duration,
-    /// Let the web pages of this origin, such as https://example.org, use the service with a token. Can be
-    /// repeated. Default: no pages but its own.
+    /// Let the web pages of this origin, such as https://example.org, use the service with a token.
+    /// Can be repeated. Default: no pages but its own.
     #[arg(long = "cors-origin", value_name = "ORIGIN", value_delimiter = ',')]
     cors_origins: Vec<String>,
-    /// Address or network of a proxy, such as 10.0.0.0/8, whose header X-Forwarded-For names the client in
-    /// the log. Can be repeated.
+    /// Address or network of a proxy, such as 10.0.0.0/8, whose header X-Forwarded-For names the
+    /// client in the log. Can be repeated.
     #[arg(long = "trusted-proxy", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     trusted_proxies: Vec<IpNet>,
     /// On shutdown, maximum time to finish the requests in progress, and then merges. Acknowledged
@@ -108,8 +108,8 @@ pub struct Serve {
     /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Table made by `cento train --run-length 1` from a collection, so that the measure cosine weights words
-    /// by TF-IDF.
+    /// Table made by `cento train --run-length 1` from a collection, so that the measure cosine
+    /// weights words by TF-IDF.
     #[arg(long, value_name = "FILE")]
     frequencies: Option<PathBuf>,
     #[command(flatten)]
@@ -120,8 +120,8 @@ pub struct Serve {
     /// Format of the log, which goes to standard error.
     #[arg(long, value_enum, default_value = "human")]
     log: LogFormat,
-    /// Read options from this TOML file, by their names: `timeout = "10s"`; and `index`, a path or several. An
-    /// option of the command line counts first, then a variable, then the file.
+    /// Read options from this TOML file, by their names: `timeout = "10s"`; and `index`, a path or
+    /// several. An option of the command line counts first, then a variable, then the file.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Print the options in effect, as such a file, and end.
@@ -231,8 +231,8 @@ impl Serve {
         self.run_until(Service::follow(follow, settings)?, stop)
     }
 
-    /// Returns a handle that is set at a request to stop, which is then reported. New tokens are read
-    /// at a request for that.
+    /// Returns a handle that is set at a request to stop, which is then reported. New tokens are
+    /// read at a request for that.
     fn stop_flag(&self, message: &'static str, reading: Option<Reading>) -> Stop {
         let (ask, asked) = crossbeam::channel::bounded(1);
         let reload: Option<Box<dyn Fn() + Send>> =
@@ -280,7 +280,8 @@ impl Serve {
         let origins = Origins::new(self.cors_origins.iter().map(String::as_str));
         let origins = origins.map_err(|what| Error::input("--cors-origin", what))?;
         if !origins.is_empty() && tokens.is_empty() {
-            let what = "without tokens, pages of other sites could do everything; --cors-origin needs --tokens FILE";
+            let what = "without tokens, pages of other sites could do everything; --cors-origin \
+                        needs --tokens FILE";
             return Err(Error::argument("cors_origin", what));
         }
         let table = self.frequencies.as_deref().map(FrequencyTable::open).transpose()?;

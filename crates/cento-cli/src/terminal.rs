@@ -163,8 +163,8 @@ macro_rules! note {
 }
 pub(super) use note;
 
-/// The noncharacters of Unicode, meant for use within a program, that enclose a name until its line is written.
-/// The worst that one in a text from outside can do is to make a line bold.
+/// The noncharacters of Unicode, meant for use within a program, that enclose a name until its line
+/// is written. The worst that one in a text from outside can do is to make a line bold.
 const NAME_BEGINS: char = '\u{fdd0}';
 const NAME_ENDS: char = '\u{fdd1}';
 

@@ -1,7 +1,7 @@
 //! JSON objects as rows of a Parquet file.
 //!
-//! A column has the name of its field, as in a table; a field that is absent is null. Rows are held until
-//! there are enough for a row group, so memory does not grow with the file.
+//! A column has the name of its field, as in a table; a field that is absent is null. Rows are held
+//! until there are enough for a row group, so memory does not grow with the file.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -152,7 +152,7 @@ fn text(value: &Value) -> Option<ByteArray> {
     }
 }
 
-/// Writes the cells of a column, of which those that are `None` are null.
+/// Writes the cells of a column; `None` is null.
 fn write<T: DataType>(
     column: &mut ColumnWriterImpl<'_, T>,
     cells: impl Iterator<Item = Option<T::T>>,
@@ -169,7 +169,8 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use serde_json::json;
 
-    /// Writes rows with a column of each type; returns the number of row groups, and the rows as they are read.
+    /// Writes rows with a column of each type; returns the number of row groups, and the rows as
+    /// they are read.
     fn written(rows: &[Value]) -> (usize, Vec<String>) {
         let columns = vec![
             ("id", CellType::Text),

@@ -1,7 +1,8 @@
 //! JSON objects as rows of csv or tsv.
 //!
 //! A column has the name of its field in JSON, with a point before each field of a nested object,
-//! so that a list has the same names in both forms. A list or an object within a row is JSON in its cell.
+//! so that a list has the same names in both forms. A list or an object within a row is JSON in its
+//! cell.
 
 use std::io::{self, Write};
 

@@ -214,7 +214,8 @@ fn unread<T: DeserializeOwned>(json: &[u8]) -> Option<Failure> {
     })
 }
 
-/// Returns the error of a field that is a specification: serde keeps its message, and not its reason.
+/// Returns the error of a field that is a specification: serde keeps its message, and not its
+/// reason.
 fn invalid_spec(name: &str, value: &Value) -> Option<Error> {
     match (name, value) {
         ("verify", Value::String(spec)) => spec.parse::<Measure>().err(),

@@ -169,7 +169,8 @@ impl Files {
         Ok(serde_json::to_value(own).expect("numbers are JSON"))
     }
 
-    /// Adds to the file of dropped documents, if there is one, something that messages tell in any case.
+    /// Adds to the file of dropped documents, if there is one, something that messages tell in any
+    /// case.
     fn dropped_line(&mut self, line: &NoDocument<'_>) -> cento::Result<()> {
         let Some(dropped) = &mut self.dropped else { return Ok(()) };
         writeln!(dropped, "{}", terminal::json(line).expect("it has names for keys only"))

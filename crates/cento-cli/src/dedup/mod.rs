@@ -64,10 +64,11 @@ pub struct Dedup {
     #[arg(long, conflicts_with = "cut_passages")]
     annotate: bool,
     /// Write to this file instead of standard output. With --index, an interrupted run can then be
-    /// resumed. A name that ends in .gz or .zst is that of a compressed file, and .csv or .tsv that of a table with
-    /// the columns of the inputs, which are tables. If it is a directory, or ends with /, the inputs are Parquet files
-    /// or directories of them, and each file has a copy there, with the same columns and the rows that are kept;
-    /// directories such as year=2024 are mirrored.
+    /// resumed. A name that ends in .gz or .zst is that of a compressed file, and .csv or .tsv that
+    /// of a table with the columns of the inputs, which are tables. If it is a directory, or ends
+    /// with /, the inputs are Parquet files or directories of them, and each file has a copy there,
+    /// with the same columns and the rows that are kept; directories such as year=2024 are
+    /// mirrored.
     #[arg(long, value_name = "FILE|DIR/")]
     out: Option<PathBuf>,
     /// List dropped documents in this file instead of on standard error. One JSON line per
@@ -94,8 +95,8 @@ pub struct Dedup {
     /// Number of threads. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Stop at the first record that is not a document, or file that cannot be read. If files were left
-    /// out because they are not text, the exit status is 3.
+    /// Stop at the first record that is not a document, or file that cannot be read. If files were
+    /// left out because they are not text, the exit status is 3.
     #[arg(long)]
     strict: bool,
     /// Format of the summary.
@@ -114,8 +115,8 @@ struct DedupConfigArgs {
     /// calls; --scheme and --analyzer replace their part of it.
     #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
     preset: Option<Preset>,
-    /// Scheme of a new index: how fingerprints are chosen. Default: that of --for, as in --against, or
-    /// winnow(k=5,w=10).
+    /// Scheme of a new index: how fingerprints are chosen. Default: that of --for, as in --against,
+    /// or winnow(k=5,w=10).
     #[arg(long, value_name = "SPEC")]
     scheme: Option<String>,
     /// Analyzer of a new index: how text is split into tokens. Default: that of --for, as in
@@ -365,7 +366,8 @@ impl Dedup {
             Some(asked) if own != Some(asked) => {
                 let own = own.map_or("without --for".into(), |own| format!("with --for {own}"));
                 let what = format!(
-                    "the index was created {own}, which cannot be changed; omit --for, or create another index"
+                    "the index was created {own}, which cannot be changed; omit --for, or create \
+                     another index"
                 );
                 Err(Error::index(path, Reason::OtherSettings, what))
             }

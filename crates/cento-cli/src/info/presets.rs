@@ -12,9 +12,9 @@ use cento::{Preset, PresetRank};
 
 /// List the presets: what --for sets.
 ///
-/// Shows the scheme and the analyzer of each, and its defaults: the ranking of searches and pairs, and
-/// the least resemblance of near-duplicates, for `pairs`, `cluster` and `dedup`. Searches have no
-/// threshold by default.
+/// Shows the scheme and the analyzer of each, and its defaults: the ranking of searches and pairs,
+/// and the least resemblance of near-duplicates, for `pairs`, `cluster` and `dedup`. Searches have
+/// no threshold by default.
 #[derive(Debug, Args)]
 pub struct Presets {
     /// Show only these names.

@@ -86,8 +86,8 @@ impl Pairs {
     pub(super) fn run_files(self, stop: &Stop) -> Result {
         let network = self.graph.as_deref().map(Network::of_file).transpose()?;
         if self.files.clusters && self.format.is_table() {
-            let what = "a table has rows of one kind; write the clusters with --graph, where they are numbers of \
-                        documents, or use --format json";
+            let what = "a table has rows of one kind; write the clusters with --graph, where they \
+                        are numbers of documents, or use --format json";
             return Err(Error::argument("clusters", what).into());
         }
         let dir =

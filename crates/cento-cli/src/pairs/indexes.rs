@@ -33,8 +33,8 @@ pub struct IndexArgs {
     /// scheme and analyzer.
     #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
     against: Option<PathBuf>,
-    /// Write to this file instead of standard output, so that an interrupted run can be resumed; compressed
-    /// if its name ends in .gz or .zst.
+    /// Write to this file instead of standard output, so that an interrupted run can be resumed;
+    /// compressed if its name ends in .gz or .zst.
     #[arg(long, value_name = "FILE", conflicts_with = "handouts")]
     pub(super) out: Option<PathBuf>,
     /// Resume the interrupted run that wrote to --out; use the same index and options.
@@ -303,7 +303,8 @@ fn common_preset(searcher: &Searcher, against: Option<&Searcher>) -> Option<Pres
 /// A pair of documents as the network has it: their names and their resemblance.
 type OwnedEdge = (String, String, f64);
 
-/// Returns the edge of a pair; `against` is the other index, whose documents may have ids of the one.
+/// Returns the edge of a pair; `against` is the other index, whose documents may have ids of the
+/// one.
 fn edge(pair: &PairReport, against: Option<&Path>) -> OwnedEdge {
     let against = against.map(|path| path.display().to_string());
     let a = named(&pair.a, pair.index_a.as_deref());
@@ -328,8 +329,8 @@ fn write_pairs(out: &mut impl Write, pairs: &[PairReport], format: ListFormat) -
     list.flush()
 }
 
-/// An output that keeps its buffer when rows are handed on: a checkpoint flushes it, and compressed files
-/// would grow with each flush.
+/// An output that keeps its buffer when rows are handed on: a checkpoint flushes it, and compressed
+/// files would grow with each flush.
 struct Unflushed<W>(W);
 
 impl<W: Write> Write for Unflushed<W> {

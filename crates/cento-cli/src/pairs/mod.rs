@@ -30,11 +30,10 @@ use indexes::IndexArgs;
 ///
 /// Compares every document of an index with all others, or with those of another index. Pairs are
 /// written as they are found, in the order of the documents in the index. Without a threshold of
-/// any kind, the preset of the index decides, if it has a threshold; else one document must contain a
-/// tenth of the other. Exact copies are found
-/// whatever --max-df ignores; copies that have no other fingerprints are paired with the first of
-/// them only. Where fingerprints are weighted by rarity, this is rarity in the index, with
-/// --against in that other index.
+/// any kind, the preset of the index decides, if it has a threshold; else one document must contain
+/// a tenth of the other. Exact copies are found whatever --max-df ignores; copies that have no
+/// other fingerprints are paired with the first of them only. Where fingerprints are weighted by
+/// rarity, this is rarity in the index, with --against in that other index.
 ///
 /// Files, and those of directories and archives, are compared with each other, and nothing is kept
 /// (the pairwise test of Finkel et al. 2002, section 2.6). The most similar pairs come first. The
@@ -54,8 +53,8 @@ use indexes::IndexArgs;
 pub struct Pairs {
     #[command(flatten)]
     given: Given,
-    /// Directories of indexes, which are taken as one and must have the same scheme and analyzer; or
-    /// files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst, .zip).
+    /// Directories of indexes, which are taken as one and must have the same scheme and analyzer;
+    /// or files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst, .zip).
     #[arg(value_name = "INDEX|PATH", required = true)]
     paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -204,8 +203,8 @@ fn kind(paths: &[PathBuf]) -> cento::Result<Kind> {
         (None, _) => Ok(Kind::Files),
         (Some(index), Some(file)) => {
             let what = format!(
-                "{} is an index, and {} is not; name only indexes, or only files, or add the files to an \
-                 index with `cento add`",
+                "{} is an index, and {} is not; name only indexes, or only files, or add the files \
+                 to an index with `cento add`",
                 index.display(),
                 file.display()
             );

@@ -53,15 +53,16 @@ impl Output {
             let json = whole::read(&beside, CHECKPOINT_BYTES_MAX)?;
             let found: Option<Checkpoint> = serde_json::from_slice(&json).ok();
             checkpoint = found.filter(|found| found.run == run).ok_or_else(|| {
-                let what = "the checkpoint belongs to a run with other options, or to another state of \
-                            the index; remove it and the output, and start again without --resume";
+                let what = "the checkpoint belongs to a run with other options, or to another \
+                            state of the index; remove it and the output, and start again without \
+                            --resume";
                 Error::input(beside.display().to_string(), what)
             })?;
             OutFile::resume(path, checkpoint.bytes)?
         } else {
             if beside.exists() {
-                let what = "an interrupted run wrote here; continue it with --resume, or remove this \
-                            file and the output to start again";
+                let what = "an interrupted run wrote here; continue it with --resume, or remove \
+                            this file and the output to start again";
                 return Err(Error::input(beside.display().to_string(), what).into());
             }
             match path.exists() && !is_taken(path) {

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// What to do where the programs are missing.
-const INSTALL: &str = "install chromium and chromedriver (on Debian: apt-get install chromium chromium-driver); \
-                       CHROMEDRIVER names a chromedriver that is not in PATH";
+const INSTALL: &str = "install chromium and chromedriver (on Debian: apt-get install chromium \
+                       chromium-driver); CHROMEDRIVER names a chromedriver that is not in PATH";
 
 /// Returns the chromium that is in `PATH`.
 fn chromium() -> Option<PathBuf> {

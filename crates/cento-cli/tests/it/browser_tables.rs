@@ -1,4 +1,5 @@
-//! The tables of the web page and of reports, in a real browser: their order, sorting and filtering.
+//! The tables of the web page and of reports, in a real browser: their order, sorting and
+//! filtering.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! The real binary and the service as users meet them: one test binary, because each links everything.
+//! The real binary and the service as users meet them: one test binary, because each links
+//! everything.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::duplicate_mod, reason = "the fuzz targets bring the naive reader too")]

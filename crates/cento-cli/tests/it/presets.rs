@@ -11,8 +11,8 @@ use crate::common::run::{Dir, Run, line};
 use crate::common::service::Service;
 use crate::common::words;
 
-/// Two documents of which three words in four are the same: their resemblance is below 0.8 and far above
-/// that of chance.
+/// Two documents of which three words in four are the same: their resemblance is below 0.8 and far
+/// above that of chance.
 fn alike() -> String {
     let (a, b) = (words(1, 200), format!("{} {}", words(2, 50), words(1, 150)));
     line("a", &a, json!({})) + &line("b", &b, json!({}))

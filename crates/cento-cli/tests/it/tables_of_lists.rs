@@ -110,7 +110,8 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// Returns the cells for the fields of an object: each field has a column, or each of its own fields.
+/// Returns the cells for the fields of an object: each field has a column, or each of its own
+/// fields.
 fn cells(object: &Value, columns: &Map<String, Value>, place: &str) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (field, value) in object.as_object().unwrap() {

@@ -1,4 +1,5 @@
-//! A real nginx in front of a service, with the configuration that is recommended (`deploy/nginx.conf`).
+//! A real nginx in front of a service, with the configuration that is recommended
+//! (`deploy/nginx.conf`).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -91,7 +92,8 @@ impl Nginx {
         self.url.strip_prefix("http://").and_then(|url| url.strip_suffix("/cento")).unwrap()
     }
 
-    /// Sends a request with these headers, lines that end with `\r\n`; returns head, in lower case, and body.
+    /// Sends a request with these headers, lines that end with `\r\n`; returns head, in lower case,
+    /// and body.
     pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (String, Vec<u8>) {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
