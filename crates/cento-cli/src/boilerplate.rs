@@ -27,7 +27,7 @@ impl Unread {
         self.is_any_refused |= matches!(no_document, NoDocument::Refused(_));
         let what = match no_document {
             NoDocument::LeftOut { place, why } => format!("{place}: {why}"),
-            NoDocument::Refused(error) => error.to_string(),
+            NoDocument::Refused(error) | NoDocument::Unread(error) => error.to_string(),
         };
         let reason = format!("a part of the boilerplate was not read, and counts as text: {what}");
         self.list.push(NotCompared::new(name, reason));

@@ -75,7 +75,7 @@ impl Messages {
                 note!("cento: {place}: {why}");
             }
             NoDocument::LeftOut { .. } => {}
-            NoDocument::Refused(error) => self.tell_error(error),
+            NoDocument::Refused(error) | NoDocument::Unread(error) => self.tell_error(error),
         }
     }
 

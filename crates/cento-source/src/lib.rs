@@ -18,6 +18,7 @@ mod columnar;
 mod compressed;
 mod dedup;
 mod directory;
+mod documents;
 mod extract;
 mod fields;
 mod filter;
@@ -70,6 +71,7 @@ pub use columnar::{
 };
 pub use dedup::records as dedup_records;
 pub use directory::{DirectoryEntry, files_below, place_of};
+pub use documents::{Documents, NoDocument, documents};
 #[cfg(feature = "office")]
 pub use extract::serve as serve_extraction;
 pub use extract::{Extracted, Extraction, WORKER_VERB};
@@ -332,20 +334,6 @@ pub fn left_out(why: &str, feature: Option<&'static str>) -> Refusal {
 /// The reason why an empty file is left out.
 pub const EMPTY: &str = "it is empty";
 
-/// A part of a source that is not a document.
-#[derive(Debug)]
-pub enum NoDocument {
-    /// A file that is left out.
-    LeftOut {
-        /// Its place.
-        place: String,
-        /// Why, as a clause.
-        why: &'static str,
-    },
-    /// A record or file that is refused.
-    Refused(Error),
-}
-
 /// Calls `add` with the text of every document of `inputs`; records and files that are not
 /// documents are reported to `skipped`.
 ///
@@ -357,27 +345,14 @@ pub fn for_each_text(
     add: &mut dyn FnMut(&str) -> Result<()>,
     skipped: &mut dyn FnMut(NoDocument),
 ) -> Result<()> {
-    let mut failure = None;
-    read(inputs, options, &mut |item| {
-        match item {
-            Item::Chunk(chunk) => chunk.documents(options, |document| {
-                let added = match document {
-                    Ok(document) if failure.is_none() => add(&document.text),
-                    Ok(_) => Ok(()),
-                    Err(error) => {
-                        skipped(NoDocument::Refused(error));
-                        Ok(())
-                    }
-                };
-                failure = failure.take().or(added.err());
-            }),
-            Item::Skipped { place, why, .. } => skipped(NoDocument::LeftOut { place, why }),
-            Item::Failed(error @ Error::Input { .. }) => skipped(NoDocument::Refused(error)),
-            Item::Failed(error) => failure = Some(error),
+    for document in documents(inputs, options) {
+        match document {
+            Ok((document, _)) => add(&document.text)?,
+            Err(NoDocument::Unread(error)) => return Err(error),
+            Err(other) => skipped(other),
         }
-        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    failure.map_or(Ok(()), Err)
+    }
+    Ok(())
 }
 
 /// Calls `each` with the name of every document of `inputs`: the path of a file, the id of a JSON
