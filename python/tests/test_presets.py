@@ -1,4 +1,4 @@
-"""A preset sets what it says, and its defaults hold until the caller gives others."""
+"""An index has the settings of its preset, and the caller overrides its defaults."""
 
 from __future__ import annotations
 

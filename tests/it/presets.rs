@@ -1,4 +1,4 @@
-//! A preset sets what it says, stays in the index, and is the default of later calls.
+//! An index has the settings of its preset, keeps it, and uses its defaults in later calls.
 
 use std::path::Path;
 
@@ -72,7 +72,7 @@ fn a_search_uses_the_rank_of_the_preset_and_says_so() {
     assert_eq!(by_weight.defaults, None);
     let by_overlap = searcher.search(&query().rank(Rank::Overlap)).unwrap();
     assert!(by_overlap.hits[0].weighted.is_none());
-    // A preset ranks hits; a cover has none to rank.
+    // A preset ranks hits, and a cover is not ranked.
     let cover = searcher.search(&query().goal(Goal::Cover)).unwrap();
     assert_eq!(cover.defaults, None);
 }

@@ -51,7 +51,7 @@ impl Entry {
         }
     }
 
-    /// Describes what it sets.
+    /// Describes its settings.
     fn settings(&self) -> String {
         let mut said = format!("{} over {}", self.scheme, self.analyzer);
         if let Some(rank) = self.rank {

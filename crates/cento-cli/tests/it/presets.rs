@@ -1,4 +1,4 @@
-//! The real binary: `--for` creates what it says, is remembered, and gives way to other options.
+//! The real binary: an index has the settings of `--for`, keeps them, and other options override them.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::common::run::{Dir, Run, line};
 use crate::common::service::Service;
 use crate::common::words;
 
-/// Two documents of which three words in four are the same: their resemblance is below 0.8 and far
-/// above that of chance.
+/// Two documents that share three words in four: their resemblance is below 0.8 and far above
+/// that of chance.
 fn alike() -> String {
     let (a, b) = (words(1, 200), format!("{} {}", words(2, 50), words(1, 150)));
     line("a", &a, json!({})) + &line("b", &b, json!({}))
@@ -247,7 +247,8 @@ fn a_service_follows_the_same_rule() {
         let pairs = ask(&service, "/v1/pairs", request);
         assert!(pairs["total"] == 1 && pairs.get("defaults").is_none(), "{pairs}");
     }
-    let report = service.post("/v1/pairs/report", &json!({"documents": documents}).to_string());
+    let request = json!({"pairs": {"documents": documents}});
+    let report = service.post("/v1/pairs/report", &request.to_string());
     assert!(report.body.contains("web: min_resemblance 0.8"), "{}", report.body);
     let quotation = words(1, 200).split(' ').take(30).collect::<Vec<_>>().join(" ");
     let answer = ask(&service, "/v1/search", json!({"text": quotation}));
