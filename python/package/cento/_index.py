@@ -59,8 +59,8 @@ class Index:
     Args:
         path: The directory.
         create: Create the index if there is none. Without it a missing index is an error.
-        preset: The purpose of a new index, which sets its scheme, its analyzer and defaults of later
-            calls: see :func:`cento.presets`. An index that exists must have this one.
+        preset: The purpose of a new index, which sets its scheme, its analyzer and defaults of
+            later calls: see :func:`cento.presets`. An index that exists must have this one.
         scheme: How fingerprints are chosen, of a new index: see :func:`cento.schemes`. The default
             is that of ``preset``, or ``winnow(k=5,w=10)``. An index that exists must have this one.
         analyzer: How text is split into tokens: see :func:`cento.analyzers`. The default is that of

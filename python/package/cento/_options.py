@@ -179,8 +179,8 @@ class DedupOptions(TypedDict, total=False):
     """
 
     min_resemblance: float | None
-    """The least resemblance of the texts of a duplicate and a document before, 0 to 1; if not given,
-    that of the preset of the index (:func:`presets`), or 0.8."""
+    """The least resemblance of the texts of a duplicate and a document before, 0 to 1; if not
+    given, that of the preset of the index (:func:`presets`), or 0.8."""
     min_containment: float | None
     """Also drop a document if an earlier one contains this share of it, 0 to 1."""
     exact: bool | None
@@ -190,11 +190,11 @@ class DedupOptions(TypedDict, total=False):
     against: Sequence[str | os.PathLike[str]] | None
     """Directories of indexes to compare with, which are not changed."""
     preset: Preset | None
-    """The purpose of the documents (:func:`presets`), which sets the scheme and the analyzer of a new
-    index, and the default of ``min_resemblance``. An index that exists must have it."""
+    """The purpose of the documents (:func:`presets`), which sets the scheme and the analyzer of a
+    new index, and the default of ``min_resemblance``. An index that exists must have it."""
     scheme: str | None
-    """That of a new index (:func:`schemes`): if not given, that of ``preset``, as in ``against``, or
-    ``winnow(k=5,w=10)``. An index that exists must have it."""
+    """That of a new index (:func:`schemes`): if not given, that of ``preset``, as in ``against``,
+    or ``winnow(k=5,w=10)``. An index that exists must have it."""
     analyzer: str | None
     """The same for the analyzer (:func:`analyzers`): if nothing else sets it, ``words``."""
     store_text: bool | None
