@@ -1,8 +1,8 @@
 //! Settings of an index by its purpose.
 //!
 //! A preset is a scheme, an analyzer, a ranking and a threshold that suit one kind of text, by the
-//! figures of docs/GUIDE.md. The index keeps its name, so that later calls use its ranking and its
-//! threshold as defaults.
+//! figures of docs/concepts/presets.md. The index keeps its name, so that later calls use its
+//! ranking and its threshold as defaults.
 //!
 //! The rule for all interfaces: an option of the caller wins over the preset, and the preset over
 //! the default of the call. A ranking applies to searches and pairs. A threshold applies to

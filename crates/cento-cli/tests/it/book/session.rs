@@ -72,7 +72,9 @@ impl Session {
         } else {
             self.shell(&command, "")
         };
-        if self.status > 1 && !may_fail {
+        // The status of a pipe is that of its last command.
+        let is_refused = written.lines().any(|line| line.starts_with("error: "));
+        if (self.status > 1 || is_refused) && !may_fail {
             return Err(format!("`{command}` ended with status {}: {written}", self.status));
         }
         let mut written = written.replace(&*self.dir.path().to_string_lossy(), "");
