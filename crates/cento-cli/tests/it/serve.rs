@@ -411,7 +411,7 @@ fn a_wrong_request_is_refused_with_its_status() {
     search("{\"text\": \"x\", \"min_containment\": NaN}", 400, "bad_request");
     search("{\"text\": \"x\", \"min_containment\": 2}", 400, "invalid_argument");
     search("{\"text\": \"x\", \"filter\": \"((\"}", 400, "invalid_argument");
-    search("{\"text\": \"x\", \"verify\": \"magic\"}", 400, "invalid_argument");
+    search("{\"text\": \"x\", \"verify\": \"magic\"}", 400, "invalid_spec");
     search("{\"text\": \"x\", \"max_df\": \"many\"}", 400, "invalid_argument");
     search("{\"id\": \"absent\"}", 404, "unknown_id");
     search(&"[".repeat(10_000), 400, "bad_request");
