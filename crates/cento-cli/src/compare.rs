@@ -10,13 +10,13 @@ use serde_json::Map;
 use super::add::HtmlArg;
 use super::create::{ConfigArgs, open_frequencies};
 use super::extract::{ReaderArgs, source_options};
-use super::handout::{ExcludeArgs, HandoutArgs};
 use super::hints::Explained;
 use super::output::{self, Format, counted, similarity};
+use super::parse::parse_encoding;
+use super::report_args::{ExcludeArgs, ReportArgs};
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
 use super::terminal::{line, tell};
-use super::values::parse_encoding;
 use super::whole::LengthArgs;
 use super::{Outcome, Result};
 use cento::Stop;
@@ -55,7 +55,7 @@ pub struct Compare {
     #[arg(long, value_enum, default_value = "content")]
     html: HtmlArg,
     #[command(flatten)]
-    handout: HandoutArgs,
+    report: ReportArgs,
     #[command(flatten)]
     exclude: ExcludeArgs,
     /// Output format.
@@ -116,7 +116,7 @@ impl Compare {
             print_human(&names, [&a, &b], &comparison, self.analyzer()?.spec().name() == "code")?;
             output::print_warnings(&mut io::stdout().lock(), &warnings)?;
         }
-        if self.handout.is_asked() {
+        if self.report.is_asked() {
             self.report([&a, &b], &comparison, missing, warnings)?;
         }
         let is_overlap_enough = self.options.min_passage.is_none() && comparison.overlap > 0;
@@ -135,7 +135,7 @@ impl Compare {
         warnings: Vec<NotCompared>,
     ) -> cento::Result<()> {
         let (client, analyzer) = (self.service.client()?, self.analyzer()?);
-        let run = self.exclude.of(self.handout.run("compare", &analyzer)?);
+        let run = self.exclude.of(self.report.run("compare", &analyzer)?);
         let run = match client {
             Some(client) => run.with("service", client.url()),
             None => run.with("scheme", self.config.scheme()).with("analyzer", &analyzer),
@@ -161,7 +161,7 @@ impl Compare {
         let mut report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;
         report.not_compared = missing;
         report.warnings = warnings;
-        self.handout.write_reuse(&report)
+        self.report.write_reuse(&report)
     }
 
     /// Returns whether the table is for the measures, and not for the scheme.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::parse::parse_duration;
 use super::terminal::tell;
-use super::values::parse_duration;
 use super::{Outcome, Result};
 use cento_client::DEFAULT_PORT;
 use cento_client::client::{Client, Probe};

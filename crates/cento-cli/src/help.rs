@@ -74,7 +74,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "clusters",
             "graph",
             "passages",
-            "handouts",
+            "reports",
             "title",
             "anonymous",
             "limit",

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::list_format::{ListFormat, ListOut};
 use super::output::{bytes, count};
-use super::stored::StoreArgs;
+use super::store_args::StoreArgs;
 use super::terminal::printable;
 use super::{Outcome, Result};
 use cento_remote::{Content, HistoryEntry};

@@ -24,9 +24,10 @@ mod dedup;
 mod demo;
 mod documents;
 mod extract;
+mod failpoint;
+mod file_set;
 mod fingerprint;
 mod generate;
-mod handout;
 mod health;
 mod help;
 mod hints;
@@ -43,8 +44,8 @@ mod messages;
 mod outfile;
 mod output;
 mod pairs;
+mod parse;
 mod passages;
-mod pause;
 mod progress;
 #[cfg(feature = "remote")]
 mod pull;
@@ -53,6 +54,7 @@ mod push;
 mod recover;
 mod remove;
 mod repeated;
+mod report_args;
 #[cfg(feature = "remote")]
 mod restore;
 mod search;
@@ -65,14 +67,12 @@ mod side_by_side;
 mod signals;
 mod stats;
 #[cfg(feature = "remote")]
-mod stored;
-mod submission;
+mod store_args;
 mod target;
 mod terminal;
 #[cfg(feature = "serve")]
 mod tokens;
 mod train;
-mod values;
 mod web;
 mod whole;
 

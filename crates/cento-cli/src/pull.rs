@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::output::{self, Format, count, counted};
-use super::stored::{StoreArgs, travelled, watched};
+use super::store_args::{StoreArgs, travelled, watched};
 use super::terminal::tell;
 use super::{Outcome, Result};
 use cento_remote::{PullOptions, Pulled};

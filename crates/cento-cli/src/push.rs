@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::hints::Explained;
 use super::output::{self, Format, bytes, count, counted};
-use super::stored::{StoreArgs, travelled, watched};
+use super::parse::{parse_age, parse_duration};
+use super::store_args::{StoreArgs, travelled, watched};
 use super::terminal::{note, tell};
-use super::values::{parse_age, parse_duration};
 use super::{Outcome, Result};
 use cento::{Error, Index};
 use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};

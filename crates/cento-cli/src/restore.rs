@@ -4,7 +4,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::output::{self, Format, count};
-use super::stored::StoreArgs;
+use super::store_args::StoreArgs;
 use super::terminal::note;
 use super::{Outcome, Result};
 

@@ -11,15 +11,15 @@ use serde::Serialize;
 
 use super::add::SourceArgs;
 use super::boilerplate::{self, Unread};
-use super::handout::{self, ExcludeArgs, HandoutArgs};
 use super::join::union;
 use super::list_format::{ListFormat, ListOut};
 use super::memory;
 use super::output::{self, similarity};
+use super::parse::parse_bytes;
+use super::report_args::{self, ExcludeArgs, ReportArgs};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
-use super::values::parse_bytes;
 use super::{Outcome, Result};
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
@@ -76,7 +76,7 @@ pub struct Search {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<usize>,
     #[command(flatten)]
-    handout: HandoutArgs,
+    report: ReportArgs,
     #[command(flatten)]
     exclude: ExcludeArgs,
     #[command(flatten)]
@@ -178,7 +178,7 @@ impl Engine {
 
 impl Search {
     pub(super) fn run(mut self) -> Result {
-        if self.handout.is_asked() && self.signature.is_some() {
+        if self.report.is_asked() && self.signature.is_some() {
             let what = "a report shows the text of the document, and a signature has no text; \
                         search with the file instead of --signature";
             return Err(Error::arguments(what).into());
@@ -196,7 +196,7 @@ impl Search {
                 Asked::Text(_, in_file) => std::mem::take(in_file),
                 Asked::Id(_) | Asked::Signature(_) => InFile::default(),
             };
-            let reported = match (&asked, self.handout.is_asked()) {
+            let reported = match (&asked, self.report.is_asked()) {
                 (_, false) | (Asked::Signature(_), _) => None,
                 (Asked::Text(text, _), true) => Some(text.clone()),
                 (Asked::Id(id), true) => Some(engine.text_of(id)?.ok_or_else(|| without_text(id))?),
@@ -242,7 +242,7 @@ impl Search {
             }
             Ok(())
         })?;
-        if self.handout.is_asked() {
+        if self.report.is_asked() {
             let run = self.reported(&engine.analyzer()?)?;
             let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
             let run = Run { index: Some(engine.state(&place)?), ..run };
@@ -255,7 +255,7 @@ impl Search {
             report.not_compared.extend(collected.left_out);
             report.not_compared.extend(unanswered.list.iter().cloned());
             report.warnings = warnings;
-            self.handout.write_reuse(&report)?;
+            self.report.write_reuse(&report)?;
         }
         if unanswered.finish() {
             if let ListOut::Json(out) = &mut out {
@@ -283,7 +283,7 @@ impl Search {
                     let what = "give either query files or one of --text, --id and --signature";
                     return Err(Error::input(file.display().to_string(), what));
                 }
-                place = handout::listed(&paths);
+                place = report_args::listed(&paths);
                 let searcher =
                     Searcher::new(union(&paths, paths.iter().map(Index::open_for_search))?);
                 let searcher = boilerplate::without_noting(searcher, &self.boilerplate, unread)?;
@@ -308,12 +308,12 @@ impl Search {
 
     /// Returns the run for the foot of the report: the options that decide the result.
     fn reported(&self, analyzer: &Analyzer) -> cento::Result<Run> {
-        let run = self.handout.run("search", analyzer)?;
+        let run = self.report.run("search", analyzer)?;
         let run = self.exclude.of(run);
         let run = run.with_options(&self.thresholds).with_options(&self.options);
         Ok(match self.boilerplate.is_empty() {
             true => run,
-            false => run.with("boilerplate", handout::listed(&self.boilerplate)),
+            false => run.with("boilerplate", report_args::listed(&self.boilerplate)),
         })
     }
 
@@ -341,7 +341,7 @@ impl Search {
     /// # Errors
     /// When they contradict each other.
     fn query(&self) -> cento::Result<Query> {
-        let is_alone = self.boilerplate.is_empty() && !self.handout.is_asked();
+        let is_alone = self.boilerplate.is_empty() && !self.report.is_asked();
         if self.options.goal == Goal::Passage && !is_alone {
             let what = "--goal passage cannot be combined with --boilerplate or --report: it \
                         compares whole texts, and finds no shares of them";
@@ -349,7 +349,7 @@ impl Search {
         }
         let mut query = Query::text("").passage_bytes_max(self.memory() / PASSAGES_SHARE);
         (query.thresholds, query.options) = (self.thresholds, self.options.clone());
-        query.options.passages |= self.handout.is_asked();
+        query.options.passages |= self.report.is_asked();
         query.check()?;
         Ok(query)
     }

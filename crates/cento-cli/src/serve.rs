@@ -11,10 +11,10 @@ use tracing_subscriber::EnvFilter;
 
 use super::extract::{ReaderArgs, source_options};
 use super::memory;
+use super::parse::{parse_bytes, parse_duration};
 #[cfg(feature = "remote")]
-use super::stored;
+use super::store_args;
 use super::terminal::{self, note, printable, tell};
-use super::values::{parse_bytes, parse_duration};
 use super::{Failure, Outcome, Result};
 use super::{signals, tokens};
 use cento::Error;
@@ -219,7 +219,7 @@ impl Serve {
         let (settings, reading) = self.settings()?;
         let stop = self.stop_flag("stopping", reading);
         let FollowArgs { url, follow_interval, cache_size, max_lag } = &self.follow;
-        let remote = stored::open(url.as_deref().expect("it is given"))?;
+        let remote = store_args::open(url.as_deref().expect("it is given"))?;
         let bytes_max = cache_size.map_or(u64::MAX, |size| size as u64);
         let mirror = Mirror::begin(remote, &self.index, bytes_max)?;
         let follow = Follow {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::values::parse_bytes;
+use super::parse::parse_bytes;
 use cento::Error;
 use cento_source::{SourceOptions, too_long};
 

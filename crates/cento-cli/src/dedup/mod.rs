@@ -17,14 +17,14 @@ use serde::{Deserialize, Serialize};
 use super::add::SourceArgs;
 use super::boilerplate::{read, without};
 use super::create::ConfigArgs;
+use super::failpoint::Failpoint;
 use super::left_out::FilterArgs;
 use super::memory;
 use super::outfile::{Promised, check_lines, is_taken, listed, path_name, promised};
 use super::output::{self, Format, count};
-use super::pause::Pause;
+use super::parse::parse_bytes;
 use super::progress::{NotRead, Spinner, stop_flag};
 use super::terminal::{self, note, tell};
-use super::values::parse_bytes;
 use super::{Outcome, Result};
 use cento::hash::hash_fields;
 use cento::index::{Index, Preset, PresetDefaults, PresetUse};
@@ -317,7 +317,7 @@ impl Dedup {
         files: &mut Files,
         spinner: &Spinner,
     ) -> cento::Result<()> {
-        let (mut at_commit, mut at_document) = (Pause::at("commit"), Pause::at("document"));
+        let (mut at_commit, mut at_document) = (Failpoint::at("commit"), Failpoint::at("document"));
         while let Some(event) = run.next() {
             match event? {
                 Event::Committing => {

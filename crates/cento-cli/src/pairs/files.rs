@@ -10,14 +10,14 @@ use super::{Kind, Pairs, columns, write_network, write_passages};
 use crate::add::SourceArgs;
 use crate::boilerplate::{Unread, read_noting, without_read};
 use crate::create::ConfigArgs;
-use crate::handout;
+use crate::file_set::{FilePair, FileSets};
 use crate::left_out::{FilterArgs, LeftOuts};
 use crate::list_format::ListOut;
 use crate::memory;
 use crate::messages::Messages;
 use crate::output::{self, ListEnd, NotCompared, counted, similarity};
 use crate::progress::AddProgress;
-use crate::submission::{FilePair, Submissions};
+use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
 use cento::index::{Config, Index};
@@ -75,7 +75,7 @@ struct Shown<'a> {
 /// The inputs that are compared, and those that are not.
 struct Added {
     left_out: LeftOuts,
-    submissions: Option<Submissions>,
+    file_sets: Option<FileSets>,
     documents: u64,
     not_compared: Vec<NotCompared>,
     warnings: Vec<NotCompared>,
@@ -105,7 +105,7 @@ impl Pairs {
             let filter = source.filter.in_any_language();
             added = self.add(&index, &SourceOptions { filter, ..source }, &ignored, stop)?;
         }
-        let Added { submissions, left_out, warnings, .. } = added;
+        let Added { file_sets, left_out, warnings, .. } = added;
         left_out.tell();
         check_enough(added.documents)?;
         not_compared.extend(added.not_compared);
@@ -134,7 +134,7 @@ impl Pairs {
             .with_warnings(&warnings)
             .with_defaults(preset.defaults());
         output::tell_defaults(preset.defaults());
-        self.write(&found, submissions.as_ref(), &end)?;
+        self.write(&found, file_sets.as_ref(), &end)?;
         if self.format.is_human() {
             output::print_warnings(&mut io::stdout().lock(), &warnings)?;
         } else if self.format.is_table() {
@@ -152,7 +152,7 @@ impl Pairs {
         }
         let is_empty = best.is_empty();
         let is_missing = tell_not_compared(&not_compared);
-        if self.handout.is_asked() {
+        if self.report.is_asked() {
             let run = self.described(&searcher, &options, &left_out)?;
             self.report_files(run, &searcher, found, not_compared, warnings)?;
         }
@@ -170,14 +170,14 @@ impl Pairs {
         left_out: &LeftOuts,
     ) -> cento::Result<Run> {
         let analyzer = &searcher.snapshot().config().analyzer;
-        let mut run = self.handout.run("pairs", analyzer)?;
+        let mut run = self.report.run("pairs", analyzer)?;
         let limit = self.options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
         run = run.with("scheme", self.files.config.scheme()).with("analyzer", analyzer);
         run = run.with_options(options).with("limit", limit);
         run =
             left_out.summary().into_iter().fold(run, |run, why| run.with("left out by name", why));
         if !self.join.boilerplate.is_empty() {
-            run = run.with("boilerplate", handout::listed(&self.join.boilerplate));
+            run = run.with("boilerplate", report_args::listed(&self.join.boilerplate));
         }
         Ok(run)
     }
@@ -204,7 +204,7 @@ impl Pairs {
             ..Joined::read(pairs.collect(), searcher, Stop::NEVER, report_bytes_max())?
         };
         tell_cut(joined.pairs.len(), all);
-        self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
+        self.report.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 
     /// Returns the configuration, and the options for reading files: libraries and, of programs,
@@ -275,7 +275,7 @@ impl Pairs {
         progress.finish();
         messages.finish();
         let documents = added?.added;
-        Ok(Added { submissions: None, documents, not_compared, left_out, warnings })
+        Ok(Added { file_sets: None, documents, not_compared, left_out, warnings })
     }
 
     fn add_directories(
@@ -285,20 +285,20 @@ impl Pairs {
         ignored: &[u64],
         stop: &Stop,
     ) -> Result<Added> {
-        let mut submissions = Submissions::read(&self.paths, source)?;
-        submissions.add_to(index, ignored, stop)?;
-        let not_compared = std::mem::take(&mut submissions.left_out);
-        let left_out = std::mem::take(&mut submissions.by_name);
-        let documents = submissions.all.len() as u64;
-        let unseen = submissions.unseen();
+        let mut file_sets = FileSets::read(&self.paths, source)?;
+        file_sets.add_to(index, ignored, stop)?;
+        let not_compared = std::mem::take(&mut file_sets.left_out);
+        let left_out = std::mem::take(&mut file_sets.by_name);
+        let documents = file_sets.all.len() as u64;
+        let unseen = file_sets.unseen();
         let warnings = unseen.flat_map(|(name, unseen)| output::warnings(name, &unseen)).collect();
-        Ok(Added { submissions: Some(submissions), documents, not_compared, left_out, warnings })
+        Ok(Added { file_sets: Some(file_sets), documents, not_compared, left_out, warnings })
     }
 
     fn write(
         &self,
         MostSimilar { pairs: best, .. }: &MostSimilar,
-        submissions: Option<&Submissions>,
+        file_sets: Option<&FileSets>,
         end: &ListEnd<'_>,
     ) -> io::Result<()> {
         let out = io::BufWriter::new(io::stdout().lock());
@@ -312,7 +312,7 @@ impl Pairs {
         }
         for found in best {
             let SymmetricPair { pair, .. } = found;
-            let files = submissions.map(|submissions| submissions.files_of(&pair.a, &pair.b));
+            let files = file_sets.map(|file_sets| file_sets.files_of(&pair.a, &pair.b));
             let (files, files_total) = files.unzip();
             let shown = Shown { pair: found, files, files_total };
             out.write(&shown, |out| print(out, &shown))?;

@@ -9,12 +9,12 @@ use clap::Args;
 use super::output::Output;
 use super::report::{joined_across, report_bytes_max, tell_cut};
 use super::{Kind, Pairs, columns, write_network, write_passages};
-use crate::handout;
+use crate::failpoint::Failpoint;
 use crate::list_format::{ListFormat, ListOut};
 use crate::outfile::{listed, path_name};
 use crate::output::{self, ListEnd, NotCompared, counted, named, similarity};
-use crate::pause::Pause;
 use crate::progress::Progress;
+use crate::report_args;
 use crate::terminal::{Id, line, note};
 use crate::{Failure, Outcome, Result};
 use cento::Stop;
@@ -35,7 +35,7 @@ pub struct IndexArgs {
     against: Option<PathBuf>,
     /// Write to this file instead of standard output, so that an interrupted run can be resumed;
     /// compressed if its name ends in .gz or .zst.
-    #[arg(long, value_name = "FILE", conflicts_with = "handouts")]
+    #[arg(long, value_name = "FILE", conflicts_with = "reports")]
     pub(super) out: Option<PathBuf>,
     /// Resume the interrupted run that wrote to --out; use the same index and options.
     #[arg(long, requires = "out")]
@@ -56,7 +56,7 @@ impl Pairs {
         let against =
             self.indexes.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
         // A report begins with the best pairs, and shows their passages.
-        let is_report = self.handout.is_asked();
+        let is_report = self.report.is_asked();
         let mut options = self.options.clone();
         options.passages |= is_report;
         options.limit = options.limit.or(is_report.then_some(REPORT_PAIRS));
@@ -80,7 +80,7 @@ impl Pairs {
         let mut edges = Vec::new();
         let end = pairs::document_count(&searcher);
         let progress = Progress::new(end, "documents");
-        let mut pause = Pause::at("document");
+        let mut pause = Failpoint::at("document");
         let found = self.pairs(&searcher, against.as_ref(), &options, stop);
         let mut found = found.documents(out.checkpoint.next..end).by_document();
         let result = found.by_ref().try_for_each(|document| -> Result<()> {
@@ -192,7 +192,7 @@ impl Pairs {
             let edges: Vec<_> = reports.iter().map(|pair| edge(pair, against)).collect();
             write_edges(path, network, &edges)?;
         }
-        if self.handout.is_asked() {
+        if self.report.is_asked() {
             let found = Joined {
                 total,
                 documents_without_field: summary.documents_without_field,
@@ -231,13 +231,13 @@ impl Pairs {
     ) -> cento::Result<()> {
         let snapshot = searcher.snapshot();
         let index = IndexState {
-            place: handout::listed(&self.paths),
+            place: report_args::listed(&self.paths),
             generation: Some(snapshot.generation().to_string()),
             documents: snapshot.documents(),
         };
         let rank = rank.name();
         let mut run =
-            Run { index: Some(index), ..self.handout.run("pairs", &snapshot.config().analyzer)? }
+            Run { index: Some(index), ..self.report.run("pairs", &snapshot.config().analyzer)? }
                 .with_options(&self.options)
                 .with_options(&options.effective_thresholds())
                 .with("limit", self.options.limit.unwrap_or(REPORT_PAIRS))
@@ -246,7 +246,7 @@ impl Pairs {
             ("against", self.indexes.against.as_ref().map(|path| path.display().to_string())),
             (
                 "boilerplate",
-                Some(handout::listed(&self.join.boilerplate)).filter(|paths| !paths.is_empty()),
+                Some(report_args::listed(&self.join.boilerplate)).filter(|paths| !paths.is_empty()),
             ),
         ] {
             run = value.into_iter().fold(run, |run, value| run.with(name, value));
@@ -276,7 +276,7 @@ impl Pairs {
             ),
             ..joined
         };
-        self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
+        self.report.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 
     /// Returns a number that identifies the output: it differs for other indexes and other options.

@@ -12,11 +12,11 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::Result;
-use super::handout::HandoutArgs;
 use super::join::JoinArgs;
 use super::list_format::ListFormat;
 use super::output::{self as shown, counted, similarity};
 use super::progress::stop_flag;
+use super::report_args::ReportArgs;
 use super::terminal::{line, note};
 use cento::index::Index;
 use cento::join::pairs::{JoinSummary, PairOptions, PairReport};
@@ -69,9 +69,9 @@ pub struct Pairs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    handout: HandoutArgs,
+    report: ReportArgs,
     /// Leave out names in the report: documents have numbers, by the similarity of their pairs.
-    #[arg(long, requires = "handouts")]
+    #[arg(long, requires = "reports")]
     anonymous: bool,
     /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]

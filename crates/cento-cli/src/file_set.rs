@@ -1,4 +1,4 @@
-//! Submissions: all files below a directory as one document.
+//! FileSets: all files below a directory as one document.
 
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
@@ -19,7 +19,7 @@ use cento_source::{Chunk, EMPTY, Item, PathFilter, SourceOptions, is_by_name, pl
 
 /// All files below a directory, as one document.
 #[derive(Debug)]
-pub struct Submission {
+pub struct FileSet {
     /// The path of the directory.
     pub name: String,
     files: Vec<File>,
@@ -34,7 +34,7 @@ struct File {
     keys: Vec<u64>,
 }
 
-/// Two files of two submissions that have fingerprints in common.
+/// Two files of two file sets that have fingerprints in common.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct FilePair {
     /// The file of the one.
@@ -45,37 +45,37 @@ pub struct FilePair {
     pub overlap: u32,
 }
 
-/// The number of pairs of files that are shown of a pair of submissions.
+/// The number of pairs of files that are shown of a pair of file sets.
 const FILE_PAIRS_MAX: usize = 5;
 
-/// The submissions of some directories or archives.
+/// The file sets of some directories or archives.
 #[derive(Debug, Default)]
-pub struct Submissions {
+pub struct FileSets {
     /// Sorted by name.
-    pub all: Vec<Submission>,
+    pub all: Vec<FileSet>,
     /// Files that could not be read, or not to their ends.
     pub left_out: Vec<NotCompared>,
-    /// Files that were left out by their names, and empty files of submissions with text.
+    /// Files that were left out by their names, and empty files of file sets with text.
     pub by_name: LeftOuts,
     messages: Messages,
 }
 
-/// Why a list of records is no part of a submission.
+/// Why a list of records is no part of a file set.
 const LIST: &str = "it is a list of records; --by file compares those";
 
-/// Why a submission is not compared.
+/// Why a file set is not compared.
 const NOTHING_LEFT: &str =
     "there is nothing to compare: all of its files are left out by their names";
 
-impl Submissions {
-    /// Reads all files below each of `inputs`: those below a directory in it are one submission, in
+impl FileSets {
+    /// Reads all files below each of `inputs`: those below a directory in it are one file set, in
     /// the order of their paths, and a file directly in it is one by itself.
     ///
     /// # Errors
     /// When JSON lines or standard input are named: their documents are in no directory.
-    pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> cento::Result<Submissions> {
-        let mut found = Submissions::default();
-        // Files that were left out; each belongs to a submission, or is all of it.
+    pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> cento::Result<FileSets> {
+        let mut found = FileSets::default();
+        // Files that were left out; each belongs to a file set, or is all of it.
         let mut without: Vec<(PathBuf, String, &'static str)> = Vec::new();
         for input in inputs {
             // As the ids of its files begin.
@@ -128,8 +128,8 @@ impl Submissions {
         }
         let unwrapped = found.unwrap();
         found.all.sort_by(|a, b| a.name.cmp(&b.name));
-        for submission in &mut found.all {
-            submission.files.sort_by(|a, b| Path::new(&a.path).cmp(Path::new(&b.path)));
+        for set in &mut found.all {
+            set.files.sort_by(|a, b| Path::new(&a.path).cmp(Path::new(&b.path)));
         }
         for (root, place, why) in without {
             found.account(unwrapped.as_deref().unwrap_or(&root), &place, why, options);
@@ -138,10 +138,10 @@ impl Submissions {
         Ok(found)
     }
 
-    /// Names a file without text, unless others of its submission have text, and the submission of
+    /// Names a file without text, unless others of its set have text, and the file set of
     /// which nothing is left.
     fn account(&mut self, root: &Path, place: &str, why: &'static str, options: &SourceOptions) {
-        let name = submission_of(root, place);
+        let name = set_of(root, place);
         let is_there =
             self.all.binary_search_by(|one| one.name.as_str().cmp(&name)).is_ok() && name != place;
         if why == EMPTY && is_there {
@@ -153,14 +153,13 @@ impl Submissions {
         }
     }
 
-    /// Finds the submissions of an archive with one directory around all of them, as some learning
-    /// platforms pack it: a single submission whose files are all at least two directories deep is
+    /// Finds the file sets of an archive with one directory around all of them, as some learning
+    /// platforms pack it: a single file set whose files are all at least two directories deep is
     /// not one. Returns that directory.
     fn unwrap(&mut self) -> Option<PathBuf> {
         let [only] = &self.all[..] else { return None };
         let root = PathBuf::from(&only.name);
-        let names: Vec<String> =
-            only.files.iter().map(|file| submission_of(&root, &file.path)).collect();
+        let names: Vec<String> = only.files.iter().map(|file| set_of(&root, &file.path)).collect();
         let is_wrapped = only.files.iter().zip(&names).all(|(file, name)| file.path != *name);
         if !is_wrapped || names.iter().all(|name| *name == names[0]) {
             return None;
@@ -178,27 +177,27 @@ impl Submissions {
     }
 
     fn push(&mut self, root: &Path, Document { id: path, text, .. }: Document, unseen: Unseen) {
-        let name = submission_of(root, &path);
+        let name = set_of(root, &path);
         self.put(name, File { path, text, unseen, keys: Vec::new() });
     }
 
     fn put(&mut self, name: String, file: File) {
-        match self.all.iter_mut().find(|submission| submission.name == name) {
-            Some(submission) => submission.files.push(file),
-            None => self.all.push(Submission { name, files: vec![file] }),
+        match self.all.iter_mut().find(|set| set.name == name) {
+            Some(set) => set.files.push(file),
+            None => self.all.push(FileSet { name, files: vec![file] }),
         }
     }
 
-    /// Returns the parts of each submission that a reader does not see, if there are any.
+    /// Returns the parts of each file set that a reader does not see, if there are any.
     pub fn unseen(&self) -> impl Iterator<Item = (&str, Unseen)> {
-        let of_all = self.all.iter().map(|submission| {
-            let files = submission.files.iter().map(|file| file.unseen);
-            (submission.name.as_str(), files.fold(Unseen::default(), Unseen::with))
+        let of_all = self.all.iter().map(|set| {
+            let files = set.files.iter().map(|file| file.unseen);
+            (set.name.as_str(), files.fold(Unseen::default(), Unseen::with))
         });
         of_all.filter(|(_, unseen)| !unseen.is_none())
     }
 
-    /// Adds each submission to the index as a document, and notes what each of its files has that
+    /// Adds each file set to the index as a document, and notes what each of its files has that
     /// is not in `ignored`, which is ascending.
     ///
     /// # Errors
@@ -207,26 +206,26 @@ impl Submissions {
         let config = index.config();
         let mut writer =
             index.writer(WriterOptions::default().memory_bytes(memory::default_bytes() / 2))?;
-        for submission in &mut self.all {
+        for set in &mut self.all {
             let mut text = String::new();
-            for file in &mut submission.files {
+            for file in &mut set.files {
                 file.keys = keys_of(&file.text, config, ignored)?;
                 // A word that ends a file is not that which begins the next one.
                 text.push_str(&std::mem::take(&mut file.text));
                 text.push('\n');
             }
-            let document = Document::new(submission.name.clone(), text).checked()?;
+            let document = Document::new(set.name.clone(), text).checked()?;
             let signed = SignedDocument::new(document, config, stop)?;
             writer.add_signed(signed)?;
         }
         writer.finish()
     }
 
-    /// Returns the pairs of files of two submissions with most in common, and the number of pairs
+    /// Returns the pairs of files of two file sets with most in common, and the number of pairs
     /// with something in common.
     pub fn files_of(&self, a: &str, b: &str) -> (Vec<FilePair>, usize) {
         let files = |name: &str| {
-            let found = self.all.binary_search_by(|submission| submission.name.as_str().cmp(name));
+            let found = self.all.binary_search_by(|set| set.name.as_str().cmp(name));
             found.map_or(&[][..], |place| &self.all[place].files[..])
         };
         let mut pairs = Vec::new();
@@ -253,8 +252,8 @@ fn is_list(chunk: &Chunk, root: &Path) -> bool {
     &*chunk.path == "-" || (is_named && is_data)
 }
 
-/// Returns the name of the submission that has the file at this path, which is `root` or below it.
-fn submission_of(root: &Path, path: &str) -> String {
+/// Returns the name of the file set that has the file at this path, which is `root` or below it.
+fn set_of(root: &Path, path: &str) -> String {
     // Names of documents leave out a leading `./`.
     let root = root.strip_prefix(".").unwrap_or(root);
     let Ok(below) = Path::new(path).strip_prefix(root) else { return path.to_owned() };
@@ -278,9 +277,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_submission_is_a_directory_of_the_first_level() {
+    fn a_file_set_is_a_directory_of_the_first_level() {
         let check = |input: &str, path: &str, expected: &str| {
-            assert_eq!(submission_of(Path::new(input), path), expected, "{input}");
+            assert_eq!(set_of(Path::new(input), path), expected, "{input}");
         };
         check("in", "in/ann/A.java", "in/ann");
         check("in", "in/ann/src/deep/A.java", "in/ann");

@@ -10,13 +10,13 @@ use cento_report::{Exclusions, PairsReport, ReuseReport, Run};
 
 /// The destination of a report.
 #[derive(Debug, Clone, Args)]
-pub struct HandoutArgs {
+pub struct ReportArgs {
     /// Also write a report to this file: .html, one file to read and print; .json or .csv, its
     /// numbers. Can be repeated. A report shows the passages.
-    #[arg(long = "report", value_name = "FILE", value_parser = parse_handout)]
-    handouts: Vec<Handout>,
+    #[arg(long = "report", value_name = "FILE", value_parser = parse_report_file)]
+    reports: Vec<ReportFile>,
     /// Title of the report.
-    #[arg(long, value_name = "TEXT", requires = "handouts")]
+    #[arg(long, value_name = "TEXT", requires = "reports")]
     title: Option<String>,
 }
 
@@ -24,7 +24,7 @@ pub struct HandoutArgs {
 #[derive(Debug, Clone, Args)]
 pub struct ExcludeArgs {
     /// Ignore this part in the report: it counts neither as reused nor as text. Can be repeated.
-    #[arg(long, value_enum, value_name = "PART", requires = "handouts")]
+    #[arg(long, value_enum, value_name = "PART", requires = "reports")]
     exclude: Vec<Part>,
 }
 
@@ -39,7 +39,7 @@ enum Part {
 
 /// A file, and the form that is written to it.
 #[derive(Debug, Clone)]
-struct Handout {
+struct ReportFile {
     path: PathBuf,
     form: Form,
 }
@@ -51,7 +51,7 @@ enum Form {
     Csv,
 }
 
-fn parse_handout(name: &str) -> std::result::Result<Handout, String> {
+fn parse_report_file(name: &str) -> std::result::Result<ReportFile, String> {
     let path = PathBuf::from(name);
     let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
     let form = match extension.as_ref().and_then(|extension| extension.to_str()) {
@@ -60,13 +60,13 @@ fn parse_handout(name: &str) -> std::result::Result<Handout, String> {
         Some("csv") => Form::Csv,
         _ => return Err("the name of a report ends in .html, .json or .csv".into()),
     };
-    Ok(Handout { path, form })
+    Ok(ReportFile { path, form })
 }
 
-impl HandoutArgs {
+impl ReportArgs {
     /// Returns whether a report is requested.
     pub fn is_asked(&self) -> bool {
-        !self.handouts.is_empty()
+        !self.reports.is_empty()
     }
 
     /// Begins the foot of a report of documents that were analyzed with `analyzer`.
@@ -103,7 +103,7 @@ impl HandoutArgs {
     }
 
     fn write(&self, report: impl Fn(Form) -> Result<String>) -> Result<()> {
-        self.handouts.iter().try_for_each(|Handout { path, form }| {
+        self.reports.iter().try_for_each(|ReportFile { path, form }| {
             let text = report(*form)?;
             replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))
         })

@@ -9,18 +9,18 @@ use std::io::{self, Read};
 use super::terminal::tell;
 
 /// A point where a run may be stopped, and the number of visits.
-pub struct Pause {
+pub struct Failpoint {
     point: &'static str,
     /// Visits before the stop; none if it is not to stop here.
     left: Option<u64>,
 }
 
-impl Pause {
+impl Failpoint {
     /// Makes the point of this name.
-    pub fn at(point: &'static str) -> Pause {
+    pub fn at(point: &'static str) -> Failpoint {
         let wanted = std::env::var("CENTO_PAUSE").unwrap_or_default();
         let wanted = wanted.split_once(':').filter(|(name, _)| *name == point);
-        Pause { point, left: wanted.and_then(|(_, number)| number.parse().ok()) }
+        Failpoint { point, left: wanted.and_then(|(_, number)| number.parse().ok()) }
     }
 
     /// Counts a visit; pauses the run if this is the visit to pause at.
