@@ -42,7 +42,10 @@ pub struct PassageList {
     #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
     against: Option<PathBuf>,
     /// Only passages of at least this many words.
-    #[arg(long, value_name = "TOKENS", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long, value_name = "TOKENS", default_value = "20",
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
     min_passage: u32,
     /// Number of characters to show before and after a passage.
     #[arg(long, value_name = "N", default_value = "40")]

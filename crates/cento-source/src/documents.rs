@@ -26,8 +26,8 @@ pub enum NoDocument {
     Unread(Error),
 }
 
-/// Returns the documents of `inputs` in order: an iterator, whose thread ends when it is dropped, or
-/// soon after [`SourceOptions::stop`] is set.
+/// Returns the documents of `inputs` in order: an iterator, whose thread ends when it is dropped,
+/// or soon after [`SourceOptions::stop`] is set.
 ///
 /// ```
 /// use cento_source::{SourceOptions, documents};
