@@ -151,7 +151,7 @@ fn is_run(passage: &PairPassage, [a, b]: [&str; 2]) -> bool {
 }
 
 const SUM: &str = "class Sum {
-    // Adds even values.
+    // Adds even elements.
     static int sum(int[] values) {
         int total = 0;
         for (int i = 0; i < values.length; i++) {
@@ -197,7 +197,7 @@ fn a_passage_of_programs_is_a_run_of_equal_tokens() {
     assert!(share(&independent) < 0.25, "{independent:?}");
     // Other names, another comment: all of it is a copy, but for the statement that was added.
     let renamed = SUM.replace("total", "result").replace("values", "numbers");
-    let renamed = renamed.replace("Adds even values", "Mine");
+    let renamed = renamed.replace("Adds even elements", "Mine");
     let copy = renamed.replace("return result", "assert result > 0; return result");
     let found = compare(&copy, SUM);
     assert_eq!(found.passages.len(), 2, "{found:?}");

@@ -81,15 +81,15 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
         Reason::Certificate => ON_CERTIFICATES,
         Reason::Damaged => "run `cento check` on the index",
         Reason::Conflict(ConflictKind::Outrun) => {
-            "pull it into another directory and add or merge there what is new"
+            "pull it into another directory, and add or merge the new documents there"
         }
         Reason::Conflict(ConflictKind::OtherIndex) => {
-            "push to another URL, or pull that index into another directory and add or merge there \
-             what is new"
+            "push to another URL, or pull that index into another directory, and add or merge the \
+             new documents there"
         }
         Reason::Conflict(ConflictKind::UnreadableManifest) => {
             "push the index that it was made of, or make an older manifest current with `cento \
-             restore`, pull it into another directory and add or merge there what is new"
+             restore`, pull it into another directory, and add or merge the new documents there"
         }
         _ => return None,
     })

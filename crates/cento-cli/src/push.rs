@@ -64,7 +64,7 @@ struct Done {
 impl Push {
     pub(super) fn run(self) -> Result {
         let remote = self.store.remote()?;
-        let stopping = "stopping; what was sent is not sent again";
+        let stopping = "stopping; the next push does not send again what this one has sent";
         let done = watched(stopping, |watch| match self.every {
             None => self.once(&remote, watch).map(|done| self.tell(&done)),
             Some(every) => self.repeat(&remote, every, watch),

@@ -196,7 +196,7 @@ class DedupOptions(TypedDict, total=False):
     """That of a new index (:func:`schemes`): if not given, that of ``preset``, as in ``against``,
     or ``winnow(k=5,w=10)``. An index that exists must have it."""
     analyzer: str | None
-    """The same for the analyzer (:func:`analyzers`): if nothing else sets it, ``words``."""
+    """That of a new index (:func:`analyzers`): likewise, or ``words``."""
     store_text: bool | None
     """Whether a new index stores texts; ``True`` if not given. ``cut_passages`` needs them."""
     memory: int | None

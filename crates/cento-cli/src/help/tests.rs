@@ -82,8 +82,9 @@ fn the_short_help_of_every_verb_fits_a_screen() {
     assert!(long.is_empty(), "{} verbs, {what}: {}", long.len(), long.join("\n----\n"));
 }
 
-/// Options with another meaning in each verb that has them.
-const DIFFERENT: [&str; 3] = ["exclude", "follow", "index"];
+/// Options with another meaning in each verb that has them, and `--for`, which comes before all
+/// headings.
+const WITHOUT_HEADING: [&str; 4] = ["exclude", "follow", "for", "index"];
 
 #[test]
 fn an_option_of_several_verbs_is_under_a_heading() {
@@ -96,7 +97,7 @@ fn an_option_of_several_verbs_is_under_a_heading() {
             verbs_of.entry(arg.get_id().to_string()).or_default().push(verb.get_name().into());
         }
     }
-    let is_own = |id: &str| ["help", "version"].contains(&id) || DIFFERENT.contains(&id);
+    let is_own = |id: &str| ["help", "version"].contains(&id) || WITHOUT_HEADING.contains(&id);
     verbs_of.retain(|id, verbs| verbs.len() > 1 && !is_own(id));
     assert!(verbs_of.is_empty(), "put these options into HEADINGS of help.rs: {verbs_of:?}");
 }

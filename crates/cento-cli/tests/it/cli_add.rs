@@ -315,5 +315,5 @@ fn programs_have_the_language_of_their_names() {
         assert!(!dir.path("other").exists());
     }
     let run = dir.run(&["create", "other", "--analyzer", "code"]);
-    assert!(run.status == 2 && run.err.contains("`language` must be given"), "{}", run.err);
+    assert!(run.status == 2 && run.err.contains("--analyzer 'code(language=java)'"), "{}", run.err);
 }

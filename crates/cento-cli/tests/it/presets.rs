@@ -1,4 +1,5 @@
-//! The real binary: an index has the settings of `--for`, keeps them, and other options override them.
+//! The real binary: an index has the settings of `--for`, keeps them, and other options override
+//! them.
 
 use std::fs;
 use std::path::Path;

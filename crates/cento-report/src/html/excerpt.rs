@@ -134,7 +134,7 @@ impl Excerpts {
                 }
             }
             @if other.is_some() && !is_compared {
-                p.note { "These passages are too long to mark the words in which they differ." }
+                p.note { "These passages are too long to mark the words that differ." }
             }
         }
     }
