@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::create::{self, ConfigArgs, Signatures};
+use super::Outcome;
+use super::create::{ConfigArgs, Signatures};
 use super::extract::{ReaderArgs, extraction, tables};
 use super::left_out::FilterArgs;
 use super::memory;
@@ -15,10 +16,9 @@ use super::progress::{AddProgress, NotRead, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
 use super::terminal::note;
-use super::{Outcome, language};
+use cento::Error;
 use cento::Stop;
-use cento::index::{Config, Index, Preset};
-use cento::{Error, Reason};
+use cento::index::{Index, Preset};
 use cento_client::Client;
 use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there};
 
@@ -292,40 +292,11 @@ impl Add {
     fn open_or_create(&self, path: &Path, source: &SourceOptions) -> cento::Result<Index> {
         let NewConfigArgs { preset, scheme, analyzer, no_text, signatures, frequencies } =
             self.config.clone();
+        let config = ConfigArgs { preset, scheme, analyzer, frequencies };
         if !Index::exists(path) {
-            let config = ConfigArgs { preset, scheme, analyzer, frequencies };
             let config = config.config_of(!no_text, &self.paths, source)?;
             return Index::create(path, signatures.unwrap_or(Signatures::Stored).of(config)?);
         }
-        let index = Index::open(path)?;
-        let config = index.config();
-        let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
-        let table = create::open_frequencies(frequencies.as_deref())?;
-        let completed = |spec: String| language::of_documents(&spec, &self.paths, source);
-        let analyzer = analyzer.map(completed).transpose()?;
-        let wanted = Config::with_frequencies(
-            scheme.as_deref().unwrap_or(&own_scheme),
-            analyzer.as_deref().unwrap_or(&own_analyzer),
-            config.store_text && !no_text,
-            table.or_else(|| config.frequencies.clone()),
-        )?;
-        if wanted.scheme.to_string() != own_scheme
-            || wanted.analyzer.to_string() != own_analyzer
-            || wanted.store_text != config.store_text
-            || signatures.is_some_and(|asked| asked != Signatures::of_index(config))
-            || preset.is_some_and(|asked| config.preset != Some(asked))
-            || wanted.frequencies_digest() != config.frequencies_digest()
-        {
-            let signatures = Signatures::of_index(config).name();
-            let text = if config.store_text { "with text" } else { "without text" };
-            let purpose = config.preset.map_or(String::new(), |preset| format!("--for {preset} "));
-            let what = format!(
-                "the index was created with {purpose}--scheme {own_scheme} --analyzer \
-                 {own_analyzer} --signatures {signatures}, {text}, which cannot be changed; omit \
-                 these options, or create another index"
-            );
-            return Err(Error::index(path, Reason::OtherSettings, what));
-        }
-        Ok(index)
+        config.opened(path, (no_text, signatures), &self.paths, source)
     }
 }

@@ -10,6 +10,7 @@ use cento::index::{Config, Index, MaxDf, Preset};
 use cento::scheme;
 use cento::scheme::frequency::FrequencyTable;
 use cento::text::code::lacks_language;
+use cento::{Error, Reason};
 use cento_source::SourceOptions;
 
 /// Create an empty index.
@@ -136,6 +137,46 @@ impl ConfigArgs {
     ) -> cento::Result<Config> {
         let analyzer = language::of_documents(self.analyzer(), inputs, options)?;
         self.with_analyzer(analyzer).config(store_text)
+    }
+
+    /// Opens an index that exists, and refuses settings other than its own.
+    pub fn opened(
+        &self,
+        path: &Path,
+        (no_text, signatures): (bool, Option<Signatures>),
+        inputs: &[PathBuf],
+        options: &SourceOptions,
+    ) -> cento::Result<Index> {
+        let index = Index::open(path)?;
+        let config = index.config();
+        let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
+        let table = open_frequencies(self.frequencies.as_deref())?;
+        let completed = |spec: &str| language::of_documents(spec, inputs, options);
+        let analyzer = self.analyzer.as_deref().map(completed).transpose()?;
+        let wanted = Config::with_frequencies(
+            self.scheme.as_deref().unwrap_or(&own_scheme),
+            analyzer.as_deref().unwrap_or(&own_analyzer),
+            config.store_text && !no_text,
+            table.or_else(|| config.frequencies.clone()),
+        )?;
+        if wanted.scheme.to_string() != own_scheme
+            || wanted.analyzer.to_string() != own_analyzer
+            || wanted.store_text != config.store_text
+            || signatures.is_some_and(|asked| asked != Signatures::of_index(config))
+            || self.preset.is_some_and(|asked| config.preset != Some(asked))
+            || wanted.frequencies_digest() != config.frequencies_digest()
+        {
+            let signatures = Signatures::of_index(config).name();
+            let text = if config.store_text { "with text" } else { "without text" };
+            let purpose = config.preset.map_or(String::new(), |preset| format!("--for {preset} "));
+            let what = format!(
+                "the index was created with {purpose}--scheme {own_scheme} --analyzer \
+                 {own_analyzer} --signatures {signatures}, {text}, which cannot be changed; omit \
+                 these options, or create another index"
+            );
+            return Err(Error::index(path, Reason::OtherSettings, what));
+        }
+        Ok(index)
     }
 
     /// Makes the configuration for comparing these programs, by the language of most of them.

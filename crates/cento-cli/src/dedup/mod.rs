@@ -344,35 +344,18 @@ impl Dedup {
     }
 
     fn open_or_create(&self, path: &Path, against: &[Searcher]) -> cento::Result<Index> {
-        if Index::exists(path) {
-            return self.opened(path);
-        }
         let DedupConfigArgs { preset, scheme, analyzer, frequencies, no_text } =
             self.config.clone();
         let store_text = self.options.cut_passages.is_some() || (self.index.is_some() && !no_text);
         let given = ConfigArgs { preset, scheme, analyzer, frequencies };
+        if Index::exists(path) {
+            return given.opened(path, (no_text, None), &self.paths, &self.source());
+        }
         let config = match against.first().map(|first| first.snapshot().config()) {
             Some(config) if !given.is_given() => config.with_text(store_text)?,
             _ => given.config_of(store_text, &self.paths, &self.source())?,
         };
         Index::create(path, config)
-    }
-
-    /// Opens an index that exists; it keeps its own preset.
-    fn opened(&self, path: &Path) -> cento::Result<Index> {
-        let index = Index::open(path)?;
-        let own = index.config().preset;
-        match self.config.preset {
-            Some(asked) if own != Some(asked) => {
-                let own = own.map_or("without --for".into(), |own| format!("with --for {own}"));
-                let what = format!(
-                    "the index was created {own}, which cannot be changed; omit --for, or create \
-                     another index"
-                );
-                Err(Error::index(path, Reason::OtherSettings, what))
-            }
-            _ => Ok(index),
-        }
     }
 
     /// Refuses outputs whose names promise another form than is written.

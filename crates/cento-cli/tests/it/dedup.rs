@@ -292,6 +292,24 @@ fn tomorrow_runs_against_today() {
 }
 
 #[test]
+fn an_index_that_exists_is_not_used_with_other_settings() {
+    // The options were ignored, and the run went on with the scheme of the index.
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", &words(1, 50), json!({})));
+    dir.json(&["dedup", "in.jsonl", "--index", "idx", "--out", "1"]);
+    for other in [&["--scheme", "kgram(k=3)"][..], &["--analyzer", "chars"], &["--no-text"]] {
+        let run =
+            dir.run(&[&["dedup", "in.jsonl", "--index", "idx", "--out", "2"], other].concat());
+        assert_eq!(run.status, 2, "{other:?}: {}", run.err);
+        assert!(run.err.contains("was created with --scheme winnow(k=5,w=10)"), "{}", run.err);
+        assert!(!dir.path("2").exists());
+    }
+    let same = ["--scheme", "winnow(k=5,w=10)", "--analyzer", "words"];
+    dir.run(&[&["dedup", "in.jsonl", "--index", "idx", "--out", "2"][..], &same].concat());
+    assert!(dir.path("2").exists());
+}
+
+#[test]
 fn records_stay_as_they_were() {
     let dir = Dir::new();
     let text = words(1, 60);
