@@ -6,7 +6,7 @@
 //! documents find is returned once, by the one that is stored first: nothing is remembered.
 //!
 //! Fingerprints bring up candidates, with room for chance; the texts decide. Without texts, a pair
-//! needs an estimate that is evidence ([`Similarity::resembles`]).
+//! needs an estimate that is evidence ([`Similarity::resembles`](crate::Similarity::resembles)).
 //!
 //! Two indexes are joined from one side only; the requirements of the other side are checked then.
 //!
