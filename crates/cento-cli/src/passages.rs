@@ -187,7 +187,8 @@ impl PassageList {
     /// Begins the output.
     fn output(&self) -> Result<Output> {
         let Some(path) = &self.out else {
-            return Ok(Output::List(ListOut::new(OutFile::stdout(), self.format, COLUMNS)?));
+            let list = ListOut::new(OutFile::stdout(), self.format, COLUMNS)?;
+            return Ok(Output::List(Box::new(list)));
         };
         terminal::set_plain_output();
         if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet")) {
@@ -200,7 +201,7 @@ impl PassageList {
         }
         self.format.check_name(path)?;
         let list = ListOut::new(OutFile::create(path)?, self.format, COLUMNS);
-        Ok(Output::List(list.map_err(|error| self.failed(error))?))
+        Ok(Output::List(Box::new(list.map_err(|error| self.failed(error))?)))
     }
 
     /// Makes the error for a failure to write, which names the file if there is one.
@@ -260,7 +261,7 @@ impl PassageList {
 
 /// Where passages go.
 enum Output {
-    List(ListOut<OutFile>),
+    List(Box<ListOut<OutFile>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetFile>),
 }
