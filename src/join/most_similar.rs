@@ -13,6 +13,7 @@ use super::pair::{Pair, PairReport};
 use super::pair_search::Wanted;
 use super::pairs::{JoinSummary, Pairs};
 use super::ranked::{BestPairs, best_of};
+use super::series::{Series, pair_count};
 use crate::error::Result;
 use crate::search::Searcher;
 use crate::stop::Stop;
@@ -37,7 +38,7 @@ pub struct Histogram {
     pub pairs: [u64; 10],
     /// Of these, the pairs that do not meet the thresholds.
     pub below: [u64; 10],
-    /// Pairs without a fingerprint in common, or outside of the requested series.
+    /// Pairs without a fingerprint in common; of the requested series alone, if there are some.
     pub none: u64,
 }
 
@@ -49,9 +50,8 @@ impl Histogram {
         self.below[bin] += u64::from(!is_wanted);
     }
 
-    /// Counts the pairs of this number of documents that were not added.
-    fn with_none_of(mut self, documents: u64) -> Histogram {
-        let all = documents * documents.saturating_sub(1) / 2;
+    /// Counts those of all pairs that were not added.
+    fn with_none_of(mut self, all: u64) -> Histogram {
         self.none = all.saturating_sub(self.pairs.iter().sum());
         self
     }
@@ -124,8 +124,7 @@ impl Pairs {
         join.options.limit = Some(options.limit.unwrap_or(PairOptions::MOST_SIMILAR));
         let snapshot = join.searcher.snapshot();
         let documents = snapshot.documents();
-        let not_compared = nothing_left(&join.searcher, &join.stop)?;
-        let compared = documents - not_compared.len() as u64;
+        let (numbers, not_compared) = compared(&join.searcher, &join.stop)?;
         // Pairs that do not meet the thresholds are counted, so none is passed to the search. A
         // margin that is requested makes too few documents an error.
         let wanted = Wanted {
@@ -137,6 +136,10 @@ impl Pairs {
             weighted: options.weighted || options.thresholds.is_weighed(),
             ..Wanted::of(&options)?
         };
+        // Pairs outside of the series are not compared: they may have much in common.
+        let series = Series::read(&wanted.scope, &[snapshot])?;
+        let compared = numbers.len() as u64;
+        let all = series.map_or(pair_count(compared), |series| series.pair_count(&numbers));
         let mut histogram = Histogram::default();
         let BestPairs { pairs, total, summary } =
             best_of(&join, rank, wanted, &mut progress, &mut |pair| {
@@ -149,7 +152,7 @@ impl Pairs {
             Ok(SymmetricPair { pair: pair.report(snapshot, join.other().snapshot())?, symmetric })
         };
         let pairs = pairs.into_iter().map(report).collect::<Result<_>>()?;
-        let histogram = histogram.with_none_of(compared);
+        let histogram = histogram.with_none_of(all);
         Ok(MostSimilar { pairs, total, histogram, compared, not_compared, summary })
     }
 }
@@ -159,18 +162,29 @@ impl Pairs {
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
 pub fn nothing_left(searcher: &Searcher, stop: &Stop) -> Result<Vec<NothingLeft>> {
-    let (snapshot, mut found) = (searcher.snapshot(), Vec::new());
+    Ok(compared(searcher, stop)?.1)
+}
+
+/// Finds the numbers of the documents with a fingerprint that counts, and the documents without.
+fn compared(searcher: &Searcher, stop: &Stop) -> Result<(Vec<u64>, Vec<NothingLeft>)> {
+    let snapshot = searcher.snapshot();
+    let (mut numbers, mut without) = (Vec::new(), Vec::new());
     let numbering = Numbering::new(snapshot);
     for number in 0..numbering.end() {
         stop.check_at(number as usize)?;
         let address = numbering.address(number);
         let segment = snapshot.segment(address);
-        if segment.is_alive(address.doc) && searcher.size_of(address)? == 0 {
+        if !segment.is_alive(address.doc) {
+            continue;
+        }
+        if searcher.size_of(address)? > 0 {
+            numbers.push(number);
+        } else {
             let has_tokens = segment.signatures.document(address.doc)?.tokens > 0;
-            found.push(NothingLeft { id: snapshot.id(address)?, has_tokens });
+            without.push(NothingLeft { id: snapshot.id(address)?, has_tokens });
         }
     }
-    Ok(found)
+    Ok((numbers, without))
 }
 
 #[cfg(test)]
@@ -235,6 +249,30 @@ mod tests {
         check(&options.clone().min_passage(50u32), &[], 0, [2, 1]);
         let contained = options.thresholds(Thresholds::default().min_containment(0.6));
         check(&contained, &["ab"], 1, [2, 0]);
+    }
+
+    #[test]
+    fn pairs_outside_of_the_series_are_not_counted_as_pairs_without_common_text() {
+        // They were: a copy of another series was counted as a pair without text in common.
+        let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for (id, seed, series) in [("a", 1, "x"), ("b", 1, "y"), ("c", 2, "x"), ("d", 1, "")] {
+            let mut meta = serde_json::Map::new();
+            if !series.is_empty() {
+                meta.insert("series".into(), series.into());
+            }
+            writer.add(Document::new(id, text(seed, 20, 0)).with_meta(meta)).unwrap();
+        }
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let counts = |options: PairOptions| {
+            let found = pairs(&searcher, &options).most_similar().unwrap();
+            (found.total, found.histogram.pairs.iter().sum::<u64>(), found.histogram.none)
+        };
+        assert_eq!(counts(PairOptions::default()), (3, 3, 3));
+        // Within: a and c. Across: all others, because d is in no series.
+        assert_eq!(counts(PairOptions::default().within("series".to_owned())), (0, 0, 1));
+        assert_eq!(counts(PairOptions::default().across("series".to_owned())), (3, 3, 2));
     }
 
     #[test]

@@ -93,6 +93,17 @@ impl Series {
         self.codes[side.min(self.codes.len() - 1)][number as usize]
     }
 
+    /// Counts the pairs of these documents of the first snapshot that are kept.
+    pub(super) fn pair_count(&self, numbers: &[u64]) -> u64 {
+        let mut sizes: HashMap<u32, u64> = HashMap::new();
+        for &number in numbers {
+            *sizes.entry(self.code(0, number)).or_default() += 1;
+        }
+        let in_series = sizes.iter().filter(|(code, _)| **code != 0);
+        let within = in_series.map(|(_, size)| pair_count(*size)).sum();
+        if self.within { within } else { pair_count(numbers.len() as u64) - within }
+    }
+
     /// Tells whether the pair of document `a` of the first snapshot and `b` of the last is kept.
     #[must_use]
     pub fn keeps(&self, a: u64, b: u64) -> bool {
@@ -101,6 +112,11 @@ impl Series {
         let is_same = a != 0 && a == b;
         is_same == self.within
     }
+}
+
+/// Returns the number of pairs of this number of documents.
+pub(super) fn pair_count(documents: u64) -> u64 {
+    documents * documents.saturating_sub(1) / 2
 }
 
 /// The maximum number of fields to collect, and to show, when one is unknown.
