@@ -1,4 +1,4 @@
-//! The writer writes the bytes of segments-format.md, and old files are read for ever.
+//! The writer writes the bytes of segments-format.md, and old files stay readable.
 
 use std::path::Path;
 

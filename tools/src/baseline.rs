@@ -104,7 +104,7 @@ impl Baselines {
         Ok(())
     }
 
-    /// Builds the indexes that are missing, and searches all of them by turns.
+    /// Builds the indexes that are missing, and searches them in alternating rounds.
     pub fn measure(&self) -> Result<Vec<Engine>> {
         std::fs::create_dir_all(&self.work)?;
         let mut measured = Vec::new();

@@ -1,8 +1,8 @@
 //! Growth of searches with an index, their distance from the time of memory accesses, and their
 //! time if nothing of the index is in memory.
 //!
-//! The queries have known sources, as `plant` makes them. All indexes are searched by turns, so
-//! that other work on the machine slows all of them alike.
+//! The queries have known sources, as `plant` makes them. All indexes are searched in alternation,
+//! so that other work on the machine slows all of them alike.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;

@@ -40,7 +40,7 @@ pub fn set_colors(choice: ColorChoice) {
     let has = |choice| choice != anstream::ColorChoice::Never;
     OUT_HAS_COLORS.store(has(AutoStream::choice(&io::stdout())), Ordering::Relaxed);
     ERR_HAS_COLORS.store(has(AutoStream::choice(&io::stderr())), Ordering::Relaxed);
-    // What stands side by side has styles of its own.
+    // Texts shown side by side are styled by another crate.
     console::set_colors_enabled(OUT_HAS_COLORS.load(Ordering::Relaxed));
 }
 
