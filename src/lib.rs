@@ -50,25 +50,18 @@
 
 mod automaton;
 #[doc(hidden)]
-pub mod budget;
-#[doc(hidden)]
 pub mod compare;
 #[doc(hidden)]
 pub mod error;
-mod estimate;
-#[doc(hidden)]
-pub mod fault;
 #[doc(hidden)]
 pub mod hash;
 #[doc(hidden)]
 pub mod index;
 pub mod join;
 mod number;
-mod ordered;
 mod overlap;
 mod reason;
-#[doc(hidden)]
-pub mod replace;
+mod runtime;
 mod sampling;
 pub mod scheme;
 #[doc(hidden)]
@@ -78,8 +71,6 @@ pub mod segment;
 mod similarity;
 #[doc(hidden)]
 pub mod spec;
-#[doc(hidden)]
-pub mod stop;
 #[doc(hidden)]
 pub mod suggest;
 #[doc(hidden)]
@@ -93,13 +84,11 @@ pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-pub use budget::ByteBudget;
 pub use compare::measure::Measure;
 pub use compare::{
     CompareOptions, Comparison, Origin, PairPassage, Passage, Passages, Unit, compare, compare_by,
 };
 pub use error::{Corruption, Error, Result};
-pub use estimate::Estimator;
 pub use hash::Digest;
 pub use index::{
     AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,
@@ -109,6 +98,10 @@ pub use index::{
 };
 pub use overlap::{Category, Overlap};
 pub use reason::{ConflictKind, Reason, Refusal};
+pub use runtime::{ByteBudget, Stop};
+#[doc(hidden)]
+pub use runtime::{budget, fault, replace, stop};
+pub use scheme::Estimator;
 pub use search::{
     Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Rank,
     SearchOptions, Searcher, SimilarTo, Stopped, Subject, Thresholds, Verified,
@@ -116,7 +109,6 @@ pub use search::{
 /// The type of [`Document::meta`].
 pub use serde_json::Map;
 pub use similarity::{HitSimilarity, Similarity};
-pub use stop::Stop;
 /// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].
 pub use tantivy;
 pub use text::{Analyzer, Span, Tokens};

@@ -6,8 +6,8 @@
 //! its runs. Beside a long one, which does not, only the fingerprints of the long one are a sample
 //! of the shared runs.
 
-use crate::estimate::Estimator;
 use crate::overlap::{Overlap, least_overlap};
+use crate::scheme::Estimator;
 
 /// The relation of shared fingerprints to the runs that two texts share.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,8 +104,8 @@ mod tests {
     use super::*;
     use crate::hash::mix64;
     use crate::overlap::Overlap;
+    use crate::runtime::Stop;
     use crate::scheme::{self, distinct_keys};
-    use crate::stop::Stop;
 
     /// Returns texts of 5 to 300 tokens, some of them replaced.
     fn revised(seed: u64) -> [Vec<u64>; 2] {

@@ -8,8 +8,8 @@ use std::ops::Range;
 use super::align::{Chain, Chained, Genre, Match, chains, distinct};
 use super::passages::{Passage, Passages, Unit};
 use crate::error::Result;
+use crate::runtime::{Steps, Stop};
 use crate::scheme::{Extent, Fingerprint};
-use crate::stop::{Steps, Stop};
 
 /// The maximum number of tokens between two fingerprints of one passage.
 const GAP_TOKENS_MAX: usize = 40;

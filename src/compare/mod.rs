@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::overlap::{Category, Overlap};
+use crate::runtime::Stop;
 use crate::scheme::{Scheme, distinct_keys};
 use crate::similarity::Similarity;
-use crate::stop::Stop;
 use crate::text::unseen::Unseen;
 use crate::text::{Analyzer, Side, Tokens};
 use measure::Measure;

@@ -11,7 +11,7 @@ pub use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
 pub use super::fingerprints::Shared;
 use super::{place, runs};
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 use crate::text::{Tokens, is_white_space};
 
 /// A passage that the query and a stored document have in common.

@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::overlap::Overlap;
+use crate::runtime::Stop;
 use crate::scheme::run_values;
-use crate::stop::Stop;
 use crate::text::Analyzer;
 
 /// The distinct runs of a text.

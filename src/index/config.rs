@@ -14,11 +14,11 @@ use super::{MaxDf, Preset};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{HASH_VERSION, hash_fields};
 use crate::reason::{Reason, Refusal};
+use crate::runtime::Stop;
 use crate::scheme::frequency::FrequencyTable;
 use crate::scheme::{self, Fingerprint, Scheme};
 use crate::segment::FORMAT_VERSION;
 use crate::segment::plugin::Description;
-use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
 /// The file of an index with its frequency table, if it has one.

@@ -31,7 +31,7 @@ use super::held_directory::HeldDirectory;
 use super::lazy::{self, LazyFile, Verified};
 use super::seal::{self, Adopted, Adoption, Component, Components, META, Sealed};
 use super::store_file::Stores;
-use crate::replace;
+use crate::runtime::replace;
 
 /// Components that check themselves as they are read.
 const SELF_CHECKED: [&str; 2] = ["sig", "store"];

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::Snapshot;
 use crate::error::Result;
+use crate::runtime::Stop;
 use crate::segment::SegmentReader;
-use crate::stop::Stop;
 
 /// The distribution of document frequencies, and what stop-fingerprints take away.
 #[derive(Debug, Clone, PartialEq, Serialize)]

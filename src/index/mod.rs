@@ -81,8 +81,8 @@ pub use view::{SegmentFiles, SegmentView};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};
-use crate::fault::Faults;
 use crate::reason::Reason;
+use crate::runtime::Faults;
 use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
 use directory::IndexDirectory;

@@ -21,9 +21,9 @@ use super::retrain::is_segment_file;
 use super::seal::META;
 use super::{Index, mmap_directory, store_error};
 use crate::error::{Error, Result};
-use crate::fault::{Faults, Point};
 use crate::hash::hash_bytes;
-use crate::replace;
+use crate::runtime::replace;
+use crate::runtime::{Faults, Point};
 
 /// Hidden, as what belongs to a directory and is no part of the index.
 const FILE: &str = ".moving.json";

@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::{DocAddress, Snapshot};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
+use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
-use crate::stop::Stop;
 use crate::text::Analyzed;
 
 /// A passage that many documents have.

@@ -18,8 +18,8 @@ use super::config::FREQUENCIES_FILE;
 use super::{Config, Document, IdSource, Index, Training, WriterOptions};
 use crate::error::{Error, Result};
 use crate::reason::Reason;
+use crate::runtime::Stop;
 use crate::scheme::Table;
-use crate::stop::Stop;
 
 /// The name of the table while the new index is being made.
 const TABLE: &str = "table";

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Config, Document};
 use crate::error::Result;
 use crate::hash::Digest;
+use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
-use crate::stop::Stop;
 
 /// A document with its signature.
 ///

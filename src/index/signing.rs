@@ -7,8 +7,8 @@
 
 use super::Config;
 use crate::error::Result;
+use crate::runtime::Stop;
 use crate::scheme::{Fingerprint, Signer, TOKEN_BYTES};
-use crate::stop::Stop;
 use crate::text::PART_TOKENS;
 
 /// The size of a fingerprint in a signature.

@@ -24,9 +24,9 @@ use crate::error::{Corruption, Error, Result};
 use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::Document;
 use crate::reason::Reason;
+use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 use crate::segment::plugin::SignatureFile;
-use crate::stop::Stop;
 use crate::text::{Analyzed, Analyzer};
 
 /// A document of a snapshot.

@@ -6,10 +6,10 @@ use std::path::Path;
 use super::Index;
 use crate::error::{Error, Result};
 use crate::reason::Reason;
-use crate::replace;
+use crate::runtime::Stop;
+use crate::runtime::replace;
 use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use crate::scheme::spex::Repeated;
-use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
 /// The settings of a count of q-grams.

@@ -25,7 +25,7 @@ use super::held_directory::HeldDirectory;
 use super::seal::{self, COMPONENTS, Component, Components, META};
 use super::{Index, mmap_directory, plugin, retrain, store_error};
 use crate::error::{Corruption, Error, Result};
-use crate::replace;
+use crate::runtime::replace;
 
 /// A list of segments (`meta.json`), whose checksum and names have been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -24,12 +24,12 @@ use super::policy::TieredMergePolicy;
 use super::written::{date, written};
 use super::{FINGERPRINT_BYTES, Index, Snapshot};
 use crate::error::{Error, Result};
-use crate::fault::Point;
 use crate::hash::Digest;
 use crate::index::Document;
 use crate::reason::{Reason, Refusal};
+use crate::runtime::Point;
+use crate::runtime::Stop;
 use crate::segment::plugin::{Backlog, Payload};
-use crate::stop::Stop;
 
 /// The limits of a writer.
 #[derive(Debug, Clone, Copy, Setters)]

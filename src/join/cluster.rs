@@ -24,10 +24,10 @@ use super::verify::{Own, Verifier};
 use super::weights::{WeightedPair, Weights, candidates};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
-use crate::ordered::{Ordered, in_order};
+use crate::runtime::Stop;
+use crate::runtime::ordered::{Ordered, in_order};
 use crate::search::{Neighbour, Searcher, WeightedOverlap, kept_runs};
 use crate::similarity::Similarity;
-use crate::stop::Stop;
 
 /// Documents that are similar.
 #[derive(Debug, Clone, PartialEq, Serialize)]

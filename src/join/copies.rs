@@ -16,8 +16,8 @@ use super::series::Series;
 use crate::error::Result;
 use crate::hash::Digest;
 use crate::index::{DocAddress, MaxDf, Snapshot};
+use crate::runtime::Stop;
 use crate::search::Searcher;
-use crate::stop::Stop;
 
 /// The pairs of copies that no fingerprint brings up.
 #[derive(Debug, Default)]

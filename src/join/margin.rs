@@ -15,8 +15,8 @@ use super::numbering::Numbering;
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};
 use crate::overlap::Overlap;
+use crate::runtime::Stop;
 use crate::search::{Neighbour, Searcher};
-use crate::stop::Stop;
 
 /// A pair is compared with the neighbour of this rank among the other neighbours of a document: the
 /// rank is higher than the usual size of a group of copies, and so low that most collections have

@@ -15,8 +15,8 @@ use super::pairs::{JoinSummary, Pairs};
 use super::ranked::{BestPairs, best_of};
 use super::series::{Series, pair_count};
 use crate::error::Result;
+use crate::runtime::Stop;
 use crate::search::Searcher;
-use crate::stop::Stop;
 
 /// A pair, and the similarity of its documents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -14,10 +14,10 @@ use crate::compare::Passages;
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::overlap::Overlap;
+use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
 use crate::search::{Neighbour, Searcher, StoredRuns, Texts, WeightedOverlap, kept_runs};
 use crate::similarity::Similarity;
-use crate::stop::Stop;
 
 /// The conditions for the pairs of each document: [`PairOptions`] without rank and limit.
 #[derive(Debug, Clone)]

@@ -21,9 +21,9 @@ use super::numbering::Numbering;
 use super::pair_search::{PairSearch, PairTexts, Wanted};
 use super::ranked;
 use crate::error::{Error, Result};
-use crate::ordered::Ordered;
+use crate::runtime::Stop;
+use crate::runtime::ordered::Ordered;
 use crate::search::Searcher;
-use crate::stop::Stop;
 
 pub use super::options::{PairOptions, PairRank};
 pub use super::pair::{PROGRAM_TOKENS_MIN, Pair, PairReport};
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, WriterOptions};
     use crate::join::Thresholds;
-    use crate::ordered::in_order;
+    use crate::runtime::ordered::in_order;
     use std::sync::Mutex;
 
     /// An index of documents; every third has the same text as the one before it.

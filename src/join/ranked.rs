@@ -13,7 +13,7 @@ use super::pair_search::{Wanted, check_texts};
 use super::pairs::{DocumentPairs, Join, JoinSummary};
 use crate::compare::Passages;
 use crate::error::Result;
-use crate::ordered::in_order;
+use crate::runtime::ordered::in_order;
 use crate::search::Texts;
 
 /// The best pairs of a collection.

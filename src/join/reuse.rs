@@ -21,8 +21,8 @@ use crate::error::Result;
 use crate::hash::mix64;
 use crate::index::{DocAddress, MaxDf};
 use crate::overlap::Category;
+use crate::runtime::Stop;
 use crate::search::Searcher;
-use crate::stop::Stop;
 use crate::whole;
 
 /// The options of the analysis of a collection.

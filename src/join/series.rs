@@ -158,7 +158,7 @@ pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Val
 mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, SignedDocument, WriterOptions};
-    use crate::stop::Stop;
+    use crate::runtime::Stop;
 
     fn snapshot(metas: &[Value]) -> Snapshot {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use crate::compare::runs::RunSet;
 use crate::error::Result;
-use crate::estimate::Estimator;
 use crate::index::{DocAddress, SignedDocument};
 use crate::overlap::Overlap;
+use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
+use crate::scheme::Estimator;
 use crate::search::{Estimates, Neighbour, RunMaker, Searcher, StoredRuns};
 use crate::similarity::Similarity;
-use crate::stop::Stop;
 
 /// A document that is compared with others.
 pub(super) struct Own<'a> {
@@ -212,8 +212,8 @@ pub(super) fn is_exact(sampling: Sampling, a: Size, b: Size) -> bool {
 pub(super) fn of_signatures(
     estimator: Option<Estimator>,
     overlap: Overlap,
-    a: crate::estimate::Keyed<'_>,
-    b: crate::estimate::Keyed<'_>,
+    a: crate::scheme::Keyed<'_>,
+    b: crate::scheme::Keyed<'_>,
 ) -> Similarity {
     match estimator {
         Some(estimator) => estimator.compare_keyed(overlap, a, b),

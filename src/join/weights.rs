@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::numbering::Numbering;
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};
+use crate::runtime::Stop;
 use crate::search::{Neighbour, Searcher, Weigh, WeightedOverlap};
-use crate::stop::Stop;
 
 /// The measures of a pair with fingerprints weighed by their rarity: each counts for the square of
 /// its inverse document frequency.

@@ -14,8 +14,8 @@ use super::ngram;
 use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::mix64;
+use crate::runtime::Stop;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 use std::ops::Range;
 
 /// `breaking(p,revised)`.

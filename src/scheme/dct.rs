@@ -13,8 +13,8 @@ use super::family::Laws;
 use super::family::{Build, Family, L_MAX, SEGMENTS};
 use super::{Fingerprint, Method};
 use crate::Result;
+use crate::runtime::Stop;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 
 /// `dct(p)`.
 pub(super) const FAMILY: Family = Family {

@@ -14,8 +14,8 @@ use super::winnow::winnow;
 use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::BuildKeyHasher;
+use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
-use crate::stop::Stop;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -291,8 +291,8 @@ impl Iterator for Run {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
+    use crate::runtime::Stop;
     use crate::scheme::{Fingerprint, parse_with};
-    use crate::stop::Stop;
     use crate::text::Analyzer;
     use std::sync::Arc;
 

@@ -20,9 +20,9 @@ use super::grams::Grams;
 use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::runtime::Stop;
 use crate::spec::Parameter;
 use crate::spec::Spec;
-use crate::stop::Stop;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -145,9 +145,9 @@ impl Method for Fuzzy {
 
 #[cfg(test)]
 mod tests {
+    use crate::runtime::Stop;
     use crate::scheme::frequency::testing::{table, tokens};
     use crate::scheme::parse_with;
-    use crate::stop::Stop;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

@@ -16,8 +16,8 @@ use super::grams::Grams;
 use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::mix64;
+use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
-use crate::stop::Stop;
 use std::sync::Arc;
 
 /// The least count of a word that both families take.

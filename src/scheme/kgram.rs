@@ -8,8 +8,8 @@ use super::family::{Build, Family, K, K_GRAMS};
 use super::ngram::{self, Rolling, Values};
 use super::{Fingerprint, Method, Signer};
 use crate::Result;
-use crate::estimate::Estimator;
-use crate::stop::Stop;
+use crate::runtime::Stop;
+use crate::scheme::Estimator;
 
 /// `kgram(k)`.
 pub(super) const FAMILY: Family = Family {

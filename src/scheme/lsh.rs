@@ -11,8 +11,8 @@ use super::family::{Build, Family, Kind};
 use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::runtime::Stop;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 use std::collections::HashMap;
 
 /// `lsh(b,r,w)`.

@@ -21,8 +21,8 @@ use super::ngram;
 use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::mix64;
+use crate::runtime::Stop;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 
 /// `minhash(k,b,r)`.
 pub(super) const MINHASH: Family = Family {

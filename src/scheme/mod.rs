@@ -42,8 +42,10 @@
 
 mod breaking;
 mod dct;
+mod estimate;
 mod family;
 mod fbw;
+mod fingerprint;
 pub mod frequency;
 mod fuzzy;
 mod grams;
@@ -62,13 +64,16 @@ mod spotsigs;
 mod syntax;
 mod winnow;
 
+pub use estimate::Estimator;
+pub(crate) use estimate::Keyed;
 pub use family::{Extent, Family, Kind, Table};
+pub use fingerprint::Fingerprint;
+pub(crate) use fingerprint::distinct_keys;
 pub(crate) use grams::Grams;
 pub(crate) use ngram::values as run_values;
 
-use crate::estimate::Estimator;
+use crate::runtime::Stop;
 use crate::spec::{Grammar, Spec};
-use crate::stop::Stop;
 use crate::{Error, Reason, Refusal, Result};
 use family::Build;
 use frequency::FrequencyTable;
@@ -109,23 +114,6 @@ static GRAMMAR: Grammar<Family> = Grammar { noun: "scheme", families: &FAMILIES 
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
-}
-
-/// A number that represents a piece of a document, and the position where the piece begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fingerprint {
-    /// The number: below `2^key_bits` of its scheme, and spread evenly.
-    pub key: u64,
-    /// The index of the piece's first token.
-    pub position: u32,
-}
-
-/// Returns the distinct keys of a signature, ascending.
-pub(crate) fn distinct_keys(signature: &[Fingerprint]) -> Vec<u64> {
-    let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
 }
 
 /// A way to sign documents; prints as the specification that [`parse`] reads.

@@ -9,9 +9,9 @@ use super::family::{Build, Family, K, K_GRAMS};
 use super::ngram::{self, Rolling};
 use super::{Fingerprint, Method, Signer};
 use crate::Result;
-use crate::estimate::Estimator;
+use crate::runtime::Stop;
+use crate::scheme::Estimator;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 
 /// `mod(k,p)`.
 pub(super) const FAMILY: Family = Family {

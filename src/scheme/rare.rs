@@ -11,8 +11,8 @@ use super::frequency::FrequencyTable;
 use super::grams::Grams;
 use super::{Fingerprint, Method};
 use crate::Result;
+use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
-use crate::stop::Stop;
 use std::sync::Arc;
 
 /// `rare(k,f)`.

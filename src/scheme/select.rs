@@ -19,8 +19,8 @@ use super::ngram::{self, Values};
 use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
-use crate::stop::Stop;
 use std::collections::HashMap;
 
 /// `every(k,l)`.

@@ -11,8 +11,8 @@ use super::ngram;
 use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::{BuildKeyHasher, hash_bytes};
+use crate::runtime::Stop;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 use std::collections::HashSet;
 
 /// `spotsigs(c,d)`.

@@ -10,8 +10,8 @@ use super::family::{Build, Family, L_MAX, SEGMENTS};
 use super::ngram;
 use super::{Fingerprint, Method};
 use crate::Result;
+use crate::runtime::Stop;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 use crate::text::paragraph_break;
 
 /// `syntax(min)`.

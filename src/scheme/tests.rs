@@ -518,7 +518,7 @@ fn keys_of_a_text_never_change() {
 
 #[test]
 fn signing_ends_at_the_look_at_which_nobody_waits_any_more() {
-    use crate::stop::testing::After;
+    use crate::runtime::stop::testing::After;
     let different: Vec<u64> = (0..20_000).map(mix64).collect();
     // No word of it ends a segment.
     let one_segment = vec![1; 20_000];

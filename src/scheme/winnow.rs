@@ -19,9 +19,9 @@ use super::family::{Build, Family, K, K_GRAMS, W_MAX};
 use super::ngram::{self, Rolling, Values};
 use super::{Fingerprint, Method, Signer};
 use crate::Result;
-use crate::estimate::Estimator;
+use crate::runtime::Stop;
+use crate::scheme::Estimator;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 
 /// `winnow(k,w)`.
 pub(super) const FAMILY: Family = Family {

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 /// The parameters of a winnowing scheme, which determine how candidate texts are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

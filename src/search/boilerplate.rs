@@ -14,8 +14,8 @@ use crate::compare::runs::{Place, Runs, hide};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, Digest};
 use crate::index::{Config, Snapshot};
+use crate::runtime::Stop;
 use crate::search::shared::terms_of;
-use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
 /// The tokens of a run where the scheme does not set it.

@@ -22,8 +22,8 @@ use super::shared::terms_of;
 use super::weigh::{Weigh, least_weight};
 use crate::error::Result;
 use crate::index::{DocAddress, SegmentView, Snapshot};
+use crate::runtime::Stop;
 use crate::segment::{Candidates, SegmentReader, Term};
-use crate::stop::Stop;
 
 /// The conditions of a search for candidates.
 pub struct Request<'a> {

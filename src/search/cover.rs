@@ -13,8 +13,8 @@ use super::score::Scored;
 use super::shared::{SharedFingerprints, terms_of};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::runtime::Stop;
 use crate::segment::{Candidates, SegmentReader, Terms};
-use crate::stop::Stop;
 
 /// A document of a cover.
 pub struct Chosen {

@@ -7,13 +7,13 @@ use super::Searcher;
 use super::memory::QueryMemory;
 use super::shared::SharedFingerprints;
 use crate::error::Result;
-use crate::estimate::Estimator;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
+use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
+use crate::scheme::Estimator;
 use crate::scheme::Fingerprint;
 use crate::similarity::Similarity;
-use crate::stop::Stop;
 
 /// Estimates the similarity of one text, the first, with documents of a snapshot.
 pub struct Estimates<'a> {

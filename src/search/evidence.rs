@@ -10,14 +10,14 @@ use super::run_sets::RunMaker;
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
 use super::{Boilerplate, Query, QuerySignature, Scratch, Searcher, Subject};
-use crate::budget::Permit;
 use crate::compare::measure::Measure;
 use crate::compare::passages::{self, Genre, Passage, Passages, Prepared};
 use crate::compare::runs::{Place, RunSet};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
+use crate::runtime::Permit;
+use crate::runtime::Stop;
 use crate::similarity::Similarity;
-use crate::stop::Stop;
 use crate::text::{Analyzed, Analyzer, Side, Tokens};
 
 /// Compares the query with its hits, text by text.

@@ -14,7 +14,7 @@ use tantivy::{DocSet, TERMINATED, TantivyError};
 
 use crate::error::{Error, Result};
 use crate::index::{Snapshot, query_words, words};
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 /// The field with the caller's id.
 const ID: &str = "id";
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn a_filter_of_a_cancelled_search_is_not_run() {
         let filter = Filter::new(&SNAPSHOT, "lang:de").unwrap();
-        let flag = crate::stop::testing::After::looks(0);
+        let flag = crate::runtime::stop::testing::After::looks(0);
         let stopped = filter.retain(0, &mut vec![0, 1, 2], flag.stop());
         assert!(matches!(stopped, Err(Error::Cancelled)));
     }

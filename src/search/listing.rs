@@ -6,7 +6,7 @@ use super::Searcher;
 use super::filter::Filter;
 use crate::error::Result;
 use crate::index::DocAddress;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 /// The number of documents compared with a filter at a time.
 const BATCH_DOCUMENTS: usize = 4096;

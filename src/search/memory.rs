@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use crate::budget::{ByteBudget, Permit};
 use crate::compare::align::runs_bytes;
 use crate::error::{Error, Result};
 use crate::index::{Config, DocAddress, FINGERPRINT_BYTES as SIGNED_BYTES, Signature, Snapshot};
+use crate::runtime::Stop;
+use crate::runtime::{ByteBudget, Permit};
 use crate::scheme::{Fingerprint, TOKEN_BYTES};
-use crate::stop::Stop;
 use crate::text::Analyzer;
 
 /// The memory of a fingerprint of a query: itself, a sorted copy, its key, its position, and its

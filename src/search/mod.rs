@@ -54,11 +54,11 @@ pub use thresholds::Thresholds;
 pub use verify::Verified;
 pub(crate) use weigh::{Weigh, WeightedOverlap, least_weight};
 
-use crate::budget::Permit;
 use crate::compare::passages::{self, Passage, Passages, Unit};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
-use crate::stop::Stop;
+use crate::runtime::Permit;
+use crate::runtime::Stop;
 use crate::text::Analyzed;
 use crate::text::unseen::Unseen;
 use best::{Grams, Windows};

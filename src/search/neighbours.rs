@@ -11,8 +11,8 @@ use crate::compare::runs::Place;
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
+use crate::runtime::Stop;
 use crate::scheme::distinct_keys;
-use crate::stop::Stop;
 use crate::text::Analyzed;
 
 /// A document that shares fingerprints with the query.

@@ -10,8 +10,8 @@ use super::patience::Patience;
 use super::{SearchOptions, Thresholds};
 use crate::error::Result;
 use crate::index::{Preset, PresetDefaults, PresetUse};
+use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
-use crate::stop::Stop;
 
 /// A search: its subject, and the conditions for hits.
 ///

@@ -9,7 +9,7 @@ use super::{Boilerplate, Searcher};
 use crate::compare::runs::RunSet;
 use crate::error::Result;
 use crate::index::{ByteLru, DocAddress, InMemory, Owner, Snapshot};
-use crate::stop::Stop;
+use crate::runtime::Stop;
 use crate::text::Analyzer;
 
 /// The memory for sets that are kept, in bytes.

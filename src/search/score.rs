@@ -9,9 +9,9 @@ use super::{Query, Rank, Searcher};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
+use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
 use crate::similarity::Similarity;
-use crate::stop::Stop;
 
 /// A hit, without its meta object.
 #[derive(Debug, Clone)]

@@ -6,9 +6,9 @@
 use super::memory::{self, QueryMemory};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 use crate::segment::{ForwardList, SegmentReader, Terms, find_in};
-use crate::stop::Stop;
 
 /// The number of keys looked up at a time: some tens of milliseconds, if the disk has to be read.
 const KEYS_AT_ONCE: usize = 1 << 16;

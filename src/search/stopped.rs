@@ -10,7 +10,7 @@ use super::shared::terms_of;
 use super::{MaxDf, Searcher};
 use crate::error::Result;
 use crate::index::DocAddress;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 /// The effect of a limit of document frequency on a join.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

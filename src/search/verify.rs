@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Query;
 use crate::compare::measure::Measure;
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 use crate::text::Side;
 
 /// The result of a measure for a hit.

@@ -16,7 +16,7 @@ use super::{Searcher, Weighted};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::number::ln;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 /// The weights of fingerprints in a collection.
 #[derive(Debug, Clone, Copy)]

@@ -26,8 +26,8 @@ use super::postings::Spool;
 use super::reader::SegmentReader;
 use super::writer::{ForwardChunk, ForwardWriter, SegmentWriter};
 use crate::error::{Error, Result};
-use crate::ordered::in_order_within;
-use crate::stop::Stop;
+use crate::runtime::Stop;
+use crate::runtime::ordered::in_order_within;
 
 /// The chunks of forward lists that are in memory for each thread.
 const CHUNKS_PER_THREAD: usize = 2;

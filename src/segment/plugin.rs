@@ -30,10 +30,10 @@ use super::{
     Header, Identity, MergeOptions, MergeSource, ReadAhead, SegmentBuilder, SegmentReader, merge,
     merge_work,
 };
-use crate::budget::{ByteBudget, Permit};
 use crate::error::{Corruption, Error, Result};
-use crate::fault::{Faults, Point};
 use crate::hash::Digest;
+use crate::runtime::{ByteBudget, Permit};
+use crate::runtime::{Faults, Point};
 use crate::scheme::Fingerprint;
 
 /// The extension of the component's files.

@@ -10,8 +10,8 @@
 use super::family::{Family, Method};
 use super::{Parts, Take, Tokens, avtor, chars, code, prepared, tokenize};
 use crate::hash::hash_bytes;
+use crate::runtime::Stop;
 use crate::spec::{Grammar, Spec};
-use crate::stop::Stop;
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -443,7 +443,7 @@ mod tests {
 
     #[test]
     fn analysing_ends_at_the_check_that_finds_it_cancelled() {
-        use crate::stop::testing::After;
+        use crate::runtime::stop::testing::After;
         // Marks in the wrong order, which no fast path handles; words; the nodes of a program.
         let marks = "a\u{301}\u{323}\u{345}\u{1d15e} ".repeat(20_000);
         let (words, program) = ("one <b>two</b> ".repeat(20_000), "int a = 1; ".repeat(4_000));

@@ -32,7 +32,7 @@ use super::unicode::normal::base;
 use super::{Span, Take};
 use crate::Result;
 use crate::hash::{HashStream, hash_bytes};
-use crate::stop::Stop;
+use crate::runtime::Stop;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 

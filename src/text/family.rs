@@ -5,8 +5,8 @@
 
 use super::{Parts, Take, Tokens};
 use crate::Result;
+use crate::runtime::Stop;
 use crate::spec::{self, Description, Parameter, Spec};
-use crate::stop::Stop;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ mod unicode;
 pub mod unseen;
 
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 pub use analyzer::{Analyzer, PART_TOKENS};
 pub use family::Family;

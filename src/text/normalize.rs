@@ -21,7 +21,7 @@ use super::unicode::normal::{
 };
 use super::unicode::{Category, category, folded, is_assigned, is_unspaced};
 use crate::Result;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 use std::sync::OnceLock;
 
 /// The equivalences for the comparison of characters.

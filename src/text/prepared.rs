@@ -10,8 +10,8 @@ use super::tokenize::tokenize;
 use super::{Span, Take};
 use crate::Result;
 use crate::hash::hash_bytes;
+use crate::runtime::Stop;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 use std::sync::Arc;
 
 /// `prefixes(n)`.

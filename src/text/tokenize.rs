@@ -23,8 +23,8 @@ use super::unicode::is_white_space;
 use super::{Span, Take};
 use crate::Result;
 use crate::hash::{HashStream, hash_bytes};
+use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
-use crate::stop::Stop;
 use std::ops::Range;
 use std::sync::Arc;
 

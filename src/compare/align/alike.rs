@@ -16,7 +16,7 @@ use super::sums::Sums;
 use super::vocabulary::{Places, QueryWords, Vocabulary};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
-use crate::stop::{Steps, Stop};
+use crate::runtime::{Steps, Stop};
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
 pub const COSINE_MIN: f64 = 0.3;

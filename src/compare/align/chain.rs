@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
-use crate::stop::Steps;
+use crate::runtime::Steps;
 
 /// A piece of both texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -277,7 +277,7 @@ impl CoveredRanges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stop::Stop;
+    use crate::runtime::Stop;
     use proptest::prelude::*;
 
     fn found(query: usize, hit: usize, len: usize) -> Match {

@@ -8,7 +8,7 @@ use super::hash_filter::HashFilter;
 use super::{PASSAGE_TOKENS_MIN, ROOM};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
-use crate::stop::{Steps, Stop};
+use crate::runtime::{Steps, Stop};
 
 /// Runs of this many equal tokens are seeds. With 5, the default of an index, a passage with every
 /// fifth word changed falls apart.
@@ -335,8 +335,8 @@ fn seeds<const LEN: usize>(
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::stop::STEPS_BETWEEN_LOOKS;
-    use crate::stop::testing::After;
+    use crate::runtime::stop::STEPS_BETWEEN_LOOKS;
+    use crate::runtime::stop::testing::After;
     use proptest::prelude::*;
 
     fn seeds(query: &[u64]) -> Seeds {

@@ -9,7 +9,7 @@
 //! A gap that opens is noted when the seed that filled it is taken out.
 
 use crate::error::Result;
-use crate::stop::Steps;
+use crate::runtime::Steps;
 
 /// A sentence of the query and one of the document that are alike.
 pub type Seed = (u32, u32);
@@ -224,7 +224,7 @@ impl Linked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stop::Stop;
+    use crate::runtime::Stop;
     use proptest::prelude::*;
 
     /// Follows the paper: every piece is sorted and cut anew.

@@ -4,7 +4,7 @@
 //! search in a table, which costs ten times as much.
 
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 /// A set of hashes, which also accepts a few others.
 pub struct HashFilter {
@@ -48,8 +48,8 @@ mod tests {
     use super::*;
     use crate::error::Error;
     use crate::hash::mix64;
-    use crate::stop::PLACES_BETWEEN_LOOKS;
-    use crate::stop::testing::After;
+    use crate::runtime::stop::PLACES_BETWEEN_LOOKS;
+    use crate::runtime::stop::testing::After;
     use std::ops::Range;
 
     fn hashes(of: Range<u32>) -> impl ExactSizeIterator<Item = u64> {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::*;
 use crate::hash::mix64;
-use crate::stop::testing::After;
-use crate::stop::{PLACES_BETWEEN_LOOKS, STEPS_BETWEEN_LOOKS, Stop};
+use crate::runtime::stop::testing::After;
+use crate::runtime::stop::{PLACES_BETWEEN_LOOKS, STEPS_BETWEEN_LOOKS, Stop};
 use crate::text::{Analyzer, Tokens};
 
 struct Text {

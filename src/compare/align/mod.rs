@@ -35,7 +35,7 @@ use std::ops::Range;
 use super::runs::{Place, trimmed};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
-use crate::stop::{Steps, Stop};
+use crate::runtime::{Steps, Stop};
 use crate::text::Analyzer;
 pub use crate::text::Side;
 

@@ -12,7 +12,7 @@ use super::groups::{Seed, groups};
 use super::sums::{Bags, SUM_STEPS_A_WORD};
 use super::{Candidate, Side};
 use crate::error::Result;
-use crate::stop::Steps;
+use crate::runtime::Steps;
 
 /// The minimum cosine of the two sides of a passage.
 const PASSAGE_COSINE_MIN: f64 = 0.34;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::Side;
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 use crate::text::is_white_space;
 
 /// A sentence with fewer tokens is part of the next.

@@ -18,7 +18,7 @@ use super::sentences::Sentences;
 use super::sums::{Bags, SUM_STEPS_A_WORD, Sums};
 use super::vocabulary::Vocabulary;
 use crate::error::Result;
-use crate::stop::Steps;
+use crate::runtime::Steps;
 
 /// The minimum ratio of the lengths of the two sides.
 const LENGTHS_RATIO_MIN: usize = 3;
@@ -181,7 +181,7 @@ mod tests {
 
     use super::super::{Aligned, Genre, Side, align};
     use crate::hash::mix64;
-    use crate::stop::Stop;
+    use crate::runtime::Stop;
     use crate::text::{Analyzer, Tokens};
 
     /// A sentence of these words, by their numbers.

@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::chain::{CoveredRanges, Match};
 use super::copied::{Limits, Seeds, matches};
 use crate::error::Result;
-use crate::stop::{Steps, Stop};
+use crate::runtime::{Steps, Stop};
 
 /// Shorter runs are chance.
 ///
@@ -124,7 +124,7 @@ impl Open {
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::stop::testing::After;
+    use crate::runtime::stop::testing::After;
     use proptest::prelude::*;
 
     fn found(query: &[u64], document: &[u64]) -> (Vec<Match>, u64, bool) {

@@ -13,7 +13,7 @@ use super::sentences::{Sentences, Word};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::number::ln;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 type Numbers = HashMap<u64, u32, BuildKeyHasher>;
 

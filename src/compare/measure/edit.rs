@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::family::{Family, cells};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
-use crate::stop::{Steps, Stop};
+use crate::runtime::{Steps, Stop};
 
 /// `levenshtein`.
 pub(super) const LEVENSHTEIN: Family = Family {
@@ -255,7 +255,7 @@ fn zhao(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stop::testing::After;
+    use crate::runtime::stop::testing::After;
     use proptest::prelude::*;
     use rapidfuzz::distance;
 

@@ -4,9 +4,9 @@
 //! `measure` is the only other place where a measure is named.
 
 use crate::Result;
+use crate::runtime::Stop;
 use crate::scheme::frequency::FrequencyTable;
 use crate::spec::{self, Description, Parameter, Spec};
-use crate::stop::Stop;
 use crate::text::Side;
 
 /// A family of measures: a name, its parameters, and how similarity is measured.

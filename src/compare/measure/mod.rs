@@ -37,9 +37,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::runtime::Stop;
 use crate::scheme::frequency::FrequencyTable;
 use crate::spec::{Grammar, Spec};
-use crate::stop::Stop;
 use crate::text::{Analyzer, Side};
 use crate::{Error, Reason, Refusal, Result};
 use family::{Similarity, Texts};
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_measure_ends_at_the_check_that_finds_it_cancelled() {
-        use crate::stop::testing::After;
+        use crate::runtime::stop::testing::After;
         let text = |seed: u64| -> (String, Tokens) {
             let word = |i| format!("{:x} ", crate::hash::mix64(seed << 32 | i) >> 44);
             let text = (0..12_000).map(word).collect::<String>();

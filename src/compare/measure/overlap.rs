@@ -10,8 +10,8 @@ use std::ops::Range;
 use super::family::Family;
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::runtime::Stop;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 
 /// `overlap(n)`.
 pub(super) const FAMILY: Family = Family {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::family::Family;
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::runtime::Stop;
 use crate::spec::Parameter;
-use crate::stop::Stop;
 
 const K: Parameter = Parameter::number("k", 5, 1, 64, "the tokens of a run");
 

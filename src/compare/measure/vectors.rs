@@ -9,9 +9,9 @@ use super::family::Family;
 use crate::error::Result;
 use crate::hash::hash_bytes;
 use crate::number::ln;
+use crate::runtime::Stop;
 use crate::scheme::Grams;
 use crate::scheme::frequency::FrequencyTable;
-use crate::stop::Stop;
 
 /// `cosine`.
 pub(super) const COSINE: Family = Family {

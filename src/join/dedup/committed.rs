@@ -15,13 +15,13 @@ use super::{Record, Settings};
 use crate::compare::runs::RunSet;
 use crate::error::{Error, Result};
 use crate::index::{ByteLru, DocAddress, MaxDf, Owner, SignedDocument};
-use crate::ordered::in_order;
 use crate::overlap::Overlap;
+use crate::runtime::Stop;
+use crate::runtime::ordered::in_order;
 use crate::sampling::Sampling;
 use crate::scheme::distinct_keys;
 use crate::search::{RunMaker, Searcher, StoredRuns, kept_runs};
 use crate::similarity::Similarity;
-use crate::stop::Stop;
 
 /// The maximum number of documents that are searched for passages: those that share most.
 const SOURCES_MAX: usize = 16;

@@ -40,8 +40,8 @@ pub use verdict::{Cut, Decision, Evidence, Verdict};
 
 use crate::error::{Error, Result};
 use crate::index::{Index, SignedDocument};
+use crate::runtime::Stop;
 use crate::search::{Boilerplate, Searcher};
-use crate::stop::Stop;
 use run::Run;
 
 /// The options of a run, as it needs them.

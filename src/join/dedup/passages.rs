@@ -7,8 +7,8 @@ use super::verdict::{Cut, Holder, Verdict};
 use crate::compare::measure::overlap::stretches;
 use crate::compare::runs::Place;
 use crate::error::Result;
+use crate::runtime::Stop;
 use crate::search::Boilerplate;
-use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
 /// Cuts out of `text` all runs of at least `len_min` tokens that one of the others has too, except

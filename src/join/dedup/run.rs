@@ -14,9 +14,9 @@ use super::{Event, Progress, Record, Settings};
 use crate::error::{Error, Result};
 use crate::hash::{Digest, mix64};
 use crate::index::{Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
+use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
 use crate::search::Searcher;
-use crate::stop::Stop;
 
 /// The maximum size of a batch of documents that are looked up together: their number and their
 /// bytes of text.

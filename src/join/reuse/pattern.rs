@@ -17,8 +17,8 @@ use crate::compare::align::{Aligned, Genre, align};
 use crate::compare::runs::Place;
 use crate::error::Result;
 use crate::index::DocAddress;
+use crate::runtime::Stop;
 use crate::search::Searcher;
-use crate::stop::Stop;
 
 /// The kind of text that a pair shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -270,7 +270,7 @@ mod tests {
             |len: usize, max, stop| is_template(&a[..len], &b[..len], &[all(len)], max, stop);
         assert_eq!(told(100, 1 << 20, Stop::NEVER).unwrap(), Some(false));
         assert_eq!(told(4_000, 1 << 20, Stop::NEVER).unwrap(), None);
-        let flag = crate::stop::testing::After::looks(2);
+        let flag = crate::runtime::stop::testing::After::looks(2);
         let stopped = told(4_000, u64::MAX - 1, flag.stop());
         assert!(matches!(stopped, Err(crate::Error::Cancelled)));
         assert!(flag.count() <= 4, "{}", flag.count());

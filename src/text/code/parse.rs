@@ -5,7 +5,7 @@
 
 use super::grammar::Grammar;
 use super::meter::Meter;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 use crate::{Error, Result};
 use std::cell::Cell;
 use std::ops::ControlFlow;

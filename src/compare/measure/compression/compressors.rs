@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::compare::measure::family::Texts;
 use crate::error::Result;
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 /// A compressor, identified by its name.
 pub type Compress = fn(&[&[u8]], &Stop) -> Result<usize>;

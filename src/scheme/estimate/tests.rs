@@ -1,7 +1,7 @@
 use super::*;
 use crate::hash::mix64;
+use crate::runtime::Stop;
 use crate::scheme;
-use crate::stop::Stop;
 use proptest::prelude::*;
 
 /// Numbers that look random.

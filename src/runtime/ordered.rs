@@ -10,7 +10,7 @@ use std::thread::{JoinHandle, Scope};
 use crossbeam::channel::{Receiver, Sender, bounded};
 
 use crate::error::{Error, Result};
-use crate::stop::Stop;
+use crate::runtime::Stop;
 
 /// The number of results of each thread that may wait for the one whose turn it is.
 const WAITING_PER_THREAD: usize = 16;

@@ -1,0 +1,13 @@
+//! Threads, memory and files: what every layer of the engine works with.
+//!
+//! Nothing here depends on text, fingerprints or indexes.
+
+pub mod budget;
+pub mod fault;
+pub mod ordered;
+pub mod replace;
+pub mod stop;
+
+pub use budget::{ByteBudget, Permit};
+pub use fault::{Faults, Point};
+pub use stop::{Steps, Stop};
