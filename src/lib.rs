@@ -101,7 +101,7 @@ pub use reason::{ConflictKind, Reason, Refusal};
 pub use runtime::{ByteBudget, Stop};
 #[doc(hidden)]
 pub use runtime::{budget, fault, replace, stop};
-pub use scheme::Estimator;
+pub use scheme::estimate::Estimator;
 pub use search::{
     Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Rank,
     SearchOptions, Searcher, SimilarTo, Stopped, Subject, Thresholds, Verified,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::preset::{REUSE, REUSE_ANALYZER, REUSE_SPEC};
 use super::{MaxDf, Preset};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{HASH_VERSION, hash_fields};
@@ -23,21 +24,6 @@ use crate::text::{Analyzer, Tokens};
 
 /// The file of an index with its frequency table, if it has one.
 pub(super) const FREQUENCIES_FILE: &str = "frequencies.cento";
-
-/// An alias for the scheme `winnow(k=2,w=4)` over the analyzer `avtor`: see
-/// [`Config::with_frequencies`].
-pub const REUSE: &str = "reuse";
-
-/// The scheme for reused text that was rewritten.
-///
-/// Over stems without stop words, pairs survive words that were replaced, left out and put
-/// elsewhere. On the training corpus of PAN 2013 (text alignment), 99.5 % of the sources of copied,
-/// 95.2 % of shuffled, 95.7 % of translated and all sources of summarised passages are among the 50
-/// best by weight, with 1.14 times the fingerprints of the default scheme.
-pub const REUSE_SPEC: &str = "winnow(k=2,w=4)";
-
-/// The analyzer for reused text that was rewritten.
-pub(super) const REUSE_ANALYZER: &str = "avtor";
 
 /// The configuration of an index, fixed when it is created.
 ///

@@ -4,91 +4,61 @@
 //! sees one commit, whole; a commit that has been acknowledged survives a crash. tantivy owns
 //! commits, locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
-mod add_indexes;
-mod add_report;
 mod by_id;
-mod byte_lru;
 #[doc(hidden)]
 pub mod canonical;
-mod check;
-mod column;
-mod compact;
-mod component;
 mod config;
-mod conflict;
 mod deletion;
-mod directory;
-mod distribution;
 mod document;
-mod failure;
 mod freed;
-mod held_directory;
-mod lazy;
+mod identity;
 mod max_df;
-mod moved;
+mod operations;
 mod policy;
 mod preset;
-mod record;
-mod recover;
-mod repeated;
-mod retrain;
 mod schema;
-mod seal;
 mod signed_document;
 mod signing;
 mod snapshot;
-mod stats;
-mod store;
-mod store_file;
-mod train;
-mod transfer;
+mod storage;
 mod view;
 mod writer;
 mod written;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use tantivy::directory::error::LockError;
 use tantivy::directory::{Advice, MmapDirectory, RamDirectory};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
-pub use add_indexes::{AddIndexesOptions, AddedIndexes, OnConflict};
-pub use add_report::AddReport;
-pub(crate) use byte_lru::{ByteLru, InMemory, Owner};
-pub use check::CheckReport;
-pub use compact::{Compacting, Compaction};
-pub use config::{Config, REUSE};
-pub(crate) use failure::{query_words, words};
-
-pub use distribution::{DfBucket, DfDistribution, PASSAGE_TOKENS};
+pub use config::Config;
 pub use document::{Document, ID_BYTES_MAX, IdSource, META_BYTES_MAX, META_DEPTH_MAX};
 pub use document::{META_WRITTEN_BYTES_MAX, id_of_json, id_problem, meta_of_json, meta_problem};
 pub use max_df::MaxDf;
-pub use preset::{Preset, PresetDefaults, PresetRank, PresetUse};
-pub use recover::FoundSegment;
-pub use repeated::RepeatedPassage;
+pub use operations::{
+    AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction,
+    DfBucket, DfDistribution, FileList, FoundSegment, ListedFile, OnConflict, OpenCommit,
+    PASSAGE_TOKENS, Receiver, RepeatedPassage, Stats, Texts, Training,
+};
+pub use preset::{Preset, PresetDefaults, PresetRank, PresetUse, REUSE};
 pub use signed_document::SignedDocument;
 pub use signing::{FINGERPRINT_BYTES, Signature};
 pub use snapshot::{DocAddress, Snapshot, StoredDocument};
-pub use stats::{Bytes, Stats};
-pub use train::{Texts, Training};
-pub use transfer::{FileList, ListedFile, OpenCommit, Receiver};
+pub(crate) use storage::{ByteLru, InMemory, Owner, query_words, words};
 pub use view::{SegmentFiles, SegmentView};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
-use crate::error::{Corruption, Error, Result};
+use crate::error::{Error, Result};
 use crate::reason::Reason;
 use crate::runtime::Faults;
 use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
-use directory::IndexDirectory;
-use failure::{StoreFailure, io_cause};
-use held_directory::HeldDirectory;
-use seal::TAIL_BYTES;
+use storage::directory::IndexDirectory;
+use storage::held_directory::HeldDirectory;
+use storage::seal::TAIL_BYTES;
+use storage::{column, mmap_directory, store, store_error};
 
 /// The compression level of texts: on RFCs level 1 gives 0.290 of the text, and documents are added
 /// at 126 MB/s; 3 gives 0.276, at 105 MB/s, because one thread compresses.
@@ -211,7 +181,7 @@ impl Index {
     /// format, the scheme or the analyzer.
     pub fn open(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
-        retrain::while_it_stays(path, &|| {
+        identity::while_it_stays(path, &|| {
             check_exists(path)?;
             Index::open_in(mmap_directory(path)?, path)
         })
@@ -226,7 +196,7 @@ impl Index {
     /// The errors of [`open`](Self::open).
     pub fn open_for_search(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
-        retrain::while_it_stays(path, &|| Index::open_for_search_once(path))
+        identity::while_it_stays(path, &|| Index::open_for_search_once(path))
     }
 
     fn open_for_search_once(path: &Path) -> Result<Index> {
@@ -282,19 +252,7 @@ impl Index {
             .open_or_create(directory.clone())
             .map_err(|e| store_error("create the index in", path, e))?;
         let fields = schema::fields(&tantivy.schema()).expect("the schema was just built");
-        Ok(Index {
-            inner: Arc::new(Inner {
-                path: path.to_owned(),
-                config,
-                fields,
-                directory,
-                tantivy,
-                plugin,
-                open_segments: view::OpenSegments::default(),
-                metas: Arc::new(ByteLru::new(METAS_KEPT_BYTES)),
-                blocks: Arc::new(ByteLru::new(BLOCKS_KEPT_BYTES)),
-            }),
-        })
+        Ok(Index::assembled(path, config, fields, directory, tantivy, plugin))
     }
 
     /// Opens an index in a tantivy directory; see [`create_in`](Self::create_in).
@@ -327,7 +285,19 @@ impl Index {
         }
         let plugin = signature_plugin(path, &config);
         tantivy.register_plugin(plugin.clone());
-        Ok(Index {
+        Ok(Index::assembled(path, config, fields, directory, tantivy, plugin))
+    }
+
+    /// Puts an index together from its parts, with empty caches.
+    fn assembled(
+        path: &Path,
+        config: Config,
+        fields: schema::Fields,
+        directory: IndexDirectory,
+        tantivy: tantivy::Index,
+        plugin: Arc<SignaturePlugin>,
+    ) -> Index {
+        Index {
             inner: Arc::new(Inner {
                 path: path.to_owned(),
                 config,
@@ -339,7 +309,7 @@ impl Index {
                 metas: Arc::new(ByteLru::new(METAS_KEPT_BYTES)),
                 blocks: Arc::new(ByteLru::new(BLOCKS_KEPT_BYTES)),
             }),
-        })
+        }
     }
 
     /// Returns the directory.
@@ -407,6 +377,34 @@ impl Index {
         Err(Error::index(self.path(), Reason::Replaced, what))
     }
 
+    /// Refuses an index whose segments would have another meaning in this one.
+    ///
+    /// # Errors
+    /// When the other index signs or stores documents in another way, or has other fields.
+    fn check_fits(&self, other: &Index) -> Result<()> {
+        self.config().check_signs_as(other.config(), other.path())?;
+        let (own, others) = (self.config(), other.config());
+        let stored = [
+            ("texts", own.store_text, others.store_text),
+            ("signatures", own.store_signatures, others.store_signatures),
+        ];
+        let differs = stored.into_iter().find(|(_, own, others)| own != others);
+        if let Some((what, own, others)) = differs {
+            let says = |stores| if stores { "stores" } else { "does not store" };
+            let (own, others, path) = (says(own), says(others), self.path().display());
+            let what = format!("it {others} {what}, but {path} {own} them");
+            return Err(Error::index(other.path(), Reason::OtherSettings, what));
+        }
+        if schema::others(&self.tantivy().schema()) != schema::others(&other.tantivy().schema()) {
+            let what = format!(
+                "it has other fields than {}; they were created by different versions of cento",
+                self.path().display()
+            );
+            return Err(Error::index(other.path(), Reason::OtherVersion, what));
+        }
+        Ok(())
+    }
+
     /// Converts a failure of tantivy while doing `action` to the index.
     pub(crate) fn error(&self, action: &'static str, error: TantivyError) -> Error {
         store_error(action, &self.inner.path, error)
@@ -432,10 +430,6 @@ fn check_exists(path: &Path) -> Result<()> {
     Err(Error::index(path, Reason::NotFound, "there is no index here"))
 }
 
-fn mmap_directory(path: &Path) -> Result<MmapDirectory> {
-    MmapDirectory::open(path).map_err(|e| store_error("open", path, e.into()))
-}
-
 /// Returns the directory at `path`; `None` if `path` is only the name of an index elsewhere.
 fn root(path: &Path) -> Option<PathBuf> {
     path.is_dir().then(|| path.to_owned())
@@ -455,33 +449,4 @@ fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {
         progress: Progress::default(),
         faults: OnceLock::new(),
     })
-}
-
-/// Converts a failure of tantivy; if an error of cento's own caused it, returns that one.
-fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error {
-    if let TantivyError::LockFailure(LockError::LockBusy, _) = error {
-        return Error::Locked { path: path.to_owned() };
-    }
-    if let TantivyError::LockFailure(LockError::IoError(error), _) = &error
-        && error.get_ref().is_none()
-    {
-        // A copy of the system's error, which cannot be moved out of tantivy's shared one.
-        let copy = error.raw_os_error().map_or_else(
-            || io::Error::new(error.kind(), error.to_string()),
-            io::Error::from_raw_os_error,
-        );
-        return Error::io("take a lock in", path, copy);
-    }
-    let cause = io_cause(&error).and_then(|io| io.get_ref());
-    if let Some(corruption) = cause.and_then(|cause| cause.downcast_ref::<Corruption>()) {
-        return Error::Corrupt(corruption.clone());
-    }
-    match cause.and_then(|cause| cause.downcast_ref::<Error>()) {
-        Some(Error::Corrupt(corruption)) => return Error::Corrupt(corruption.clone()),
-        Some(Error::Index { path, reason, what }) => {
-            return Error::index(path, *reason, what.clone());
-        }
-        _ => {}
-    }
-    Error::Store { action, path: path.to_owned(), source: Box::new(StoreFailure(error)) }
 }

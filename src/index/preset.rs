@@ -15,10 +15,24 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{REUSE_ANALYZER, REUSE_SPEC};
 use crate::error::Error;
 use crate::scheme::DEFAULT_SPEC;
 use crate::suggest::did_you_mean;
+
+/// An alias for the scheme `winnow(k=2,w=4)` over the analyzer `avtor`: see
+/// [`Config::with_frequencies`](super::Config::with_frequencies).
+pub const REUSE: &str = "reuse";
+
+/// The scheme for reused text that was rewritten.
+///
+/// Over stems without stop words, pairs survive words that were replaced, left out and put
+/// elsewhere. On the training corpus of PAN 2013 (text alignment), 99.5 % of the sources of copied,
+/// 95.2 % of shuffled, 95.7 % of translated and all sources of summarised passages are among the 50
+/// best by weight, with 1.14 times the fingerprints of the default scheme.
+pub const REUSE_SPEC: &str = "winnow(k=2,w=4)";
+
+/// The analyzer for reused text that was rewritten.
+pub(super) const REUSE_ANALYZER: &str = "avtor";
 
 /// The purpose of an index, which sets its scheme, its analyzer and defaults of later calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::error::{Error, Result};
     use crate::index::Index;
-    use crate::index::directory::IndexDirectory;
+    use crate::index::storage::directory::IndexDirectory;
 
     fn opened(schema: Value) -> Result<Index> {
         let directory = RamDirectory::create();

@@ -15,11 +15,11 @@ use tantivy::{
 };
 
 use super::canonical::canonical_json;
-use super::record;
-use super::seal::META;
-use super::store::{Damage, Store};
+use super::storage::record;
+use super::storage::seal::META;
+use super::storage::store::{Damage, Store};
 use super::view::{SegmentFiles, SegmentView};
-use super::{Config, Index, Preset, add_indexes};
+use super::{Config, Index, Preset};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::Document;
@@ -211,13 +211,14 @@ impl Snapshot {
         if others.is_empty() {
             return Ok(named.into_iter().map(|(_, one)| one).next().expect("there is one"));
         }
-        others.iter().try_for_each(|other| add_indexes::check_fits(first, other))?;
+        others.iter().try_for_each(|other| first.check_fits(other))?;
         let mut seen = HashSet::new();
         let twice = indexes
             .iter()
             .find(|index| index.path().canonicalize().is_ok_and(|path| !seen.insert(path)));
         if let Some(index) = twice {
-            return Err(Error::index(index.path(), add_indexes::ARGUMENTS, "it is named twice"));
+            let reason = Reason::InvalidArgument { argument: None };
+            return Err(Error::index(index.path(), reason, "it is named twice"));
         }
         let (mut parts, mut segments) = (Vec::new(), Vec::new());
         for (name, one) in named {

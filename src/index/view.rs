@@ -14,11 +14,12 @@ use tantivy::columnar::Column;
 use tantivy::fastfield::{AliveBitSet, FastFieldReaders};
 use tantivy::index::SegmentId;
 
-use super::byte_lru::ByteLru;
-use super::column::{Group, StringColumn};
+use super::Index;
 use super::schema::{META_JSON, PLACE};
-use super::store::Store;
-use super::{Index, store_error};
+use super::storage::byte_lru::ByteLru;
+use super::storage::column::{Group, StringColumn};
+use super::storage::store::Store;
+use super::storage::store_error;
 use crate::error::{Corruption, Result};
 use crate::segment::SegmentReader;
 use crate::segment::plugin::SignatureFile;

@@ -42,7 +42,7 @@
 
 mod breaking;
 mod dct;
-mod estimate;
+pub(crate) mod estimate;
 mod family;
 mod fbw;
 mod fingerprint;
@@ -64,7 +64,7 @@ mod spotsigs;
 mod syntax;
 mod winnow;
 
-pub use estimate::Estimator;
+pub(crate) use estimate::Estimator;
 pub(crate) use estimate::Keyed;
 pub use family::{Extent, Family, Kind, Table};
 pub use fingerprint::Fingerprint;

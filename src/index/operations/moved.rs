@@ -16,12 +16,14 @@ use serde::{Deserialize, Serialize};
 use tantivy::Directory;
 use tantivy::directory::{DirectoryLock, INDEX_WRITER_LOCK};
 
-use super::config::FREQUENCIES_FILE;
-use super::retrain::is_segment_file;
-use super::seal::META;
-use super::{Index, mmap_directory, store_error};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
+use crate::index::Index;
+use crate::index::config::FREQUENCIES_FILE;
+use crate::index::storage::component::is_component;
+use crate::index::storage::mmap_directory;
+use crate::index::storage::seal::META;
+use crate::index::storage::store_error;
 use crate::runtime::replace;
 use crate::runtime::{Faults, Point};
 
@@ -188,7 +190,7 @@ pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Res
         let shown = name.to_string_lossy();
         // A lock is no lock when its file is gone.
         let is_own = shown.starts_with('.') && !shown.ends_with(".lock");
-        let is_own = is_own || shown == FREQUENCIES_FILE || is_segment_file(&shown);
+        let is_own = is_own || shown == FREQUENCIES_FILE || is_component(&shown);
         if is_own && entry.file_type().map_err(failed)?.is_file() {
             remove(&name)?;
         }

@@ -13,10 +13,16 @@ use std::sync::Arc;
 use tantivy::Directory;
 use tantivy::directory::INDEX_WRITER_LOCK;
 
-use super::SignedDocument;
-use super::config::FREQUENCIES_FILE;
-use super::{Config, Document, IdSource, Index, Training, WriterOptions};
 use crate::error::{Error, Result};
+use crate::index::Config;
+use crate::index::Document;
+use crate::index::IdSource;
+use crate::index::Index;
+use crate::index::SignedDocument;
+use crate::index::Training;
+use crate::index::WriterOptions;
+use crate::index::config::FREQUENCIES_FILE;
+use crate::index::storage::component::is_component;
 use crate::reason::Reason;
 use crate::runtime::Stop;
 use crate::scheme::Table;
@@ -110,17 +116,6 @@ impl Index {
     }
 }
 
-/// Opens the index at `path`, and again if another took its place meanwhile.
-pub fn while_it_stays(path: &Path, open: &dyn Fn() -> Result<Index>) -> Result<Index> {
-    loop {
-        let before = identity(path);
-        let opened = open();
-        if opened.is_ok() || before == identity(path) {
-            return opened;
-        }
-    }
-}
-
 /// Refuses a directory with files that do not belong to the index: they would be lost.
 pub(super) fn check_all_own(path: &Path) -> Result<()> {
     let failed = |e| Error::io("read", path, e);
@@ -128,7 +123,7 @@ pub(super) fn check_all_own(path: &Path) -> Result<()> {
         let name = entry.map_err(failed)?.file_name();
         let name = name.to_string_lossy();
         let is_own = name.starts_with('.') || name == "meta.json" || name == FREQUENCIES_FILE;
-        if !is_own && !is_segment_file(&name) {
+        if !is_own && !is_component(&name) {
             let what = format!(
                 "`{name}` does not belong to the index and would be deleted; move it elsewhere"
             );
@@ -136,12 +131,6 @@ pub(super) fn check_all_own(path: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Returns whether a file has the name of a file of a segment: 32 hexadecimal digits and an ending.
-pub(super) fn is_segment_file(name: &str) -> bool {
-    let id = name.split_once('.').map(|(id, _)| id);
-    id.is_some_and(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Makes the exchange of `beside` with a directory in `parent` durable, if there was one: without
@@ -156,19 +145,6 @@ fn settle(parent: &Path, beside: &Path) -> Result<()> {
 
 fn remove(dir: &Path) -> Result<()> {
     std::fs::remove_dir_all(dir).map_err(|e| Error::io("remove", dir, e))
-}
-
-/// Identifies the directory at `path`, if there is one.
-#[cfg(unix)]
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
-}
-
-/// Elsewhere directories cannot be distinguished.
-#[cfg(not(unix))]
-fn identity(_: &Path) -> Option<(u64, u64)> {
-    None
 }
 
 /// Creates a directory that no other user may read: the texts in it may be private.

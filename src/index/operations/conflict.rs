@@ -14,8 +14,10 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::termdict::TermMerger;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
-use super::{Index, SegmentView, Snapshot};
 use crate::error::Result;
+use crate::index::Index;
+use crate::index::SegmentView;
+use crate::index::Snapshot;
 
 /// A segment with its holder: 0 is the index that is merged into, then come the shards in their
 /// order.

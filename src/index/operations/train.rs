@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::Index;
 use crate::error::{Error, Result};
+use crate::index::Index;
 use crate::reason::Reason;
 use crate::runtime::Stop;
 use crate::runtime::replace;

@@ -6,8 +6,8 @@
 
 use serde::Serialize;
 
-use super::Snapshot;
 use crate::error::Result;
+use crate::index::Snapshot;
 use crate::runtime::Stop;
 use crate::segment::SegmentReader;
 

@@ -9,7 +9,7 @@ use tantivy::HasLen;
 use tantivy::directory::FileSlice;
 use tantivy::directory::footer::Footer;
 
-use super::seal::Component;
+use super::seal::{COMPONENTS, Component};
 use crate::error::Corruption;
 
 /// The two numbers at the end of a component: the length of tantivy's footer, and its magic.
@@ -18,6 +18,18 @@ const FOOTER_END_BYTES: usize = 8;
 /// Returns the error for damage of a component.
 pub fn damage(name: &str, what: impl Into<String>) -> io::Error {
     io::Error::other(Corruption::new(name, "component", 0, what))
+}
+
+/// Returns whether a file of a segment can have this name: 32 hexadecimal digits, and an extension.
+pub fn is_component(name: &str) -> bool {
+    let Some((segment, extension)) = name.split_once('.') else { return false };
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_number = |text: &str| {
+        (1..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_known =
+        COMPONENTS.contains(&extension) || extension.strip_suffix(".del").is_some_and(is_number);
+    segment.len() == 32 && segment.bytes().all(is_hex) && is_known
 }
 
 /// Splits a component into tantivy's footer and all before it.
@@ -70,4 +82,25 @@ pub fn verify_body(name: &str, file: FileSlice) -> io::Result<()> {
 pub fn verify_whole(name: &str, file: FileSlice, listed: Component) -> io::Result<()> {
     verify_end(name, &file, listed)?;
     verify_body(name, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_segments_files_are_names() {
+        let uuid = "0123456789abcdef0123456789abcdef";
+        for good in ["sig", "store", "fast", "fieldnorm", "idx", "pos", "term", "0.del", "77.del"] {
+            assert!(is_component(&format!("{uuid}.{good}")), "{good}");
+        }
+        let names = ["sig.x", "SIG", "", "del", ".del", "x.del", "../a.del", "sig/..", "-1.del"];
+        for bad in names {
+            assert!(!is_component(&format!("{uuid}.{bad}")), "{bad}");
+        }
+        for bad in ["../0123456789abcdef0123456789abc.sig", "meta.json", "a.sig", "", "."] {
+            assert!(!is_component(bad), "{bad}");
+        }
+        assert!(!is_component("0123456789ABCDEF0123456789ABCDEF.sig"));
+    }
 }

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Index, Preset, Snapshot};
 use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::index::Preset;
+use crate::index::Snapshot;
 use crate::segment::plugin::EXTENSION;
 
 /// The size of an index.

@@ -10,11 +10,13 @@ use tantivy::TantivyError;
 use tantivy::directory::FileSlice;
 use tantivy::directory::error::OpenReadError;
 
-use super::component::verify_whole;
-use super::seal::Component;
-use super::{DocAddress, Index, Snapshot};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::Digest;
+use crate::index::DocAddress;
+use crate::index::Index;
+use crate::index::Snapshot;
+use crate::index::storage::component::verify_whole;
+use crate::index::storage::seal::Component;
 use crate::scheme::distinct_keys;
 use crate::segment::Candidates;
 

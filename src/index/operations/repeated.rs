@@ -11,9 +11,10 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::{DocAddress, Snapshot};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
+use crate::index::DocAddress;
+use crate::index::Snapshot;
 use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 use crate::text::Analyzed;

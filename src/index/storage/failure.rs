@@ -7,6 +7,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 use tantivy::TantivyError;
 use tantivy::directory::error::{
@@ -14,6 +15,8 @@ use tantivy::directory::error::{
 };
 use tantivy::query::QueryParserError;
 use tantivy::schema::document::DeserializeError;
+
+use crate::error::{Corruption, Error};
 
 /// A failure of tantivy.
 #[derive(Debug)]
@@ -161,13 +164,41 @@ pub fn query_words(error: &QueryParserError) -> String {
     }
 }
 
+/// Converts a failure of tantivy; if an error of cento's own caused it, returns that one.
+pub fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error {
+    if let TantivyError::LockFailure(LockError::LockBusy, _) = error {
+        return Error::Locked { path: path.to_owned() };
+    }
+    if let TantivyError::LockFailure(LockError::IoError(error), _) = &error
+        && error.get_ref().is_none()
+    {
+        // A copy of the system's error, which cannot be moved out of tantivy's shared one.
+        let copy = error.raw_os_error().map_or_else(
+            || io::Error::new(error.kind(), error.to_string()),
+            io::Error::from_raw_os_error,
+        );
+        return Error::io("take a lock in", path, copy);
+    }
+    let cause = io_cause(&error).and_then(|io| io.get_ref());
+    if let Some(corruption) = cause.and_then(|cause| cause.downcast_ref::<Corruption>()) {
+        return Error::Corrupt(corruption.clone());
+    }
+    match cause.and_then(|cause| cause.downcast_ref::<Error>()) {
+        Some(Error::Corrupt(corruption)) => return Error::Corrupt(corruption.clone()),
+        Some(Error::Index { path, reason, what }) => {
+            return Error::index(path, *reason, what.clone());
+        }
+        _ => {}
+    }
+    Error::Store { action, path: path.to_owned(), source: Box::new(StoreFailure(error)) }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
     use super::*;
-    use crate::error::Corruption;
 
     fn full() -> Arc<io::Error> {
         Arc::new(io::ErrorKind::StorageFull.into())

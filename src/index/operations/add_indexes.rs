@@ -2,10 +2,9 @@
 //!
 //! Nothing in a segment depends on the index that contains it, so the segments of other indexes,
 //! the *shards*, are adopted unchanged: their files are copied or linked under new names, and one
-//! commit lists them. The commit also records the adopted segments
-//! ([`Adopted`](super::seal::Adopted)), so that a repetition adopts nothing, whether the first run
-//! was cut off or not. Files that were not committed are collected like any file that no list
-//! names.
+//! commit lists them. The commit also records the adopted segments ([`Adopted`]), so that a
+//! repetition adopts nothing, whether the first run was cut off or not. Files that were not
+//! committed are collected like any file that no list names.
 //!
 //! Segments are not merged here: the writer does that later, or [`Index::compact`].
 
@@ -20,14 +19,18 @@ use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::{Directory, HasLen};
 
-use super::component::{damage, footer, verify_end, verify_whole};
 use super::conflict::{self, Elsewhere};
-use super::directory::is_denied;
 use super::moved::{self, Moving};
-use super::policy::TieredMergePolicy;
-use super::seal::{Adopted, Adoption, Component};
-use super::{Index, Snapshot, Writer, WriterOptions, retrain, schema};
+use super::retrain;
 use crate::error::{Corruption, Error, Result};
+use crate::index::Index;
+use crate::index::Snapshot;
+use crate::index::Writer;
+use crate::index::WriterOptions;
+use crate::index::policy::TieredMergePolicy;
+use crate::index::storage::component::{damage, footer, verify_end, verify_whole};
+use crate::index::storage::directory::is_denied;
+use crate::index::storage::seal::{Adopted, Adoption, Component};
 use crate::reason::{ConflictKind, Reason};
 
 /// What happens if two of the indexes have a document with the same id.
@@ -342,9 +345,6 @@ struct Taken {
     from: Adopted,
 }
 
-/// Indexes that are named contradict each other.
-pub(super) const ARGUMENTS: Reason<'static> = Reason::InvalidArgument { argument: None };
-
 /// Refuses an index that is merged with itself, or twice.
 fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     let mut seen: HashSet<PathBuf> = HashSet::new();
@@ -354,35 +354,19 @@ fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
         let Ok(path) = shard.path().canonicalize() else { continue };
         if own.as_ref() == Some(&path) {
             let what = "an index cannot be merged with itself";
-            return Err(Error::index(shard.path(), ARGUMENTS, what));
+            return Err(Error::index(
+                shard.path(),
+                Reason::InvalidArgument { argument: None },
+                what,
+            ));
         }
         if !seen.insert(path) {
-            return Err(Error::index(shard.path(), ARGUMENTS, "it is named twice"));
+            return Err(Error::index(
+                shard.path(),
+                Reason::InvalidArgument { argument: None },
+                "it is named twice",
+            ));
         }
-    }
-    Ok(())
-}
-
-/// Refuses a shard whose segments would have another meaning in the index.
-pub(super) fn check_fits(index: &Index, shard: &Index) -> Result<()> {
-    index.config().check_signs_as(shard.config(), shard.path())?;
-    let (own, others) = (index.config(), shard.config());
-    let stored = [
-        ("texts", own.store_text, others.store_text),
-        ("signatures", own.store_signatures, others.store_signatures),
-    ];
-    if let Some((what, own, others)) = stored.into_iter().find(|(_, own, others)| own != others) {
-        let says = |stores| if stores { "stores" } else { "does not store" };
-        let (own, others, path) = (says(own), says(others), index.path().display());
-        let what = format!("it {others} {what}, but {path} {own} them");
-        return Err(Error::index(shard.path(), Reason::OtherSettings, what));
-    }
-    if schema::others(&index.tantivy().schema()) != schema::others(&shard.tantivy().schema()) {
-        let what = format!(
-            "it has other fields than {}; they were created by different versions of cento",
-            index.path().display()
-        );
-        return Err(Error::index(shard.path(), Reason::OtherVersion, what));
     }
     Ok(())
 }
@@ -398,7 +382,7 @@ fn lock_all<'a>(
 ) -> Result<Vec<Shard<'a>>> {
     let mut locked = Vec::new();
     for shard in shards {
-        check_fits(index, shard)?;
+        index.check_fits(shard)?;
         let lock = shard.lock_shard(options)?;
         shard.check_same()?;
         if options.remove {

@@ -14,12 +14,14 @@ use tantivy::Directory;
 use tantivy::directory::FileSlice;
 use tantivy::fastfield::AliveBitSet;
 
-use super::component::{footer, verify_body};
-use super::directory::IndexDirectory;
-use super::seal::{COMPONENTS, META};
-use super::transfer::is_component;
-use super::{Index, conflict, mmap_directory};
+use super::conflict;
 use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::index::storage::component::is_component;
+use crate::index::storage::component::{footer, verify_body};
+use crate::index::storage::directory::IndexDirectory;
+use crate::index::storage::mmap_directory;
+use crate::index::storage::seal::{COMPONENTS, META};
 use crate::reason::Reason;
 use crate::segment::SegmentReader;
 

@@ -7,8 +7,10 @@ use tantivy::index::{SegmentComponent, SegmentId, SegmentMeta};
 
 use tantivy::{FutureResult, TantivyError};
 
-use super::{Index, Writer, WriterOptions};
 use crate::error::{Corruption, Error, Result};
+use crate::index::Index;
+use crate::index::Writer;
+use crate::index::WriterOptions;
 use crate::reason::ConflictKind;
 
 /// The result of a compaction.

@@ -18,14 +18,19 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{DirectoryLock, FileSlice, INDEX_WRITER_LOCK};
 use tantivy::{Directory, HasLen, TantivyError};
 
-use super::component::verify_whole;
-use super::config::FREQUENCIES_FILE;
-use super::directory::{IndexDirectory, MANAGED};
-use super::held_directory::HeldDirectory;
-use super::seal::{self, COMPONENTS, Component, Components, META};
-use super::{Index, mmap_directory, plugin, retrain, store_error};
+use super::retrain;
 use crate::error::{Corruption, Error, Result};
+use crate::index::Index;
+use crate::index::config::FREQUENCIES_FILE;
+use crate::index::storage::component::is_component;
+use crate::index::storage::component::verify_whole;
+use crate::index::storage::directory::{IndexDirectory, MANAGED};
+use crate::index::storage::held_directory::HeldDirectory;
+use crate::index::storage::mmap_directory;
+use crate::index::storage::seal::{self, Component, Components, META};
+use crate::index::storage::store_error;
 use crate::runtime::replace;
+use crate::segment::plugin;
 
 /// A list of segments (`meta.json`), whose checksum and names have been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,18 +155,6 @@ impl FileList {
     pub fn segments(&self) -> usize {
         self.segments
     }
-}
-
-/// Returns whether a file of a segment can have this name: 32 hexadecimal digits, and an extension.
-pub(super) fn is_component(name: &str) -> bool {
-    let Some((segment, extension)) = name.split_once('.') else { return false };
-    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    let is_number = |text: &str| {
-        (1..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let is_known =
-        COMPONENTS.contains(&extension) || extension.strip_suffix(".del").is_some_and(is_number);
-    segment.len() == 32 && segment.bytes().all(is_hex) && is_known
 }
 
 /// The files of one commit, held open: they can be read whatever happens to the index.
@@ -375,26 +368,5 @@ impl Receiver {
                 log::warn!("cannot remove {}: {error}", entry.path().display());
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_names_of_segments_files_are_names() {
-        let uuid = "0123456789abcdef0123456789abcdef";
-        for good in ["sig", "store", "fast", "fieldnorm", "idx", "pos", "term", "0.del", "77.del"] {
-            assert!(is_component(&format!("{uuid}.{good}")), "{good}");
-        }
-        let names = ["sig.x", "SIG", "", "del", ".del", "x.del", "../a.del", "sig/..", "-1.del"];
-        for bad in names {
-            assert!(!is_component(&format!("{uuid}.{bad}")), "{bad}");
-        }
-        for bad in ["../0123456789abcdef0123456789abc.sig", "meta.json", "a.sig", "", "."] {
-            assert!(!is_component(bad), "{bad}");
-        }
-        assert!(!is_component("0123456789ABCDEF0123456789ABCDEF.sig"));
     }
 }

@@ -1,0 +1,29 @@
+//! Operations on whole indexes: merge, compaction, retraining, transfer, recovery, check, counts.
+//!
+//! Each is a file. They use an index through its snapshot and its writer, and none of these uses
+//! them.
+
+mod add_indexes;
+mod add_report;
+mod check;
+mod compact;
+mod conflict;
+mod distribution;
+mod moved;
+mod recover;
+mod repeated;
+mod retrain;
+mod stats;
+mod train;
+mod transfer;
+
+pub use add_indexes::{AddIndexesOptions, AddedIndexes, OnConflict};
+pub use add_report::AddReport;
+pub use check::CheckReport;
+pub use compact::{Compacting, Compaction};
+pub use distribution::{DfBucket, DfDistribution, PASSAGE_TOKENS};
+pub use recover::FoundSegment;
+pub use repeated::RepeatedPassage;
+pub use stats::{Bytes, Stats};
+pub use train::{Texts, Training};
+pub use transfer::{FileList, ListedFile, OpenCommit, Receiver};
