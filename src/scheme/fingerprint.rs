@@ -1,4 +1,4 @@
-//! A fingerprint: a number and the place of what it represents.
+//! A fingerprint: the number that represents a piece of a document, and its position.
 
 /// A number that represents a piece of a document, and the position where the piece begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
