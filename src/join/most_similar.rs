@@ -3,6 +3,8 @@
 //! The pairwise test of Finkel et al. (2002), section 2.6: symmetric similarity of all pairs, the
 //! most similar ones first.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::Thresholds;
@@ -127,7 +129,7 @@ impl Pairs {
         let (numbers, not_compared) = compared(&join.searcher, &join.stop)?;
         // Pairs that do not meet the thresholds are counted, so none is passed to the search. A
         // margin that is requested makes too few documents an error.
-        let wanted = Wanted {
+        let mut wanted = Wanted {
             thresholds: Thresholds::default(),
             min_similarity: 0.0,
             margins: documents >= MARGIN_DOCUMENTS_MIN,
@@ -137,9 +139,10 @@ impl Pairs {
             ..Wanted::of(&options)?
         };
         // Pairs outside of the series are not compared: they may have much in common.
-        let series = Series::read(&wanted.scope, &[snapshot])?;
+        wanted.series = Series::read(&wanted.scope, &[snapshot])?.map(Arc::new);
         let compared = numbers.len() as u64;
-        let all = series.map_or(pair_count(compared), |series| series.pair_count(&numbers));
+        let in_series = wanted.series.as_ref().map(|series| series.pair_count(&numbers));
+        let all = in_series.unwrap_or_else(|| pair_count(compared));
         let mut histogram = Histogram::default();
         let BestPairs { pairs, total, summary } =
             best_of(&join, rank, wanted, &mut progress, &mut |pair| {

@@ -2,6 +2,8 @@
 //!
 //! How they are found, and why none is lost, is described in [`pairs`](super::pairs).
 
+use std::sync::Arc;
+
 use super::copies::Copies;
 use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
@@ -26,6 +28,8 @@ pub(super) struct Wanted {
     /// The least symmetric similarity.
     pub min_similarity: f64,
     pub scope: Scope,
+    /// The series of the scope, if they have been read; else the search reads them.
+    pub series: Option<Arc<Series>>,
     pub max_df: Option<MaxDf>,
     /// Whether to compute margins, which takes a second search for every document of a pair.
     pub margins: bool,
@@ -59,6 +63,7 @@ impl Wanted {
             thresholds,
             min_similarity,
             scope: options.scope()?,
+            series: None,
             max_df: options.max_df,
             margins: false,
             min_margin: options.min_margin,
@@ -123,7 +128,7 @@ pub(super) struct PairSearch<'a> {
     numbering: Numbering,
     /// The numbering of the index that is searched for documents.
     other: Numbering,
-    series: Option<Series>,
+    series: Option<Arc<Series>>,
     copies: Copies,
     margins: Option<Margins<'a>>,
     /// The weights of the documents of the index that is searched, if fingerprints are weighed.
@@ -172,8 +177,11 @@ impl<'a> PairSearch<'a> {
             Some(against) => contained_min(against, &other_numbering, thresholds, sampling, stop)?,
             None => u32::MAX,
         };
-        let series = Series::read(&wanted.scope, &snapshots)?;
-        let copies = Copies::new(searcher, against, wanted.max_df, series.as_ref(), stop)?;
+        let series = match &wanted.series {
+            Some(series) => Some(series.clone()),
+            None => Series::read(&wanted.scope, &snapshots)?.map(Arc::new),
+        };
+        let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
         Ok(PairSearch {
             searcher,
             against,
@@ -234,7 +242,7 @@ impl<'a> PairSearch<'a> {
 
     /// Returns the number of documents without the field of the scope.
     pub fn documents_without_field(&self) -> u64 {
-        self.series.as_ref().map_or(0, Series::documents_without_field)
+        self.series.as_deref().map_or(0, Series::documents_without_field)
     }
 
     /// Returns the pairs of the document with this number.
