@@ -224,6 +224,11 @@ impl Passages {
             + ranges.sum::<usize>() * size_of::<(u32, u32)>()
     }
 
+    /// Tells whether there is a passage, or may be one because the search for them was cut short.
+    pub(crate) fn may_have_any(&self) -> bool {
+        !self.found.is_empty() || !self.complete
+    }
+
     /// Returns the number of tokens of the query that are in any of the passages. Passages may
     /// overlap; a token in two of them counts once.
     #[must_use]

@@ -16,6 +16,7 @@ use super::pair_search::Wanted;
 use super::pairs::{JoinSummary, Pairs};
 use super::ranked::{BestPairs, best_of};
 use super::series::{Series, pair_count};
+use crate::compare::Passages;
 use crate::error::Result;
 use crate::runtime::Stop;
 use crate::search::Searcher;
@@ -106,7 +107,7 @@ impl PairOptions {
         let Some(tokens_min) = self.min_passage else { return is_alike };
         let passages = pair.passages.take();
         pair.passages = passages.map(|passages| passages.of_at_least(tokens_min));
-        is_alike && pair.passages.as_ref().is_some_and(|passages| !passages.found.is_empty())
+        is_alike && pair.passages.as_ref().is_some_and(Passages::may_have_any)
     }
 }
 

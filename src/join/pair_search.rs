@@ -292,8 +292,7 @@ impl<'a> PairSearch<'a> {
             }
         }
         if self.wanted.min_passage.is_some() {
-            let has_any = |passages: &Passages| !passages.found.is_empty();
-            pairs.retain(|pair| pair.passages.as_ref().is_some_and(has_any));
+            pairs.retain(|pair| pair.passages.as_ref().is_some_and(Passages::may_have_any));
         }
         Ok(pairs)
     }

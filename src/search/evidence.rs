@@ -313,16 +313,16 @@ impl<'a> Evidence<'a> {
         query.map(between).transpose()
     }
 
-    /// Tells whether the document at `address` has a passage that is long enough, if that is
-    /// requested.
+    /// Tells whether the document at `address` has a passage that is long enough, or may have one,
+    /// if that is requested.
     ///
     /// # Errors
     /// When the document cannot be read.
-    pub fn has_passage(&mut self, address: DocAddress) -> Result<bool> {
+    pub fn may_have_passage(&mut self, address: DocAddress) -> Result<bool> {
         if self.min_passage.is_none() {
             return Ok(true);
         }
-        Ok(self.passages(address)?.is_none_or(|passages| !passages.found.is_empty()))
+        Ok(self.passages(address)?.is_none_or(|passages| passages.may_have_any()))
     }
 
     /// Takes memory for passages that stay until the answer is made.

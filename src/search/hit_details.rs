@@ -29,7 +29,12 @@ impl HitDetails {
         HitDetails { scored, adds, verified, passages, is_without_passages: false, passage_tokens }
     }
 
-    pub fn has_passage(&self) -> bool {
+    /// Tells whether it has a passage, or may have one because the search for them was cut short.
+    pub fn may_have_passage(&self) -> bool {
+        self.is_without_passages || self.passages.as_ref().is_some_and(Passages::may_have_any)
+    }
+
+    fn has_passage(&self) -> bool {
         let is_found = |passages: &Passages| !passages.found.is_empty();
         self.is_without_passages || self.passages.as_ref().is_some_and(is_found)
     }

@@ -229,9 +229,9 @@ impl Searcher {
                     continue;
                 }
                 passages = evidence.passages(scored.address)?;
-                let is_none = passages.as_ref().is_some_and(|passages| passages.found.is_empty());
-                patience.look(!is_none);
-                if query.options.min_passage.is_some() && is_none {
+                patience.look(passages.as_ref().is_none_or(|passages| !passages.found.is_empty()));
+                let may_have_any = passages.as_ref().is_none_or(Passages::may_have_any);
+                if query.options.min_passage.is_some() && !may_have_any {
                     continue;
                 }
                 if is_enough {
@@ -247,7 +247,7 @@ impl Searcher {
         }
         let passed = shown.len();
         let mut shown = shown.finish();
-        shown.truncate(query.shown(shown.iter().map(HitDetails::has_passage)));
+        shown.truncate(query.shown(shown.iter().map(HitDetails::may_have_passage)));
         let extent = match query.options.goal == Goal::Cover || query.is_demanding() {
             true => Extent::of_those_looked_at(shown.len(), passed, is_cut),
             false => Extent::of_all(shown.len(), met, found.is_pruned),
@@ -330,7 +330,7 @@ impl Searcher {
                 query.stop().check()?;
                 let is_alike =
                     evidence.verify(hit.address)?.is_none_or(|verified| verified.meets(query));
-                if is_alike && evidence.has_passage(hit.address)? {
+                if is_alike && evidence.may_have_passage(hit.address)? {
                     passing.push(hit);
                 }
             }

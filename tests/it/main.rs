@@ -9,6 +9,7 @@ mod common;
 mod conformance;
 mod copies;
 mod crash;
+mod cut_short;
 mod damage;
 mod dedup;
 mod examples;

@@ -84,7 +84,7 @@ class SearchOptions(Thresholds, total=False):
     min_passage: int | None
     """Only hits with a passage of at least this many tokens of the query; shorter passages are not
     shown. Below 12 fingerprints in common are passages too where no other is found, and may be
-    chance."""
+    chance. A hit whose search for passages was cut short stays (``passages_complete`` is false)."""
 
     verify: str | None
     """Also measure each hit on the whole texts, by this measure (:func:`cento.measures`). Hits that
@@ -131,7 +131,8 @@ class PairOptions(Thresholds, total=False):
     """Give the passages in common."""
 
     min_passage: int | None
-    """Only pairs with a passage of at least this many tokens; shorter passages are not shown."""
+    """Only pairs with a passage of at least this many tokens; shorter passages are not shown. A pair
+    whose search for passages was cut short stays (``passages_complete`` is false)."""
 
     max_df: float | str | None
     """Fingerprints in more documents bring up no pair: a number of documents, or a share of them
