@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::filter::Filter;
-use super::shared::terms_of;
+use super::frequencies::{leave_out_all_deleted, leave_out_deleted, look_up};
 use super::weigh::{Weigh, least_weight};
 use crate::error::Result;
 use crate::index::{DocAddress, SegmentView, Snapshot};
@@ -153,82 +153,6 @@ pub fn find(
     let reachable = plan.overlap_min();
     found.documents.retain(|counted| counted.overlap >= reachable);
     Ok(found)
-}
-
-/// The terms of each segment that are among the keys, with their places, and the document frequency
-/// of each key, deleted documents included.
-type LookedUp<'a> = (Vec<Vec<(u32, Term<'a>)>>, Vec<u64>);
-
-fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: &Stop) -> Result<LookedUp<'a>> {
-    let mut dfs = vec![0u64; keys.len()];
-    let segments = snapshot.segments().iter().map(|segment| &segment.signatures);
-    let terms = terms_of(&segments.collect::<Vec<_>>(), keys, stop)?;
-    for (i, term) in terms.iter().flatten() {
-        dfs[*i as usize] += u64::from(term.df());
-    }
-    Ok((terms, dfs))
-}
-
-/// Returns, for each of the ascending `keys`, the number of live documents that have it.
-///
-/// # Errors
-/// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-pub fn frequencies(snapshot: &Snapshot, keys: &[u64], stop: &Stop) -> Result<Vec<u64>> {
-    let (terms, mut dfs) = look_up(snapshot, keys, stop)?;
-    leave_out_all_deleted(snapshot.segments(), &terms, &mut dfs, stop)?;
-    Ok(dfs)
-}
-
-/// Subtracts deleted documents from those document frequencies that would exceed `max_df` with
-/// them and not without.
-///
-/// So the choice of stop-fingerprints depends on the documents in the index, not on when it was
-/// compacted.
-fn leave_out_deleted(
-    segments: &[SegmentView],
-    terms: &[Vec<(u32, Term<'_>)>],
-    max_df: u64,
-    dfs: &mut [u64],
-    stop: &Stop,
-) -> Result<()> {
-    let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
-    let is_close = |df: u64| df > max_df && df.saturating_sub(deleted) <= max_df;
-    if !dfs.iter().any(|&df| is_close(df)) {
-        return Ok(());
-    }
-    let close: Vec<bool> = dfs.iter().map(|&df| is_close(df)).collect();
-    leave_out_deleted_of(segments, terms, |i| close[i as usize], dfs, stop)
-}
-
-/// Subtracts deleted documents from all document frequencies: weights depend on the documents in
-/// the index alone.
-fn leave_out_all_deleted(
-    segments: &[SegmentView],
-    terms: &[Vec<(u32, Term<'_>)>],
-    dfs: &mut [u64],
-    stop: &Stop,
-) -> Result<()> {
-    leave_out_deleted_of(segments, terms, |_| true, dfs, stop)
-}
-
-/// Subtracts deleted documents from the document frequencies of the keys that `is_wanted` selects.
-fn leave_out_deleted_of(
-    segments: &[SegmentView],
-    terms: &[Vec<(u32, Term<'_>)>],
-    is_wanted: impl Fn(u32) -> bool,
-    dfs: &mut [u64],
-    stop: &Stop,
-) -> Result<()> {
-    let mut docs = Vec::new();
-    for (segment, terms) in segments.iter().zip(terms).filter(|(s, _)| s.deleted_documents() > 0) {
-        for (i, term) in terms.iter().filter(|(i, _)| is_wanted(*i)) {
-            stop.check()?;
-            docs.clear();
-            segment.signatures.documents_of(term, &mut docs)?;
-            dfs[*i as usize] -= docs.iter().filter(|&&doc| !segment.is_alive(doc)).count() as u64;
-        }
-    }
-    Ok(())
 }
 
 /// Counts how many of the `keys` keys occur in a live document that is not excluded.

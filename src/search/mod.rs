@@ -14,6 +14,8 @@ mod estimates;
 mod evidence;
 mod extent;
 mod filter;
+mod fingerprints;
+mod frequencies;
 mod hit_details;
 mod listing;
 pub mod memory;

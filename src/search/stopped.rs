@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::candidates::{self, Candidate};
+use super::candidates::Candidate;
+use super::frequencies::live_frequencies;
 use super::shared::terms_of;
 use super::{MaxDf, Searcher};
 use crate::error::Result;
@@ -57,7 +58,7 @@ impl Searcher {
                 keys.push(key);
             }
         })?;
-        let dfs = candidates::frequencies(snapshot, &keys, stop)?;
+        let dfs = live_frequencies(snapshot, &keys, stop)?;
         let mut dfs = dfs.into_iter();
         keys.retain(|_| dfs.next().is_some_and(|df| df > max_df));
         let mut documents = Vec::new();

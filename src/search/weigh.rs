@@ -10,13 +10,9 @@
 //! Weights are whole numbers: sums do not depend on the order, and with [`ln`] they are the same on
 //! every machine.
 
-use super::candidates;
-use super::memory::QueryMemory;
-use super::{Searcher, Weighted};
-use crate::error::Result;
-use crate::index::{DocAddress, Snapshot};
+use super::answer::Weighted;
+use crate::index::Snapshot;
 use crate::number::ln;
-use crate::runtime::Stop;
 
 /// The weights of fingerprints in a collection.
 #[derive(Debug, Clone, Copy)]
@@ -97,26 +93,6 @@ pub fn least_weight(threshold: f64, of: u64) -> u64 {
     // The product may be off either way; the quotient decides about a hit.
     let about = (threshold * of as f64) as u64;
     about.saturating_sub(about / (1 << 48) + 2)
-}
-
-impl Searcher {
-    /// Returns the weight of the distinct fingerprints of a stored document.
-    pub(crate) fn weight_of(
-        &self,
-        address: DocAddress,
-        weigh: Weigh,
-        memory: Option<&QueryMemory>,
-        stop: &Stop,
-    ) -> Result<u64> {
-        let keys = self.keys_within(address, memory, stop)?;
-        Ok(self.weights_of(&keys, weigh, stop)?.into_iter().sum())
-    }
-
-    /// Returns the weight of each of the ascending keys.
-    pub(crate) fn weights_of(&self, keys: &[u64], weigh: Weigh, stop: &Stop) -> Result<Vec<u64>> {
-        let dfs = candidates::frequencies(&self.snapshot, keys, stop)?;
-        Ok(dfs.into_iter().map(|df| weigh.weight(df)).collect())
-    }
 }
 
 #[cfg(test)]
