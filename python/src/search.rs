@@ -23,9 +23,6 @@ use cento::Stop;
 /// Scheme, analyzer, digest of the frequency table, tokens, and fingerprints with their positions.
 pub type ForeignSignature = (String, String, Option<String>, u32, Vec<(u64, u32)>);
 
-/// The maximum length of a text for a search that is too short to notice.
-const SHORT_BYTES: usize = 16 << 10;
-
 /// Searches for a text, a stored document or a signature.
 pub fn one(
     py: Python<'_>,
@@ -48,18 +45,16 @@ pub fn one(
     }
     let opened = index.index().map_err(Failure)?;
     let config = opened.config();
-    let mut is_short = query.options.cost(&query.thresholds, config) < Cost::Texts;
     query.subject = if let Some(text) = text {
         let text = checked(text_of(text, "the text", "text")?).map_err(Failure)?;
-        is_short &= text.len() <= SHORT_BYTES;
         Subject::Text(text.to_owned())
     } else if let Some(id) = id {
-        is_short = false;
         Subject::Id(id_of(id, "the id")?)
     } else {
-        is_short = false;
         subject(signature.unwrap_or_default(), config)?
     };
+    // Too short to notice.
+    let is_short = query.cost(config) < Cost::Texts;
     let mut work = |stop: &Stop| {
         let searcher = index.searcher()?;
         query.stop = stop.clone();

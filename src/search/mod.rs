@@ -9,6 +9,7 @@ mod answer;
 mod best;
 mod boilerplate;
 mod candidates;
+mod cost;
 mod cover;
 mod estimates;
 mod evidence;
@@ -40,6 +41,7 @@ use std::time::Instant;
 
 pub use crate::index::MaxDf;
 pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Weighted};
+pub use cost::Cost;
 use crossbeam::queue::ArrayQueue;
 pub use estimates::Estimates;
 pub use memory::QueryMemory;
@@ -47,8 +49,8 @@ pub use neighbours::{Neighbour, Texts};
 pub(crate) use options::check_share;
 #[cfg(feature = "clap")]
 pub(crate) use options::share;
-pub use options::{Cost, SearchOptions};
-pub use query::{Goal, Query, Rank, Subject};
+pub use options::{Goal, Rank, SearchOptions};
+pub use query::{Query, Subject};
 pub(crate) use run_sets::{RunMaker, StoredRuns, kept_runs};
 pub use similar_to::SimilarTo;
 pub use stopped::StopCounts;

@@ -7,17 +7,16 @@
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
-use super::{Goal, Query, Rank, Thresholds};
 use crate::compare::check_min_passage;
 use crate::compare::measure::Measure;
 use crate::error::{Error, Result};
-use crate::index::{Config, MaxDf, PresetRank, PresetUse};
+use crate::index::{MaxDf, PresetRank, PresetUse};
 use crate::whole;
 
 /// The options of a search.
 ///
 /// The default is a list of the ten documents that share most with the query, without passages.
-/// Each option is a method too, here and on [`Query`]. Passages, measures and the rank `passages`
+/// Each option is a method too, here and on [`Query`](super::Query). Passages, measures and the rank `passages`
 /// compare texts, which takes most of the time of a search.
 ///
 /// ```
@@ -32,7 +31,7 @@ use crate::whole;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 #[serde(default, deny_unknown_fields)]
-#[setters(into, generate_delegates(ty = "Query", field = "options"))]
+#[setters(into, generate_delegates(ty = "super::Query", field = "options"))]
 pub struct SearchOptions {
     /// The goal of the search.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
@@ -115,6 +114,44 @@ pub struct SearchOptions {
     pub min_similarity: Option<f64>,
 }
 
+/// The ranking of hits.
+///
+/// Equal hits follow each other by overlap, then by resemblance, then by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Rank {
+    /// By the number of fingerprints in common: best for copies.
+    #[default]
+    Overlap,
+    /// By the weight of the fingerprints in common, where rare ones weigh more, over the square
+    /// root of the document's number of fingerprints: best for reused text among many documents
+    /// that share common phrases.
+    Weight,
+    /// By the tokens in passages in common, for the best documents by weight: best for text that
+    /// was rewritten. It takes the time of finding passages for as many documents as `candidates`
+    /// says.
+    Passages,
+}
+
+/// The goal of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Goal {
+    /// The documents that share most with the query, the best first.
+    #[default]
+    Hits,
+    /// The fewest documents that together explain the query, found greedily, each with the number
+    /// of fingerprints that it adds.
+    Cover,
+    /// The one passage of all documents that has most of the query's runs of words, in any order
+    /// (Sun et al. 2013); the limit does not matter.
+    Passage,
+}
+
 impl SearchOptions {
     /// Refuses options that contradict each other or are out of bounds.
     ///
@@ -153,58 +190,7 @@ impl SearchOptions {
         let rank = self.rank.or_else(|| is_open.then(|| preset.rank(of_preset)).flatten());
         rank.unwrap_or_default()
     }
-
-    /// Returns the cost of a search with these options, for a short text.
-    #[must_use]
-    pub fn cost(&self, thresholds: &Thresholds, config: &Config) -> Cost {
-        // A new option needs a line here: the compiler enforces that its cost is considered.
-        let SearchOptions {
-            goal,
-            rank: _,
-            candidates: _,
-            limit,
-            filter,
-            exclude_id,
-            max_df,
-            budget,
-            counts_only,
-            passages,
-            min_passage,
-            verify,
-            min_similarity: _,
-        } = self;
-        let rank = self.rank_by(&mut PresetUse::of(config.preset));
-        let aligns_texts = *passages || min_passage.is_some() || rank == Rank::Passages;
-        // A signature that is not stored is made from the whole text again.
-        let signs_texts = !config.store_signatures && (!counts_only || budget.is_some());
-        let is_plain = *goal == Goal::Hits && filter.is_none() && verify.is_none();
-        if aligns_texts || signs_texts || !is_plain {
-            return Cost::Texts;
-        }
-        // Where fingerprints leave open whether a threshold is met, texts are compared.
-        let is_counted =
-            rank == Rank::Overlap && !thresholds.is_weighed() && !thresholds.is_of_texts();
-        // With the default limit of document frequency few postings are read.
-        let is_default = max_df.is_none() && config.max_df == MaxDf::Default;
-        let is_short =
-            limit.is_none_or(|limit| limit <= QUICK_HITS_MAX) && exclude_id.len() <= QUICK_HITS_MAX;
-        if is_counted && is_default && is_short { Cost::Postings } else { Cost::Candidates }
-    }
 }
-
-/// The cost of a search, from little to much.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cost {
-    /// Few postings are read, and no text: it ends before another thread could take it on.
-    Postings,
-    /// All candidates are weighed, or their signatures read, and some of their texts.
-    Candidates,
-    /// Texts of many documents are read, or other files of the index: a user may want to cancel it.
-    Texts,
-}
-
-/// The maximum number of hits that a quick search requests, and of documents that it excludes.
-const QUICK_HITS_MAX: usize = 100;
 
 /// Refuses a share that is not from 0 to 1.
 ///

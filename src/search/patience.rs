@@ -4,7 +4,8 @@
 //! ordered by rank, so those with passages come first, mixed with some that share only coincidental
 //! fingerprints: when none of many in a row has a passage, hardly any of the rest has one.
 
-use super::{Goal, Query, Rank};
+use super::options::{Goal, Rank};
+use super::query::Query;
 
 /// Counts the examined candidates, and decides when to stop.
 pub struct Patience {
@@ -84,6 +85,11 @@ impl Patience {
 }
 
 impl Query {
+    /// Returns the number of documents to examine closely, if all of these are hits.
+    pub(super) fn looked_at(&self) -> usize {
+        Patience::of(self).most()
+    }
+
     /// Returns the number of hits to show; `has_passage` tells, best first, which of them have a
     /// passage.
     pub(super) fn shown(

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use derive_setters::Setters;
-use serde::{Deserialize, Serialize};
 
 use super::memory::QueryMemory;
-use super::patience::Patience;
-use super::{SearchOptions, Thresholds};
+use super::options::{Rank, SearchOptions};
+use super::thresholds::Thresholds;
 use crate::error::Result;
 use crate::index::{Preset, PresetDefaults, PresetUse};
 use crate::runtime::Stop;
@@ -49,44 +48,6 @@ pub struct Query {
     pub passage_bytes_max: Option<usize>,
     /// The budget for the memory of compared texts, if they take much.
     pub memory: Option<QueryMemory>,
-}
-
-/// The ranking of hits.
-///
-/// Equal hits follow each other by overlap, then by resemblance, then by id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Rank {
-    /// By the number of fingerprints in common: best for copies.
-    #[default]
-    Overlap,
-    /// By the weight of the fingerprints in common, where rare ones weigh more, over the square
-    /// root of the document's number of fingerprints: best for reused text among many documents
-    /// that share common phrases.
-    Weight,
-    /// By the tokens in passages in common, for the best documents by weight: best for text that
-    /// was rewritten. It takes the time of finding passages for as many documents as `candidates`
-    /// says.
-    Passages,
-}
-
-/// The goal of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Goal {
-    /// The documents that share most with the query, the best first.
-    #[default]
-    Hits,
-    /// The fewest documents that together explain the query, found greedily, each with the number
-    /// of fingerprints that it adds.
-    Cover,
-    /// The one passage of all documents that has most of the query's runs of words, in any order
-    /// (Sun et al. 2013); the limit does not matter.
-    Passage,
 }
 
 /// The subject of a search.
@@ -167,11 +128,6 @@ impl Query {
     pub(super) fn least_weighted(&self) -> f64 {
         // Weighted resemblance is at most weighted containment.
         self.thresholds.weighted_containment().max(self.thresholds.weighted_resemblance())
-    }
-
-    /// Returns the number of documents to examine closely, if all of these are hits.
-    pub(super) fn looked_at(&self) -> usize {
-        Patience::of(self).most()
     }
 
     /// Refuses a query that contradicts itself or is out of bounds.

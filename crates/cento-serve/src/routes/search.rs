@@ -17,12 +17,12 @@ use crate::files::{FileDocument, Files};
 use crate::memory;
 use cento::Stop;
 use cento::index::{Config, Document};
-use cento::search::{Answer, Boilerplate, Cost, Rank, Searcher, Subject};
+use cento::scheme::frequency::FrequencyTable;
+use cento::search::{Answer, Boilerplate, Cost, Query, Rank, Searcher, Subject};
 use cento::{Error, Result};
 use cento_client::api::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
 
-/// The maximum size, in bytes, of the body of a quick search: tokenising it takes some tens of
-/// microseconds.
+/// The maximum size, in bytes, of the body of a search that is read regardless of other searches.
 const QUICK_BYTES_MAX: usize = 4 << 10;
 
 /// The type of answers to a search for files: different from that of a single answer, so that each
@@ -68,16 +68,18 @@ pub async fn search(
     }
     let request: SearchRequest = body.json()?;
     let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
-    let answer = if is_quick(&request, body.len(), searcher.snapshot().config()) {
+    let requested =
+        RequestedSearch::new(request, searcher.snapshot().config(), frequencies.as_ref())?;
+    let answer = if requested.is_quick(searcher.snapshot().config()) {
         // On this thread, regardless of other searches.
-        one(&app, &searcher, frequencies.as_ref(), request, Stop::default())?
+        requested.answer(&app, &searcher, Stop::default())?
     } else {
         // The room is released when the search is done.
         let (_, room) = body.into_parts();
         let own = app.clone();
         app.run(move |stop| {
             let _room = room;
-            one(&own, &searcher, frequencies.as_ref(), request, stop)
+            requested.answer(&own, &searcher, stop)
         })
         .await?
     };
@@ -119,55 +121,80 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
     Ok(SearchFilesResponse { answers: answers.await?, not_read })
 }
 
-/// Returns whether a search takes no longer than handing it to another thread and back: the text is
-/// short, and no other texts are read.
-fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool {
-    let SearchRequest { text: _, id, signature: _, boilerplate, thresholds, options } = request;
-    let is_short = body_bytes <= QUICK_BYTES_MAX && id.is_none();
-    is_short && boilerplate.is_empty() && options.cost(thresholds, config) == Cost::Postings
+/// A search that was requested.
+struct RequestedSearch {
+    query: Query,
+    /// The texts that do not count.
+    boilerplate: Vec<String>,
+}
+
+impl RequestedSearch {
+    /// Makes the query of a request.
+    ///
+    /// # Errors
+    /// When the request is invalid.
+    fn new(
+        request: SearchRequest,
+        config: &Config,
+        frequencies: Option<&Arc<FrequencyTable>>,
+    ) -> Result<RequestedSearch> {
+        let options = &request.options;
+        if options.limit.is_some_and(|limit| limit > HITS_MAX) {
+            return Err(Error::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
+        }
+        // There are at least as many candidates as hits.
+        let is_more = |number: Option<usize>| number.is_some_and(|number| number > CANDIDATES_MAX);
+        if options.rank == Some(Rank::Passages) && is_more(options.limit) {
+            let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
+            return Err(Error::argument("limit", what));
+        }
+        if is_more(options.candidates) {
+            let what = format!("`candidates` must be at most {CANDIDATES_MAX}");
+            return Err(Error::argument("candidates", what));
+        }
+        let boilerplate = request.boilerplate.clone();
+        let mut query = request.query(config, frequencies)?;
+        let verify = query.options.verify.take();
+        query.options.verify = verify.map(|measure| measure.within(STEPS_MAX));
+        Ok(RequestedSearch { query, boilerplate })
+    }
+
+    /// Tells whether the search takes no longer than handing it to another thread and back.
+    fn is_quick(&self, config: &Config) -> bool {
+        self.boilerplate.is_empty() && self.query.cost(config) == Cost::Postings
+    }
+
+    /// Answers it.
+    fn answer(self, app: &App, searcher: &Searcher, stop: Stop) -> Result<Answer> {
+        let RequestedSearch { mut query, boilerplate } = self;
+        let config = searcher.snapshot().config();
+        let known: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
+        let own = match &query.subject {
+            Subject::Text(text) => vec![text.as_str()],
+            _ => Vec::new(),
+        };
+        let own = memory::for_searches(&app.memory, config, (&own, &known), &stop)?;
+        query.memory = memory::room(&app.memory, own.as_ref());
+        query.stop = stop;
+        if boilerplate.is_empty() {
+            return searcher.search(&query);
+        }
+        let boilerplate = Boilerplate::new(config)?
+            .with_texts(boilerplate.iter().map(String::as_str), &query.stop)?;
+        searcher.clone().excluding(boilerplate, &query.stop)?.search(&query)
+    }
 }
 
 /// Answers one search.
 pub(super) fn one(
     app: &App,
     searcher: &Searcher,
-    frequencies: Option<&Arc<cento::scheme::frequency::FrequencyTable>>,
+    frequencies: Option<&Arc<FrequencyTable>>,
     request: SearchRequest,
     stop: Stop,
 ) -> Result<Answer> {
-    let config = searcher.snapshot().config();
-    let options = &request.options;
-    if options.limit.is_some_and(|limit| limit > HITS_MAX) {
-        return Err(Error::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
-    }
-    // There are at least as many candidates as hits.
-    let is_more = |number: Option<usize>| number.is_some_and(|number| number > CANDIDATES_MAX);
-    if options.rank == Some(Rank::Passages) && is_more(options.limit) {
-        let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
-        return Err(Error::argument("limit", what));
-    }
-    if is_more(options.candidates) {
-        let what = format!("`candidates` must be at most {CANDIDATES_MAX}");
-        return Err(Error::argument("candidates", what));
-    }
-    let boilerplate = request.boilerplate.clone();
-    let mut query = request.query(config, frequencies)?;
-    let verify = query.options.verify.take();
-    query.options.verify = verify.map(|measure| measure.within(STEPS_MAX));
-    let known: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
-    let own = match &query.subject {
-        Subject::Text(text) => vec![text.as_str()],
-        _ => Vec::new(),
-    };
-    let own = memory::for_searches(&app.memory, config, (&own, &known), &stop)?;
-    query.memory = memory::room(&app.memory, own.as_ref());
-    query.stop = stop;
-    if boilerplate.is_empty() {
-        return searcher.search(&query);
-    }
-    let boilerplate = Boilerplate::new(config)?
-        .with_texts(boilerplate.iter().map(String::as_str), &query.stop)?;
-    searcher.clone().excluding(boilerplate, &query.stop)?.search(&query)
+    RequestedSearch::new(request, searcher.snapshot().config(), frequencies)?
+        .answer(app, searcher, stop)
 }
 
 async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Failure> {
@@ -228,54 +255,19 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Map, Value, json};
+    use serde_json::{Value, json};
 
     #[test]
-    fn a_search_of_many_postings_is_not_quick() {
-        // A search with a threshold once read the signatures of all candidates without a way to
-        // stop it.
+    fn a_search_is_quick_if_it_reads_few_postings_and_has_no_boilerplate() {
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
-        let is_quick = |more: Value| {
-            let mut request = Map::from_iter([("text".to_owned(), json!("a short text"))]);
-            request.extend(more.as_object().unwrap().clone());
-            let request = serde_json::from_value(Value::Object(request)).unwrap();
-            is_quick(&request, 100, &config)
-        };
-        assert!(is_quick(json!({})));
-        assert!(is_quick(json!({"min_resemblance": 0.0, "min_overlap": 3})));
-        for more in [
-            json!({"min_resemblance": 0.01}),
-            json!({"min_containment": 0.01}),
-            json!({"min_weighted_containment": 0.01}),
-            json!({"min_weighted_resemblance": 0.01}),
-            json!({"rank": "weight"}),
-            json!({"passages": true}),
-            json!({"min_passage": 5}),
-            json!({"verify": "overlap"}),
-            json!({"goal": "passage"}),
-            json!({"goal": "cover"}),
-            json!({"filter": "lang:de"}),
-            json!({"boilerplate": ["a"]}),
-            json!({"max_df": "5"}),
-            json!({"limit": 101}),
-        ] {
-            assert!(!is_quick(more.clone()), "{more}");
-        }
-    }
-
-    #[test]
-    fn a_search_that_signs_stored_texts_again_is_not_quick() {
-        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
-        let unsigned = Config::new("winnow(k=5,w=10)", "words", true);
-        let unsigned = unsigned.and_then(Config::without_signatures).unwrap();
-        for (request, reads_signatures) in [
-            (json!({"text": "a short text"}), true),
-            (json!({"text": "a short text", "counts_only": true}), false),
-            (json!({"text": "a short text", "counts_only": true, "budget": 100}), true),
-        ] {
+        let is_quick = |request: Value| {
             let request: SearchRequest = serde_json::from_value(request).unwrap();
-            assert!(is_quick(&request, 100, &config));
-            assert_eq!(is_quick(&request, 100, &unsigned), !reads_signatures);
-        }
+            RequestedSearch::new(request, &config, None).unwrap().is_quick(&config)
+        };
+        assert!(is_quick(json!({"text": "a short text"})));
+        assert!(!is_quick(json!({"text": "a short text", "boilerplate": ["a"]})));
+        assert!(!is_quick(json!({"text": "a short text", "passages": true})));
+        assert!(!is_quick(json!({"text": "a ".repeat(3 << 10)})));
+        assert!(!is_quick(json!({"id": "a"})));
     }
 }

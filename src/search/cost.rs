@@ -1,0 +1,172 @@
+//! The cost of a search, before it begins.
+//!
+//! A program that answers on the thread of a request, or holds a lock meanwhile, does so only for
+//! searches that end before another thread could take them on.
+
+use super::options::{Goal, Rank, SearchOptions};
+use super::query::{Query, Subject};
+use crate::index::{Config, MaxDf, PresetUse};
+use crate::scheme::Fingerprint;
+
+/// The cost of a search, from little to much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// Few postings are read, and no text: it ends before another thread could take it on.
+    Postings,
+    /// All candidates are weighed, or their signatures read, and some of their texts.
+    Candidates,
+    /// Texts of many documents are read, or other files of the index: a user may want to cancel it.
+    Texts,
+}
+
+/// The maximum size, in bytes, of a text or a signature whose postings are few: splitting such a
+/// text into tokens takes some tens of microseconds.
+const POSTINGS_BYTES_MAX: usize = 4 << 10;
+
+/// The maximum size, in bytes, of a text or a signature whose candidates are few.
+const CANDIDATES_BYTES_MAX: usize = 16 << 10;
+
+/// The maximum number of hits that a search of few postings requests, and of documents that it
+/// excludes.
+const POSTINGS_HITS_MAX: usize = 100;
+
+impl Query {
+    /// Returns the cost of the search in an index with this configuration.
+    ///
+    /// It is an upper limit: of a subject that is long, or a stored document of unknown length, it
+    /// is that of reading texts.
+    #[must_use]
+    pub fn cost(&self, config: &Config) -> Cost {
+        self.cost_of_subject().max(self.cost_of_conditions(config))
+    }
+
+    fn cost_of_subject(&self) -> Cost {
+        let bytes = match &self.subject {
+            Subject::Text(text) => text.len(),
+            Subject::Signature { fingerprints, .. } => {
+                size_of::<Fingerprint>() * fingerprints.len()
+            }
+            Subject::Id(_) => usize::MAX,
+        };
+        match bytes {
+            ..=POSTINGS_BYTES_MAX => Cost::Postings,
+            ..=CANDIDATES_BYTES_MAX => Cost::Candidates,
+            _ => Cost::Texts,
+        }
+    }
+
+    /// Returns the cost of the thresholds and options, for a short subject.
+    fn cost_of_conditions(&self, config: &Config) -> Cost {
+        // A new option needs a line here: the compiler enforces that its cost is considered.
+        let SearchOptions {
+            goal,
+            rank: _,
+            candidates: _,
+            limit,
+            filter,
+            exclude_id,
+            max_df,
+            budget,
+            counts_only,
+            passages,
+            min_passage,
+            verify,
+            min_similarity: _,
+        } = &self.options;
+        let rank = self.options.rank_by(&mut PresetUse::of(config.preset));
+        let aligns_texts = *passages || min_passage.is_some() || rank == Rank::Passages;
+        // A signature that is not stored is made from the whole text again.
+        let signs_texts = !config.store_signatures && (!counts_only || budget.is_some());
+        let is_plain = *goal == Goal::Hits && filter.is_none() && verify.is_none();
+        if aligns_texts || signs_texts || !is_plain {
+            return Cost::Texts;
+        }
+        // Where fingerprints leave open whether a threshold is met, texts are compared.
+        let is_counted =
+            rank == Rank::Overlap && !self.thresholds.is_weighed() && !self.is_of_texts();
+        // With the default limit of document frequency few postings are read.
+        let is_default = max_df.is_none() && config.max_df == MaxDf::Default;
+        let is_short = limit.is_none_or(|limit| limit <= POSTINGS_HITS_MAX)
+            && exclude_id.len() <= POSTINGS_HITS_MAX;
+        if is_counted && is_default && is_short { Cost::Postings } else { Cost::Candidates }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::measure::Measure;
+
+    fn config() -> Config {
+        Config::new("winnow(k=5,w=10)", "words", true).unwrap()
+    }
+
+    #[track_caller]
+    fn check(query: Query, config: &Config, expected: Cost) {
+        assert_eq!(query.cost(config), expected, "{query:?}");
+    }
+
+    #[test]
+    fn a_longer_subject_costs_more() {
+        let config = config();
+        let signature = |count: usize| {
+            let fingerprints = vec![Fingerprint { key: 1, position: 0 }; count];
+            Query::new(Subject::Signature { tokens: 9, fingerprints })
+        };
+        for (query, expected) in [
+            (Query::text("a".repeat(4 << 10)), Cost::Postings),
+            (Query::text("a".repeat((4 << 10) + 1)), Cost::Candidates),
+            (Query::text("a".repeat(16 << 10)), Cost::Candidates),
+            (Query::text("a".repeat((16 << 10) + 1)), Cost::Texts),
+            (signature(100), Cost::Postings),
+            (signature(1_000), Cost::Candidates),
+            (signature(10_000), Cost::Texts),
+            (Query::id("a"), Cost::Texts),
+        ] {
+            check(query, &config, expected);
+        }
+    }
+
+    #[test]
+    fn options_that_read_more_cost_more() {
+        // A search with a threshold once read the signatures of all candidates without a way to
+        // stop it.
+        let config = config();
+        let query = || Query::text("a short text");
+        check(query(), &config, Cost::Postings);
+        check(query().min_resemblance(0.0).min_overlap(3u32), &config, Cost::Postings);
+        check(query().limit(100usize), &config, Cost::Postings);
+        for more in [
+            query().min_resemblance(0.01),
+            query().min_containment(0.01),
+            query().min_weighted_containment(0.01),
+            query().min_weighted_resemblance(0.01),
+            query().rank(Rank::Weight),
+            query().max_df(MaxDf::Documents(5)),
+            query().limit(101usize),
+            query().exclude_id(vec!["a".to_owned(); 101]),
+        ] {
+            check(more, &config, Cost::Candidates);
+        }
+        for more in [
+            query().passages(true),
+            query().min_passage(5u32),
+            query().rank(Rank::Passages),
+            query().verify("overlap".parse::<Measure>().unwrap()),
+            query().goal(Goal::Passage),
+            query().goal(Goal::Cover),
+            query().filter("lang:de"),
+        ] {
+            check(more, &config, Cost::Texts);
+        }
+    }
+
+    #[test]
+    fn a_search_that_signs_stored_texts_again_costs_as_much_as_reading_texts() {
+        let unsigned = config().without_signatures().unwrap();
+        let query = || Query::text("a short text");
+        check(query(), &unsigned, Cost::Texts);
+        check(query().counts_only(true), &unsigned, Cost::Postings);
+        check(query().counts_only(true).budget(100u64), &unsigned, Cost::Texts);
+    }
+}
