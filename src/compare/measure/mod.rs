@@ -27,7 +27,7 @@ mod edit;
 mod family;
 pub mod overlap;
 mod sets;
-pub mod vectors;
+mod vectors;
 
 pub use family::Family;
 

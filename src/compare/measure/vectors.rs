@@ -2,9 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use kdtree::KdTree;
-use kdtree::distance::squared_euclidean;
-
 use super::family::Family;
 use crate::error::Result;
 use crate::hash::hash_bytes;
@@ -89,12 +86,10 @@ pub(super) fn cosine(
 /// The words whose shares make the vector of Finkel et al. (2002), section 4.2.
 const COMMON_WORDS: [&str; 4] = ["the", "and", "but", "so"];
 
-/// The vector of Finkel et al. (2002), section 4.2: the shares of four common words.
-pub type Style = [f64; COMMON_WORDS.len()];
+/// The vector of a text: the shares of these words.
+type Style = [f64; COMMON_WORDS.len()];
 
-/// Returns the style of a text.
-#[must_use]
-pub fn style_of(tokens: &[u64]) -> Style {
+fn style_of(tokens: &[u64]) -> Style {
     let words = COMMON_WORDS.map(|word| hash_bytes(word.as_bytes()));
     let mut counts = [0u32; COMMON_WORDS.len()];
     for token in tokens {
@@ -110,70 +105,10 @@ pub fn style_of(tokens: &[u64]) -> Style {
 /// Texts without any of the common words, such as those in other languages than English, would all
 /// be equal. The result for two of these is 0, unless the texts are equal.
 pub(super) fn style(a: &[u64], b: &[u64]) -> f64 {
-    let styles = [style_of(a), style_of(b)];
-    match styles == [[0.0; COMMON_WORDS.len()]; 2] {
-        true => f64::from(a == b),
-        false => similarity(squared_euclidean(&styles[0], &styles[1])),
+    let [x, y] = [style_of(a), style_of(b)];
+    if [x, y] == [[0.0; COMMON_WORDS.len()]; 2] {
+        return f64::from(a == b);
     }
-}
-
-/// Returns the similarity of styles with this distance, squared.
-fn similarity(squared: f64) -> f64 {
+    let squared: f64 = x.iter().zip(&y).map(|(x, y)| (x - y) * (x - y)).sum();
     1.0 - squared.sqrt() / 2f64.sqrt()
-}
-
-/// Texts by their style, in a k-d tree: the nearest are found without a scan of all of them (Finkel
-/// et al. 2002, section 4.2). It is for a collection; texts can be added at any time.
-#[derive(Debug)]
-pub struct Styles<T: PartialEq> {
-    tree: KdTree<f64, T, Style>,
-}
-
-impl<T: PartialEq> Default for Styles<T> {
-    fn default() -> Styles<T> {
-        Styles { tree: KdTree::new(COMMON_WORDS.len()) }
-    }
-}
-
-impl<T: PartialEq> Styles<T> {
-    /// Adds a text of this style.
-    pub fn add(&mut self, style: Style, text: T) {
-        // Shares are finite, and there are as many as the tree has dimensions.
-        self.tree.add(style, text).expect("a style is a point of the tree");
-    }
-
-    /// Returns the `count` texts of the nearest styles, the nearest first, with their similarity by
-    /// the measure `style`, 0 to 1; styles of texts without any of the words are equal here.
-    #[must_use]
-    pub fn nearest(&self, style: &Style, count: usize) -> Vec<(f64, &T)> {
-        let found = self.tree.nearest(style, count, &squared_euclidean);
-        let found = found.expect("a style is a point of the tree");
-        found.into_iter().map(|(squared, text)| (similarity(squared), text)).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_tree_finds_the_nearest(
-            styles in prop::collection::vec(prop::array::uniform4(0.0f64..1.0), 1..200),
-            query in prop::array::uniform4(0.0f64..1.0), count in 1usize..5,
-        ) {
-            let mut tree = Styles::default();
-            styles.iter().enumerate().for_each(|(i, style)| tree.add(*style, i));
-            let mut distances: Vec<f64> =
-                styles.iter().map(|style| squared_euclidean(style, &query)).collect();
-            distances.sort_by(f64::total_cmp);
-            let found = tree.nearest(&query, count);
-            prop_assert_eq!(found.len(), count.min(styles.len()));
-            for ((similarity, text), squared) in found.into_iter().zip(distances) {
-                prop_assert!((similarity - (1.0 - squared.sqrt() / 2f64.sqrt())).abs() < 1e-9);
-                prop_assert!((squared_euclidean(&styles[*text], &query) - squared).abs() < 1e-12);
-            }
-        }
-    }
 }

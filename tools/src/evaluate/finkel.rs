@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use cento::Measure;
 use cento::Stop;
-use cento::compare::measure::vectors::{Styles, style_of};
 use cento::index::Config;
 use cento::text::{Analyzer, Side, Tokens};
 use clap::Args;
@@ -150,18 +149,19 @@ fn table_2(texts: &HashMap<u32, Text>, out: &mut String) -> Result {
 }
 
 fn table_3(texts: &HashMap<u32, Text>, out: &mut String) -> Result {
-    *out += "Table 3, the nearest of 22 RFCs by the shares of four common words (`style`, found in a k-d tree), beside the symmetric similarity by `se(c=10)`.\n\n\
+    *out += "Table 3, the nearest of 22 RFCs by the shares of four common words (`style`), beside the symmetric similarity by `se(c=10)`.\n\n\
              | RFC | nearest | style | SE, hundredths |\n|---|---|---|---|\n";
     let se = Config::new("se(c=10)", "words", false)?;
-    let mut styles = Styles::default();
-    for number in TABLE_3 {
-        styles.add(style_of(&of(texts, number)?.tokens.hashes), number);
-    }
+    let style: Measure = "style".parse()?;
     for number in TABLE_3 {
         let text = of(texts, number)?;
-        let nearest = styles.nearest(&style_of(&text.tokens.hashes), 2);
-        let other = nearest.into_iter().find(|(_, other)| **other != number);
-        let nearest = other.map(|(similarity, other)| (*other, similarity)).unwrap_or_default();
+        let mut nearest = (0, 0.0);
+        for other in TABLE_3.into_iter().filter(|other| *other != number) {
+            let similarity = style.of(text.side(), of(texts, other)?.side());
+            if similarity > nearest.1 {
+                nearest = (other, similarity);
+            }
+        }
         let (a, b) = (keys(&se, &text.text)?, keys(&se, &of(texts, nearest.0)?.text)?);
         let symmetric = share(2 * common(&a, &b), a.len() + b.len());
         writeln!(
