@@ -24,6 +24,7 @@ mod misplaced;
 mod moved;
 mod naive_reader;
 mod names;
+mod openings;
 mod passages;
 mod presets;
 mod readmes;
