@@ -9,12 +9,8 @@ use cento::scheme::Fingerprint;
 use cento::segment::{
     Candidates, Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
 };
+use cento_testing::naive::{Naive, uint};
 use ownedbytes::OwnedBytes;
-
-#[path = "../../tests/it/common/naive.rs"]
-mod naive;
-
-use naive::{Naive, uint};
 
 const HEADER_BYTES: usize = 40;
 const FOOTER_BYTES: usize = 192;

@@ -17,10 +17,15 @@ fn manifest(path: &Path) -> DocumentMut {
     fs::read_to_string(path).unwrap().parse().unwrap()
 }
 
-/// The directories of the crates beside the library, in the order of their names.
+/// The directories of the published crates beside the library, in the order of their names.
 fn crates() -> Vec<PathBuf> {
+    let is_published = |dir: &PathBuf| {
+        let package = manifest(&dir.join("Cargo.toml"));
+        package["package"].get("publish").and_then(Item::as_bool) != Some(false)
+    };
     let entries = fs::read_dir(root().join("crates")).unwrap();
-    let mut dirs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut dirs: Vec<PathBuf> =
+        entries.map(|entry| entry.unwrap().path()).filter(is_published).collect();
     dirs.sort();
     dirs
 }

@@ -1,16 +1,12 @@
 //! Recall of edited copies in the scripts of the world, and of texts of a few words.
 //!
-//! The texts and their edits are those of the tests: see tests/it/common/udhr.rs.
+//! The texts and their edits are those of the tests: see crates/cento-testing/src/udhr.rs.
 
 use cento::search::Rank;
+use cento_testing::udhr::{Articles, CHANGES, Change, Kind, LANGUAGES, Setting, ShortTexts};
 use clap::Args;
 
 use crate::Result;
-
-#[path = "../../tests/it/common/udhr.rs"]
-mod udhr;
-
-use udhr::{Articles, CHANGES, Change, Kind, LANGUAGES, Setting, ShortTexts};
 
 /// Measure edited copies, passages and short texts in eight languages.
 #[derive(Debug, Args)]

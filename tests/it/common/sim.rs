@@ -254,6 +254,8 @@ impl TerminatingWrite for SimWriter {
     }
 }
 
+/// Held while a file is locked; its count shows whether it is.
+#[expect(dead_code, reason = "it is held, and not read")]
 struct Unlock(Arc<()>);
 
 impl Directory for SimDirectory {

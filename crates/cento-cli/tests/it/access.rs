@@ -4,11 +4,10 @@ use std::fs;
 #[cfg(unix)]
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use crate::common::run::{Dir, Run};
 use crate::common::service::{JSON, Service};
-use crate::common::{add, assert_holds, config, words};
+use crate::common::{add, assert_holds, config, wait_until, words};
 use cento::Error;
 use cento::index::{Config, Index, WriterOptions};
 
@@ -132,11 +131,7 @@ fn a_user_without_write_permission_can_serve_and_sees_later_commits() {
     // It holds no lock: another process writes.
     dir.write("b.txt", words(2, 60));
     assert_eq!(dir.run(&["add", "rfc.idx", "b.txt"]).status, 0);
-    let until = Instant::now() + Duration::from_secs(60);
-    while service.client().stats().unwrap().index.documents != 2 {
-        assert!(Instant::now() < until, "the commit was not seen");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the commit to be seen", || service.client().stats().unwrap().index.documents == 2);
     assert!(service.stop());
 }
 

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::run::{Dir, Run, corpus, indexed, line};
+#[cfg(target_os = "linux")]
+use crate::common::wait_until;
 use crate::common::words;
 use serde_json::{Value, json};
 
@@ -403,10 +405,7 @@ fn the_demo_opens_its_report_with_the_program_of_the_system() {
     let run: Run = demo.output().unwrap().into();
     assert_eq!(run.status, 0, "{}", run.err);
     // The program is started, and not waited for.
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    while !dir.path("opened").exists() && std::time::Instant::now() < until {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("the page", || dir.path("opened").exists());
     let opened = fs::read_to_string(dir.path("opened")).unwrap();
     assert!(opened.trim().ends_with(".html") && run.out.contains(opened.trim()), "{opened}");
 }

@@ -291,8 +291,7 @@ fn pairs_that_cannot_be_written_are_reported_with_the_file() {
     // The checkpoint finds room below the limit on the size of files, the pairs do not.
     let cento = env!("CARGO_BIN_EXE_cento");
     let script = format!("trap '' XFSZ; ulimit -f 1; exec {cento} pairs idx --out out");
-    let run =
-        Command::new("sh").args(["-c", &script]).current_dir(dir.dir.path()).output().unwrap();
+    let run = Command::new("sh").args(["-c", &script]).current_dir(dir.path(".")).output().unwrap();
     let told = String::from_utf8(run.stderr).unwrap();
     assert!(run.status.code() == Some(2) && told.contains("write out:"), "{told}");
 }

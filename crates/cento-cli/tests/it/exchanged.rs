@@ -5,11 +5,10 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use crate::common::run::{Dir, line};
 use crate::common::service::Service;
-use crate::common::words;
+use crate::common::{wait_until, words};
 use serde_json::{Value, json};
 
 /// Two indexes, `v1` and `v2` with `count` documents each, and a link `idx` to the first.
@@ -34,14 +33,6 @@ fn switch(dir: &Dir, to: &str) {
 fn documents(dir: &Dir, index: &str) -> Value {
     assert_eq!(dir.json(&["check", index])["ok"], true);
     dir.json(&["stats", index])["documents"].clone()
-}
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < until, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::common::run::{Dir, line};
 use crate::common::service::Service;
-use crate::common::words;
+use crate::common::{wait_until, words};
 
 const DOCUMENTS: u64 = 4;
 
@@ -52,15 +51,6 @@ fn generation(service: &Service) -> u64 {
 fn following(service: &Service) -> Value {
     let body = service.ask("GET", "/healthz", "", "").body;
     serde_json::from_str::<Value>(&body).unwrap()["following"].clone()
-}
-
-/// Waits until something holds; it never comes about if the test fails.
-fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < until, "{what} did not come about");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 fn serves(service: &Service, manifest: u64) -> bool {

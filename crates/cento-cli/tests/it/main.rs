@@ -2,7 +2,6 @@
 //! everything.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::duplicate_mod, reason = "the fuzz targets bring the naive reader too")]
 
 mod access;
 // The shell and the tools of the examples are those of Linux.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::run::{Dir, indexed};
 use crate::common::service::{JSON, LINES, Service};
-use crate::common::{contents, words};
+use crate::common::{contents, wait_until, words};
 use cento::Error;
 use cento::index::Index;
 use cento::search::SearchOptions;
@@ -34,14 +34,6 @@ fn lines(documents: impl IntoIterator<Item = DocumentBody>) -> Vec<u8> {
 fn query(text: &str, limit: usize) -> SearchRequest {
     let options = SearchOptions::default().limit(limit);
     SearchRequest { text: Some(text.to_owned()), options, ..SearchRequest::default() }
-}
-
-fn wait_until(mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < until, "that did not come");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]
@@ -165,7 +157,7 @@ fn metrics_count_the_requests() {
     assert!(text.contains(searches), "{text}");
     assert!(service.metric("cento_postings_total") > 0.0);
     // Merges are counted when the writer looks at them.
-    wait_until(|| service.metric("cento_segments_merged_total") >= 2.0);
+    wait_until("the merges to be counted", || service.metric("cento_segments_merged_total") >= 2.0);
 }
 
 #[test]
@@ -193,7 +185,7 @@ fn a_request_in_flight_is_answered_before_the_service_ends() {
     let client = service.client();
     let added = std::thread::scope(|scope| {
         let adding = scope.spawn(|| client.add_lines(&sent, Commit::Wait));
-        wait_until(|| service.metric("cento_ingest_queue_requests") > 0.0);
+        wait_until("the request", || service.metric("cento_ingest_queue_requests") > 0.0);
         assert!(service.stop());
         adding.join().unwrap()
     });
@@ -280,7 +272,7 @@ fn a_killed_service_has_all_acknowledged_commits_and_nothing_twice() {
                 }
             });
             let enough = start + 25 * (1 + round);
-            wait_until(|| acknowledged.load(Ordering::SeqCst) >= enough);
+            wait_until("documents", || acknowledged.load(Ordering::SeqCst) >= enough);
             service.kill();
             next = adding.join().unwrap();
         });
@@ -332,7 +324,7 @@ fn a_slow_client_is_cut_off_and_disturbs_no_other() {
     let answer: Value = serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap()).unwrap();
     assert_eq!(answer["error"]["code"], "unavailable");
     drop(open);
-    wait_until(|| service.ask("GET", "/healthz", "", "").status == 200);
+    wait_until("room for connections", || service.ask("GET", "/healthz", "", "").status == 200);
 }
 
 /// A request that was admitted, and of whose body only the first bytes come.
@@ -393,7 +385,7 @@ fn the_room_for_bodies_is_bounded() {
     assert_eq!(service.post("/v1/documents", &large).status, 202);
     // Sending it does; if the other one was faster this one is turned away, and tries again.
     let mut sending = None;
-    wait_until(|| {
+    wait_until("a refusal", || {
         drop(sending.take());
         sending = Some(hold(&service, "/v1/documents", 1_000_000, 900_000));
         service.post("/v1/documents", &large).status == 429

@@ -2,10 +2,10 @@
 //! runs.
 
 use std::fs::{self, File};
-use std::time::{Duration, Instant};
 
 use crate::common::run::{Dir, indexed};
 use crate::common::service::Service;
+use crate::common::wait_until;
 
 fn created() -> Dir {
     let dir = Dir::new();
@@ -151,14 +151,6 @@ fn a_service_begins_with_nothing_on_the_command_line() {
     assert_eq!(service.client().stats().unwrap().index.documents, 3);
 }
 
-fn wait_until(mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < until, "that did not come");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn tokens_are_read_again_and_bad_ones_replace_none() {
@@ -174,23 +166,23 @@ fn tokens_are_read_again_and_bad_ones_replace_none() {
     assert_eq!((status("writer-0123456789"), status("second-0123456789")), (200, 401));
     // When the file changes, with the mark that an editor leaves.
     dir.write("tokens", "\u{feff}write second-0123456789\n");
-    wait_until(|| said("have been read again") == 1);
+    wait_until("the log", || said("have been read again") == 1);
     assert_eq!((status("writer-0123456789"), status("second-0123456789")), (401, 200));
     // A bad file, and none at all.
     dir.write("tokens", "write short\n");
-    wait_until(|| said("cannot be read again") == 1);
+    wait_until("the log", || said("cannot be read again") == 1);
     assert_eq!(said("tokens:1: "), 1);
     assert_eq!(status("second-0123456789"), 200);
     fs::remove_file(dir.path("tokens")).unwrap();
-    wait_until(|| said("cannot be read again") == 2);
+    wait_until("the log", || said("cannot be read again") == 2);
     assert_eq!(status("second-0123456789"), 200);
     // On request, also if nothing has changed.
     service.signal("HUP");
-    wait_until(|| said("cannot be read again") == 3);
+    wait_until("the log", || said("cannot be read again") == 3);
     dir.write("tokens", "read third-0123456789\n");
-    wait_until(|| said("have been read again") == 2);
+    wait_until("the log", || said("have been read again") == 2);
     service.signal("HUP");
-    wait_until(|| said("have been read again") == 3);
+    wait_until("the log", || said("have been read again") == 3);
     assert_eq!((status("second-0123456789"), status("third-0123456789")), (401, 200));
     // No token is in the log.
     assert_eq!(said("0123456789"), 0);
@@ -203,5 +195,5 @@ fn a_hangup_stops_a_service_that_has_nothing_to_read_again() {
     let dir = created();
     let service = Service::start(&dir, &[]);
     service.signal("HUP");
-    wait_until(|| !dir.path("idx/.service.json").exists());
+    wait_until("the end of the service", || !dir.path("idx/.service.json").exists());
 }

@@ -1,12 +1,10 @@
 //! The real binary: several indexes that are searched and served as one.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::common::run::{Dir, line};
 use crate::common::service::Service;
-use crate::common::words;
+use crate::common::{wait_until, words};
 
 const DOCUMENTS: u64 = 30;
 
@@ -92,11 +90,7 @@ fn a_service_over_several_indexes_only_reads_and_sees_what_others_commit() {
     // The indexes are not locked, and two documents with one id are distinct.
     dir.write("new.jsonl", line("d00", &words(500, 60), json!({})));
     dir.json(&["add", "b", "new.jsonl"]);
-    let until = Instant::now() + Duration::from_secs(60);
-    while hits().is_empty() {
-        assert!(Instant::now() < until, "the new commit is not seen");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("the new commit", || !hits().is_empty());
     assert_eq!((&hits()[0]["id"], &hits()[0]["index"]), (&json!("d00"), &json!("b")));
     let reply = service.post("/v1/search", r#"{"id": "d00"}"#);
     assert!(reply.status == 400 && reply.body.contains("is in a and in b"), "{reply:?}");

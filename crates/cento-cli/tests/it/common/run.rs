@@ -1,16 +1,24 @@
 //! The real binary, run in a directory of its own.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
-use super::words;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+pub use cento_testing::{corpus, line};
 
 /// A directory to run cento in.
 pub struct Dir {
-    pub dir: tempfile::TempDir,
+    files: cento_testing::Dir,
+}
+
+impl Deref for Dir {
+    type Target = cento_testing::Dir;
+
+    fn deref(&self) -> &cento_testing::Dir {
+        &self.files
+    }
 }
 
 /// The result of a run of cento.
@@ -40,25 +48,13 @@ impl From<Output> for Run {
 impl Dir {
     /// An empty directory.
     pub fn new() -> Dir {
-        Dir { dir: tempfile::tempdir().unwrap() }
-    }
-
-    /// A path below it.
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    /// Writes a file below it.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
+        Dir { files: cento_testing::Dir::new() }
     }
 
     /// The command, to be run in it.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cento"));
-        command.current_dir(self.dir.path()).args(args);
+        command.current_dir(self.path(".")).args(args);
         command
     }
 
@@ -134,23 +130,6 @@ impl Paused {
         self.told.for_each(|line| assert!(line.is_ok()));
         self.child.wait().unwrap().code().expect("cento ends by itself")
     }
-}
-
-/// A JSON line.
-pub fn line(id: &str, text: &str, meta: Value) -> String {
-    format!("{}\n", json!({"id": id, "text": text, "meta": meta}))
-}
-
-/// Three documents: `b` has a passage of `a`, `c` shares nothing.
-pub fn corpus() -> String {
-    let a = words(1, 200);
-    let b = format!("{} {}", words(2, 60), words(1, 80));
-    [
-        line("a", &a, json!({"lang": "en", "year": 2019})),
-        line("b", &b, json!({"lang": "de", "year": 2021})),
-        line("c", &words(3, 100), json!({})),
-    ]
-    .concat()
 }
 
 /// A directory with an index `idx` of [`corpus`].

@@ -1,39 +1,24 @@
 //! A running service.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use cento_client::Client;
 use cento_serve::ServiceFile;
+use cento_testing::http::{exchange, request};
+use cento_testing::wait_until;
 use serde_json::Value;
 
 use super::run::Dir;
+
+pub use cento_testing::http::{JSON, LINES, Reply};
 
 /// The real binary, serving.
 pub struct Service {
     child: Child,
     pub url: String,
-}
-
-/// The answer to a request that was written by hand.
-#[derive(Debug)]
-pub struct Reply {
-    pub status: u16,
-    pub head: String,
-    pub body: String,
-}
-
-impl Reply {
-    /// The code of the error that it is.
-    pub fn code(&self) -> String {
-        let body: Value =
-            serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {self:?}"));
-        body["error"]["code"].as_str().unwrap().to_owned()
-    }
 }
 
 impl Service {
@@ -92,15 +77,13 @@ impl Service {
         // Of a service that was killed.
         let _ = std::fs::remove_file(index.join(".service.json"));
         let mut child = command.stdin(Stdio::null()).spawn().unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
-        loop {
-            if let Some(found) = ServiceFile::of(index) {
-                return Service { child, url: found.url };
-            }
+        let mut found = None;
+        wait_until("the service", || {
             assert!(child.try_wait().unwrap().is_none(), "the service ended");
-            assert!(Instant::now() < until, "the service did not begin");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+            found = ServiceFile::of(index);
+            found.is_some()
+        });
+        Service { child, url: found.expect("it was waited for").url }
     }
 
     /// A client without a token.
@@ -133,31 +116,12 @@ impl Service {
 
     /// Sends these bytes on a connection of their own, and reads what comes back.
     pub fn raw(&self, request: &[u8]) -> Reply {
-        let mut stream = TcpStream::connect(self.address()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        // It may answer and close before it has read everything.
-        let _ = stream.write_all(request);
-        let mut bytes = Vec::new();
-        let _ = stream.read_to_end(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-        Reply { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+        exchange(self.address(), request)
     }
 
     /// A request with these headers, lines that end with `\r\n`.
     pub fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
-        let length = body.len();
-        let host = self.address();
-        let host =
-            if headers.contains("Host:") { String::new() } else { format!("Host: {host}\r\n") };
-        self.raw(
-            format!(
-                "{method} {path} HTTP/1.1\r\n{host}Connection: close\r\n{headers}\
-                 Content-Length: {length}\r\n\r\n{body}"
-            )
-            .as_bytes(),
-        )
+        self.raw(&request(self.address(), method, path, headers, body.as_bytes()))
     }
 
     /// Posts JSON.
@@ -167,17 +131,9 @@ impl Service {
 
     /// The value of a metric without labels.
     pub fn metric(&self, name: &str) -> f64 {
-        let text = self.ask("GET", "/metrics", "", "").body;
-        let line = text.lines().find(|line| line.split(' ').next() == Some(name));
-        let line = line.unwrap_or_else(|| panic!("{name} is not among {text}"));
-        line.split(' ').nth(1).unwrap().parse().unwrap()
+        self.ask("GET", "/metrics", "", "").metric(name)
     }
 }
-
-/// The header of a body of JSON.
-pub const JSON: &str = "Content-Type: application/json\r\n";
-/// The header of a body of JSON lines.
-pub const LINES: &str = "Content-Type: application/x-ndjson\r\n";
 
 impl Drop for Service {
     fn drop(&mut self) {

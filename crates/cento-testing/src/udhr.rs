@@ -31,7 +31,7 @@ macro_rules! language {
             code: $code,
             name: $name,
             letters: $letters,
-            text: include_str!(concat!("../../data/udhr/", $code, ".txt")),
+            text: include_str!(concat!("../../../tests/data/udhr/", $code, ".txt")),
         }
     };
 }
