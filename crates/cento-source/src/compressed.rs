@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::io::{self, Cursor, Read};
 use std::rc::Rc;
 
-use crate::sniff::has_ending;
+use crate::format::has_ending;
 use members::Members;
 
 /// The compression of a stream.

@@ -10,7 +10,7 @@ use cento::{Error, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::compressed::Compression;
-use crate::sniff::has_ending;
+use crate::format::has_ending;
 
 /// The files that are left out by their names; by default every file passes.
 ///

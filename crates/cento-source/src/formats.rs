@@ -3,7 +3,7 @@
 //! [`sniff`](crate::sniff) determines the kind of a file; this list describes the formats to people
 //! and programs.
 
-use crate::sniff::{COLUMNS, LINES, TABLES};
+use crate::format::{COLUMNS, LINES, TABLES};
 
 /// A format of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -181,7 +181,7 @@ fn name_of(part: &MessagePart<'_>, number: usize) -> String {
     };
     match name {
         "" | "." | ".." => format!("part {number}{ending}"),
-        name if is_mail && !crate::sniff::has_ending(name, &[".eml"]) => format!("{name}.eml"),
+        name if is_mail && !crate::format::has_ending(name, &[".eml"]) => format!("{name}.eml"),
         name => name.trim_start_matches('.').to_owned(),
     }
 }

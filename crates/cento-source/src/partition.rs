@@ -6,8 +6,8 @@
 use serde_json::{Map, Value};
 
 use crate::compressed::Compression;
+use crate::format::{COLUMNS, has_ending};
 use crate::names;
-use crate::sniff::{COLUMNS, has_ending};
 
 /// The name that represents a missing value.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";

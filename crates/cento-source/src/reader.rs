@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use cento::Stop;
 
-use crate::extract::{Extracted, TEXT_BYTES_MAX};
-use crate::sniff::has_ending;
+use crate::extract::TEXT_BYTES_MAX;
+use crate::extracted::Extracted;
+use crate::format::has_ending;
 
 /// The maximum duration of a command for one file, in seconds.
 const SECONDS_MAX: u64 = 120;

@@ -11,12 +11,14 @@ use cento::text::kind::by_beginning;
 
 use crate::SourceOptions;
 use crate::charset::{decode, is_utf16};
-use crate::columnar::{ARROW, ARROW_STREAM, Kind, PARQUET};
+use crate::format::{
+    ARROW, ARROW_STREAM, COLUMNS, COMPOUND, Columnar, LINES, PARQUET, TABLES, has_ending,
+};
 use crate::headers::{begins_as_mail, begins_as_mailbox};
 use crate::html::Html;
 use crate::kind::{is_utf8, no_text};
 use crate::shape::{Nesting, Shape, shape};
-use crate::xml;
+use crate::xml::root;
 
 /// The contents of a file, and how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +69,8 @@ pub enum Form {
     /// An XML file with a text: an edition, a recognised page, a document of an office program.
     Xml,
     /// A Parquet or Arrow file.
-    Columns(Kind),
+    Columns(Columnar),
 }
-
-/// The first bytes of a compound file, the container of old Office documents and of encrypted new
-/// ones.
-pub const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// The first bytes of web archives.
 const WARC: &[u8] = b"WARC/";
@@ -80,17 +78,8 @@ const WARC: &[u8] = b"WARC/";
 /// The beginnings of LaTeX, unless it is a part of a document.
 const TEX: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 
-/// The endings of the names of Parquet and Arrow files.
-pub const COLUMNS: &[&str] = &[".parquet", ".arrow", ".feather", ".ipc"];
-
 /// The maximum number of bytes that are examined to determine the kind of a file.
 pub const LOOKED_AT_MAX: usize = 1 << 20;
-
-/// The endings of the names of files with a JSON object a line.
-pub const LINES: &[&str] = &[".jsonl", ".ndjson", ".jl", ".jsonlines"];
-
-/// The endings of the names of tables.
-pub const TABLES: &[&str] = &[".csv", ".tsv", ".tab"];
 
 /// The endings of the names of zip files, and of documents that are zip files.
 const ZIPPED: &[&str] = &[
@@ -186,10 +175,10 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     if is_html(text) || (ends(&[".html", ".htm", ".xhtml"]) && text.starts_with(b"<")) {
         return Form::Html;
     }
-    if text.starts_with(b"<") && xml::kind(start).is_some() {
+    if text.starts_with(b"<") && root::kind(start).is_some() {
         return Form::Xml;
     }
-    if text.starts_with(b"<?xml") && xml::is_page(start) {
+    if text.starts_with(b"<?xml") && root::is_page(start) {
         return Form::Html;
     }
     if ends(&[".ipynb"]) && text.starts_with(b"{") {
@@ -271,8 +260,8 @@ fn what_it_is(form: Form) -> &'static str {
         Form::Tar => "it is a tar archive",
         Form::Warc => "it is a web archive",
         Form::Document => "it is a document in another form",
-        Form::Columns(Kind::Parquet) => "it is a Parquet file",
-        Form::Columns(Kind::Arrow | Kind::ArrowStream) => "it is an Arrow file",
+        Form::Columns(Columnar::Parquet) => "it is a Parquet file",
+        Form::Columns(Columnar::Arrow | Columnar::ArrowStream) => "it is an Arrow file",
         Form::Mail | Form::Mailbox => "it is a mail",
         Form::Lines | Form::Records(_) | Form::NoRecords | Form::Unclear => "it is JSON",
         Form::Text | Form::Table(_) | Form::Markdown | Form::Tex | Form::Notebook => "it is text",
@@ -281,20 +270,20 @@ fn what_it_is(form: Form) -> &'static str {
 
 /// Returns the kind of a Parquet or Arrow file, if it is one. A text that begins with their letters
 /// goes on with others.
-fn columns(start: &[u8], name: &str) -> Option<Kind> {
+fn columns(start: &[u8], name: &str) -> Option<Columnar> {
     let goes_on = |mark: &[u8]| {
         start.strip_prefix(mark).is_some_and(|rest| has_ending(name, COLUMNS) || rest.contains(&0))
     };
     if goes_on(PARQUET) {
-        return Some(Kind::Parquet);
+        return Some(Columnar::Parquet);
     }
     if goes_on(ARROW) {
-        return Some(Kind::Arrow);
+        return Some(Columnar::Arrow);
     }
     let is_stream = start
         .strip_prefix(ARROW_STREAM)
         .is_some_and(|rest| has_ending(name, COLUMNS) || begins_as_message(rest));
-    is_stream.then_some(Kind::ArrowStream)
+    is_stream.then_some(Columnar::ArrowStream)
 }
 
 /// Returns whether a message of Arrow begins with these bytes: its length, a multiple of 8, and the
@@ -317,16 +306,6 @@ pub fn unread(start: &[u8]) -> &'static str {
 #[cfg(feature = "archives")]
 pub fn begins_as_document(start: &[u8]) -> bool {
     cento::text::kind::document(start).is_some()
-}
-
-/// Returns whether a name has one of these endings, in letters of either case.
-pub fn has_ending(name: &str, endings: &[&str]) -> bool {
-    let name = name.as_bytes();
-    let is_end = |ending: &&str| {
-        let at = name.len().checked_sub(ending.len());
-        at.is_some_and(|at| name[at..].eq_ignore_ascii_case(ending.as_bytes()))
-    };
-    endings.iter().any(is_end)
 }
 
 fn is_html(text: &[u8]) -> bool {
@@ -369,13 +348,13 @@ mod tests {
         check(b"<htmlx>", "a", Form::Text);
         check(b"a\0\0\0\0\0\0b", "a.txt", Form::Unread(NULS));
         check(b"text\n\x01\x02\x03\x04\x05\x06\n", "a.csv", Form::Table(b','));
-        check(b"PAR1\x15\0\x15", "a", Form::Columns(Kind::Parquet));
-        check(b"PAR1", "a.parquet", Form::Columns(Kind::Parquet));
+        check(b"PAR1\x15\0\x15", "a", Form::Columns(Columnar::Parquet));
+        check(b"PAR1", "a.parquet", Form::Columns(Columnar::Parquet));
         check(b"PAR1 and PAR2 are forms", "a.txt", Form::Text);
-        check(b"ARROW1\0\0", "a.jsonl", Form::Columns(Kind::Arrow));
+        check(b"ARROW1\0\0", "a.jsonl", Form::Columns(Columnar::Arrow));
         let stream = b"\xff\xff\xff\xff\x88\x02\0\0\x10\0\0\0\0\0\x0a";
-        check(stream, "a", Form::Columns(Kind::ArrowStream));
-        check(b"\xff\xff\xff\xff\x10", "a.arrow", Form::Columns(Kind::ArrowStream));
+        check(stream, "a", Form::Columns(Columnar::ArrowStream));
+        check(b"\xff\xff\xff\xff\x10", "a.arrow", Form::Columns(Columnar::ArrowStream));
         let other = b"\xff\xff\xff\xff\0\0\0\0\0\0\0\0";
         check(other, "a", Form::Unread("it is binary: it contains NUL bytes"));
     }

@@ -15,17 +15,17 @@ use std::sync::Arc;
 #[cfg(feature = "archives")]
 use super::archive::{self, Entry, ZipForm};
 use super::bytes::Source;
-use super::columnar::Kind;
 #[cfg(feature = "archives")]
 use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
 use super::directory::{DirectoryEntry, files_below, place_of};
 #[cfg(feature = "archives")]
 use super::filter::HIDDEN;
+use super::format::{Columnar, has_ending};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
 use super::records::read_records;
-use super::sniff::{self, Form, has_ending};
+use super::sniff::{self, Form};
 use super::table::{Fault, read_table};
 use super::transcode::utf8;
 use super::{Chunk, ChunkKind, DEFECT, EMPTY, Item, PEEK_BYTES, SourceOptions};
@@ -338,7 +338,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a Parquet or Arrow file.
-    fn columns(&mut self, place: &Arc<str>, source: Source<'_>, kind: Kind) -> ControlFlow<()> {
+    fn columns(&mut self, place: &Arc<str>, source: Source<'_>, kind: Columnar) -> ControlFlow<()> {
         let name = kind.name();
         if self.is_one {
             return self.fail(Error::input(&**place, format!("it is {name}, of many documents")));

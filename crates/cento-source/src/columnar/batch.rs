@@ -3,7 +3,13 @@
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType as Typed;
 
-use super::copy::{Reason, said};
+/// Why a file was not copied, as a clause.
+pub type Reason = String;
+
+/// Returns the message of an error.
+pub fn said(error: impl std::fmt::Display) -> Reason {
+    error.to_string()
+}
 
 /// Some rows of a column: its values, and the rows that have them.
 pub struct Batch<T: Typed> {

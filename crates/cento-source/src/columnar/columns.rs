@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use arrow_schema::{DataType, Field, Schema};
 
 use super::TableRequest;
-use super::rows::type_of;
 use crate::fields::missing;
 use cento::{Reason, Refusal};
 
@@ -51,6 +50,11 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Ref
         seen.insert(field.name()) && is_read(field.name())
     });
     Ok(chosen.map(|(at, _)| at).collect())
+}
+
+/// Returns the type of the column with this name.
+fn type_of<'a>(schema: &'a Schema, name: &str) -> Option<&'a DataType> {
+    schema.fields().iter().find(|field| field.name() == name).map(|field| field.data_type())
 }
 
 /// Returns whether the values are strings.

@@ -21,7 +21,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
 
-use super::batch::Batch;
+use super::batch::{Batch, Reason, said};
 use super::input::Input;
 use crate::worker::set_for_next;
 
@@ -44,14 +44,6 @@ const MEMBERS: [(&str, bool); 5] = [
 /// The keys of a schema of Arrow beside that of Parquet, and of one of Hugging Face.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 const HUGGING_FACE: &str = "huggingface";
-
-/// Why a file was not copied, as a clause.
-pub type Reason = String;
-
-/// Returns the message of an error.
-pub fn said(error: impl std::fmt::Display) -> Reason {
-    error.to_string()
-}
 
 /// The lines of a selection for all rows.
 #[derive(Default)]

@@ -36,6 +36,7 @@ use cento::{Error, Reason, Refusal, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::SourceOptions;
+use crate::format::{Columnar, PARQUET};
 use crate::jsonl::{CHUNK_BYTES, Lines};
 use crate::table::Fault;
 use crate::worker::{Process, by_limit};
@@ -49,15 +50,6 @@ pub const TABLE_WORKER_VERB: &str = "table-worker";
 /// The memory that a worker may use, in bytes; on Linux.
 pub const TABLE_MEMORY_BYTES_MAX: u64 = 2 << 30;
 
-/// The first and last bytes of Parquet files.
-pub const PARQUET: &[u8] = b"PAR1";
-
-/// The first bytes of Arrow files.
-pub const ARROW: &[u8] = b"ARROW1";
-
-/// The first bytes of Arrow streams; no text begins with them.
-pub const ARROW_STREAM: &[u8] = b"\xff\xff\xff\xff";
-
 /// The maximum unpacked size of a file that is compressed or in an archive, in bytes.
 const UNPACKED_BYTES_MAX: u64 = 8 << 30;
 
@@ -66,29 +58,6 @@ const REASONS: [Reason<'static>; 2] = [Reason::UnusableIds, Reason::MissingField
 
 /// The maximum size of the reason for a failure, in bytes.
 const REASON_BYTES_MAX: usize = 4 << 10;
-
-/// The kind of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Parquet.
-    Parquet,
-    /// A file of the Arrow IPC format.
-    Arrow,
-    /// A stream of the Arrow IPC format, as Hugging Face keeps data sets.
-    ArrowStream,
-}
-
-impl Kind {
-    /// Returns its name, with an article.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Parquet => "a Parquet file",
-            Kind::Arrow => "an Arrow file",
-            Kind::ArrowStream => "an Arrow stream",
-        }
-    }
-}
 
 /// A request to a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,7 +80,7 @@ pub enum Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableRequest {
     /// The kind of the file.
-    pub kind: Kind,
+    pub kind: Columnar,
     /// The column of the ids, which may be absent.
     pub id: String,
     /// The column of the texts.
@@ -229,7 +198,7 @@ impl Tables {
         &self,
         source: impl Read,
         file: Option<File>,
-        kind: Kind,
+        kind: Columnar,
         options: &SourceOptions,
         emit: &mut dyn FnMut(Lines) -> ControlFlow<()>,
     ) -> std::result::Result<ControlFlow<()>, Fault> {
@@ -394,11 +363,16 @@ mod tests {
         std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
         let options = SourceOptions { record_bytes_max: 1 << 20, ..SourceOptions::default() };
         let mut lines = Vec::new();
-        let read =
-            Tables::by(program).read(&b"PAR1"[..], None, Kind::Parquet, &options, &mut |found| {
+        let read = Tables::by(program).read(
+            &b"PAR1"[..],
+            None,
+            Columnar::Parquet,
+            &options,
+            &mut |found| {
                 lines.push(found);
                 ControlFlow::Continue(())
-            });
+            },
+        );
         let why = match read {
             Ok(_) => String::new(),
             Err(Fault::Input(what)) => format!("input: {what}"),
@@ -444,9 +418,13 @@ mod tests {
     #[test]
     fn a_program_that_is_not_there_is_named() {
         let options = SourceOptions::default();
-        let read =
-            Tables::by("/no/such/program")
-                .read(&b""[..], None, Kind::Arrow, &options, &mut |_| ControlFlow::Continue(()));
+        let read = Tables::by("/no/such/program").read(
+            &b""[..],
+            None,
+            Columnar::Arrow,
+            &options,
+            &mut |_| ControlFlow::Continue(()),
+        );
         let Err(Fault::Read(error)) = read else { panic!("it was read") };
         assert!(error.to_string().contains("/no/such/program, which cannot be started"), "{error}");
     }

@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_json::writer::EncoderOptions;
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::ArrowError;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::LogicalType;
@@ -15,7 +15,8 @@ use cento::Refusal;
 use super::columns::{self, is_uuid};
 use super::input::Input;
 use super::values::Column;
-use super::{Frame, Kind, TableRequest};
+use super::{Frame, TableRequest};
+use crate::format::Columnar;
 use crate::jsonl::CHUNK_BYTES;
 use crate::worker::set_for_next;
 
@@ -48,7 +49,7 @@ type Emit<'a> = &'a mut dyn FnMut(Frame, u64, &[u8]) -> io::Result<()>;
 pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), Fault> {
     let failed = |error: &dyn std::fmt::Display| Fault::Failed(error.to_string());
     match reading.kind {
-        Kind::Parquet => {
+        Columnar::Parquet => {
             let builder =
                 ParquetRecordBatchReaderBuilder::try_new(input).map_err(|e| failed(&e))?;
             let chosen = columns::chosen(builder.schema(), reading).map_err(Fault::Refused)?;
@@ -62,13 +63,13 @@ pub fn read(reading: &TableRequest, input: Input, emit: Emit<'_>) -> Result<(), 
             let batches = builder.build().map_err(|e| failed(&e))?;
             write(reading, is_uuid, batches, emit)
         }
-        Kind::Arrow => {
+        Columnar::Arrow => {
             let open = |projection| FileReader::try_new(BufReader::new(input.file()?), projection);
             let schema = open(None).map_err(|e| failed(&e))?.schema();
             let chosen = columns::chosen(&schema, reading).map_err(Fault::Refused)?;
             write(reading, false, open(Some(chosen)).map_err(|e| failed(&e))?, emit)
         }
-        Kind::ArrowStream => {
+        Columnar::ArrowStream => {
             let batches = StreamReader::try_new(BufReader::new(input.file()?), None);
             let batches = batches.map_err(|e| failed(&e))?;
             let chosen = columns::chosen(&batches.schema(), reading).map_err(Fault::Refused)?;
@@ -158,9 +159,4 @@ impl PendingLines<'_> {
         self.first = self.next;
         Ok(())
     }
-}
-
-/// Returns the type of the column with this name.
-pub fn type_of<'a>(schema: &'a Schema, name: &str) -> Option<&'a DataType> {
-    schema.fields().iter().find(|field| field.name() == name).map(|field| field.data_type())
 }

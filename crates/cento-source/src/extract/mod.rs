@@ -18,11 +18,13 @@
 //! form feeds before it.
 
 #[cfg(feature = "office")]
+mod model;
+#[cfg(feature = "office")]
 mod office;
 #[cfg(feature = "office")]
 mod pdf;
 #[cfg(feature = "office")]
-mod rtf;
+pub(crate) mod rtf;
 #[cfg(feature = "office")]
 mod worker;
 
@@ -37,10 +39,9 @@ use std::time::{Duration, Instant};
 use cento::Stop;
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 
+use crate::extracted::Extracted;
 use crate::worker::{Process, SECONDS_MAX, by_limit};
 
-#[cfg(feature = "office")]
-pub(crate) use office::rtf_text;
 #[cfg(feature = "office")]
 pub use worker::serve;
 
@@ -70,17 +71,6 @@ struct Shared {
     arguments: Vec<String>,
     time_max: Duration,
     idle: Mutex<Vec<Worker>>,
-}
-
-/// The text of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Extracted {
-    /// The text, with a form feed between pages.
-    pub text: String,
-    /// The parts of the file that the text lacks, as a clause.
-    pub missing: Option<String>,
-    /// The number of characters left out because a reader does not see them, such as white letters.
-    pub hidden: usize,
 }
 
 impl fmt::Debug for Extraction {

@@ -6,6 +6,11 @@
 
 use std::collections::HashSet;
 
+use anydoc::Format;
+
+use super::model::by_anydoc;
+use crate::extracted::Extracted;
+
 /// The largest size of unreadable text, in half points.
 const SIZE_HIDDEN: i32 = 4;
 
@@ -55,6 +60,15 @@ struct Look {
     is_table: bool,
     /// It is the table of colours.
     is_colours: bool,
+}
+
+/// Returns the visible text of an RTF document.
+///
+/// # Errors
+/// When it has no text, with the reason as a clause.
+pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
+    let (seen, hidden) = seen(bytes);
+    Ok(Extracted { hidden, ..by_anydoc(&seen, Format::Rtf)? })
 }
 
 /// Returns a document without its invisible text, and the number of hidden characters in it.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::hidden::hidden_in;
 use super::{declared, joined, pieces};
 use crate::charset;
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 
 /// Returns the text of the body of a page, with its lines, such as a chapter of an e-book.
 pub fn body_of(bytes: &[u8]) -> Extracted {

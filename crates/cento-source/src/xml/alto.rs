@@ -4,7 +4,7 @@
 //! word, and pages are separated.
 
 use super::{Element, Format, Out, Rule, walk};
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 
 #[derive(Default)]
 struct Alto {

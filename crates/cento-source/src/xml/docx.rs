@@ -3,7 +3,7 @@
 use super::package::Package;
 use super::word::Word;
 use super::{Out, walk};
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 use crate::html;
 
 /// Maximum nesting of documents in documents, counting the outermost.
@@ -89,7 +89,7 @@ fn embedded(package: &mut Package<'_>, part: &str, depth: usize) -> Result<Extra
         return Ok(Extracted { text, ..Extracted::default() });
     }
     if bytes.starts_with(b"{\\rtf") {
-        return crate::extract::rtf_text(&bytes);
+        return crate::extract::rtf::text_of(&bytes);
     }
     Err(format!("{part} is in a form that is not read there"))
 }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::package::{Package, resolved};
 use super::{Element, Format, Out, Rule, walk};
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 use crate::html;
 
 /// Returns the text of an e-book.

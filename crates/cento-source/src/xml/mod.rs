@@ -3,8 +3,8 @@
 //! One pull parser ([`walk`]) reads editions (TEI), recognised pages (ALTO, PAGE), and documents of
 //! office programs, which are one XML file or several in a zip file. Each format defines the effect
 //! of an element on the text ([`Format`]). The parser keeps only a stack of these effects, so
-//! nesting costs memory in proportion to the file, and no recursion. [`kind`] recognises a format
-//! by its root element and namespace. Other XML is data, and is read as it is.
+//! nesting costs memory in proportion to the file, and no recursion. [`root::kind`] recognises a
+//! format by its root element and namespace. Other XML is data, and is read as it is.
 
 mod alto;
 #[cfg(feature = "office")]
@@ -16,6 +16,7 @@ mod out;
 #[cfg(feature = "office")]
 mod package;
 mod page;
+pub(crate) mod root;
 #[cfg(feature = "office")]
 mod slides;
 mod styles;
@@ -26,29 +27,14 @@ mod zipped;
 
 use std::borrow::Cow;
 
-use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::charset;
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 use crate::html;
 
 pub use out::Out;
-
-/// A format whose text is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// An edition: Text Encoding Initiative.
-    Tei,
-    /// A recognised page: ALTO.
-    Alto,
-    /// A recognised page: PAGE.
-    Page,
-    /// A document of Word: of Word 2003, or with all its parts in one file.
-    Word,
-    /// An OpenDocument text or presentation in one file.
-    Odf,
-}
+use root::{Kind, kind, reader, split};
 
 /// The effect of an element on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,73 +106,12 @@ fn local(name: &str) -> &str {
     split(name).1
 }
 
-/// Splits a name into the prefix of its namespace, and the rest.
-fn split(name: &str) -> (&str, &str) {
-    name.rsplit_once(':').unwrap_or(("", name))
-}
-
 /// Decodes the references of a text. The names of HTML are known beside those of XML: many editions
 /// use them, and declare them in a separate file.
 fn decoded(text: &str) -> String {
     match memchr::memchr(b'&', text.as_bytes()) {
         Some(_) => html::decoded(text),
         None => text.to_owned(),
-    }
-}
-
-/// Returns the format of a file with this beginning, if it is one of these.
-pub fn kind(start: &[u8]) -> Option<Kind> {
-    with_root(start, kind_of_root)
-}
-
-/// Returns whether a file with this beginning is a web page written as XML.
-pub fn is_page(start: &[u8]) -> bool {
-    let is_page = |_: &str, name: &str, space: &str| {
-        (name == "html" && space == "http://www.w3.org/1999/xhtml").then_some(())
-    };
-    with_root(start, is_page).is_some()
-}
-
-/// Calls `of` with the prefix of the root element, its name, and the namespace that it declares.
-fn with_root<T>(start: &[u8], of: impl FnOnce(&str, &str, &str) -> Option<T>) -> Option<T> {
-    let start = charset::decode(start, None).text;
-    let mut reader = reader(&start);
-    let root = loop {
-        match reader.read_event().ok()? {
-            Event::Start(tag) | Event::Empty(tag) => break tag,
-            Event::Text(text) if !text.trim_ascii().is_empty() => return None,
-            Event::End(_) | Event::Eof | Event::CData(_) | Event::GeneralRef(_) => return None,
-            _ => {}
-        }
-    };
-    let qualified = root.name();
-    let (prefix, name) = split(qualified.as_ref());
-    let declaration = if prefix.is_empty() { "xmlns".into() } else { format!("xmlns:{prefix}") };
-    let mut attributes = root.attributes();
-    attributes.with_checks(false);
-    let space = attributes.flatten().find(|found| found.key.as_ref() == declaration);
-    of(prefix, name, &space.map_or(Cow::Borrowed(""), |found| found.value))
-}
-
-fn kind_of_root(_: &str, name: &str, space: &str) -> Option<Kind> {
-    match name {
-        "TEI" | "teiCorpus" if space == "http://www.tei-c.org/ns/1.0" => Some(Kind::Tei),
-        // Before there were namespaces.
-        "TEI.2" | "teiCorpus.2" => Some(Kind::Tei),
-        "alto" if space.is_empty() || space.to_ascii_lowercase().contains("alto") => {
-            Some(Kind::Alto)
-        }
-        "document" if space == "urn:oasis:names:tc:opendocument:xmlns:office:1.0" => {
-            Some(Kind::Odf)
-        }
-        "wordDocument" if space == "http://schemas.microsoft.com/office/word/2003/wordml" => {
-            Some(Kind::Word)
-        }
-        "package" if space == "http://schemas.microsoft.com/office/2006/xmlPackage" => {
-            Some(Kind::Word)
-        }
-        "PcGts" if space.contains("primaresearch.org/PAGE") => Some(Kind::Page),
-        _ => None,
     }
 }
 
@@ -237,14 +162,6 @@ pub fn text_of_zip(bytes: &[u8]) -> Result<Extracted, String> {
 fn decode<'a>(bytes: &'a [u8], encoding: Option<&str>) -> Cow<'a, str> {
     let declared = encoding.map(str::to_owned).or_else(|| html::declared(bytes));
     charset::decode(bytes, declared.as_deref()).text
-}
-
-fn reader(xml: &str) -> Reader<&[u8]> {
-    let mut reader = Reader::from_str(xml);
-    let config = reader.config_mut();
-    config.allow_dangling_amp = true;
-    config.expand_empty_elements = true;
-    reader
 }
 
 /// Reads XML by the rules of a format, and returns its defect, if any, as a clause.
@@ -361,7 +278,7 @@ mod tests {
         check("", None);
         check("<", None);
         let page = |space: &str| {
-            is_page(format!("<?xml?><!DOCTYPE html><html xmlns='{space}'>").as_bytes())
+            root::is_page(format!("<?xml?><!DOCTYPE html><html xmlns='{space}'>").as_bytes())
         };
         assert!(page("http://www.w3.org/1999/xhtml") && !page("x"));
     }

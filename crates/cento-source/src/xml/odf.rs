@@ -6,7 +6,7 @@
 
 use super::styles::{Look, Styles};
 use super::{Element, Format, Out, Rule, walk};
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 
 /// Elements outside the text of the document.
 const SKIPPED: [&str; 17] = [
@@ -191,7 +191,7 @@ mod tests {
              </style:master-page></office:master-styles><office:body><office:text>{body}</office:text></office:body>\
              </office:document>"
         );
-        assert_eq!(crate::xml::kind(xml.as_bytes()), Some(crate::xml::Kind::Odf));
+        assert_eq!(crate::xml::root::kind(xml.as_bytes()), Some(crate::xml::root::Kind::Odf));
         let found = text_of_file(&xml);
         let expected = match expected {
             "" => "Head".to_owned(),

@@ -1,7 +1,7 @@
 //! Collection of text from elements.
 
 use super::Rule;
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 
 /// The separator before the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

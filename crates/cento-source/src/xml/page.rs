@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::{Element, Format, Out, Rule, walk};
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 
 /// Maximum nesting of elements with a text: regions may be nested. A text is moved once per level.
 const LEVELS_MAX: usize = 16;

@@ -4,7 +4,7 @@
 
 use super::package::Package;
 use super::{Element, Format, Out, Rule, walk};
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 
 /// Returns the text of a presentation.
 ///

@@ -5,7 +5,7 @@
 //! continues on the next line is one word.
 
 use super::{Element, Format, Out, Rule, walk};
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 
 /// Elements outside the reading text: descriptions, running heads, deletions, annotations of
 /// linguists.

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use super::styles::{Look, Styles, is_white};
 use super::{Element, Format, Out, Rule, walk};
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 
 /// Elements outside the text: deletions, readings above characters, codes of fields, properties.
 const SKIPPED: [&str; 16] = [
@@ -275,7 +275,7 @@ impl Format for Flat<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::xml::Kind;
+    use crate::xml::root::Kind;
 
     #[track_caller]
     fn check(body: &str, expected: &str, hidden: usize) {
@@ -286,7 +286,7 @@ mod tests {
              <w:style w:styleId='Dark'><w:tblStylePr><w:tcPr><w:shd w:val='clear' w:fill='000080'/>\
              </w:tcPr></w:tblStylePr></w:style></w:styles><w:body>{body}</w:body></w:wordDocument>"
         );
-        assert_eq!(crate::xml::kind(xml.as_bytes()), Some(Kind::Word), "{body}");
+        assert_eq!(crate::xml::root::kind(xml.as_bytes()), Some(Kind::Word), "{body}");
         let found = text_of_file(&xml);
         assert_eq!((&*found.text, found.hidden, found.missing), (expected, hidden, None), "{body}");
     }
@@ -437,7 +437,7 @@ mod tests {
                 &format!("<w:footnotes><w:footnote>{}</w:footnote></w:footnotes>", body(""))
             ),
         );
-        assert_eq!(crate::xml::kind(xml.as_bytes()), Some(Kind::Word));
+        assert_eq!(crate::xml::root::kind(xml.as_bytes()), Some(Kind::Word));
         let found = text_of_file(&xml);
         assert_eq!((&*found.text, found.hidden), ("one\n\nonetwo", 3));
     }

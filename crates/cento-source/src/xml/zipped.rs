@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 
 use super::text_of_zip;
-use crate::extract::Extracted;
+use crate::extracted::Extracted;
 
 const RELATIONS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 

@@ -25,7 +25,7 @@ use hayro_interpret::{
 };
 
 use super::{Extracted, TEXT_BYTES_MAX};
-use crate::sniff::COMPOUND;
+use crate::format::COMPOUND;
 
 /// Maximum offset of the header of a PDF (ISO 32000-1, annex H, note 13).
 const HEADER_BYTES_MAX: usize = 1024;
