@@ -7,6 +7,7 @@
 //! copies that have stop-fingerprints only are found by their digests (`copies`).
 
 mod best;
+mod by_document;
 pub mod cluster;
 mod copies;
 pub mod dedup;

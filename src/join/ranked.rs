@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 
 use super::PairRank;
 use super::best::Best;
+use super::by_document::{DocumentPairs, Join, JoinSummary};
 use super::pair::Pair;
 use super::pair_search::{Wanted, check_texts};
-use super::pairs::{DocumentPairs, Join, JoinSummary};
 use crate::compare::Passages;
 use crate::error::Result;
 use crate::runtime::ordered::in_order;

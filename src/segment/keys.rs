@@ -6,7 +6,7 @@
 
 use super::block::Block;
 use super::layout::{BLOCK_TERMS, Section};
-use super::look_up::near;
+use super::prefetch::near;
 use super::reader::SegmentReader;
 use super::term_index::Located;
 use crate::error::Corruption;

@@ -9,6 +9,7 @@
 use super::block::Block;
 use super::layout::{BLOCK_TERMS, Section};
 use super::postings::Postings;
+use super::prefetch::near;
 use super::reader::{SegmentReader, Term};
 use super::sieve::Sieve;
 use super::term_index::Located;
@@ -195,9 +196,4 @@ fn list_of((_, _, _, postings): &LocatedTerm) -> Option<usize> {
         Postings::List(at) => Some(*at as usize),
         _ => None,
     }
-}
-
-/// Reads these bytes, which brings the memory around them near.
-pub fn near(bytes: impl Iterator<Item = u8>) {
-    std::hint::black_box(bytes.fold(0, |all, byte| all ^ byte));
 }

@@ -21,6 +21,7 @@ mod merge;
 mod pages;
 pub mod plugin;
 mod postings;
+mod prefetch;
 mod radix;
 mod read_ahead;
 mod reader;

@@ -6,7 +6,7 @@
 
 use super::filter::{EMPTY_LINE, Filters, KeyHash, Line};
 use super::layout::Section;
-use super::look_up::near;
+use super::prefetch::near;
 use super::reader::SegmentReader;
 use crate::error::Corruption;
 

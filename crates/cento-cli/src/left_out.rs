@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use super::output::{self, count};
 use super::terminal::note;
+use cento_report::{count, counted};
 use cento_source::{PathFilter, place_of};
 
 /// Patterns of names that select the files to read.
@@ -97,11 +97,11 @@ impl LeftOuts {
         for LeftOut { name, files, reason } in self.list.iter().take(TOLD_MAX) {
             match files {
                 1 => note!("cento: {name}: left out: {reason}"),
-                _ => note!("cento: {name}: {} left out: {reason}", output::counted(*files, "file")),
+                _ => note!("cento: {name}: {} left out: {reason}", counted(*files, "file")),
             }
         }
         if let Some(more) = self.list.get(TOLD_MAX..).filter(|more| !more.is_empty()) {
-            let files = output::counted(more.iter().map(|left| left.files).sum(), "more file");
+            let files = counted(more.iter().map(|left| left.files).sum(), "more file");
             note!("cento: {files} left out; --format json lists them all");
         }
     }

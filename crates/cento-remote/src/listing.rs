@@ -10,8 +10,6 @@ use futures_util::stream::{BoxStream, StreamExt};
 use object_store::ObjectMeta;
 use object_store::path::Path;
 
-use crate::store::within;
-
 /// The limits on a list.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
@@ -29,6 +27,11 @@ pub const MANIFESTS: Bounds = Bounds { objects_max: 1 << 20, patience: PATIENCE 
 
 /// Parts of files, of some petabytes.
 pub const PARTS: Bounds = Bounds { objects_max: 1 << 28, patience: PATIENCE };
+
+/// Waits for `work`, but no longer than `time`.
+async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(time, work).await.ok()
+}
 
 /// The fault of a list.
 #[derive(Debug)]

@@ -299,11 +299,6 @@ pub async fn pause(tries: u32) {
     tokio::time::sleep(PAUSE * tries).await;
 }
 
-/// Waits for `work`, but no longer than `time`.
-pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
-    tokio::time::timeout(time, work).await.ok()
-}
-
 fn manifest_path(number: u64) -> Path {
     Path::from(format!("manifests/{number:020}.json"))
 }

@@ -12,9 +12,6 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 use super::failure::Failure;
 
-/// The accepted encodings, for the header `Accept-Encoding` of a refusal.
-pub const ACCEPTED: &str = "gzip, zstd";
-
 /// The window of Zstandard that decoders of HTTP have to support, and encoders must not exceed (RFC
 /// 9659).
 const WINDOW_LOG_MAX: u32 = 23;

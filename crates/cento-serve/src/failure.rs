@@ -9,12 +9,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::caller::request_id;
-use super::encoding::ACCEPTED;
 use cento::{Error, Reason};
 use cento_client::api::{ErrorBody, ErrorInfo};
 
 /// The delay in seconds before a client that was turned away may try again.
 const RETRY_AFTER_SECONDS: u32 = 1;
+
+/// The accepted encodings, for the header `Accept-Encoding` of a refusal.
+const ENCODINGS_ACCEPTED: &str = "gzip, zstd";
 
 /// A request that was not answered as asked.
 #[derive(Debug, Clone)]
@@ -192,7 +194,8 @@ impl IntoResponse for Failure {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             StatusCode::UNSUPPORTED_MEDIA_TYPE => {
-                headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED));
+                headers
+                    .insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ENCODINGS_ACCEPTED));
             }
             _ => {}
         }

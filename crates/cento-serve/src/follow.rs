@@ -114,6 +114,12 @@ impl Following {
         self.lag_max.is_some_and(|max| self.lag() > max || self.unseen() > max)
     }
 
+    /// Writes the progress to the metrics.
+    pub fn measure(&self, metrics: &Metrics) {
+        let commits = (self.served(), self.newest());
+        metrics.follows(commits, (self.lag(), self.unseen()), self.is_restarted());
+    }
+
     fn times(&self) -> std::sync::MutexGuard<'_, Times> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,7 +13,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use super::follow::Following;
 use super::process::Process;
 use cento::index::Stats;
 use cento::search::Answer;
@@ -172,13 +171,20 @@ impl Metrics {
         metrics
     }
 
-    /// Records the progress of a follower.
-    pub fn follows(&self, following: &Following) {
-        self.manifest.set(following.served());
-        self.manifest_newest.set(following.newest());
-        self.follow_lag.set(following.lag().as_secs_f64());
-        self.follow_unseen.set(following.unseen().as_secs_f64());
-        self.store_restarted.set(following.is_restarted().into());
+    /// Records the progress of a follower: the number of the served commit and of the newest one,
+    /// how long the served one has not been the newest, how long the upstream has been silent, and
+    /// whether it was started again.
+    pub fn follows(
+        &self,
+        (served, newest): (u64, u64),
+        (lag, unseen): (Duration, Duration),
+        is_restarted: bool,
+    ) {
+        self.manifest.set(served);
+        self.manifest_newest.set(newest);
+        self.follow_lag.set(lag.as_secs_f64());
+        self.follow_unseen.set(unseen.as_secs_f64());
+        self.store_restarted.set(is_restarted.into());
     }
 
     fn register(&mut self) {

@@ -8,7 +8,7 @@
 use std::mem;
 
 use crate::segment::bits::{BitWriter, get, width_of};
-use crate::segment::look_up::near;
+use crate::segment::prefetch::near;
 
 /// The terms of a window, as a power of two: its part of a map fits the second cache.
 const WINDOW_BITS: u32 = 17;

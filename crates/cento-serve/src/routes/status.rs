@@ -89,7 +89,7 @@ pub async fn openapi() -> Response {
 ))]
 pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     if let Some(following) = app.following() {
-        app.metrics.follows(following);
+        following.measure(&app.metrics);
     }
     app.metrics.ready.set(check_ready(&app).is_ok().into());
     let format = Format::accepted(&headers);

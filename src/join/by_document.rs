@@ -1,0 +1,112 @@
+//! The documents of a collection, each with its pairs.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use super::options::PairOptions;
+use super::pair::Pair;
+use super::pair_search::{PairSearch, PairTexts, Wanted};
+use crate::error::{Error, Result};
+use crate::runtime::Stop;
+use crate::runtime::ordered::Ordered;
+use crate::search::Searcher;
+
+/// The inputs of a search for pairs.
+#[derive(Debug, Clone)]
+pub(super) struct Join {
+    pub searcher: Searcher,
+    pub against: Option<Searcher>,
+    pub options: PairOptions,
+    pub threads: usize,
+    pub stop: Stop,
+    pub documents: Range<u64>,
+}
+
+impl Join {
+    /// Returns the searcher that finds the other document of a pair.
+    pub fn other(&self) -> &Searcher {
+        self.against.as_ref().unwrap_or(&self.searcher)
+    }
+
+    /// Finds the pairs of each document, in the order of the documents.
+    pub fn start(&self, wanted: Wanted) -> PairsByDocument {
+        let Join { searcher, against, threads, stop, documents, .. } = self.clone();
+        let summary = Arc::<OnceLock<JoinSummary>>::default();
+        let to_fill = summary.clone();
+        let found = Ordered::start(threads, &stop, move |stop, begin| {
+            let texts = PairTexts::new(&searcher, against.as_ref());
+            let search = PairSearch::new(&searcher, &texts, &wanted, stop)?;
+            let documents_without_field = search.documents_without_field();
+            let _ = to_fill.set(JoinSummary { documents_without_field });
+            let end = search.end().min(documents.end);
+            begin(documents.start.min(end)..end, &|number| search.pairs_of(number));
+            Ok(())
+        });
+        PairsByDocument { found: Found::Begun(found), summary }
+    }
+}
+
+/// The pairs that one document gives.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DocumentPairs {
+    /// The number of the next document: an interrupted search goes on with it
+    /// ([`Pairs::documents`](super::pairs::Pairs::documents)).
+    pub next: u64,
+    /// The pairs.
+    pub pairs: Vec<Pair>,
+}
+
+/// The documents of a collection, each with its pairs:
+/// [`Pairs::by_document`](super::pairs::Pairs::by_document).
+#[must_use = "an iterator finds nothing before the first call of `next`"]
+pub struct PairsByDocument {
+    found: Found,
+    summary: Arc<OnceLock<JoinSummary>>,
+}
+
+enum Found {
+    Refused(Option<Error>),
+    Begun(Ordered<Vec<Pair>>),
+}
+
+impl std::fmt::Debug for PairsByDocument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PairsByDocument").finish_non_exhaustive()
+    }
+}
+
+impl PairsByDocument {
+    /// Returns the iterator whose only item is this error.
+    pub(super) fn refused(error: Error) -> PairsByDocument {
+        PairsByDocument { found: Found::Refused(Some(error)), summary: Arc::default() }
+    }
+
+    /// Returns facts about the collection, which are known from the first document on.
+    #[must_use]
+    pub fn summary(&self) -> JoinSummary {
+        self.summary.get().copied().unwrap_or_default()
+    }
+}
+
+impl Iterator for PairsByDocument {
+    type Item = Result<DocumentPairs>;
+
+    fn next(&mut self) -> Option<Result<DocumentPairs>> {
+        match &mut self.found {
+            Found::Refused(error) => error.take().map(Err),
+            Found::Begun(found) => found.next().map(|found| {
+                found.map(|(number, pairs)| DocumentPairs { next: number + 1, pairs })
+            }),
+        }
+    }
+}
+
+/// Facts about a collection that result from finding its pairs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JoinSummary {
+    /// Documents without the field that decides: they are in no series, so that they are in all
+    /// pairs across series and in none within one.
+    pub documents_without_field: u64,
+}
