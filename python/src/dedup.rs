@@ -21,11 +21,11 @@ use serde::Serialize;
 use crate::arrow::{Columns, Meta, Tables};
 use crate::convert::{Fields, Numbering, to_json};
 use crate::error::{Failure, refused};
-use crate::index::{check_settings, config, preset_of};
 use crate::offsets::CodePoints;
 use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Pipeline, Refusal, SignOutcome};
 use crate::query::Options;
 use crate::run;
+use crate::settings::{check_settings, config, preset_of};
 use crate::writer::{ends_at_once, entry_of};
 
 /// The decision on a document.

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::arrow::Table;
 use crate::convert::to_json;
 use crate::error::{Failure, refused};
-use crate::index::Index;
 use crate::offsets::{convert_pairs, stored};
+use crate::open_index::OpenIndex;
 use crate::query::Options;
 use crate::run;
 use cento::Stop;
@@ -35,8 +35,8 @@ const WAITING: usize = 256;
 /// Starts to look for the pairs of an index, or of it and another.
 pub fn start(
     py: Python<'_>,
-    index: &Index,
-    against: Option<&Index>,
+    index: &OpenIndex,
+    against: Option<&OpenIndex>,
     as_bytes: bool,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Pairs> {
@@ -62,7 +62,7 @@ pub fn start(
         }
     }
     let (a, b) =
-        run::short(py, || Ok((index.searcher()?, against.map(Index::searcher).transpose()?)))?;
+        run::short(py, || Ok((index.searcher()?, against.map(OpenIndex::searcher).transpose()?)))?;
     let other = b.as_ref().unwrap_or(&a).snapshot().preset();
     let mut preset = PresetUse::of(a.snapshot().preset().filter(|own| other == Some(*own)));
     let pair_options = pair_options.with_defaults(&mut preset, a.snapshot().documents());
@@ -178,7 +178,7 @@ impl Drop for Pairs {
 /// Returns the clusters of an index as JSON, one each.
 pub fn clusters(
     py: Python<'_>,
-    index: &Index,
+    index: &OpenIndex,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Vec<String>> {
     let options = Options(options);

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Failure, refused, refused_argument};
-use crate::index::max_df_of;
+use crate::settings::max_df_of;
 
 /// The keyword arguments of a call, which the Python half has named.
 pub struct Options<'a, 'py>(pub &'a Bound<'py, PyDict>);

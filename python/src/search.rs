@@ -13,8 +13,8 @@ use pyo3::types::{PyDict, PyString};
 use crate::answer::{Answer, Answers, SearchAnswer};
 use crate::convert::{id_of, refusal_of, text_of};
 use crate::error::{Failure, refused, refused_argument};
-use crate::index::Index;
 use crate::offsets;
+use crate::open_index::OpenIndex;
 use crate::pipeline::Refusal;
 use crate::query::Options;
 use crate::run;
@@ -26,7 +26,7 @@ pub type ForeignSignature = (String, String, Option<String>, u32, Vec<(u64, u32)
 /// Searches for a text, a stored document or a signature.
 pub fn one(
     py: Python<'_>,
-    index: &Index,
+    index: &OpenIndex,
     (text, id, signature): (
         Option<&Bound<'_, PyAny>>,
         Option<&Bound<'_, PyAny>>,
@@ -93,7 +93,7 @@ fn checked(text: &str) -> cento::Result<&str> {
 /// Searches for many texts with several threads.
 pub fn many(
     py: Python<'_>,
-    index: &Index,
+    index: &OpenIndex,
     texts: &Bound<'_, PyAny>,
     threads: Option<usize>,
     (as_bytes, skips): (bool, bool),

@@ -12,14 +12,14 @@ use crate::convert::{
     Fields, Numbering, checked, document_of, id_of, meta_of, refusal_of, text_of,
 };
 use crate::error::{Failure, refused};
-use crate::index::{Index, forked};
+use crate::open_index::OpenIndex;
 use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Entry, Pipeline, Refusal, SignOutcome};
 use crate::run;
 
 /// A writer, between the beginning and the end of a `with` block.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Writer {
-    index: Py<Index>,
+    index: Arc<OpenIndex>,
     memory_bytes: usize,
     process: u32,
     /// `None` outside the block.
@@ -95,9 +95,9 @@ fn with<T>(
 
 impl Writer {
     /// Makes a writer of an index, which opens when its block begins.
-    pub fn open(index: &Bound<'_, Index>, memory: Option<usize>) -> PyResult<Writer> {
+    pub fn open(index: Arc<OpenIndex>, memory: Option<usize>) -> PyResult<Writer> {
         Ok(Writer {
-            index: index.clone().unbind(),
+            index,
             memory_bytes: memory.unwrap_or(MEMORY_BYTES),
             process: std::process::id(),
             open: Arc::default(),
@@ -121,7 +121,7 @@ impl Writer {
     ) -> PyResult<AddCounts> {
         self.check_process()?;
         let open = self.open.clone();
-        let index = self.index.get().index().map_err(Failure)?;
+        let index = self.index.index().map_err(Failure)?;
         let known = run::short(py, || with(&open, |writer| Ok(writer.committed()?.clone())))?;
         let counts = Arc::new(Mutex::new(Counts::default()));
         let counted = counts.clone();
@@ -261,7 +261,7 @@ impl<'a, 'py> Batches<'a, 'py> {
 impl Writer {
     fn begin(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process()?;
-        let index = self.index.get().index().map_err(Failure)?;
+        let index = self.index.index().map_err(Failure)?;
         // Half for the writer; the rest is for documents being signed, and at times for merges.
         let options = WriterOptions::default().memory_bytes(self.memory_bytes / 2);
         run::short(py, || {
@@ -347,7 +347,7 @@ impl Writer {
         };
         // This commit, and not the last one: another process may write when this one has finished.
         let snapshot = run::long(py, |_| with(&open, committed))?;
-        self.index.get().show(snapshot);
+        self.index.show(snapshot);
         Ok(())
     }
 
@@ -393,4 +393,12 @@ impl Drop for Writer {
             std::mem::forget(std::mem::take(&mut self.open));
         }
     }
+}
+
+/// Makes the error for a writer that another process opened.
+pub fn forked(process: u32) -> Failure {
+    refused(format!(
+        "this writer was opened by process {process}, and its threads are not in this one; open a \
+         writer in the process that writes"
+    ))
 }

@@ -1,0 +1,80 @@
+//! An index that is open in this process, also after a fork.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use cento::{Searcher, Snapshot};
+
+/// An open index and the commit that it shows.
+pub struct OpenIndex {
+    path: PathBuf,
+    /// Locked no longer than it takes to copy: a fork may come at any time.
+    open: Mutex<Open>,
+}
+
+struct Open {
+    /// The process that opened it.
+    process: u32,
+    index: cento::Index,
+    /// A searcher over the commit that it shows; `None` while that cannot be read.
+    searcher: Option<Searcher>,
+}
+
+impl Open {
+    /// Shows the last commit. An index with a damaged file opens, so that `check` can name the
+    /// file; whatever needs the commit tries again, and says why it cannot be read.
+    fn new(index: cento::Index) -> Open {
+        let searcher = index.snapshot().ok().map(Searcher::new);
+        Open { process: std::process::id(), index, searcher }
+    }
+}
+
+impl OpenIndex {
+    /// Makes the index that this process opened at `path`.
+    pub fn new(path: PathBuf, index: cento::Index) -> OpenIndex {
+        OpenIndex { path, open: Mutex::new(Open::new(index)) }
+    }
+
+    /// Returns the path that the index was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the index; opens it again if another process opened it.
+    pub fn index(&self) -> cento::Result<cento::Index> {
+        Ok(self.opened()?.0)
+    }
+
+    fn opened(&self) -> cento::Result<(cento::Index, Option<Searcher>)> {
+        let process = std::process::id();
+        {
+            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if open.process == process {
+                return Ok((open.index.clone(), open.searcher.clone()));
+            }
+        }
+        let new = Open::new(cento::Index::open(&self.path)?);
+        let opened = (new.index.clone(), new.searcher.clone());
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // Its locks may be held by threads that are in the other process only.
+        std::mem::forget(std::mem::replace(&mut *open, new));
+        Ok(opened)
+    }
+
+    /// Returns a searcher over the commit that the index shows.
+    pub fn searcher(&self) -> cento::Result<Searcher> {
+        let (index, searcher) = self.opened()?;
+        if let Some(searcher) = searcher {
+            return Ok(searcher);
+        }
+        let searcher = Searcher::new(index.snapshot()?);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(open.searcher.get_or_insert(searcher).clone())
+    }
+
+    /// Shows this commit from now on.
+    pub fn show(&self, snapshot: Snapshot) {
+        let searcher = Some(Searcher::new(snapshot));
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).searcher = searcher;
+    }
+}
