@@ -3,11 +3,10 @@
 
 use std::cell::RefCell;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use cento::index::{Document, ID_BYTES_MAX, IdSource};
-use cento_source::{Html, Item, SourceOptions, read_bytes};
+use cento_source::{Html, InFile, ReadChunk, ReadError, SourceOptions, read_bytes};
 
 use super::choice;
 
@@ -26,7 +25,7 @@ fn options() -> SourceOptions {
 
 /// Writes a file of this name in a directory of this thread's own, and reads it as `cento add`
 /// does.
-fn read(name: &str, bytes: &[u8], each: &mut dyn FnMut(Item)) {
+fn read(name: &str, bytes: &[u8]) -> Vec<ReadChunk> {
     thread_local! {
         static DIR: RefCell<Option<tempfile::TempDir>> = const { RefCell::new(None) };
     }
@@ -35,11 +34,9 @@ fn read(name: &str, bytes: &[u8], each: &mut dyn FnMut(Item)) {
         dir.get_or_insert_with(make).path().join(name)
     });
     fs::write(&path, bytes).expect("the temporary directory takes a file");
-    cento_source::read(std::slice::from_ref(&path), &options(), &mut |item| {
-        each(item);
-        ControlFlow::Continue(())
-    });
+    let read = cento_source::read(std::slice::from_ref(&path), &options()).collect();
     fs::remove_file(path).expect("the file is there");
+    read
 }
 
 /// A document or the reason for its refusal, without the path.
@@ -59,7 +56,7 @@ pub fn jsonl(data: &[u8]) {
     all.extend(lines);
     let mut whole: Vec<(u64, Record)> = Vec::new();
     let place = |number: u64| format!("f:{number}");
-    cento_source::for_each_record(&all, 1, &options(), &place, &mut |number, document| {
+    for (number, document) in cento_source::records(&all, 1, &options(), place) {
         if let Ok(document) = &document {
             assert!(!document.id.is_empty() && document.id.len() <= ID_BYTES_MAX);
             assert!(!document.id.contains(char::is_control));
@@ -68,16 +65,16 @@ pub fn jsonl(data: &[u8]) {
         }
         let document = document.map(|document| document.with_id_source(IdSource::GIVEN));
         whole.push((number, document.map_err(|error| error.to_string())));
-    });
+    }
     let (mut chunked, mut is_left_out): (Vec<Record>, bool) = (Vec::new(), false);
-    read("f.jsonl", &all, &mut |item| match item {
-        Item::Chunk(chunk) => {
-            chunk.documents(&options(), |document| chunked.push(without_path(document)));
+    for chunk in read("f.jsonl", &all) {
+        match chunk {
+            Ok(chunk) => chunked.extend(chunk.documents(&options()).map(without_path)),
+            // Such as a file without a character that is seen, or one that begins as an image.
+            Err(ReadError::LeftOut { .. }) => is_left_out = true,
+            Err(error) => chunked.push(Err(pathless(&error.to_string()))),
         }
-        Item::Failed(error) => chunked.push(Err(pathless(&error.to_string()))),
-        // Such as a file without a character that is seen, or one that begins as an image.
-        Item::Skipped { .. } => is_left_out = true,
-    });
+    }
     // A file may be in another encoding, which is seen by all of it.
     if is_left_out || std::str::from_utf8(&all).is_err() || all.contains(&0) || all.contains(&0x1b)
     {
@@ -91,9 +88,9 @@ fn has_id(lines: &[u8], number: u64) -> bool {
     line.is_some_and(|line| line.windows(2).any(|pair| pair == b"id" || pair[0] == b'\\'))
 }
 
-fn without_path(document: cento::Result<Document>) -> Record {
+fn without_path(document: cento::Result<(Document, InFile)>) -> Record {
     match document {
-        Ok(document) => {
+        Ok((document, _)) => {
             let id = pathless(&document.id);
             Ok(Document { id, id_source: IdSource::GIVEN, ..document })
         }
@@ -126,20 +123,20 @@ const NAMES: [&str; 10] = [
 pub fn archive(data: &[u8]) {
     let (kind, bytes) = choice(data);
     let name = NAMES[kind % NAMES.len()];
-    read(name, bytes, &mut |item| match item {
-        Item::Chunk(chunk) => {
-            let is_file = chunk.kind == cento_source::ChunkKind::File;
-            let max = if is_file { RECORD_BYTES_MAX } else { 2 * CHUNK_BYTES };
-            assert!(chunk.bytes.len() <= max, "{} bytes", chunk.bytes.len());
-            chunk.documents(&options(), |document| {
-                if let Ok(document) = document {
+    for chunk in read(name, bytes) {
+        match chunk {
+            Ok(chunk) => {
+                let is_file = chunk.kind == cento_source::ChunkKind::File;
+                let max = if is_file { RECORD_BYTES_MAX } else { 2 * CHUNK_BYTES };
+                assert!(chunk.bytes.len() <= max, "{} bytes", chunk.bytes.len());
+                for (document, _) in chunk.documents(&options()).flatten() {
                     assert!(document.text.len() <= 3 * RECORD_BYTES_MAX);
                 }
-            });
+            }
+            Err(ReadError::LeftOut { why, .. }) => assert!(!why.is_empty()),
+            Err(error) => assert!(!error.to_string().is_empty()),
         }
-        Item::Skipped { why, .. } => assert!(!why.is_empty()),
-        Item::Failed(error) => assert!(!error.to_string().is_empty()),
-    });
+    }
 }
 
 /// Files with texts in them, by the names that tell the format; most begin as anything may.
@@ -166,19 +163,15 @@ fn texts(name: &str, bytes: &[u8], html: Html) -> Vec<Result<(String, String), S
     let options =
         SourceOptions { record_bytes_max: FORM_BYTES_MAX, html, ..SourceOptions::default() };
     let mut found = Vec::new();
-    read_bytes(name, bytes.to_vec(), &options, &mut |item| {
-        match item {
-            Item::Chunk(chunk) => chunk.documents(&options, |document| {
-                found.push(match document {
-                    Ok(document) => Ok((document.id, document.text)),
-                    Err(error) => Err(error.to_string()),
-                });
-            }),
-            Item::Skipped { place, why, .. } => found.push(Err(format!("{place}: {why}"))),
-            Item::Failed(error) => found.push(Err(error.to_string())),
+    for chunk in read_bytes(name, bytes.to_vec(), &options) {
+        match chunk {
+            Ok(chunk) => found.extend(chunk.documents(&options).map(|document| match document {
+                Ok((document, _)) => Ok((document.id, document.text)),
+                Err(error) => Err(error.to_string()),
+            })),
+            Err(error) => found.push(Err(error.to_string())),
         }
-        ControlFlow::Continue(())
-    });
+    }
     found
 }
 

@@ -8,13 +8,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Cursor, Read, Write};
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use cento_source::{Extraction, Item, SourceOptions, read_bytes};
+use cento_source::{Extraction, ReadError, SourceOptions, read_bytes};
 use clap::Args;
 use fastrand::Rng;
 
@@ -157,7 +156,7 @@ fn watched<T>(place: String, work: impl FnOnce() -> T) -> T {
 
 fn fate(name: &str, bytes: Vec<u8>, options: &SourceOptions) -> Fate {
     let mut worst = Fate::Text;
-    read_bytes(name, bytes, options, &mut |item| {
+    for chunk in read_bytes(name, bytes, options) {
         let mut take = |error: &str| {
             let fate = match error {
                 error if error.contains("the process ended") => Fate::Ended,
@@ -166,17 +165,15 @@ fn fate(name: &str, bytes: Vec<u8>, options: &SourceOptions) -> Fate {
             };
             worst = worst.max(fate);
         };
-        match item {
-            Item::Chunk(chunk) => chunk.documents(options, |document| {
-                if let Err(error) = document {
-                    take(&error.to_string());
-                }
-            }),
-            Item::Skipped { why, .. } => take(why),
-            Item::Failed(error) => take(&error.to_string()),
+        match chunk {
+            Ok(chunk) => {
+                let errors = chunk.documents(options).filter_map(|document| document.err());
+                errors.for_each(|error| take(&error.to_string()));
+            }
+            Err(ReadError::LeftOut { why, .. }) => take(why),
+            Err(error) => take(&error.to_string()),
         }
-        ControlFlow::Continue(())
-    });
+    }
     worst
 }
 

@@ -10,7 +10,7 @@ use cento::Stop;
 use cento::index::{Config, Index};
 use cento::search::{Boilerplate, Searcher};
 use cento_report::NotCompared;
-use cento_source::{NoDocument, SourceOptions};
+use cento_source::{ReadError, SourceOptions, documents};
 
 /// Boilerplate that was not read.
 #[derive(Debug, Default)]
@@ -23,13 +23,10 @@ pub struct Unread {
 
 impl Unread {
     /// Notes a part of it.
-    fn note(&mut self, name: &str, no_document: NoDocument) {
-        self.is_any_refused |= matches!(no_document, NoDocument::Refused(_));
-        let what = match no_document {
-            NoDocument::LeftOut { place, why } => format!("{place}: {why}"),
-            NoDocument::Refused(error) | NoDocument::Unread(error) => error.to_string(),
-        };
-        let reason = format!("a part of the boilerplate was not read, and counts as text: {what}");
+    fn note(&mut self, name: &str, no_document: ReadError) {
+        self.is_any_refused |= matches!(no_document, ReadError::Refused(_));
+        let reason =
+            format!("a part of the boilerplate was not read, and counts as text: {no_document}");
         self.list.push(NotCompared::new(name, reason));
     }
 }
@@ -71,7 +68,7 @@ pub fn without_noting(
 pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerplate>> {
     let mut refused = None;
     let read = read_telling(paths, config, &mut |name, no_document| {
-        if let (NoDocument::Refused(error), None) = (no_document, &refused) {
+        if let (ReadError::Refused(error), None) = (no_document, &refused) {
             refused = Some(Error::input(name, format!("this boilerplate cannot be read: {error}")));
         }
     })?;
@@ -92,7 +89,7 @@ pub fn read_noting(
 fn read_telling(
     paths: &[PathBuf],
     config: &Config,
-    tell: &mut dyn FnMut(&str, NoDocument),
+    tell: &mut dyn FnMut(&str, ReadError),
 ) -> cento::Result<Option<Boilerplate>> {
     if paths.is_empty() {
         return Ok(None);
@@ -116,15 +113,16 @@ pub fn texts_noting(
     unread: &mut Unread,
 ) -> cento::Result<Vec<String>> {
     let (mut texts, messages) = (Vec::new(), Messages::default());
-    let mut add = |text: &str| {
-        texts.push(text.to_owned());
-        Ok(())
-    };
-    let mut skipped = |no_document| {
-        messages.tell_no_document(&no_document);
-        unread.note("boilerplate", no_document);
-    };
-    cento_source::for_each_text(paths, options, &mut add, &mut skipped)?;
+    for document in documents(paths, options) {
+        match document {
+            Ok((document, _)) => texts.push(document.text),
+            Err(ReadError::Unread(error)) => return Err(error),
+            Err(no_document) => {
+                messages.tell_no_document(&no_document);
+                unread.note("boilerplate", no_document);
+            }
+        }
+    }
     messages.finish();
     Ok(texts)
 }
@@ -134,7 +132,7 @@ fn add(
     path: &Path,
     config: &Config,
     boilerplate: &mut Boilerplate,
-    skipped: &mut dyn FnMut(&str, NoDocument),
+    skipped: &mut dyn FnMut(&str, ReadError),
 ) -> cento::Result<()> {
     if Index::exists(path) {
         let snapshot = Index::open(path)?.snapshot()?;
@@ -149,8 +147,13 @@ fn add(
         return boilerplate.add_index(&snapshot, Stop::NEVER);
     }
     cento_source::check_there([&path.to_owned()])?;
-    let mut add = |text: &str| boilerplate.add_text(text, Stop::NEVER);
     let name = path.display().to_string();
-    let mut skipped = |no_document| skipped(&name, no_document);
-    cento_source::for_each_text(&[path.to_owned()], &source_options(), &mut add, &mut skipped)
+    for document in documents(&[path.to_owned()], &source_options()) {
+        match document {
+            Ok((document, _)) => boilerplate.add_text(&document.text, Stop::NEVER)?,
+            Err(ReadError::Unread(error)) => return Err(error),
+            Err(no_document) => skipped(&name, no_document),
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,5 @@
 //! FileSets: all files below a directory as one document.
 
-use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
@@ -15,7 +14,9 @@ use cento::Stop;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
 use cento::text::unseen::Unseen;
 use cento_report::NotCompared;
-use cento_source::{Chunk, EMPTY, Item, PathFilter, SourceOptions, is_by_name, place_of};
+use cento_source::{
+    Chunk, EMPTY, PathFilter, ReadError, SourceOptions, is_by_name, place_of, read,
+};
 
 /// All files below a directory, as one document.
 #[derive(Debug)]
@@ -80,30 +81,28 @@ impl FileSets {
         for input in inputs {
             // As the ids of its files begin.
             let root = PathBuf::from(&*place_of(input));
-            let mut failure = None;
-            cento_source::read(std::slice::from_ref(input), options, &mut |item| {
-                match item {
-                    Item::Chunk(chunk) if is_list(&chunk, &root) => {
+            for chunk in read(std::slice::from_ref(input), options) {
+                match chunk {
+                    Ok(chunk) if is_list(&chunk, &root) => {
                         let what = "its documents are in no directories; use --by file, or name \
                                     directories or archives without it";
-                        failure = Some(Error::input(&*chunk.path, what));
-                        return ControlFlow::Break(());
+                        return Err(Error::input(&*chunk.path, what));
                     }
-                    Item::Chunk(chunk) if !chunk.kind.is_whole_file() => {
+                    Ok(chunk) if !chunk.kind.is_whole_file() => {
                         let is_new =
                             found.left_out.last().is_none_or(|last| *last.name != *chunk.path);
                         if is_new {
                             found.leave_out(NotCompared::new(&*chunk.path, LIST));
                         }
                     }
-                    Item::Chunk(chunk) => chunk.documents_in_file(options, |read| match read {
+                    Ok(chunk) => chunk.documents(options).for_each(|read| match read {
                         Ok((document, in_file)) => {
                             let unseen = in_file.unseen(&document.text);
                             found.push(&root, document, unseen);
                         }
                         Err(error) => found.leave_out(output::not_compared(&error)),
                     }),
-                    Item::Skipped { place, why, .. } if is_by_name(why) => {
+                    Err(ReadError::LeftOut { place, why, .. }) if is_by_name(why) => {
                         found.by_name.note(
                             &place,
                             why,
@@ -112,18 +111,16 @@ impl FileSets {
                         );
                         without.push((root.clone(), place, why));
                     }
-                    Item::Skipped { place, why, .. } if why == EMPTY => {
+                    Err(ReadError::LeftOut { place, why, .. }) if why == EMPTY => {
                         without.push((root.clone(), place, why))
                     }
-                    Item::Skipped { place, why, .. } => {
+                    Err(ReadError::LeftOut { place, why, .. }) => {
                         found.leave_out(NotCompared::new(place, why))
                     }
-                    Item::Failed(error) => found.leave_out(output::not_compared(&error)),
+                    Err(ReadError::Refused(error) | ReadError::Unread(error)) => {
+                        found.leave_out(output::not_compared(&error))
+                    }
                 }
-                ControlFlow::Continue(())
-            });
-            if let Some(error) = failure {
-                return Err(error);
             }
         }
         let unwrapped = found.unwrap();

@@ -121,7 +121,6 @@ fn on_damage(found: &Corruption) -> &'static str {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::ops::ControlFlow;
     use std::path::Path;
     use std::sync::Arc;
 
@@ -129,7 +128,7 @@ mod tests {
     use cento::index::{Config, Training};
     use cento::scheme::frequency::FrequencyTable;
     use cento::{Measure, Stop};
-    use cento_source::{AddOptions, Event, Item, SourceOptions};
+    use cento_source::{AddOptions, Event, ReadError, SourceOptions};
 
     use super::*;
 
@@ -145,14 +144,11 @@ mod tests {
         let obeys_ignore_files = true;
         let options =
             SourceOptions { record_bytes_max, obeys_ignore_files, ..SourceOptions::default() };
-        let mut failed = None;
-        cento_source::read(&[path.to_owned()], &options, &mut |item| {
-            if let Item::Failed(error) = item {
-                failed = Some(error);
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        });
+        let failed =
+            cento_source::read(&[path.to_owned()], &options).find_map(|chunk| match chunk {
+                Err(ReadError::Refused(error) | ReadError::Unread(error)) => Some(error),
+                Ok(_) | Err(ReadError::LeftOut { .. }) => None,
+            });
         failed.expect("it cannot be read")
     }
 

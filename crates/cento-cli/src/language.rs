@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cento::Error;
 use cento::text::code::{ByName, lacks_language, languages, languages_of, with_language};
-use cento_source::{SourceOptions, for_each_name};
+use cento_source::{SourceOptions, document_names};
 
 /// Returns an analyzer's specification with the language, if it is `code` without one: that of the
 /// names of all documents of `inputs`.
@@ -16,7 +16,7 @@ pub fn of_documents(
     inputs: &[PathBuf],
     options: &SourceOptions,
 ) -> cento::Result<String> {
-    completed(analyzer, |names| for_each_name(inputs, options, &mut |name| names.add(name)))
+    completed(analyzer, |names| document_names(inputs, options).for_each(|name| names.add(&name)))
 }
 
 /// Returns such a specification for single files.
@@ -42,14 +42,14 @@ pub fn commonest(
     }
     // In the order of their first appearance; one that several names agree on has a higher count.
     let mut counts: Vec<(&str, u64)> = Vec::new();
-    for_each_name(inputs, options, &mut |name| {
-        for language in languages_of(name) {
+    for name in document_names(inputs, options) {
+        for language in languages_of(&name) {
             match counts.iter_mut().find(|(known, _)| *known == language) {
                 Some((_, count)) => *count += 1,
                 None => counts.push((language, 1)),
             }
         }
-    });
+    }
     let most = counts.iter().map(|(_, count)| *count).max();
     // Of equals, one that this build can read.
     let common = || counts.iter().filter(|(_, count)| Some(*count) == most);

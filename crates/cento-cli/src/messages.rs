@@ -7,7 +7,7 @@ use super::hints::Explained;
 use super::output;
 use super::terminal::{self, Kind, note, tell};
 use cento::Error;
-use cento_source::NoDocument;
+use cento_source::ReadError;
 
 /// Messages of one kind that are shown.
 const SHOWN_MAX: u64 = 10;
@@ -69,13 +69,13 @@ impl Messages {
     }
 
     /// Reports an item that is not a document, if it is to be shown.
-    pub fn tell_no_document(&self, no_document: &NoDocument) {
+    pub fn tell_no_document(&self, no_document: &ReadError) {
         match no_document {
-            NoDocument::LeftOut { place, why } if self.counts(Kind::Note, why) => {
+            ReadError::LeftOut { place, why, .. } if self.counts(Kind::Note, why) => {
                 note!("cento: {place}: {why}");
             }
-            NoDocument::LeftOut { .. } => {}
-            NoDocument::Refused(error) | NoDocument::Unread(error) => self.tell_error(error),
+            ReadError::LeftOut { .. } => {}
+            ReadError::Refused(error) | ReadError::Unread(error) => self.tell_error(error),
         }
     }
 

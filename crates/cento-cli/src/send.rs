@@ -1,6 +1,5 @@
 //! Sending of whole sources to a service.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,7 +8,9 @@ use cento::index::Document;
 use cento::{Error, Reason, Refusal, Result};
 use cento_client::Client;
 use cento_client::api::{AddResponse, Commit, DocumentBody, Run};
-use cento_source::{AddReport, Event, Item, SourceOptions, count_failed, count_skipped};
+use cento_source::{
+    AddReport, Event, ReadError, SourceOptions, count_failed, count_skipped, documents,
+};
 
 /// The approximate size of a request, unless a single document is larger.
 const REQUEST_BYTES: usize = 4 << 20;
@@ -51,17 +52,16 @@ pub fn send(
         ids: Vec::new(),
         uncommitted: 0,
     };
-    let mut failure = None;
-    cento_source::read(inputs, &options.source, &mut |item| {
-        let taken = match stop.is_set() {
-            true => Err(Error::Cancelled),
-            false => sending.item(item),
-        };
-        failure = taken.err();
-        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    if let Some(error) = failure {
-        return Err(error);
+    for document in documents(inputs, &options.source) {
+        stop.check()?;
+        match document {
+            Ok((document, _)) => sending.document(document)?,
+            Err(ReadError::LeftOut { place, why, .. }) => {
+                count_skipped(&mut sending.report, why);
+                (sending.on_event)(Event::Skipped(&place, why));
+            }
+            Err(ReadError::Refused(error) | ReadError::Unread(error)) => sending.failed(error)?,
+        }
     }
     sending.flush()?;
     sending.commit()?;
@@ -85,30 +85,6 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    fn item(&mut self, item: Item) -> Result<()> {
-        match item {
-            Item::Chunk(chunk) => {
-                let mut result = Ok(());
-                let options = &self.options.source.clone();
-                chunk.documents(options, |document| {
-                    if result.is_ok() {
-                        result = match document {
-                            Ok(document) => self.document(document),
-                            Err(error) => self.failed(error),
-                        };
-                    }
-                });
-                result
-            }
-            Item::Skipped { place, why, .. } => {
-                count_skipped(&mut self.report, why);
-                (self.on_event)(Event::Skipped(&place, why));
-                Ok(())
-            }
-            Item::Failed(error) => self.failed(error),
-        }
-    }
-
     fn failed(&mut self, error: Error) -> Result<()> {
         if self.options.strict {
             return Err(error);

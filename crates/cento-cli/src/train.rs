@@ -11,7 +11,7 @@ use super::output::count;
 use super::terminal::note;
 use super::{Outcome, Result, language};
 use cento::index::Training;
-use cento_source::NoDocument;
+use cento_source::ReadError;
 
 /// Count the runs of tokens of a collection, and write a frequency table.
 ///
@@ -51,7 +51,7 @@ impl Train {
         let mut is_any_refused = false;
         let mut skipped = |no_document| {
             messages.tell_no_document(&no_document);
-            is_any_refused |= matches!(no_document, NoDocument::Refused(_));
+            is_any_refused |= matches!(no_document, ReadError::Refused(_));
         };
         let table =
             cento_source::train(&self.inputs, &options, &training, &self.out, &mut skipped)?;

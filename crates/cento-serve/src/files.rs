@@ -4,7 +4,6 @@
 //! send as JSON. The texts of a request are within the limit for its body, room for them is taken
 //! as they are extracted, and the processes that extract them are ended when the client has gone.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -19,7 +18,7 @@ use cento::budget::Permit;
 use cento::index::Document;
 use cento::{Error, Result};
 use cento_client::api::{FileReason, NotRead};
-use cento_source::{InFile, Item, Origins, SourceOptions, read_bytes};
+use cento_source::{InFile, Origins, ReadError, SourceOptions, read_bytes};
 
 /// The part with the JSON of the request.
 const REQUEST: &str = "request";
@@ -135,32 +134,28 @@ impl FilesRead {
     ) -> Result<()> {
         let Part { name, file, bytes } = part;
         let file = file.filter(|file| !file.is_empty()).unwrap_or_else(|| name.clone());
-        let mut failure = None;
         job.wait(stop)?;
-        read_bytes(&file, bytes.into(), options, &mut |item| {
-            let taken = match item {
-                // Each file of an archive has a turn of its own.
-                Item::Chunk(chunk) => job.wait(stop).and_then(|()| {
-                    let mut taken = Ok(());
-                    chunk.documents_in_file(options, |document| {
-                        if taken.is_ok() {
-                            taken = self.take(&name, document, bytes_max);
-                        }
-                    });
-                    taken
-                }),
-                Item::Skipped { place, why, .. } => {
+        for chunk in read_bytes(&file, bytes.into(), options) {
+            match chunk {
+                Ok(chunk) => {
+                    // Each file of an archive has a turn of its own.
+                    job.wait(stop)?;
+                    for document in chunk.documents(options) {
+                        self.take(&name, document, bytes_max)?;
+                    }
+                }
+                Err(ReadError::LeftOut { place, why, .. }) => {
                     let reason = || FileReason { path: place, reason: why.into() };
                     let NotRead { left_out, not_read_more, .. } = &mut self.not_read;
                     push_bounded(left_out, not_read_more, reason);
-                    Ok(())
                 }
-                Item::Failed(error) => self.take(&name, Err(error), bytes_max),
-            };
-            failure = taken.and_then(|()| stop.check()).err();
-            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        failure.map_or(Ok(()), Err)
+                Err(ReadError::Refused(error) | ReadError::Unread(error)) => {
+                    self.take(&name, Err(error), bytes_max)?;
+                }
+            }
+            stop.check()?;
+        }
+        Ok(())
     }
 
     fn take(

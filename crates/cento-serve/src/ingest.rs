@@ -24,7 +24,7 @@ use cento::index::{Document, SignedDocument};
 use cento::search::memory::RESERVED_BYTES_MIN;
 use cento_client::api::{AddResponse, RecordError};
 use cento_source::pipeline::document_place;
-use cento_source::{SourceOptions, for_each_record, parse_record};
+use cento_source::{SourceOptions, parse_record, records};
 
 /// The threads that sign.
 pub struct Signers {
@@ -201,14 +201,14 @@ fn sign(
     let mut errors = Vec::new();
     let mut failed = 0;
     let place = |line| format!("line {line}");
-    for_each_record(body, 1, &options, &place, &mut |line, document| {
+    for (line, document) in records(body, 1, &options, place) {
         let added = document.map_err(unplaced).and_then(|document| add(Some(line), document));
-        let Err(Failure { code, message, .. }) = added else { return };
+        let Err(Failure { code, message, .. }) = added else { continue };
         failed += 1;
         if errors.len() < ERRORS_MAX {
             errors.push(RecordError { line, code: code.to_owned(), message });
         }
-    });
+    }
     // Records that were not signed because the client has gone did not fail.
     stop.check()?;
     (response.report.failed, response.errors) = (failed, errors);

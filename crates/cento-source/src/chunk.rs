@@ -8,8 +8,7 @@ use cento::{Error, Result};
 
 use crate::{DEFECT, Extracted, Origins, SourceOptions};
 use crate::{
-    charset, checked, for_each_record, html, markdown_text, notebook, partition, sniff, tex,
-    unread, xml,
+    charset, checked, html, markdown_text, notebook, partition, records, sniff, tex, unread, xml,
 };
 
 /// Bytes that hold one document or many.
@@ -81,53 +80,58 @@ impl ChunkKind {
 }
 
 impl Chunk {
-    /// Calls `each` with the documents of the chunk, in order, and with an error for each record
-    /// that is not a document and for each document that cannot be read completely.
-    pub fn documents(&self, options: &SourceOptions, mut each: impl FnMut(Result<Document>)) {
-        self.documents_in_file(options, |document| {
-            each(document.map(|(document, _)| document));
-        });
+    /// Returns the documents of the chunk, in order, with the content of the file beside their
+    /// texts.
+    ///
+    /// # Errors
+    /// An error is a record that is not a document, or a document that cannot be read completely;
+    /// the iterator goes on after it.
+    pub fn documents<'a>(
+        &'a self,
+        options: &'a SourceOptions,
+    ) -> impl Iterator<Item = Result<(Document, InFile)>> + 'a {
+        let first_line = match self.kind {
+            ChunkKind::Lines { first_line } => Some(first_line),
+            _ => None,
+        };
+        let whole = std::iter::once_with(|| self.document(options));
+        let records = first_line.map(|first_line| self.records(first_line, options));
+        let is_whole = usize::from(records.is_none());
+        records.into_iter().flatten().chain(whole.take(is_whole).flatten())
     }
 
-    /// Calls `each` with every document like [`Chunk::documents`], and with the content of its file
-    /// beside the text.
-    pub fn documents_in_file(
+    /// Returns the documents of lines.
+    fn records<'a>(
+        &'a self,
+        first_line: u64,
+        options: &'a SourceOptions,
+    ) -> impl Iterator<Item = Result<(Document, InFile)>> + 'a {
+        let place = |number| format!("{}:{number}", self.path);
+        let partitions = partition::values(&self.path);
+        records(&self.bytes, first_line, options, place).map(move |(_, document)| {
+            let mut document = document?;
+            partition::add(&partitions, &mut document.meta);
+            Ok((self.with_id_source(document), InFile::default()))
+        })
+    }
+
+    /// Returns the document that a whole file is, and the error of what is missing of it.
+    fn document(
         &self,
         options: &SourceOptions,
-        mut each: impl FnMut(Result<(Document, InFile)>),
-    ) {
-        if let ChunkKind::Lines { first_line } = self.kind {
-            let place = |number| format!("{}:{number}", self.path);
-            let partitions = partition::values(&self.path);
-            return for_each_record(
-                &self.bytes,
-                first_line,
-                options,
-                &place,
-                &mut |_, document| {
-                    each(document.map(|mut document| {
-                        partition::add(&partitions, &mut document.meta);
-                        (self.with_id_source(document), InFile::default())
-                    }));
-                },
-            );
-        }
-        match self.text(options) {
+    ) -> impl Iterator<Item = Result<(Document, InFile)>> + use<> {
+        let (document, missing) = match self.text(options) {
             Ok((Extracted { text, missing, hidden }, origins)) => {
+                let in_file = InFile { origins, hidden_characters: hidden as u64 };
                 let document = Document::new(self.path.to_string(), text);
                 let document = checked(document.with_id_source(self.id_source), options);
-                each(match document {
-                    Ok(document) => {
-                        Ok((document, InFile { origins, hidden_characters: hidden as u64 }))
-                    }
-                    Err(what) => Err(unread(&self.path, what)),
-                });
-                if let Some(missing) = missing {
-                    each(Err(unread(&self.path, missing)));
-                }
+                let document = document.map(|document| (document, in_file));
+                (document.map_err(|what| unread(&self.path, what)), missing)
             }
-            Err(error) => each(Err(error)),
-        }
+            Err(error) => (Err(error), None),
+        };
+        let missing = missing.map(|missing| Err(unread(&self.path, missing)));
+        [Some(document), missing].into_iter().flatten()
     }
 
     /// Returns the document, with its place if its id was made from that.

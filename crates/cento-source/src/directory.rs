@@ -1,39 +1,31 @@
 //! The files below a directory.
 
-use std::ops::ControlFlow;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ignore::{DirEntry, WalkBuilder};
+use ignore::{DirEntry, Walk, WalkBuilder};
 
 use cento::Error;
 
-use crate::filter::HIDDEN;
+use crate::filter::{HIDDEN, PathFilter};
+use crate::read_error::ReadError;
 use crate::{SourceOptions, ignored, names};
 
 const LINK: &str = "it is a link; --follow follows the links in directories";
 const NO_FILE: &str = "it is not a regular file";
 
-/// An entry below a directory.
+/// A file below a directory.
 #[derive(Debug)]
-pub enum DirectoryEntry {
-    /// A file.
-    File {
-        /// Its path, which begins with that of the directory as given.
-        path: PathBuf,
-        /// Its path below the directory.
-        below: PathBuf,
-    },
-    /// A file or directory that is left out.
-    LeftOut {
-        /// Its place.
-        place: Arc<str>,
-        /// Why, as a clause.
-        why: &'static str,
-    },
-    /// An entry that cannot be read.
-    Failed(Error),
+pub struct FileBelow {
+    /// Its path, which begins with that of the directory as given.
+    pub path: PathBuf,
+    /// Its path below the directory.
+    pub below: PathBuf,
 }
+
+/// A file below a directory, or an entry that is left out or cannot be read.
+type Found = Result<FileBelow, ReadError>;
 
 /// Returns the name of a file or directory in places and ids: its path as an id, without a leading
 /// `./`.
@@ -43,65 +35,110 @@ pub fn place_of(path: &Path) -> Arc<str> {
     name.strip_prefix("./").unwrap_or(&name).into()
 }
 
-/// Finds all files below a directory, in the order of their paths; reports those that `options`
-/// leave out.
-pub fn files_below(
-    dir: &Path,
-    options: &SourceOptions,
-    each: &mut dyn FnMut(DirectoryEntry) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    // A link given as the directory is followed; the entries below it keep the name of the link.
-    let real = match dir.is_symlink().then(|| dir.canonicalize()).transpose() {
-        Ok(real) => real.unwrap_or_else(|| dir.to_owned()),
-        Err(error) => return each(DirectoryEntry::Failed(Error::io("read", dir, error))),
+/// Finds all files below a directory, in the order of their paths.
+///
+/// # Errors
+/// An error is an entry that `options` leave out, or that cannot be read; the iterator goes on
+/// after it.
+pub fn files_below(dir: &Path, options: &SourceOptions) -> impl Iterator<Item = Found> + use<> {
+    let (walk, error) = match FilesBelow::open(dir, options) {
+        Ok(walk) => (Some(walk), None),
+        Err(error) => (None, Some(Err(error.into()))),
     };
-    let named = |found: &Path| match found.strip_prefix(&real) {
-        Ok(below) => dir.join(below),
-        Err(_) => found.to_owned(),
-    };
-    let left_out =
-        |path: &Path, why| DirectoryEntry::LeftOut { place: place_of(&named(path)), why };
-    let gate = Gate::new(options);
-    let mut walk = WalkBuilder::new(&real);
-    walk.standard_filters(false).sort_by_file_path(Path::cmp);
-    walk.follow_links(options.follow_links);
-    // Not `info/exclude`: a `.git` that is a file names the directory that has it, a path under
-    // foreign control, which the gate does not see.
-    walk.ignore(options.obeys_ignore_files).git_ignore(options.obeys_ignore_files);
-    walk.parents(options.obeys_ignore_files);
-    if options.obeys_ignore_files
-        && let Err(error) = ignored::check_with_parents(&real)
-    {
-        return each(DirectoryEntry::Failed(error));
+    walk.into_iter().flatten().chain(error)
+}
+
+struct FilesBelow {
+    dir: PathBuf,
+    /// The directory itself if `dir` is a link to it.
+    real: PathBuf,
+    filter: PathFilter,
+    gate: Gate,
+    /// `None` at the end.
+    walk: Option<Walk>,
+    /// The entries that have been found and not yet given.
+    ready: VecDeque<Found>,
+}
+
+impl FilesBelow {
+    fn open(dir: &Path, options: &SourceOptions) -> cento::Result<FilesBelow> {
+        // A link given as the directory is followed; the entries below it keep the name of the
+        // link.
+        let real = dir.is_symlink().then(|| dir.canonicalize()).transpose();
+        let real = real.map_err(|e| Error::io("read", dir, e))?.unwrap_or_else(|| dir.to_owned());
+        let gate = Gate::new(options);
+        let mut walk = WalkBuilder::new(&real);
+        walk.standard_filters(false).sort_by_file_path(Path::cmp);
+        walk.follow_links(options.follow_links);
+        // Not `info/exclude`: a `.git` that is a file names the directory that has it, a path under
+        // foreign control, which the gate does not see.
+        walk.ignore(options.obeys_ignore_files).git_ignore(options.obeys_ignore_files);
+        walk.parents(options.obeys_ignore_files);
+        if options.obeys_ignore_files {
+            ignored::check_with_parents(&real)?;
+        }
+        let filter = gate.clone();
+        walk.filter_entry(move |entry| filter.passes(entry));
+        let (dir, filter, walk) = (dir.to_owned(), options.filter.clone(), Some(walk.build()));
+        Ok(FilesBelow { dir, real, filter, gate, walk, ready: VecDeque::new() })
     }
-    let filter = gate.clone();
-    walk.filter_entry(move |entry| filter.passes(entry));
-    let name_stopped = |each: &mut dyn FnMut(DirectoryEntry) -> ControlFlow<()>| {
-        gate.stopped().into_iter().try_for_each(|stopped| match stopped {
-            Stopped::Hidden(path) => each(left_out(&path, HIDDEN)),
-            Stopped::Refused(error) => each(DirectoryEntry::Failed(error)),
-        })
-    };
-    for entry in walk.build() {
-        name_stopped(each)?;
+
+    fn named(&self, found: &Path) -> PathBuf {
+        match found.strip_prefix(&self.real) {
+            Ok(below) => self.dir.join(below),
+            Err(_) => found.to_owned(),
+        }
+    }
+
+    fn left_out(&self, path: &Path, why: &'static str) -> ReadError {
+        ReadError::LeftOut { place: place_of(&self.named(path)).to_string(), why, feature: None }
+    }
+
+    /// Returns what the entry is; `None` if it is a directory.
+    fn found(&self, entry: Result<DirEntry, ignore::Error>) -> Option<Found> {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
                 let error = std::io::Error::other(error);
-                each(DirectoryEntry::Failed(Error::io("read", dir, error)))?;
-                continue;
+                return Some(Err(Error::io("read", &self.dir, error).into()));
             }
         };
-        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
-        let below = entry.path().strip_prefix(&real).unwrap_or(entry.path());
-        each(match options.filter.why_not(below) {
-            Some(why) => left_out(entry.path(), why),
-            None if kind.is_symlink() => left_out(entry.path(), LINK),
-            None if !kind.is_file() => left_out(entry.path(), NO_FILE),
-            None => DirectoryEntry::File { path: named(entry.path()), below: below.to_owned() },
-        })?;
+        let kind = entry.file_type().filter(|kind| !kind.is_dir())?;
+        let below = entry.path().strip_prefix(&self.real).unwrap_or(entry.path());
+        Some(match self.filter.why_not(below) {
+            Some(why) => Err(self.left_out(entry.path(), why)),
+            None if kind.is_symlink() => Err(self.left_out(entry.path(), LINK)),
+            None if !kind.is_file() => Err(self.left_out(entry.path(), NO_FILE)),
+            None => Ok(FileBelow { path: self.named(entry.path()), below: below.to_owned() }),
+        })
     }
-    name_stopped(each)
+}
+
+impl Iterator for FilesBelow {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        loop {
+            if let Some(found) = self.ready.pop_front() {
+                return Some(found);
+            }
+            let entry = self.walk.as_mut()?.next();
+            for stopped in self.gate.stopped() {
+                let error = match stopped {
+                    Stopped::Hidden(path) => self.left_out(&path, HIDDEN),
+                    Stopped::Refused(error) => error.into(),
+                };
+                self.ready.push_back(Err(error));
+            }
+            match entry {
+                Some(entry) => {
+                    let found = self.found(entry);
+                    self.ready.extend(found);
+                }
+                None => self.walk = None,
+            }
+        }
+    }
 }
 
 /// Decides where a walk goes, and records where it does not: the filter of a walk can only refuse.

@@ -1,33 +1,107 @@
-//! The documents of sources, one after the other.
+//! Reading of sources: their chunks, and their documents, one after the other.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use cento::index::Document;
 use cento::{Error, Result};
-use crossbeam::channel::{Receiver, bounded};
+use crossbeam::channel::{Receiver, Sender, bounded};
 
-use crate::{InFile, Item, SourceOptions};
+use crate::read_error::{Emit, ReadChunk, ReadError};
+use crate::{InFile, SourceOptions, walk};
 
-/// A part of a source that is not a document.
-#[derive(Debug)]
-pub enum NoDocument {
-    /// A file that is left out.
-    LeftOut {
-        /// Its place.
-        place: String,
-        /// Why, as a clause.
-        why: &'static str,
-    },
-    /// A record or file that is refused.
-    Refused(Error),
-    /// A source that cannot be read, or not to its end.
-    Unread(Error),
+/// Reads all `inputs` in order, directories in the order of their names: an iterator, whose thread
+/// reads one chunk ahead. It ends when the iterator is dropped, or soon after
+/// [`SourceOptions::stop`] is set.
+///
+/// The first bytes of a file, then its name, determine its kind: an archive, whose files are
+/// documents and may be archives themselves, as are the attachments of a mail; a list of records
+/// (JSON lines, other JSON with records, a table); anything else is one document, with the path as
+/// its id. `-` is standard input, whose first bytes alone count. All may be compressed. In
+/// directories, links and hidden files are left out unless the options include them; the inputs
+/// themselves are read. Files that a `.gitignore` or `.ignore` excludes are left out only if the
+/// options request it.
+///
+/// # Errors
+/// An error is a part that is not a document; the iterator goes on after it.
+pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> Chunks {
+    let (inputs, options) = (inputs.to_vec(), options.clone());
+    Chunks::start(1, move |emit| walk::read(&inputs, &options, emit))
 }
 
-/// Returns the documents of `inputs` in order: an iterator, whose thread ends when it is dropped,
-/// or soon after [`SourceOptions::stop`] is set.
+/// Reads a file of this name that is in memory, as [`read`] does, with one chunk in memory at a
+/// time.
+///
+/// # Errors
+/// The errors of [`read`].
+pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions) -> Chunks {
+    let (name, options) = (name.to_owned(), options.clone());
+    Chunks::start(0, move |emit| walk::read_bytes(&name, bytes, &options, emit))
+}
+
+/// The chunks of sources: [`read`].
+#[must_use = "an iterator gives nothing before the first call of `next`"]
+pub struct Chunks {
+    chunks: Receiver<ReadChunk>,
+    /// A message for each chunk that is to be read.
+    wanted: Sender<()>,
+}
+
+impl Chunks {
+    /// Starts the thread, which reads this number of chunks ahead. Readers of files in files call
+    /// each other, so they keep a stack, which is the thread's.
+    fn start(ahead: usize, read: impl FnOnce(Emit<'_>) + Send + 'static) -> Chunks {
+        let (out, chunks) = bounded(ahead + 1);
+        let (wanted, is_wanted) = bounded::<()>(ahead + 1);
+        for _ in 0..ahead {
+            let _ = wanted.send(());
+        }
+        // Not joined: it may be waiting for standard input.
+        std::thread::spawn(move || {
+            let wait = || match is_wanted.recv() {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            };
+            if wait().is_break() {
+                return;
+            }
+            let read = Error::catch("the thread that reads the input", || {
+                read(&mut |chunk| {
+                    // Without a taker there is no request either.
+                    let _ = out.send(chunk);
+                    wait()
+                });
+                Ok(())
+            });
+            // Without an error the rest of the input would silently be missing.
+            if let Err(error) = read {
+                let _ = out.send(Err(ReadError::Unread(error)));
+            }
+        });
+        Chunks { chunks, wanted }
+    }
+}
+
+impl fmt::Debug for Chunks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunks").finish_non_exhaustive()
+    }
+}
+
+impl Iterator for Chunks {
+    type Item = ReadChunk;
+
+    fn next(&mut self) -> Option<ReadChunk> {
+        // Nobody takes the message at the end of the input.
+        let _ = self.wanted.try_send(());
+        self.chunks.recv().ok()
+    }
+}
+
+/// Returns the documents of `inputs` in order, with the content of their files beside the text: an
+/// iterator over the documents of [`read`].
 ///
 /// ```
 /// use cento_source::{SourceOptions, documents};
@@ -41,64 +115,33 @@ pub enum NoDocument {
 /// ```
 ///
 /// # Errors
-/// An error is a part that is not a document; the iterator goes on after it.
+/// The errors of [`read`].
 pub fn documents(inputs: &[PathBuf], options: &SourceOptions) -> Documents {
-    let (items_tx, items) = bounded(ITEMS_AHEAD);
-    let (inputs, source) = (inputs.to_vec(), options.clone());
-    // Not joined: it may be waiting for standard input.
-    std::thread::spawn(move || {
-        let read = Error::catch("the thread that reads the input", || {
-            crate::read(&inputs, &source, &mut |item| match items_tx.send(Ok(item)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            });
-            Ok(())
-        });
-        // Without an error the rest of the input would silently be missing.
-        if let Err(error) = read {
-            let _ = items_tx.send(Err(error));
-        }
-    });
-    Documents { items, options: options.clone(), ready: VecDeque::new() }
+    Documents { chunks: read(inputs, options), options: options.clone(), ready: VecDeque::new() }
 }
-
-/// The number of items that are read ahead.
-const ITEMS_AHEAD: usize = 1;
 
 /// The documents of sources: [`documents`].
 #[must_use = "an iterator gives nothing before the first call of `next`"]
+#[derive(Debug)]
 pub struct Documents {
-    items: Receiver<Result<Item>>,
+    chunks: Chunks,
     options: SourceOptions,
-    /// The documents of the last item.
-    ready: VecDeque<std::result::Result<(Document, InFile), NoDocument>>,
-}
-
-impl std::fmt::Debug for Documents {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Documents").finish_non_exhaustive()
-    }
+    /// The documents of the last chunk.
+    ready: VecDeque<Result<(Document, InFile)>>,
 }
 
 impl Iterator for Documents {
-    type Item = std::result::Result<(Document, InFile), NoDocument>;
+    type Item = std::result::Result<(Document, InFile), ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
-                return Some(ready);
+                return Some(ready.map_err(ReadError::Refused));
             }
-            return Some(Err(match self.items.recv().ok()? {
-                Ok(Item::Chunk(chunk)) => {
-                    chunk.documents_in_file(&self.options, |document| {
-                        self.ready.push_back(document.map_err(NoDocument::Refused));
-                    });
-                    continue;
-                }
-                Ok(Item::Skipped { place, why, .. }) => NoDocument::LeftOut { place, why },
-                Ok(Item::Failed(error @ Error::Input { .. })) => NoDocument::Refused(error),
-                Ok(Item::Failed(error)) | Err(error) => NoDocument::Unread(error),
-            }));
+            match self.chunks.next()? {
+                Ok(chunk) => self.ready.extend(chunk.documents(&self.options)),
+                Err(error) => return Some(Err(error)),
+            }
         }
     }
 }
@@ -129,10 +172,42 @@ mod tests {
         for (id, document) in read[..3000].iter().enumerate() {
             assert_eq!(document.as_ref().unwrap().0.id, id.to_string());
         }
-        assert!(matches!(&read[3000], Err(NoDocument::Refused(_))), "{:?}", read[3000]);
-        assert!(matches!(&read[3001], Err(NoDocument::LeftOut { .. })), "{:?}", read[3001]);
+        assert!(matches!(&read[3000], Err(ReadError::Refused(_))), "{:?}", read[3000]);
+        assert!(matches!(&read[3001], Err(ReadError::LeftOut { .. })), "{:?}", read[3001]);
         assert_eq!(read[3002].as_ref().unwrap().0.text, "a text");
-        assert!(matches!(&read[3003], Err(NoDocument::Unread(_))), "{:?}", read[3003]);
+        assert!(matches!(&read[3003], Err(ReadError::Unread(_))), "{:?}", read[3003]);
         assert_eq!(all().take(5).filter(|document| document.is_ok()).count(), 5);
+    }
+
+    #[test]
+    fn no_more_chunks_are_read_than_are_asked_for() {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        for ahead in [0, 1] {
+            let count = Arc::new(AtomicUsize::new(0));
+            let (counted, (ended_in, ended)) = (count.clone(), bounded(1));
+            let mut chunks = Chunks::start(ahead, move |emit| {
+                let each = (0..10).try_for_each(|_| {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    emit(Err(ReadError::Refused(Error::input("a place", "a reason"))))
+                });
+                ended_in.send(each.is_break()).unwrap();
+            });
+            for asked in 1..=7 {
+                assert!(matches!(chunks.next(), Some(Err(ReadError::Refused(_)))));
+                let read = count.load(Ordering::SeqCst);
+                assert!((asked..=asked + ahead).contains(&read), "{read} of {asked}");
+            }
+            drop(chunks);
+            assert!(ended.recv().unwrap(), "the thread goes on without a taker");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_reader_is_an_error_and_not_the_end() {
+        let mut chunks = Chunks::start(1, |_| panic!("a defect"));
+        let error = chunks.next().unwrap().unwrap_err();
+        assert!(matches!(error, ReadError::Unread(Error::Internal { .. })), "{error}");
+        assert!(chunks.next().is_none());
     }
 }

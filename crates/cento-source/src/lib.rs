@@ -40,6 +40,7 @@ mod origin;
 mod partition;
 pub mod pipeline;
 mod quotes;
+mod read_error;
 mod reader;
 mod records;
 mod shape;
@@ -72,8 +73,8 @@ pub use columnar::{
     Copying, Selection, TABLE_MEMORY_BYTES_MAX, TABLE_WORKER_VERB, Tables, is_parquet,
 };
 pub use dedup::records as dedup_records;
-pub use directory::{DirectoryEntry, files_below, place_of};
-pub use documents::{Documents, NoDocument, documents};
+pub use directory::{FileBelow, files_below, place_of};
+pub use documents::{Chunks, Documents, documents, read, read_bytes};
 #[cfg(feature = "office")]
 pub use extract::serve as serve_extraction;
 pub use extract::{Extraction, WORKER_VERB};
@@ -83,10 +84,10 @@ pub use formats::{FileFormat, formats};
 pub use html::Html;
 pub use jsonl::with_text;
 pub use origin::Origins;
+pub use read_error::{ReadChunk, ReadError};
 pub use reader::Readers;
 pub use table_form::TableForm;
 pub use train::train;
-pub use walk::{read, read_bytes};
 
 /// Options for reading sources.
 ///
@@ -94,26 +95,22 @@ pub use walk::{read, read_bytes};
 /// Parquet files need a worker ([`Extraction`], [`Tables`]).
 ///
 /// ```
-/// use std::ops::ControlFlow;
-///
-/// use cento_source::{Item, SourceOptions, read_bytes};
+/// use cento_source::{SourceOptions, read_bytes};
 ///
 /// let lines = b"{\"id\": \"a\", \"text\": \"some text\"}\n{\"id\": \"b\"}\n".to_vec();
 /// let options = SourceOptions::default();
 /// let (mut ids, mut errors) = (Vec::new(), Vec::new());
-/// read_bytes("in.jsonl", lines, &options, &mut |item| {
-///     match item {
-///         Item::Chunk(chunk) => chunk.documents(&options, |document| match document {
-///             Ok(document) => ids.push(document.id),
+/// for chunk in read_bytes("in.jsonl", lines, &options) {
+///     for document in chunk?.documents(&options) {
+///         match document {
+///             Ok((document, _)) => ids.push(document.id),
 ///             Err(error) => errors.push(error.to_string()),
-///         }),
-///         Item::Failed(error) => errors.push(error.to_string()),
-///         Item::Skipped { place, why, .. } => errors.push(format!("{place}: {why}")),
+///         }
 ///     }
-///     ControlFlow::Continue(())
-/// });
+/// }
 /// assert_eq!(ids, ["a"]);
 /// assert!(errors[0].starts_with("in.jsonl:2: "));
+/// # Ok::<(), cento_source::ReadError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct SourceOptions {
@@ -200,25 +197,6 @@ impl Default for SourceOptions {
     }
 }
 
-/// A result of reading.
-#[derive(Debug)]
-pub enum Item {
-    /// Bytes that hold documents.
-    Chunk(Chunk),
-    /// A file that is left out for a good reason: it is binary, empty, or not a file at all.
-    Skipped {
-        /// The path.
-        place: String,
-        /// The reason, as a clause.
-        why: &'static str,
-        /// The feature of a build that reads it, if this one lacks it.
-        feature: Option<&'static str>,
-    },
-    /// Input that should have been read and could not be: [`Error::Input`] is a record that is not
-    /// a document, any other a file, or the rest of one.
-    Failed(Error),
-}
-
 /// Returns the text of Markdown; the Markdown itself if it is to be read as it is, or this build
 /// has no feature `markdown`.
 fn markdown_text(markdown: String, options: &SourceOptions) -> String {
@@ -259,23 +237,25 @@ fn read_extracted(
     options: &SourceOptions,
     missing: &mut dyn FnMut(&Error),
 ) -> Result<(Extracted, Option<Origins>)> {
-    let mut found = None;
-    walk::read_one(path, options, &mut |item| {
-        found = Some(match item {
-            Item::Chunk(chunk) => chunk.text(options).map(|(mut extracted, origins)| {
-                if let Some(gap) = extracted.missing.take() {
-                    missing(&unread(&chunk.path, gap));
-                }
-                (extracted, origins)
-            }),
-            Item::Skipped { place, why, feature } => {
-                Err(Error::input(place, left_out(why, feature)))
-            }
-            Item::Failed(error) => Err(error),
-        });
+    let mut read = None;
+    walk::read_one(path, options, &mut |chunk| {
+        read = Some(chunk);
         ControlFlow::Break(())
     });
-    found.unwrap_or_else(|| Err(Error::input(path.display().to_string(), EMPTY)))
+    match read {
+        Some(Ok(chunk)) => {
+            let (mut extracted, origins) = chunk.text(options)?;
+            if let Some(gap) = extracted.missing.take() {
+                missing(&unread(&chunk.path, gap));
+            }
+            Ok((extracted, origins))
+        }
+        Some(Err(ReadError::LeftOut { place, why, feature })) => {
+            Err(Error::input(place, left_out(why, feature)))
+        }
+        Some(Err(ReadError::Refused(error) | ReadError::Unread(error))) => Err(error),
+        None => Err(Error::input(path.display().to_string(), EMPTY)),
+    }
 }
 
 /// Returns the document in a JSON object.
@@ -288,30 +268,33 @@ pub fn parse_record(json: &[u8], options: &SourceOptions) -> Result<Document> {
     document.map_err(|what| Error::input("document", what))
 }
 
-/// Calls `each` with the documents of JSON lines and the numbers of their lines, starting at
-/// `first_line`; with an error and its place for each record that is not a document.
-pub fn for_each_record(
-    lines: &[u8],
+/// Returns the documents of JSON lines with the numbers of their lines, starting at `first_line`.
+///
+/// # Errors
+/// An error, with its place, is a record that is not a document; the iterator goes on after it.
+pub fn records<'a>(
+    lines: &'a [u8],
     first_line: u64,
-    options: &SourceOptions,
-    place: &dyn Fn(u64) -> String,
-    each: &mut dyn FnMut(u64, Result<Document>),
-) {
+    options: &'a SourceOptions,
+    place: impl Fn(u64) -> String + 'a,
+) -> impl Iterator<Item = (u64, Result<Document>)> + 'a {
     let ends = memchr::memchr_iter(b'\n', lines).chain([lines.len()]);
     let mut start = 0;
-    for (number, end) in (first_line..).zip(ends) {
+    (first_line..).zip(ends).filter_map(move |(number, end)| {
         let line = &lines[start..end];
         start = end + 1;
-        if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
-            let place = || place(number);
-            let document = match line.len() > options.record_bytes_max {
-                true => Err(too_long(options.record_bytes_max)),
-                false => jsonl::parse(line, options, place)
-                    .and_then(|document| checked(document, options)),
-            };
-            each(number, document.map_err(|what| Error::input(place(), what)));
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return None;
         }
-    }
+        let place = || place(number);
+        let document = match line.len() > options.record_bytes_max {
+            true => Err(too_long(options.record_bytes_max)),
+            false => {
+                jsonl::parse(line, options, place).and_then(|document| checked(document, options))
+            }
+        };
+        Some((number, document.map_err(|what| Error::input(place(), what))))
+    })
 }
 
 /// Refuses paths that do not exist; `-` is standard input.
@@ -337,49 +320,26 @@ pub fn left_out(why: &str, feature: Option<&'static str>) -> Refusal {
 /// The reason why an empty file is left out.
 pub const EMPTY: &str = "it is empty";
 
-/// Calls `add` with the text of every document of `inputs`; records and files that are not
-/// documents are reported to `skipped`.
-///
-/// # Errors
-/// The first error of `add`, or when a source cannot be read.
-pub fn for_each_text(
-    inputs: &[PathBuf],
-    options: &SourceOptions,
-    add: &mut dyn FnMut(&str) -> Result<()>,
-    skipped: &mut dyn FnMut(NoDocument),
-) -> Result<()> {
-    for document in documents(inputs, options) {
-        match document {
-            Ok((document, _)) => add(&document.text)?,
-            Err(NoDocument::Unread(error)) => return Err(error),
-            Err(other) => skipped(other),
+/// Returns the names of the documents of `inputs`: the path of a file, the id of a JSON line, `-`
+/// for standard input, which is not read. Input that is not a document or cannot be read is left
+/// out: the reader of the documents reports it.
+pub fn document_names<'a>(
+    inputs: &'a [PathBuf],
+    options: &'a SourceOptions,
+) -> impl Iterator<Item = String> + 'a {
+    let of_chunk = |chunk: Chunk| -> Vec<String> {
+        match chunk.kind.is_whole_file() {
+            true => vec![chunk.path.to_string()],
+            false => chunk.documents(options).flatten().map(|(document, _)| document.id).collect(),
         }
-    }
-    Ok(())
-}
-
-/// Calls `each` with the name of every document of `inputs`: the path of a file, the id of a JSON
-/// line, `-` for standard input, which is not read. Input that is not a document or cannot be read
-/// is left out: the reader of the documents reports it.
-pub fn for_each_name(inputs: &[PathBuf], options: &SourceOptions, each: &mut dyn FnMut(&str)) {
-    for input in inputs {
-        if input == Path::new("-") {
-            each("-");
-            continue;
-        }
-        read(std::slice::from_ref(input), options, &mut |item| {
-            match item {
-                Item::Chunk(chunk) if chunk.kind.is_whole_file() => each(&chunk.path),
-                Item::Chunk(chunk) => chunk.documents(options, |document| {
-                    if let Ok(document) = document {
-                        each(&document.id);
-                    }
-                }),
-                Item::Skipped { .. } | Item::Failed(_) => {}
-            }
-            ControlFlow::Continue(())
-        });
-    }
+    };
+    let of_input = move |input: &'a PathBuf| {
+        let is_stdin = input == Path::new("-");
+        let files = (!is_stdin).then(|| read(std::slice::from_ref(input), options));
+        let read = files.into_iter().flatten().flatten().flat_map(of_chunk);
+        is_stdin.then(|| "-".to_owned()).into_iter().chain(read)
+    };
+    inputs.iter().flat_map(of_input)
 }
 
 /// Returns a document if an index can hold it, whatever its id if any id is accepted; else returns

@@ -27,7 +27,7 @@ use signing::{Large, sign};
 pub use signing::document_place;
 pub(crate) use signing::sign_alone;
 
-use crate::{Chunk, ChunkKind, Item, SourceOptions};
+use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, walk};
 use cento::Stop;
 use cento::budget::{ByteBudget, Permit};
 use cento::fault::Faults;
@@ -280,7 +280,7 @@ enum Prepared {
 }
 
 /// The unit of work of a worker: a chunk, or several small files.
-type Batch = Vec<Result<Item>>;
+type Batch = Vec<ReadChunk>;
 
 /// The maximum number of files, and of their bytes, that are passed on together: passing one on
 /// costs more than reading and signing a small one.
@@ -299,7 +299,7 @@ fn spawn_reader(
         let mut hand = Hand { batch, bytes, number, is_over, gate, share, out };
         let read = Error::catch("the thread that reads the input", || {
             for input in inputs {
-                crate::read(&[input], &source, &mut |item| hand.push(item));
+                walk::read(&[input], &source, &mut |chunk| hand.push(chunk));
                 // The batch is not held while the next input is awaited.
                 if hand.send().is_break() {
                     break;
@@ -309,7 +309,7 @@ fn spawn_reader(
         });
         // Without an error the rest of the input would silently be missing.
         if let Err(error) = read {
-            hand.batch.push(Err(error));
+            hand.batch.push(Err(ReadError::Unread(error)));
             let _ = hand.send();
         }
     });
@@ -329,21 +329,21 @@ struct Hand {
 }
 
 impl Hand {
-    /// Passes an item on, immediately or with the next ones.
-    fn push(&mut self, item: Item) -> ControlFlow<()> {
-        let (bytes, waits) = match &item {
+    /// Passes a chunk on, immediately or with the next ones.
+    fn push(&mut self, chunk: ReadChunk) -> ControlFlow<()> {
+        let (bytes, waits) = match &chunk {
             // Each thread extracts documents in a process of its own, which takes long.
-            Item::Chunk(Chunk {
-                kind: ChunkKind::Document | ChunkKind::Reader(_), bytes, ..
-            }) => (bytes.len(), false),
-            Item::Chunk(Chunk { kind, bytes, .. }) => (bytes.len(), kind.is_whole_file()),
-            Item::Skipped { .. } | Item::Failed(_) => (0, true),
+            Ok(Chunk { kind: ChunkKind::Document | ChunkKind::Reader(_), bytes, .. }) => {
+                (bytes.len(), false)
+            }
+            Ok(Chunk { kind, bytes, .. }) => (bytes.len(), kind.is_whole_file()),
+            Err(_) => (0, true),
         };
         let (items_max, bytes_max) = BATCH_MAX;
         if self.bytes + bytes > bytes_max {
             self.send()?;
         }
-        self.batch.push(Ok(item));
+        self.batch.push(chunk);
         self.bytes += bytes;
         if waits && self.batch.len() < items_max && self.bytes < bytes_max {
             return ControlFlow::Continue(());
@@ -381,15 +381,19 @@ impl Shared {
             let Ok(Numbered { number, permit, item }) = received else { return };
             // The caller would wait forever for a number that never comes.
             let mut made = Vec::new();
-            let all = item.into_iter().try_for_each(|item| {
-                match item? {
-                    Item::Chunk(chunk) => made.extend(Error::catch(&place_of(&chunk), || {
+            let all = item.into_iter().try_for_each(|chunk| {
+                match chunk {
+                    Ok(chunk) => made.extend(Error::catch(&place_of(&chunk), || {
                         Ok(self.chunk(&chunk, &mut part))
                     })?),
-                    Item::Skipped { place, why, .. } => {
+                    Err(ReadError::LeftOut { place, why, .. }) => {
                         made.push(Prepared::Output(Output::Skipped { place, why }));
                     }
-                    Item::Failed(error) => made.push(Prepared::Output(Output::Failed(error))),
+                    // The thread that reads has ended, and the rest of the input is missing.
+                    Err(ReadError::Unread(error @ Error::Internal { .. })) => return Err(error),
+                    Err(ReadError::Refused(error) | ReadError::Unread(error)) => {
+                        made.push(Prepared::Output(Output::Failed(error)));
+                    }
                 }
                 Ok(())
             });
@@ -404,10 +408,13 @@ impl Shared {
         let mut made = Vec::new();
         // The memory reserved for signing, and for one document of any kind.
         let mut bytes_left = self.share.signing * chunk.bytes.len() + PART_TOKENS;
-        chunk.documents_in_file(&self.options.source, |document| {
+        for document in chunk.documents(&self.options.source) {
             let (document, in_file) = match document {
                 Ok(read) => read,
-                Err(error) => return made.push(Prepared::Output(Output::Failed(error))),
+                Err(error) => {
+                    made.push(Prepared::Output(Output::Failed(error)));
+                    continue;
+                }
             };
             if self.options.source.tells_unseen {
                 let unseen = in_file.unseen(&document.text);
@@ -416,7 +423,7 @@ impl Shared {
                 made.extend((!is_all).then_some(Prepared::Output(Output::Unseen { id, unseen })));
             }
             made.push(self.document(document, &mut bytes_left, part));
-        });
+        }
         made
     }
 

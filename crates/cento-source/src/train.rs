@@ -6,7 +6,7 @@ use cento::index::{Index, Training};
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Result};
 
-use crate::{NoDocument, SourceOptions, for_each_text};
+use crate::{ReadError, SourceOptions, documents};
 
 /// Writes the frequency table of a collection to `out`: of the texts of an index if `inputs` is
 /// one, else of files and directories. Records and files that are not documents are reported to
@@ -20,7 +20,7 @@ pub fn train(
     source: &SourceOptions,
     training: &Training,
     out: &Path,
-    skipped: &mut dyn FnMut(NoDocument),
+    skipped: &mut dyn FnMut(ReadError),
 ) -> Result<FrequencyTable> {
     let passes = training.passes();
     let is_readable_again = |input: &PathBuf| {
@@ -48,4 +48,25 @@ pub fn train(
         },
         out,
     )
+}
+
+/// Calls `add` with the text of every document of `inputs`; parts that are not documents are
+/// reported to `skipped`.
+///
+/// # Errors
+/// The first error of `add`, or when a source cannot be read.
+fn for_each_text(
+    inputs: &[PathBuf],
+    source: &SourceOptions,
+    add: &mut dyn FnMut(&str) -> Result<()>,
+    skipped: &mut dyn FnMut(ReadError),
+) -> Result<()> {
+    for document in documents(inputs, source) {
+        match document {
+            Ok((document, _)) => add(&document.text)?,
+            Err(ReadError::Unread(error)) => return Err(error),
+            Err(other) => skipped(other),
+        }
+    }
+    Ok(())
 }

@@ -18,17 +18,18 @@ use super::bytes::Source;
 #[cfg(feature = "archives")]
 use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
-use super::directory::{DirectoryEntry, files_below, place_of};
+use super::directory::{files_below, place_of};
 #[cfg(feature = "archives")]
 use super::filter::HIDDEN;
 use super::format::{Columnar, has_ending};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
+use super::read_error::{Emit, ReadError};
 use super::records::read_records;
 use super::sniff::{self, Form};
 use super::table::{Fault, read_table};
 use super::transcode::utf8;
-use super::{Chunk, ChunkKind, DEFECT, EMPTY, Item, PEEK_BYTES, SourceOptions};
+use super::{Chunk, ChunkKind, DEFECT, EMPTY, PEEK_BYTES, SourceOptions};
 use super::{PACKAGE, too_long, unread};
 #[cfg(feature = "archives")]
 use cento::hash::Digest;
@@ -48,20 +49,8 @@ const ZIP: &str = ".zip";
 const ZIP_DOCUMENTS: [&str; 10] =
     [".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub"];
 
-/// Reads all `inputs` in order, directories in the order of their names, until `emit` breaks off.
-///
-/// The first bytes of a file, then its name, determine its kind: an archive, whose files are
-/// documents and may be archives themselves, as are the attachments of a mail; a list of records
-/// (JSON lines, other JSON with records, a table); anything else is one document, with the path as
-/// its id. `-` is standard input, whose first bytes alone count. All may be compressed. In
-/// directories, links and hidden files are left out unless the options include them; the inputs
-/// themselves are read. Files that a `.gitignore` or `.ignore` excludes are left out only if the
-/// options request it.
-pub fn read(
-    inputs: &[PathBuf],
-    options: &SourceOptions,
-    emit: &mut dyn FnMut(Item) -> ControlFlow<()>,
-) {
+/// Reads all `inputs` as [`crate::read`] does, until `emit` breaks off.
+pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
     let mut reader = Reader::new(options, emit, false);
     for input in inputs {
         let flow = if input == Path::new(STDIN) {
@@ -80,12 +69,7 @@ pub fn read(
 }
 
 /// Reads a file of this name that is in memory, as [`read`] does.
-pub fn read_bytes(
-    name: &str,
-    bytes: Vec<u8>,
-    options: &SourceOptions,
-    emit: &mut dyn FnMut(Item) -> ControlFlow<()>,
-) {
+pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions, emit: Emit<'_>) {
     let mut reader = Reader::new(options, emit, false);
     reader.set_len(bytes.len() as u64);
     // The emitted items already report how it ended.
@@ -93,11 +77,7 @@ pub fn read_bytes(
 }
 
 /// Reads one file as one document: neither directories nor archives, nor records.
-pub fn read_one(
-    path: &Path,
-    options: &SourceOptions,
-    emit: &mut dyn FnMut(Item) -> ControlFlow<()>,
-) {
+pub fn read_one(path: &Path, options: &SourceOptions, emit: Emit<'_>) {
     let mut reader = Reader::new(options, emit, true);
     // The emitted items already report how it ended.
     let _ = match path == Path::new(STDIN) {
@@ -108,7 +88,7 @@ pub fn read_one(
 
 struct Reader<'a> {
     options: &'a SourceOptions,
-    emit: &'a mut dyn FnMut(Item) -> ControlFlow<()>,
+    emit: Emit<'a>,
     /// The archives that are open. One may be in another.
     #[cfg(feature = "archives")]
     within: Vec<Within>,
@@ -142,11 +122,7 @@ impl Within {
 const ARCHIVES_MAX: usize = 2;
 
 impl<'a> Reader<'a> {
-    fn new(
-        options: &'a SourceOptions,
-        emit: &'a mut dyn FnMut(Item) -> ControlFlow<()>,
-        is_one: bool,
-    ) -> Reader<'a> {
+    fn new(options: &'a SourceOptions, emit: Emit<'a>, is_one: bool) -> Reader<'a> {
         Reader {
             options,
             emit,
@@ -170,7 +146,7 @@ impl<'a> Reader<'a> {
     }
 
     fn skip(&mut self, place: &str, why: &'static str) -> ControlFlow<()> {
-        (self.emit)(Item::Skipped { place: place.to_owned(), why, feature: None })
+        (self.emit)(Err(ReadError::LeftOut { place: place.to_owned(), why, feature: None }))
     }
 
     /// Leaves out a file that only a build with the `feature` reads.
@@ -180,18 +156,18 @@ impl<'a> Reader<'a> {
         place: &str,
         why: &'static str,
     ) -> ControlFlow<()> {
-        (self.emit)(Item::Skipped { place: place.to_owned(), why, feature: Some(feature) })
+        let (place, feature) = (place.to_owned(), Some(feature));
+        (self.emit)(Err(ReadError::LeftOut { place, why, feature }))
     }
 
     fn fail(&mut self, error: Error) -> ControlFlow<()> {
-        (self.emit)(Item::Failed(error))
+        (self.emit)(Err(error.into()))
     }
 
     fn directory(&mut self, path: &Path) -> ControlFlow<()> {
-        files_below(path, self.options, &mut |found| match found {
-            DirectoryEntry::File { path, .. } => self.file(&path),
-            DirectoryEntry::LeftOut { place, why } => self.skip(&place, why),
-            DirectoryEntry::Failed(error) => self.fail(error),
+        files_below(path, self.options).try_for_each(|found| match found {
+            Ok(file) => self.file(&file.path),
+            Err(error) => (self.emit)(Err(error)),
         })
     }
 
@@ -521,15 +497,13 @@ impl<'a> Reader<'a> {
             emit(match lines {
                 Lines::Whole { first_line, bytes } => {
                     let kind = ChunkKind::Lines { first_line };
-                    Item::Chunk(Chunk { path: place.clone(), bytes, kind, id_source })
+                    Ok(Chunk { path: place.clone(), bytes, kind, id_source })
                 }
-                Lines::TooLong(line) => Item::Failed(Error::input(
-                    format!("{place}:{line}"),
-                    too_long(options.record_bytes_max),
-                )),
-                Lines::Bad(line, what) => {
-                    Item::Failed(Error::input(format!("{place}:{line}"), what))
+                Lines::TooLong(line) => {
+                    let what = too_long(options.record_bytes_max);
+                    Err(Error::input(format!("{place}:{line}"), what).into())
                 }
+                Lines::Bad(line, what) => Err(Error::input(format!("{place}:{line}"), what).into()),
             })
         });
         match flow {
@@ -546,7 +520,7 @@ impl<'a> Reader<'a> {
             Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => self.skip(place, EMPTY),
             Ok(bytes) => {
                 let (path, id_source) = (place.clone(), self.id_source);
-                (self.emit)(Item::Chunk(Chunk { path, bytes, kind, id_source }))
+                (self.emit)(Ok(Chunk { path, bytes, kind, id_source }))
             }
         }
     }

@@ -4,10 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Write;
-use std::ops::ControlFlow;
 
 use cento::Error;
-use cento_source::{Item, SourceOptions, read_bytes};
+use cento_source::{ReadError, SourceOptions, read_bytes};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -29,17 +28,16 @@ fn census(name: &str, bytes: &[u8]) -> Census {
         Error::Input { .. } => found.refused += 1,
         _ => found.unread += 1,
     };
-    read_bytes(name, bytes.to_vec(), &options, &mut |item| {
-        match item {
-            Item::Chunk(chunk) => chunk.documents(&options, |document| match document {
+    for chunk in read_bytes(name, bytes.to_vec(), &options) {
+        match chunk {
+            Ok(chunk) => chunk.documents(&options).for_each(|document| match document {
                 Ok(_) => found.documents += 1,
                 Err(error) => fail(&mut found, &error),
             }),
-            Item::Skipped { .. } => found.left_out += 1,
-            Item::Failed(error) => fail(&mut found, &error),
+            Err(ReadError::LeftOut { .. }) => found.left_out += 1,
+            Err(ReadError::Refused(error) | ReadError::Unread(error)) => fail(&mut found, &error),
         }
-        ControlFlow::Continue(())
-    });
+    }
     found
 }
 

@@ -1,12 +1,11 @@
 //! The Parquet files of the inputs, and the places of their copies in the output.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use cento::{Error, Result};
-use cento_source::{DirectoryEntry, SourceOptions, files_below, is_parquet, place_of};
+use cento_source::{FileBelow, ReadError, SourceOptions, files_below, is_parquet, place_of};
 
 /// A Parquet file, and where its copy is in the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,25 +67,14 @@ impl Tree {
     }
 
     fn add_directory(&mut self, dir: &Path, options: &SourceOptions) -> Result<()> {
-        let mut failure = None;
-        let _ = files_below(dir, options, &mut |found| {
-            let added = match found {
-                DirectoryEntry::File { path, below } => self.add_file(path, below),
-                DirectoryEntry::LeftOut { place, why } => {
-                    self.left_out.push((place.to_string(), why));
-                    Ok(())
-                }
-                DirectoryEntry::Failed(error) => Err(error),
-            };
-            match added {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
+        for found in files_below(dir, options) {
+            match found {
+                Ok(FileBelow { path, below }) => self.add_file(path, below)?,
+                Err(ReadError::LeftOut { place, why, .. }) => self.left_out.push((place, why)),
+                Err(ReadError::Refused(error) | ReadError::Unread(error)) => return Err(error),
             }
-        });
-        failure.map_or(Ok(()), Err)
+        }
+        Ok(())
     }
 
     fn add_file(&mut self, path: PathBuf, below: PathBuf) -> Result<()> {

@@ -1,6 +1,5 @@
 //! The queries of a search, and those that cannot be answered.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -13,7 +12,7 @@ use crate::{Failure, Result};
 use cento::index::Document;
 use cento::{Error, Reason, Refusal};
 use cento_report::NotCompared;
-use cento_source::{Chunk, InFile, Item, SourceOptions, left_out};
+use cento_source::{InFile, ReadError, SourceOptions, documents, left_out};
 
 /// Queries, or parts of them, that were not answered, with the reasons.
 #[derive(Default)]
@@ -139,40 +138,22 @@ fn for_each_document(
     unanswered: &mut Unanswered,
     each: &mut Each<'_>,
 ) -> Result<()> {
-    let mut failure: Option<Failure> = None;
-    cento_source::read(&[path.to_owned()], options, &mut |item| {
-        match item {
-            Item::Chunk(chunk) => failure = ask_all(&chunk, options, unanswered, each).err(),
-            Item::Skipped { place, why, feature } => {
+    for document in documents(&[path.to_owned()], options) {
+        match document {
+            Ok((Document { id, text, .. }, in_file)) => {
+                answered(id.clone(), Some(id), Asked::Text(text, in_file), unanswered, each)?;
+            }
+            Err(ReadError::LeftOut { place, why, feature }) => {
                 let refusal = match feature {
                     None => format!("{why}; it must be text").into(),
                     feature => left_out(why, feature),
                 };
                 unanswered.note(&Error::input(place, refusal));
             }
-            Item::Failed(error) => unanswered.note(&error),
+            Err(ReadError::Refused(error) | ReadError::Unread(error)) => unanswered.note(&error),
         }
-        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    failure.map_or(Ok(()), Err)
-}
-
-fn ask_all(
-    chunk: &Chunk,
-    options: &SourceOptions,
-    unanswered: &mut Unanswered,
-    each: &mut Each<'_>,
-) -> Result<()> {
-    let mut end = Ok(());
-    chunk.documents_in_file(options, |document| match document {
-        _ if end.is_err() => {}
-        Err(error) => unanswered.note(&error),
-        Ok((Document { id, text, .. }, in_file)) => {
-            let asked = Asked::Text(text, in_file);
-            end = answered(id.clone(), Some(id), asked, unanswered, each);
-        }
-    });
-    end
+    }
+    Ok(())
 }
 
 /// Calls `each`, and notes an error that is in the query.

@@ -12,7 +12,7 @@ use crate::bytes::Source;
 #[cfg(feature = "mail")]
 use crate::mail::{self, Attachment, InMailbox, Mail};
 #[cfg(feature = "mail")]
-use crate::{Chunk, ChunkKind, EMPTY, Item, too_long, unread};
+use crate::{Chunk, ChunkKind, EMPTY, too_long, unread};
 #[cfg(feature = "mail")]
 use cento::Error;
 
@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
         if !text.trim().is_empty() {
             let (bytes, kind, id_source) = (text.into_bytes(), ChunkKind::Text, self.id_source);
-            (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind, id_source }))?;
+            (self.emit)(Ok(Chunk { path: place.clone(), bytes, kind, id_source }))?;
         } else if attachments.is_empty() {
             return self.skip(place, EMPTY);
         }
