@@ -122,6 +122,12 @@ impl ByteBudget {
         self.changed.notify_all();
     }
 
+    /// Returns whether no more requests are admitted.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.lock().is_closed
+    }
+
     /// Opens a closed budget again, with another number of bytes. Permits that are still held
     /// count.
     pub fn open(&self, bytes_max: usize) {

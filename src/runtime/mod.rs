@@ -5,6 +5,7 @@
 pub mod budget;
 pub mod fault;
 pub mod ordered;
+pub mod pipeline;
 pub mod replace;
 pub mod stop;
 

@@ -1,19 +1,14 @@
-//! Parallel work on a list, with the results in its order.
+//! Parallel work on a list of numbers, with the results in its order.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{JoinHandle, Scope};
+use std::thread::JoinHandle;
 
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::channel::{Receiver, bounded};
 
+use super::pipeline::{Fed, WAITING_PER_THREAD, ends};
+use super::stop::Stop;
 use crate::error::{Error, Result};
-use crate::runtime::Stop;
-
-/// The number of results of each thread that may wait for the one whose turn it is.
-const WAITING_PER_THREAD: usize = 16;
 
 /// Does `work` for every number of the range, on `threads` threads, and hands the results to `sink`
 /// in order. Bounded memory: a thread goes no further ahead than [`WAITING_PER_THREAD`] allows.
@@ -43,122 +38,15 @@ pub fn in_order_within<T: Send>(
     work: &(dyn Fn(u64) -> Result<T> + Sync),
     sink: &mut dyn FnMut(u64, T) -> Result<()>,
 ) -> Result<()> {
-    let (mut turns, workers) = channels(threads, waiting);
-    turns.begin(&numbers);
+    let (feed, workers, results) = ends(threads, waiting.max(1), stop);
+    let fed = Fed::new(numbers.clone(), |_| 1, feed, results);
     std::thread::scope(|scope| {
-        workers.spawn(scope, numbers, work);
-        let mut take = || -> Result<()> {
-            while let Some(result) = turns.next(stop) {
-                let (number, result) = result?;
-                sink(number, result)?;
-            }
-            Ok(())
-        };
-        let taken = catch_unwind(AssertUnwindSafe(&mut take));
-        // Threads that wait for a permit, or to hand over a result, end.
-        drop(turns);
+        workers.spawn(scope, work);
+        let take = || numbers.zip(fed).try_for_each(|(number, result)| sink(number, result??));
+        // The threads end with the iterator, which is dropped here.
+        let taken = catch_unwind(AssertUnwindSafe(take));
         taken.unwrap_or_else(|panic| resume_unwind(panic))
     })
-}
-
-/// A result, or the panic of the work, with its number.
-type Done<T> = (u64, std::thread::Result<Result<T>>);
-
-/// Makes both ends of the work of `threads` threads on a list.
-fn channels<T: Send>(threads: usize, waiting: usize) -> (Turns<T>, Workers<T>) {
-    let (threads, waiting) = (threads.max(1), waiting.max(1));
-    // A permit is taken before a number is, and given back with the request for the next result: so
-    // the number whose turn it is is always being worked on.
-    let (permit_tx, permit_rx) = bounded::<()>(waiting);
-    for _ in 0..waiting {
-        let _ = permit_tx.send(());
-    }
-    let (done_tx, done_rx) = bounded(waiting);
-    let turns =
-        Turns { permit_tx, done_rx, waiting: BTreeMap::new(), turn: 0, end: 0, owes_permit: false };
-    (turns, Workers { threads, permit_rx, done_tx })
-}
-
-/// The end of a list whose results come out in order.
-struct Turns<T> {
-    permit_tx: Sender<()>,
-    done_rx: Receiver<Done<T>>,
-    /// Results that came before their turn.
-    waiting: BTreeMap<u64, std::thread::Result<Result<T>>>,
-    turn: u64,
-    end: u64,
-    /// Whether the last result still has its permit.
-    owes_permit: bool,
-}
-
-impl<T> Turns<T> {
-    fn begin(&mut self, numbers: &Range<u64>) {
-        (self.turn, self.end) = (numbers.start, numbers.end);
-    }
-
-    /// Returns the next result with its number; `None` after the last. Resumes a panic of the work.
-    fn next(&mut self, stop: &Stop) -> Option<Result<(u64, T)>> {
-        if std::mem::take(&mut self.owes_permit) {
-            let _ = self.permit_tx.send(());
-        }
-        if self.turn >= self.end {
-            return None;
-        }
-        loop {
-            if let Some(result) = self.waiting.remove(&self.turn) {
-                if stop.is_set() {
-                    return Some(Err(Error::Cancelled));
-                }
-                let number = self.turn;
-                (self.turn, self.owes_permit) = (number + 1, true);
-                let result = result.unwrap_or_else(|panic| resume_unwind(panic));
-                return Some(result.map(|result| (number, result)));
-            }
-            let Ok((number, result)) = self.done_rx.recv() else {
-                let place = format!("number {} of {}", self.turn, self.end);
-                return Some(Err(Error::internal(place, "a thread ended before its work")));
-            };
-            self.waiting.insert(number, result);
-        }
-    }
-}
-
-/// The end of a list that is worked through.
-pub struct Workers<T> {
-    threads: usize,
-    permit_rx: Receiver<()>,
-    done_tx: Sender<Done<T>>,
-}
-
-impl<T: Send> Workers<T> {
-    /// Starts the threads, which end with the list, or when the results have no taker any more.
-    fn spawn<'scope, 'env>(
-        self,
-        scope: &'scope Scope<'scope, 'env>,
-        numbers: Range<u64>,
-        work: &'env (dyn Fn(u64) -> Result<T> + Sync),
-    ) where
-        T: 'env,
-    {
-        let next = Arc::new(AtomicU64::new(numbers.start));
-        for _ in 0..self.threads {
-            let (permit_rx, done_tx) = (self.permit_rx.clone(), self.done_tx.clone());
-            let (next, end) = (next.clone(), numbers.end);
-            scope.spawn(move || {
-                while permit_rx.recv().is_ok() {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= end {
-                        return;
-                    }
-                    // A panic must reach the taker, which would wait for this number forever.
-                    let result = catch_unwind(AssertUnwindSafe(|| work(number)));
-                    if done_tx.send((number, result)).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    }
 }
 
 /// An iterator over the results of work on a list, in its order: [`in_order`] without a sink.
@@ -166,10 +54,13 @@ impl<T: Send> Workers<T> {
 /// A thread owns the work and the data that it borrows. Dropping the iterator ends the threads, and
 /// waits for them: that takes as long as the work takes to check its [`Stop`].
 pub struct Ordered<T> {
-    turns: Option<Turns<T>>,
+    /// The results; `None` once the threads are to end.
+    fed: Option<Box<Fed<Range<u64>, Result<T>>>>,
     /// The numbers, once the owner knows them, or its error.
     begun: Receiver<Result<Range<u64>>>,
     has_begun: bool,
+    /// The number whose turn it is.
+    number: u64,
     stop: Stop,
     owner: Option<JoinHandle<()>>,
 }
@@ -185,37 +76,29 @@ impl<T: Send + 'static> Ordered<T> {
         stop: &Stop,
         own: impl FnOnce(&Stop, Begin<'_, T>) -> Result<()> + Send + 'static,
     ) -> Ordered<T> {
-        let (turns, workers) = channels(threads, threads.max(1) * WAITING_PER_THREAD);
-        let (begin_tx, begun) = bounded(1);
-        let given = stop.clone();
-        let stop = Stop::when(move || given.is_set());
-        let own_stop = stop.clone();
+        let (feed, workers, results) = ends(threads, threads.max(1) * WAITING_PER_THREAD, stop);
+        let (begin_in, begun) = bounded(1);
+        let (stop, own_stop) = (results.stop().clone(), results.stop().clone());
         let owner = std::thread::spawn(move || {
             let mut workers = Some(workers);
             let mut begin = |numbers: Range<u64>, work: &(dyn Fn(u64) -> Result<T> + Sync)| {
                 let Some(workers) = workers.take() else { return };
-                let _ = begin_tx.send(Ok(numbers.clone()));
-                std::thread::scope(|scope| workers.spawn(scope, numbers, work));
+                let _ = begin_in.send(Ok(numbers));
+                std::thread::scope(|scope| workers.spawn(scope, work));
             };
             if let Err(error) = own(&own_stop, &mut begin) {
-                let _ = begin_tx.send(Err(error));
+                let _ = begin_in.send(Err(error));
             }
         });
-        Ordered { turns: Some(turns), begun, has_begun: false, stop, owner: Some(owner) }
-    }
-
-    /// Ends the threads, and waits for them.
-    fn end(&mut self) -> std::thread::Result<()> {
-        self.stop.set();
-        self.turns = None;
-        self.owner.take().map_or(Ok(()), JoinHandle::join)
+        let fed = Some(Box::new(Fed::new(0..0, |_| 1, feed, results)));
+        Ordered { fed, begun, has_begun: false, number: 0, stop, owner: Some(owner) }
     }
 
     fn result(&mut self) -> Option<Result<(u64, T)>> {
-        let turns = self.turns.as_mut()?;
+        let fed = self.fed.as_mut()?;
         if !self.has_begun {
             match self.begun.recv() {
-                Ok(Ok(numbers)) => turns.begin(&numbers),
+                Ok(Ok(numbers)) => (self.number, fed.inputs) = (numbers.start, numbers),
                 Ok(Err(error)) => return Some(Err(error)),
                 Err(_) => match self.end() {
                     Ok(()) => return Some(Err(Error::internal("a list", "its work never began"))),
@@ -224,7 +107,19 @@ impl<T: Send + 'static> Ordered<T> {
             }
             self.has_begun = true;
         }
-        turns.next(&self.stop)
+        let number = self.number;
+        self.number += 1;
+        let result = self.fed.as_mut()?.next()?;
+        Some(result.flatten().map(|result| (number, result)))
+    }
+}
+
+impl<T> Ordered<T> {
+    /// Ends the threads, and waits for them.
+    fn end(&mut self) -> std::thread::Result<()> {
+        self.stop.set();
+        self.fed = None;
+        self.owner.take().map_or(Ok(()), JoinHandle::join)
     }
 }
 
@@ -245,18 +140,15 @@ impl<T: Send + 'static> Iterator for Ordered<T> {
 
 impl<T> Drop for Ordered<T> {
     fn drop(&mut self) {
-        self.stop.set();
-        self.turns = None;
-        if let Some(owner) = self.owner.take() {
-            // A panic has reached the taker, or the result has no taker.
-            let _ = owner.join();
-        }
+        // A panic has reached the taker, or the result has no taker.
+        let _ = self.end();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
 

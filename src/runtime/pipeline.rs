@@ -1,0 +1,480 @@
+//! Parallel work on a sequence of inputs, with the results in its order.
+//!
+//! Inputs go in at a [`Feed`], threads work on them, and [`Results`] gives the results in the order
+//! of the inputs, whatever the number of threads. The room of the pipeline is bounded, in bytes or
+//! whatever else inputs are weighed by: an input takes its share before it is passed to a thread,
+//! and its result gives it back with the request for the next one. An input that is larger than
+//! the room passes alone. No thread waits for room while it holds some, and room is taken in the
+//! order of the inputs, so the input whose turn it is is always worked on.
+//!
+//! The feed and the results may be on two threads ([`pipeline`]) or on one, which takes the inputs
+//! from an iterator ([`Fed`]).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::thread::{JoinHandle, Scope};
+use std::time::Duration;
+
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded, select};
+
+use super::budget::{ByteBudget, Permit};
+use super::stop::Stop;
+use crate::error::{Error, Result};
+
+/// The number of inputs of each thread that may wait for it, and of its results that may wait for
+/// the one whose turn it is.
+pub(super) const WAITING_PER_THREAD: usize = 16;
+
+/// The time between checks of a waiting thread whether to stop.
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Starts `threads` threads, each with a work of its own, within `room`. Returns the end that takes
+/// inputs, and the end that gives the results.
+///
+/// A work gets a handle that is set when the results have no taker any more, or `stop` is set.
+/// Dropping the results ends the threads, and waits for them: that takes as long as the work takes
+/// to check its handle.
+pub fn pipeline<I, T, W>(
+    threads: usize,
+    room: usize,
+    stop: &Stop,
+    mut work: impl FnMut(&Stop) -> W,
+) -> (Feed<I>, Results<T>)
+where
+    I: Send + 'static,
+    T: Send + 'static,
+    W: FnMut(I) -> T + Send + 'static,
+{
+    let (feed, workers, mut results) = ends(threads, room, stop);
+    for _ in 0..workers.threads {
+        let (mut work, worker) = (work(&results.stop), workers.worker.clone());
+        results.threads.push(std::thread::spawn(move || worker.run(&mut work)));
+    }
+    (feed, results)
+}
+
+/// An input or a result, with its number.
+struct Numbered<T> {
+    number: u64,
+    /// Its share of the room.
+    permit: Permit,
+    item: T,
+}
+
+/// A result, or the panic of the work.
+type Done<T> = Numbered<std::thread::Result<T>>;
+
+/// Makes both ends of a pipeline of `threads` threads, and these, not yet started.
+pub(super) fn ends<I, T>(
+    threads: usize,
+    room: usize,
+    stop: &Stop,
+) -> (Feed<I>, Workers<I, T>, Results<T>) {
+    let threads = threads.max(1);
+    let (jobs_in, jobs) = bounded(threads * WAITING_PER_THREAD);
+    let (done_in, done) = bounded(threads * WAITING_PER_THREAD);
+    let (wanted, is_wanted) = bounded(0);
+    let room = ByteBudget::new(room);
+    let given = stop.clone();
+    let feed = Feed { jobs: jobs_in, room: room.clone(), number: 0 };
+    let worker = Worker { jobs, is_wanted, done: done_in };
+    let results = Results {
+        running: Some((done, wanted)),
+        room,
+        early: BTreeMap::new(),
+        turn: 0,
+        permit: None,
+        stop: Stop::when(move || given.is_set()),
+        threads: Vec::new(),
+    };
+    (feed, Workers { threads, worker }, results)
+}
+
+/// The end of a pipeline that takes inputs. Dropping it is the end of the input.
+pub struct Feed<I> {
+    jobs: Sender<Numbered<I>>,
+    room: Arc<ByteBudget>,
+    /// The number of the next input.
+    number: u64,
+}
+
+impl<I> fmt::Debug for Feed<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl<I> Feed<I> {
+    /// Passes an input on once there is room for its `share`. Returns `false` if the results have
+    /// no taker any more.
+    pub fn send(&mut self, input: I, share: usize) -> bool {
+        self.send_while(input, share, &|| true).is_ok()
+    }
+
+    /// Passes an input on as [`send`](Self::send) does; waits as long as `is_wanted` returns
+    /// `true`, which is called many times a second.
+    ///
+    /// # Errors
+    /// The input, if it is not wanted any more, or the results have no taker.
+    pub fn send_while(
+        &mut self,
+        input: I,
+        share: usize,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> std::result::Result<(), I> {
+        let Some(permit) = self.room.enter_while(share, is_wanted) else { return Err(input) };
+        let sent = self.jobs.send(Numbered { number: self.number, permit, item: input });
+        sent.map_err(|refused| refused.0.item)?;
+        self.number += 1;
+        Ok(())
+    }
+
+    /// Returns whether the results have no taker any more.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.room.is_closed()
+    }
+
+    /// Passes an input on if there is room now, or if nothing `is_ahead` of it.
+    fn try_send(&mut self, input: I, share: usize, is_ahead: bool) -> std::result::Result<(), I> {
+        let permit = match is_ahead {
+            true => self.room.try_enter(share),
+            false => self.room.enter(share),
+        };
+        let Some(permit) = permit else { return Err(input) };
+        match self.jobs.try_send(Numbered { number: self.number, permit, item: input }) {
+            Ok(()) => {
+                self.number += 1;
+                Ok(())
+            }
+            Err(TrySendError::Full(refused) | TrySendError::Disconnected(refused)) => {
+                Err(refused.item)
+            }
+        }
+    }
+}
+
+/// The threads of a pipeline that are to be started.
+pub(super) struct Workers<I, T> {
+    threads: usize,
+    worker: Worker<I, T>,
+}
+
+impl<I: Send, T: Send> Workers<I, T> {
+    /// Starts the threads, which end with the input, or when the results have no taker any more.
+    pub(super) fn spawn<'scope, 'env>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        work: &'env (dyn Fn(I) -> T + Sync),
+    ) where
+        I: 'env,
+        T: 'env,
+    {
+        for _ in 0..self.threads {
+            let worker = self.worker.clone();
+            scope.spawn(move || worker.run(&mut |input| work(input)));
+        }
+    }
+}
+
+/// What a thread of a pipeline needs besides its work.
+struct Worker<I, T> {
+    jobs: Receiver<Numbered<I>>,
+    /// Never sent to: its end tells the threads to end, even while the feed waits for input.
+    is_wanted: Receiver<()>,
+    done: Sender<Done<T>>,
+}
+
+impl<I, T> Clone for Worker<I, T> {
+    fn clone(&self) -> Worker<I, T> {
+        let Worker { jobs, is_wanted, done } = self;
+        Worker { jobs: jobs.clone(), is_wanted: is_wanted.clone(), done: done.clone() }
+    }
+}
+
+impl<I, T> Worker<I, T> {
+    fn run(self, work: &mut dyn FnMut(I) -> T) {
+        loop {
+            let received = select! {
+                recv(self.jobs) -> received => received,
+                recv(self.is_wanted) -> _ => return,
+            };
+            let Ok(Numbered { number, permit, item }) = received else { return };
+            // A panic must reach the taker, which would wait for this number forever.
+            let item = catch_unwind(AssertUnwindSafe(|| work(item)));
+            if self.done.send(Numbered { number, permit, item }).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The results of a pipeline, in the order of its inputs: an iterator, which resumes a panic of the
+/// work.
+///
+/// # Errors
+/// [`Error::Cancelled`] after its handle was set. The iterator then ends.
+pub struct Results<T> {
+    /// The ends of the channels to the threads; `None` once these are to end.
+    running: Option<(Receiver<Done<T>>, Sender<()>)>,
+    room: Arc<ByteBudget>,
+    /// Results that came before their turn.
+    early: BTreeMap<u64, Done<T>>,
+    turn: u64,
+    /// The share of the last result.
+    permit: Option<Permit>,
+    stop: Stop,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<T> fmt::Debug for Results<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Results").field("turn", &self.turn).finish_non_exhaustive()
+    }
+}
+
+impl<T> Results<T> {
+    /// Returns the handle of the work: it is set when the results have no taker any more.
+    pub(super) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// Waits for the next result; `None` after the last.
+    fn result(&mut self) -> Option<Result<T>> {
+        self.permit = None;
+        let (done, _) = self.running.as_ref()?;
+        loop {
+            if let Some(Numbered { permit, item, .. }) = self.early.remove(&self.turn) {
+                if self.stop.is_set() {
+                    return Some(Err(Error::Cancelled));
+                }
+                (self.turn, self.permit) = (self.turn + 1, Some(permit));
+                return Some(Ok(item.unwrap_or_else(|panic| resume_unwind(panic))));
+            }
+            match done.recv_timeout(STOP_INTERVAL) {
+                Ok(result) => {
+                    self.early.insert(result.number, result);
+                }
+                Err(RecvTimeoutError::Timeout) if self.stop.is_set() => {
+                    return Some(Err(Error::Cancelled));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // What has been cancelled may look like the end of the input.
+                Err(RecvTimeoutError::Disconnected) if self.early.is_empty() => {
+                    return self.stop.is_set().then_some(Err(Error::Cancelled));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let place = format!("input {}", self.turn);
+                    return Some(Err(Error::internal(place, "a thread ended before its work")));
+                }
+            }
+        }
+    }
+
+    /// Ends the threads, and waits for those that it has started.
+    fn close(&mut self) {
+        self.room.close();
+        (self.running, self.permit) = (None, None);
+        self.early.clear();
+        self.stop.set();
+        for thread in self.threads.drain(..) {
+            // A panic of the work has been caught.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<T> Iterator for Results<T> {
+    type Item = Result<T>;
+
+    fn next(&mut self) -> Option<Result<T>> {
+        let result = self.result();
+        if !matches!(result, Some(Ok(_))) {
+            self.close();
+        }
+        result
+    }
+}
+
+impl<T> Drop for Results<T> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The results of a pipeline whose inputs the taker of the results takes from an iterator, which
+/// need not be [`Send`]: as many as there is room for, before it waits for a result.
+pub struct Fed<J: Iterator, T> {
+    pub(super) inputs: J,
+    share: fn(&J::Item) -> usize,
+    /// `None` after the last input.
+    feed: Option<Feed<J::Item>>,
+    /// An input that waits for room.
+    waiting: Option<J::Item>,
+    results: Results<T>,
+}
+
+impl<J: Iterator, T> fmt::Debug for Fed<J, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fed").field("results", &self.results).finish_non_exhaustive()
+    }
+}
+
+impl<J: Iterator, T> Fed<J, T> {
+    /// Feeds a pipeline from `inputs`, each of which takes its `share` of the room.
+    pub fn new(
+        inputs: J,
+        share: fn(&J::Item) -> usize,
+        feed: Feed<J::Item>,
+        results: Results<T>,
+    ) -> Fed<J, T> {
+        Fed { inputs, share, feed: Some(feed), waiting: None, results }
+    }
+
+    fn fill(&mut self) {
+        self.results.permit = None;
+        while let Some(feed) = &mut self.feed {
+            let Some(input) = self.waiting.take().or_else(|| self.inputs.next()) else {
+                self.feed = None;
+                return;
+            };
+            let is_ahead = feed.number > self.results.turn;
+            let share = (self.share)(&input);
+            self.waiting = feed.try_send(input, share, is_ahead).err();
+            if self.waiting.is_some() {
+                return;
+            }
+        }
+    }
+}
+
+impl<J: Iterator, T> Iterator for Fed<J, T> {
+    type Item = Result<T>;
+
+    fn next(&mut self) -> Option<Result<T>> {
+        self.fill();
+        self.results.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn results_come_in_order_within_the_room(
+            shares in prop::collection::vec(0usize..30, 0..300),
+            threads in 1usize..5,
+            room in 1usize..40,
+            is_fed_apart in any::<bool>(),
+        ) {
+            // A share is inside from before it is worked on until the next result is asked for.
+            let inside = Arc::new(AtomicUsize::new(0));
+            let (feed, results) = pipeline(threads, room, Stop::NEVER, |_| {
+                let inside = inside.clone();
+                move |share: usize| {
+                    let with_others = inside.fetch_add(share, Ordering::SeqCst) + share;
+                    std::thread::yield_now();
+                    (share, share == 0 || with_others <= room.max(share))
+                }
+            });
+            let taken: Vec<(usize, bool)> = {
+                let take = |result: Result<(usize, bool)>| {
+                    let (share, is_within) = result.unwrap();
+                    inside.fetch_sub(share, Ordering::SeqCst);
+                    (share, is_within)
+                };
+                match is_fed_apart {
+                    false => Fed::new(shares.clone().into_iter(), |&share| share, feed, results)
+                        .map(take)
+                        .collect(),
+                    true => std::thread::scope(|scope| {
+                        let (mut feed, shares) = (feed, shares.clone());
+                        scope.spawn(move || {
+                            shares.into_iter().all(|share| feed.send(share, share))
+                        });
+                        results.map(take).collect()
+                    }),
+                }
+            };
+            prop_assert!(taken.iter().all(|(_, is_within)| *is_within));
+            prop_assert_eq!(taken.into_iter().map(|(share, _)| share).collect::<Vec<_>>(), shares);
+        }
+    }
+
+    #[test]
+    fn dropping_the_results_ends_the_threads_and_the_feed() {
+        let alive = Arc::new(());
+        let (mut feed, mut results) = pipeline(3, 10, Stop::NEVER, |stop| {
+            let (held, stop) = (alive.clone(), stop.clone());
+            move |number: usize| {
+                // Work that never ends by itself.
+                while number >= 7 && !stop.is_set() {
+                    std::thread::yield_now();
+                }
+                Arc::strong_count(&held)
+            }
+        });
+        std::thread::scope(|scope| {
+            let fed = scope.spawn(move || {
+                let refused = (0..).find(|&number| !feed.send(number, 1));
+                (refused, feed.is_closed())
+            });
+            assert_eq!(results.by_ref().take(7).filter(Result::is_ok).count(), 7);
+            drop(results);
+            let (refused, is_closed) = fed.join().unwrap();
+            assert!(is_closed && refused.is_some_and(|number| number >= 7), "{refused:?}");
+        });
+        assert_eq!(Arc::strong_count(&alive), 1);
+    }
+
+    #[test]
+    fn the_results_end_when_they_are_told_to_while_the_feed_waits_for_input() {
+        let stop = Stop::new();
+        let (mut feed, mut results) = pipeline(2, 10, &stop, |_| |number: usize| number);
+        assert!(feed.send(0, 1));
+        assert!(matches!(results.next(), Some(Ok(0))));
+        stop.set();
+        // The feed is still there.
+        assert!(matches!(results.next(), Some(Err(Error::Cancelled))));
+        assert!(results.next().is_none());
+        assert!(!feed.send(1, 1));
+        // The end of a feed that is cut off does not look like the end of the input.
+        let (feed, mut results) = pipeline(2, 10, &stop, |_| |number: usize| number);
+        drop(feed);
+        assert!(matches!(results.next(), Some(Err(Error::Cancelled))));
+    }
+
+    #[test]
+    fn a_panic_reaches_the_taker_in_its_turn() {
+        let (mut feed, mut results) = pipeline(3, 100, Stop::NEVER, |_| {
+            |number: usize| {
+                assert_ne!(number, 7, "seven");
+                number
+            }
+        });
+        assert!((0..20).all(|number| feed.send(number, 1)));
+        drop(feed);
+        assert_eq!(results.by_ref().take(7).filter(Result::is_ok).count(), 7);
+        assert!(catch_unwind(AssertUnwindSafe(|| results.next())).is_err());
+        assert_eq!(results.filter(Result::is_ok).count(), 12);
+    }
+
+    #[test]
+    fn an_input_that_waits_for_room_comes_back_when_it_is_not_wanted_any_more() {
+        let (mut feed, results) = pipeline(1, 10, Stop::NEVER, |_| |number: usize| number);
+        assert_eq!(feed.send_while(1, 8, &|| true), Ok(()));
+        assert_eq!(feed.send_while(2, 8, &|| false), Err(2));
+        assert_eq!(feed.send_while(3, 2, &|| true), Ok(()));
+        drop(feed);
+        assert_eq!(results.map(Result::unwrap).collect::<Vec<_>>(), [1, 3]);
+    }
+}
