@@ -93,14 +93,14 @@ pub use hash::Digest;
 pub use index::{
     AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,
     DfBucket, DfDistribution, DocAddress, Document, Index, MaxDf, OnConflict, Outcome, Preset,
-    PresetDefaults, PresetRank, PresetUse, RepeatedPassage, SignedDocument, Snapshot, Stats,
-    StoredDocument, Training, Writer, WriterOptions,
+    PresetDefaults, PresetRank, PresetUse, RepeatedPassage, SignedDocument, SignedDocuments,
+    SigningOptions, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
 };
 pub use overlap::{Category, Overlap};
 pub use reason::{ConflictKind, Reason, Refusal};
 pub use runtime::{ByteBudget, Stop};
 #[doc(hidden)]
-pub use runtime::{budget, fault, replace, stop};
+pub use runtime::{budget, fault, pipeline, replace, stop};
 pub use scheme::estimate::Estimator;
 pub use search::{
     Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Rank,

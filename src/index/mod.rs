@@ -4,6 +4,7 @@
 //! sees one commit, whole; a commit that has been acknowledged survives a crash. tantivy owns
 //! commits, locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
+mod add_all;
 mod by_id;
 #[doc(hidden)]
 pub mod canonical;
@@ -18,6 +19,7 @@ mod policy;
 mod preset;
 mod schema;
 mod signed_document;
+mod signer;
 mod signing;
 mod snapshot;
 mod storage;
@@ -33,6 +35,7 @@ use tantivy::directory::{Advice, MmapDirectory, RamDirectory};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
+pub use add_all::{SignedDocuments, SigningOptions};
 pub use config::Config;
 pub use document::{Document, ID_BYTES_MAX, IdSource, META_BYTES_MAX, META_DEPTH_MAX};
 pub use document::{META_WRITTEN_BYTES_MAX, id_of_json, id_problem, meta_of_json, meta_problem};
@@ -44,6 +47,7 @@ pub use operations::{
 };
 pub use preset::{Preset, PresetDefaults, PresetRank, PresetUse, REUSE};
 pub use signed_document::SignedDocument;
+pub use signer::{DocumentSigner, IsKnown, Prepared, SignOutcome};
 pub use signing::{FINGERPRINT_BYTES, Signature};
 pub use snapshot::{DocAddress, Snapshot, StoredDocument};
 pub(crate) use storage::{ByteLru, InMemory, Owner, query_words, words};

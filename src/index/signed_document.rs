@@ -11,7 +11,7 @@ use crate::scheme::Fingerprint;
 /// A document with its signature.
 ///
 /// Signing takes most of the time of adding; several threads can sign for one
-/// [`Writer`](super::Writer).
+/// [`Writer`](super::Writer), as those of [`Index::sign_all`](super::Index::sign_all) do.
 ///
 /// ```
 /// use cento::{Config, Document, Index, SignedDocument, Stop, WriterOptions};

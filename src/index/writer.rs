@@ -79,9 +79,9 @@ pub enum Outcome {
 /// Changes are invisible until [`commit`](Writer::commit), which makes all of them durable and
 /// visible, or none. A crash or a dropped writer loses the uncommitted changes and nothing else.
 /// Documents on their way into a segment take about [`WriterOptions::memory_bytes`], whatever their
-/// number. Adding signs a document on the caller's thread; [`add_signed`](Writer::add_signed) takes
-/// documents that other threads have signed. Merges of segments run in the background;
-/// [`finish`](Writer::finish) waits for them.
+/// number. [`add`](Writer::add) signs a document on the caller's thread,
+/// [`add_all`](Writer::add_all) many documents on several threads. Merges of segments run in the
+/// background; [`finish`](Writer::finish) waits for them.
 ///
 /// # Errors
 /// After [`Error::Input`] the writer goes on; after any other error it refuses all changes, and the
@@ -245,8 +245,8 @@ impl Writer {
     /// Adds a document, or replaces the one with the same id; one that has not changed stays. If
     /// the id was made ([`super::IdSource`]), only one of the same place is replaced.
     ///
-    /// The document is signed here, on the caller's thread. To sign on several threads, make each
-    /// document a [`SignedDocument`] and [add that](Self::add_signed).
+    /// The document is signed here, on the caller's thread; [`add_all`](Self::add_all) signs on
+    /// several threads.
     ///
     /// # Errors
     /// When the index cannot hold the document ([`Document::problem`]), has another of a made id,
