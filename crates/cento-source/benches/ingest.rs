@@ -7,12 +7,11 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use cento::Stop;
 use cento::fault::Faults;
 use cento::hash::mix64;
-use cento::index::{Config, Document, Index};
+use cento::index::{Config, Index};
 use cento::scheme::{self, DEFAULT_SPEC};
 use cento::text::{Analyzer, Tokens};
 use cento_source::pipeline::{Outputs, PipelineOptions};
@@ -61,8 +60,7 @@ fn ingest(c: &mut Criterion) {
         let config = config(false);
         b.iter(|| {
             let inputs = std::slice::from_ref(&corpus);
-            let is_known = Arc::new(|_: &Document, _| false);
-            let outputs = Outputs::new(inputs, &config, &pipeline, Stop::NEVER, is_known);
+            let outputs = Outputs::new(inputs, &config, &pipeline, Stop::NEVER, None);
             outputs.for_each(|output| drop(output.unwrap()));
         });
     });

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cento::Stop;
-use cento::index::{Index, Outcome, WriterOptions};
+use cento::index::{Index, IsKnown, Outcome, SignOutcome, WriterOptions};
 use cento::text::is_white_space;
 use cento::text::unseen::Unseen;
 use cento::{AddReport, Error, Result};
 
 use crate::SourceOptions;
 use crate::filter::is_by_name;
-use crate::pipeline::{IsKnown, Output, Outputs, PipelineOptions, sign_alone};
+use crate::pipeline::{Output, Outputs, PipelineOptions};
 
 /// Options for adding documents.
 #[derive(Debug, Clone)]
@@ -103,18 +103,20 @@ pub fn add(
     };
     let is_known: IsKnown =
         Arc::new(move |document, digest| committed.holds(document, digest).unwrap_or(false));
-    let config = index.config();
-    for output in Outputs::new(inputs, config, &piped, stop, is_known) {
+    let mut outputs = Outputs::new(inputs, index.config(), &piped, stop, Some(is_known));
+    while let Some(output) = outputs.next() {
         let output = match output? {
             // The index had it when the run began, and the run itself has changed it since.
-            Output::Known(document, digest) if !writer.holds(&document, digest)? => {
-                sign_alone(config, &piped, document, digest)
+            Output::Document(SignOutcome::Known(document, digest))
+                if !writer.holds(&document, digest)? =>
+            {
+                outputs.sign_alone(document, digest)?
             }
             output => output,
         };
         let (mut signed, text_bytes) = match output {
-            Output::Signed { signed, text_bytes } => (signed, text_bytes),
-            Output::Known(document, _) => {
+            Output::Document(SignOutcome::Signed { signed, text_bytes }) => (signed, text_bytes),
+            Output::Document(SignOutcome::Known(document, _)) => {
                 report.unchanged += 1;
                 report.bytes += document.text.len() as u64;
                 if document.text.chars().all(is_white_space) {

@@ -1,9 +1,8 @@
 //! The records of sources, for deduplication.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use cento::index::Index;
+use cento::index::{Index, SignOutcome};
 use cento::join::dedup::Record;
 use cento::{Result, Stop};
 
@@ -30,14 +29,14 @@ pub fn records(
         source: source.clone(),
         faults: index.faults(),
     };
-    let outputs = Outputs::new(inputs, index.config(), &pipeline, stop, Arc::new(|_, _| false));
+    let outputs = Outputs::new(inputs, index.config(), &pipeline, stop, None);
     outputs.filter_map(|output| {
         Some(output.map(|output| match output {
-            Output::Signed { signed, .. } => Some(Record::Document(signed)),
+            Output::Document(SignOutcome::Signed { signed, .. }) => Some(Record::Document(signed)),
             Output::Skipped { place, why } => Some(Record::Skipped { place, why }),
             Output::Failed(error) => Some(Record::Failed(error)),
             // The visible text decides, and no document is known beforehand.
-            Output::Unseen { .. } | Output::Known(..) => None,
+            Output::Unseen { .. } | Output::Document(SignOutcome::Known(..)) => None,
         }))
         .and_then(Result::transpose)
     })

@@ -29,7 +29,7 @@ fn corpus(dir: &tempfile::TempDir, count: usize) -> Vec<PathBuf> {
 
 fn run_all(config: &Config, options: &PipelineOptions, inputs: &[PathBuf]) -> Vec<String> {
     let taken = outputs(config, options, inputs, Stop::NEVER).map(|output| match output.unwrap() {
-        Output::Signed { signed, .. } => {
+        Output::Document(SignOutcome::Signed { signed, .. }) => {
             format!("{} {:?}", signed.document.id, signed.signature)
         }
         other => format!("{other:?}"),
@@ -38,7 +38,7 @@ fn run_all(config: &Config, options: &PipelineOptions, inputs: &[PathBuf]) -> Ve
 }
 
 fn outputs(config: &Config, options: &PipelineOptions, inputs: &[PathBuf], stop: &Stop) -> Outputs {
-    Outputs::new(inputs, config, options, stop, Arc::new(|_, _| false))
+    Outputs::new(inputs, config, options, stop, None)
 }
 
 #[test]
@@ -74,7 +74,9 @@ fn unneeded_texts_are_not_handed_on_but_their_lengths_are() {
         let options =
             PipelineOptions { keeps_texts, document_bytes_max, faults, ..options(2, 1 << 30) };
         let taken = outputs(&config, &options, &inputs, Stop::NEVER).map(|output| match output {
-            Ok(Output::Signed { signed, text_bytes }) => (signed, text_bytes),
+            Ok(Output::Document(SignOutcome::Signed { signed, text_bytes })) => {
+                (signed, text_bytes)
+            }
             other => panic!("{other:?}"),
         });
         let taken: Vec<_> = taken.collect();
@@ -127,7 +129,7 @@ fn a_run_that_is_dropped_ends_its_threads() {
     let held = alive.clone();
     let is_known: IsKnown = Arc::new(move |_, _| Arc::strong_count(&held) == 0);
     let options = options(2, 1 << 20);
-    let mut outputs = Outputs::new(&inputs, &config(), &options, Stop::NEVER, is_known);
+    let mut outputs = Outputs::new(&inputs, &config(), &options, Stop::NEVER, Some(is_known));
     assert!(matches!(outputs.next(), Some(Ok(_))));
     drop(outputs);
     assert_eq!(Arc::strong_count(&alive), 1);
@@ -144,7 +146,8 @@ fn a_panic_outside_of_a_document_ends_the_run_with_an_error() {
     });
     for threads in [1, 3] {
         let options = options(threads, 1 << 20);
-        let outputs = Outputs::new(&inputs, &config(), &options, Stop::NEVER, is_known.clone());
+        let outputs =
+            Outputs::new(&inputs, &config(), &options, Stop::NEVER, Some(is_known.clone()));
         let (mut taken, mut error) = (0, None);
         for output in outputs {
             match output {
