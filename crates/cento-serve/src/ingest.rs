@@ -17,13 +17,10 @@ use super::priority;
 use cento::Error;
 use cento::Stop;
 use cento::budget::{ByteBudget, Permit};
-use cento::fault::Point;
 use cento::hash::Digest;
-use cento::index::Index;
-use cento::index::{Document, SignedDocument};
+use cento::index::{Document, DocumentSigner, Index, SignedDocument};
 use cento::search::memory::RESERVED_BYTES_MIN;
 use cento_client::api::{AddResponse, RecordError};
-use cento_source::pipeline::document_place;
 use cento_source::{SourceOptions, parse_record, records};
 
 /// The threads that sign.
@@ -72,6 +69,7 @@ fn sign_all(
 ) {
     // A signed sample determines it, once for all requests.
     let bytes_a_byte = index.config().signing_bytes_a_byte();
+    let signer = DocumentSigner::new(index.config(), index.faults());
     for Unsigned { body, is_lines, commit, mut room, reply } in requests {
         let started = Instant::now();
         let computing = room.metrics.computing();
@@ -79,9 +77,10 @@ fn sign_all(
         let waiting = reply.clone();
         let stop = Stop::when(move || waiting.is_unwanted());
         let taken = &mut room.signatures;
+        let signer = signer.clone().stop(stop.clone());
         let signed = catch_unwind(AssertUnwindSafe(|| {
             let usual = body.len().saturating_mul(bytes_a_byte);
-            sign_within(index, &body, is_lines, usual, memory, taken, &stop)
+            sign_within(&signer, &body, is_lines, usual, memory, taken, &stop)
         }));
         let mut signed = signed.unwrap_or_else(|_| {
             tracing::error!("a request triggered a defect; please report it");
@@ -91,7 +90,7 @@ fn sign_all(
             room.metrics.stopped_computations.inc();
             signed = Err(Error::Cancelled.into());
         }
-        drop((body, computing, stop));
+        drop((body, computing, stop, signer));
         let reply = Arc::into_inner(reply).expect("its other owner, the condition, is dropped");
         match signed {
             Ok((documents, response)) => {
@@ -122,7 +121,7 @@ type Added = (Vec<Received>, AddResponse);
 /// that take more than the `usual` bytes of such a text are taken from `memory`, all of a request
 /// together: two requests with a part each would wait for each other.
 fn sign_within(
-    index: &Index,
+    signer: &DocumentSigner,
     body: &[u8],
     is_lines: bool,
     usual: usize,
@@ -130,7 +129,7 @@ fn sign_within(
     taken: &mut Option<Permit>,
     stop: &Stop,
 ) -> Result<Added, Failure> {
-    let bytes = match sign(index, body, is_lines, usual + RESERVED_BYTES_MIN, stop)? {
+    let bytes = match sign(signer, body, is_lines, usual + RESERVED_BYTES_MIN, stop)? {
         Ok(added) => return Ok(added),
         Err(bytes) => bytes,
     };
@@ -143,13 +142,13 @@ fn sign_within(
             .enter_while(bytes, &|| stop.check().is_ok())
             .ok_or(Failure::from(Error::Cancelled))?,
     );
-    sign(index, body, is_lines, usize::MAX, stop)?.map_err(|_| Failure::internal())
+    sign(signer, body, is_lines, usize::MAX, stop)?.map_err(|_| Failure::internal())
 }
 
 /// Signs the documents, if their signatures take at most `bytes_max` bytes; otherwise returns the
 /// bytes they take.
 fn sign(
-    index: &Index,
+    signer: &DocumentSigner,
     body: &[u8],
     is_lines: bool,
     bytes_max: usize,
@@ -162,24 +161,18 @@ fn sign(
     };
     let (mut documents, mut response) = (Vec::new(), AddResponse::default());
     let (mut bytes, mut part) = (0usize, Vec::new());
-    let faults = index.faults();
     let mut add = |line: Option<u64>, document: Document| -> Result<(), Failure> {
         // Signatures beyond the limit are counted, and not kept.
         let bytes_left = bytes_max.saturating_sub(bytes);
-        let id = document.id.clone();
-        // A defect that one document triggers must not take the others with it.
-        let signed = Error::catch(&document_place(&document), || {
-            faults.at(Point::Sign, &id).map_err(|e| Error::io("sign", &id, e))?;
-            index.config().sign_within(&document.text, bytes_left, &mut part, stop)
-        });
-        let signed = signed.map_err(|error| match error {
-            Error::Internal { .. } => {
-                tracing::error!(%error, "a document triggers a defect");
-                Failure::poisonous(&id)
-            }
-            error if is_lines => unplaced(error),
-            error => Failure::from(error),
-        })?;
+        let signed =
+            signer.sign(&document, bytes_left, &mut part).map_err(|error| match error {
+                Error::Internal { .. } => {
+                    tracing::error!(%error, "a document triggers a defect");
+                    Failure::poisonous(&document.id)
+                }
+                error if is_lines => unplaced(error),
+                error => Failure::from(error),
+            })?;
         bytes = bytes.saturating_add(signed.bytes);
         response.report.bytes += document.text.len() as u64;
         response.report.empty += u64::from(signed.tokens == 0);
