@@ -408,7 +408,7 @@ impl Run {
                 }
             },
         };
-        if let (Some(batch), Some(pipeline)) = (batch, &self.pipeline)
+        if let (Some(batch), Some(pipeline)) = (batch, &mut self.pipeline)
             && !pipeline.give(py, batch)?
         {
             // The run has ended, and says why.

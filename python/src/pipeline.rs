@@ -1,15 +1,14 @@
 //! Signing of documents from one Python thread by several threads, in order and in bounded memory.
 //!
-//! The Python thread collects batches; workers sign them; one more thread takes the results in the
-//! order of the batches. For each batch a place in the queue of turns is taken before it is handed
-//! to the workers, so the length of that queue bounds the number of batches in progress, and the
-//! batch at the head of the queue is always being signed.
+//! The Python thread collects batches and feeds the library's pipeline with them; one more thread
+//! takes the results in the order of the batches.
 
 use std::sync::Arc;
 use std::thread;
 
+use cento::pipeline::{Feed, pipeline};
 use cento::{Document, Error, Index, Result, SignedDocument, Snapshot, Stop};
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::channel::{Receiver, bounded};
 use pyo3::prelude::*;
 
 use crate::arrow::Rows;
@@ -81,22 +80,17 @@ pub enum SignOutcome {
 
 type Signatures = Vec<Result<SignOutcome>>;
 
-struct Job {
-    batch: Batch,
-    out: Sender<Signatures>,
-}
-
 /// Threads that sign, and one that takes the results.
 pub struct Pipeline {
     /// `None` once the input has ended.
-    queues: Option<(Sender<Receiver<Signatures>>, Sender<Job>)>,
+    feed: Option<Feed<Batch>>,
     done: Receiver<Result<()>>,
     stop: Stop,
 }
 
 /// The results, in the order of the input; an error is the last.
 pub struct Results {
-    turns: Receiver<Receiver<Signatures>>,
+    batches: cento::pipeline::Results<Signatures>,
     current: std::vec::IntoIter<Result<SignOutcome>>,
     stop: Stop,
 }
@@ -112,20 +106,9 @@ impl Iterator for Results {
             if let Some(made) = self.current.next() {
                 return Some(made);
             }
-            // The end of the queue is the end of the input only if `stop` is not set: check it once
-            // more.
-            match self.turns.recv() {
-                Ok(turn) => match turn.recv() {
-                    Ok(made) => self.current = made.into_iter(),
-                    Err(_) => {
-                        return Some(Err(Error::internal(
-                            "signing",
-                            "a thread ended before its work",
-                        )));
-                    }
-                },
-                Err(_) if self.stop.is_set() => {}
-                Err(_) => return None,
+            match self.batches.next()? {
+                Ok(made) => self.current = made.into_iter(),
+                Err(error) => return Some(Err(error)),
             }
         }
     }
@@ -144,40 +127,37 @@ impl Pipeline {
     ) -> Pipeline {
         let threads = threads.max(1);
         let stop = Stop::new();
-        let (turns_in, turns) = bounded(threads * BATCHES_PER_THREAD);
-        let (jobs_in, jobs) = bounded::<Job>(threads * BATCHES_PER_THREAD);
         let (done_in, done) = bounded(1);
         let known = known.map(Arc::new);
-        for _ in 0..threads {
-            let (jobs, index, known, stop) =
-                (jobs.clone(), index.clone(), known.clone(), stop.clone());
-            thread::spawn(move || {
-                while let Ok(Job { batch, out }) = jobs.recv() {
-                    let signed = Error::catch("signing", || {
-                        Ok(sign(batch, &index, known.as_deref(), skips, &stop))
-                    });
-                    let _ = out.send(signed.unwrap_or_else(|error| vec![Err(error)]));
-                }
-            });
-        }
-        let results = Results { turns, current: Vec::new().into_iter(), stop: stop.clone() };
+        // Every batch takes one place.
+        let (feed, batches) = pipeline(threads, threads * BATCHES_PER_THREAD, &stop, |stop| {
+            let (index, known, stop) = (index.clone(), known.clone(), stop.clone());
+            move |batch| {
+                let signed = Error::catch("signing", || {
+                    Ok(sign(batch, &index, known.as_deref(), skips, &stop))
+                });
+                signed.unwrap_or_else(|error| vec![Err(error)])
+            }
+        });
+        let results = Results { batches, current: Vec::new().into_iter(), stop: stop.clone() };
         thread::spawn(move || {
             let _ = done_in.send(Error::catch("a call from Python", || take(results)));
         });
-        Pipeline { queues: Some((turns_in, jobs_in)), done, stop }
+        Pipeline { feed: Some(feed), done, stop }
     }
 
     /// Hands a batch over; waits for room. Returns `false` if no more is taken: [`end`](Self::end)
     /// returns the reason.
-    pub fn give(&self, py: Python<'_>, batch: Batch) -> PyResult<bool> {
-        let Some((turns, jobs)) = &self.queues else { return Ok(false) };
-        let (out, turn) = bounded(1);
-        Ok(run::send(py, turns, turn)? && run::send(py, jobs, Job { batch, out })?)
+    pub fn give(&mut self, py: Python<'_>, batch: Batch) -> PyResult<bool> {
+        match &mut self.feed {
+            Some(feed) => run::feed(py, feed, batch),
+            None => Ok(false),
+        }
     }
 
     /// Ends the input, without waiting.
     pub fn close(&mut self) {
-        self.queues = None;
+        self.feed = None;
     }
 
     /// Waits until all results have been taken.
@@ -196,8 +176,8 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // Before the queues close: their end would pass for the end of the input.
-        if self.queues.is_some() {
+        // Before the feed: its end would pass for the end of the input.
+        if self.feed.is_some() {
             self.stop.set();
         }
     }

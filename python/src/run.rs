@@ -5,11 +5,12 @@
 //! signals every few hundredths of a second. Other threads get no signals: they do their work
 //! themselves.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cento::Error;
 use cento::Stop;
-use crossbeam::channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
+use cento::pipeline::Feed;
+use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 use pyo3::prelude::*;
 
 use crate::error::Failure;
@@ -98,15 +99,16 @@ pub fn settle<T: Send>(py: Python<'_>, receiver: &Receiver<T>, is_patient: bool)
     });
 }
 
-/// Sends a message; waits for room without the GIL. Returns `false` if there is no receiver any
-/// more.
-pub fn send<T: Send>(py: Python<'_>, sender: &Sender<T>, message: T) -> PyResult<bool> {
-    let mut message = message;
+/// Feeds a pipeline with an input that takes one place; waits for room without the GIL. Returns
+/// `false` if the results have no taker any more.
+pub fn feed<I: Send>(py: Python<'_>, feed: &mut Feed<I>, input: I) -> PyResult<bool> {
+    let mut input = input;
     loop {
-        message = match py.detach(|| sender.send_timeout(message, INTERVAL)) {
+        let end = Instant::now() + INTERVAL;
+        input = match py.detach(|| feed.send_while(input, 1, &|| Instant::now() < end)) {
             Ok(()) => return Ok(true),
-            Err(SendTimeoutError::Disconnected(_)) => return Ok(false),
-            Err(SendTimeoutError::Timeout(message)) => message,
+            Err(_) if feed.is_closed() => return Ok(false),
+            Err(input) => input,
         };
         py.check_signals()?;
     }

@@ -126,7 +126,7 @@ impl Writer {
         let counts = Arc::new(Mutex::new(Counts::default()));
         let counted = counts.clone();
         let threads = threads.unwrap_or_else(cento::available_threads);
-        let pipeline = Pipeline::start(&index, threads, Some(known), skips, move |results| {
+        let mut pipeline = Pipeline::start(&index, threads, Some(known), skips, move |results| {
             // Locked for each document alone: the iterator may use the writer too.
             for made in results {
                 let made = made?;
@@ -151,7 +151,7 @@ impl Writer {
             }
             Ok(())
         });
-        let fed = feed_all(py, &pipeline, &mut feed);
+        let fed = feed_all(py, &mut pipeline, &mut feed);
         match fed {
             Ok(()) => pipeline.end(py)?,
             // Documents before the exception are added, whatever the state of the threads.
@@ -176,7 +176,7 @@ pub fn ends_at_once(py: Python<'_>, error: &PyErr) -> bool {
 
 fn feed_all(
     py: Python<'_>,
-    pipeline: &Pipeline,
+    pipeline: &mut Pipeline,
     feed: &mut dyn FnMut() -> PyResult<Option<Batch>>,
 ) -> PyResult<()> {
     while let Some(batch) = feed()? {
