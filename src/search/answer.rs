@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Passage, Verified};
+use super::extent::Extent;
+use super::verify::Verified;
+use crate::compare::Passage;
 use crate::index::PresetDefaults;
 use crate::similarity::HitSimilarity;
 use crate::text::unseen::Unseen;
@@ -186,4 +188,20 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
+}
+
+/// The part of an answer that depends on the goal.
+pub(super) struct Outcome {
+    pub hits: Vec<Hit>,
+    pub extent: Extent,
+    /// The share of the query's fingerprints that the hits together have, of a cover.
+    pub explained: Option<f64>,
+    /// The number of texts considered for the best passage.
+    pub candidates: Option<CandidateTexts>,
+}
+
+impl Outcome {
+    pub fn new(hits: Vec<Hit>, extent: Extent) -> Outcome {
+        Outcome { hits, extent, explained: None, candidates: None }
+    }
 }

@@ -1,4 +1,4 @@
-//! The fewest documents that together explain the query.
+//! The goal `cover`: the fewest documents that together explain the query.
 //!
 //! A text that was stitched together has many hits with the same parts. The smallest set of
 //! documents that holds all of the query that any hit holds is found greedily: always the document
@@ -9,66 +9,105 @@ use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::score::Scored;
+use super::answer::Outcome;
+use super::evidence::Evidence;
+use super::examine::Examined;
+use super::extent::Extent;
+use super::retrieve::Search;
+use super::score::{self, Scored};
 use super::shared::{SharedFingerprints, terms_of};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Stop;
 use crate::segment::{Candidates, SegmentReader, Terms};
 
-/// A document of a cover.
-pub struct Chosen {
-    /// The document.
-    pub scored: Scored,
-    /// Fingerprints of the query that no document before it has.
-    pub adds: u32,
-}
-
-/// Returns the documents of the cover, at most `limit`, the one that adds most first.
-///
-/// `hits` have their ids; each adds at least `adds_min` fingerprints to those before it.
-pub fn cover(
-    snapshot: &Snapshot,
-    keys: &[u64],
-    hits: Vec<Scored>,
-    (limit, adds_min): (usize, u32),
-    mut shared: SharedFingerprints,
-    stop: &Stop,
-) -> Result<Vec<Chosen>> {
-    let mut adding = Adding::new(snapshot, keys, &hits, stop)?;
-    let terms = adding.ordinals();
-    let mut open: BinaryHeap<Candidate> =
-        hits.into_iter().map(|scored| Candidate { adds: scored.overlap.shared, scored }).collect();
-    let mut explained = vec![false; keys.len()];
-    let mut chosen = Vec::new();
-    while let Some(mut candidate) = open.pop() {
-        if candidate.adds < adds_min || limit == 0 {
-            break;
+impl Search<'_> {
+    /// Returns the cover from the documents that meet the query, with all that it requests of them,
+    /// and the share of the query's fingerprints that they have.
+    ///
+    /// # Errors
+    /// When verification is requested without texts, or a file is damaged;
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
+    pub fn cover(&self, meeting: Vec<Scored>) -> Result<Outcome> {
+        let Search { searcher, query, subject, .. } = self;
+        let mut evidence = Evidence::of(searcher, subject, query)?;
+        let mut hits = meeting;
+        // A document that does not pass explains nothing.
+        if let Some(evidence) = evidence.as_mut().filter(|_| query.is_demanding()) {
+            hits = self.passing(hits, evidence)?;
         }
-        // The number that a document adds can only have decreased since it was last examined: if it
-        // is unchanged, no other adds more.
-        let address = candidate.scored.address;
-        let adds = adding.by(address);
-        if adds < candidate.adds {
-            candidate.adds = adds;
-            if adds >= adds_min {
-                open.push(candidate);
-            }
-            continue;
-        }
-        chosen.push(Chosen { scored: candidate.scored, adds });
-        if open.is_empty() || chosen.len() == limit {
-            break;
-        }
-        shared.read(snapshot, (keys, &terms), address, stop)?;
-        for key in shared.keys() {
-            if !std::mem::replace(&mut explained[key as usize], true) {
-                stop.check()?;
-                adding.explain(key)?;
-            }
-        }
+        score::name(&searcher.snapshot, &mut hits, query.stop())?;
+        let chosen = self.choose(hits)?;
+        let Examined { shown, passed, is_cut } = self.examine(chosen, evidence.as_mut())?;
+        let extent = Extent::of_those_looked_at(shown.len(), passed, is_cut);
+        let hits = self.hits_of(shown)?;
+        let added: u32 = hits.iter().filter_map(|hit| hit.adds).sum();
+        let explained = f64::from(added) / f64::from(subject.keys.len().max(1) as u32);
+        Ok(Outcome { explained: Some(explained), ..Outcome::new(hits, extent) })
     }
-    Ok(chosen)
+
+    /// Returns the hits that pass the checks of their texts.
+    fn passing(&self, hits: Vec<Scored>, evidence: &mut Evidence<'_>) -> Result<Vec<Scored>> {
+        let mut passing = Vec::with_capacity(hits.len());
+        for hit in hits {
+            self.query.stop().check()?;
+            let is_alike =
+                evidence.verify(hit.address)?.is_none_or(|verified| verified.meets(self.query));
+            if is_alike && evidence.may_have_passage(hit.address)? {
+                passing.push(hit);
+            }
+        }
+        Ok(passing)
+    }
+
+    /// Returns the documents of the cover, the one that adds most first, each with the number of
+    /// fingerprints that it adds.
+    ///
+    /// `hits` have their ids.
+    fn choose(&self, hits: Vec<Scored>) -> Result<Vec<(Scored, Option<u32>)>> {
+        let Search { searcher, query, subject, .. } = self;
+        let (snapshot, keys, stop) = (&searcher.snapshot, &subject.keys[..], query.stop());
+        let adds_min = query.thresholds.overlap();
+        // One more tells whether there are more.
+        let limit = query.looked_at().saturating_add(1);
+        let mut shared = SharedFingerprints::within(query.memory.as_ref());
+        let mut adding = Adding::new(snapshot, keys, &hits, stop)?;
+        let terms = adding.ordinals();
+        let mut open: BinaryHeap<Candidate> = hits
+            .into_iter()
+            .map(|scored| Candidate { adds: scored.overlap.shared, scored })
+            .collect();
+        let mut explained = vec![false; keys.len()];
+        let mut chosen = Vec::new();
+        while let Some(mut candidate) = open.pop() {
+            if candidate.adds < adds_min {
+                break;
+            }
+            // The number that a document adds can only have decreased since it was last examined:
+            // if it is unchanged, no other adds more.
+            let address = candidate.scored.address;
+            let adds = adding.by(address);
+            if adds < candidate.adds {
+                candidate.adds = adds;
+                if adds >= adds_min {
+                    open.push(candidate);
+                }
+                continue;
+            }
+            chosen.push((candidate.scored, Some(adds)));
+            if open.is_empty() || chosen.len() == limit {
+                break;
+            }
+            shared.read(snapshot, (keys, &terms), address, stop)?;
+            for key in shared.keys() {
+                if !std::mem::replace(&mut explained[key as usize], true) {
+                    stop.check()?;
+                    adding.explain(key)?;
+                }
+            }
+        }
+        Ok(chosen)
+    }
 }
 
 /// The number of fingerprints of the query that each hit has and no chosen document has.

@@ -3,8 +3,8 @@
 //! They are read from the signatures of the few documents that matter: an estimate depends on the
 //! places of the common fingerprints in either text, not only on their number.
 
-use super::Searcher;
 use super::memory::QueryMemory;
+use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};

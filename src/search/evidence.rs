@@ -5,11 +5,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::boilerplate::Boilerplate;
 use super::memory::{self, QueryMemory};
+use super::query::{Query, Subject};
+use super::query_signature::QuerySignature;
 use super::run_sets::RunMaker;
+use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
-use super::{Boilerplate, Query, QuerySignature, Scratch, Searcher, Subject};
 use crate::compare::measure::Measure;
 use crate::compare::passages::{self, Genre, Passage, Passages, Prepared};
 use crate::compare::runs::{Place, RunSet};
@@ -79,11 +82,24 @@ fn held_in<'a>(permits: impl IntoIterator<Item = &'a Permit>) -> usize {
 }
 
 impl<'a> Evidence<'a> {
-    /// Creates the evidence that `query` requests; `text` is its text if it is known.
+    /// Creates the evidence that `query` requests, if it requests any.
     ///
     /// # Errors
-    /// When verification is requested without texts.
-    pub fn new(
+    /// When verification is requested without texts, or the text of the query cannot be read.
+    pub fn of(
+        searcher: &'a Searcher,
+        subject: &'a QuerySignature,
+        query: &'a Query,
+    ) -> Result<Option<Evidence<'a>>> {
+        if !query.needs_passages() && query.options.verify.is_none() {
+            return Ok(None);
+        }
+        let text = subject.text(searcher.snapshot(), query)?;
+        Evidence::new(searcher, subject, query, text).map(Some)
+    }
+
+    /// Creates the evidence; `text` is that of the query, if it is known.
+    fn new(
         searcher: &'a Searcher,
         subject: &'a QuerySignature,
         query: &'a Query,
@@ -378,8 +394,8 @@ impl Searcher {
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
         let query = query.clone().passages(true);
-        let resolved = self.resolve(&query, &mut Scratch::default())?;
-        let mut evidence = self.evidence(&resolved, &query)?;
+        let resolved = QuerySignature::of(self, &query, &mut Vec::new())?;
+        let mut evidence = Evidence::of(self, &resolved, &query)?;
         let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
         Ok(found.flatten().unwrap_or_else(Passages::none))
     }

@@ -1,9 +1,9 @@
 //! The fingerprints of stored documents: which, how many, and how much do they weigh?
 
-use super::Searcher;
 use super::candidates::Candidate;
 use super::frequencies;
 use super::memory::{self, QueryMemory};
+use super::searcher::Searcher;
 use super::weigh::Weigh;
 use crate::error::Result;
 use crate::index::DocAddress;

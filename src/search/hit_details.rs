@@ -2,9 +2,16 @@
 
 use std::cmp::Reverse;
 
-use super::score::Scored;
+use super::answer::Hit;
+use super::options::{Goal, Rank};
+use super::query::Query;
+use super::retrieve::Search;
+use super::score::{self, Scored};
+use super::similar::Similarities;
 use super::verify::Verified;
-use super::{Passages, Query, Rank};
+use super::weigh::WeightedOverlap;
+use crate::compare::Passages;
+use crate::error::Result;
 
 /// A hit to show, with the requested details besides numbers.
 pub struct HitDetails {
@@ -105,5 +112,47 @@ impl List {
                 false => self.bytes = bytes,
             }
         }
+    }
+}
+
+impl Search<'_> {
+    /// Makes hits of the documents to show.
+    ///
+    /// # Errors
+    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// the query is stopped.
+    pub fn hits_of(&self, shown: Vec<HitDetails>) -> Result<Vec<Hit>> {
+        let mut similarities = Similarities::of(self)?;
+        shown.into_iter().map(|shown| self.hit(shown, &mut similarities)).collect()
+    }
+
+    fn hit(&self, shown: HitDetails, similarities: &mut Similarities<'_>) -> Result<Hit> {
+        let Search { searcher, query, .. } = self;
+        let by_passages = query.ranked_by() == Rank::Passages;
+        let passage_tokens = by_passages.then_some(shown.passage_tokens);
+        let HitDetails { mut scored, adds, verified, passages, is_without_passages, .. } = shown;
+        score::weigh_document(searcher, &mut scored, query)?;
+        let passages =
+            passages.filter(|_| query.shows_passages() || query.options.goal == Goal::Passage);
+        let passages_complete = passages.as_ref().map(|passages| passages.complete);
+        let passages_complete = if is_without_passages { Some(false) } else { passages_complete };
+        let similarity = match scored.similarity {
+            Some(similarity) => similarity,
+            None => similarities.shown(&scored)?,
+        };
+        Ok(Hit {
+            meta: searcher.snapshot.meta(scored.address)?,
+            similarity: similarity.into(),
+            index: searcher.snapshot.name_of(scored.address).map(str::to_owned),
+            id: scored.id,
+            overlap: scored.overlap.shared,
+            fingerprints: scored.overlap.in_b,
+            weighted: scored.weighted.map(WeightedOverlap::measures),
+            passage_tokens,
+            adds,
+            verified,
+            passages: passages.map(|passages| passages.found),
+            passages_complete,
+        })
     }
 }

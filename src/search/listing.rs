@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::Searcher;
 use super::filter::Filter;
+use super::searcher::Searcher;
 use crate::error::Result;
 use crate::index::DocAddress;
 use crate::runtime::Stop;

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use super::boilerplate::Boilerplate;
 use super::candidates::{self, Candidate, CandidateSet, Request};
-use super::{Boilerplate, MaxDf, Searcher, Weigh};
+use super::searcher::Searcher;
+use super::weigh::Weigh;
 use crate::compare::passages::{self, Genre, Passages, Prepared};
 use crate::compare::runs::Place;
 use crate::error::Result;
-use crate::index::{DocAddress, Snapshot};
+use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::text::Analyzed;

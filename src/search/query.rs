@@ -81,6 +81,11 @@ impl Query {
     /// The default maximum number of documents whose passages are looked for.
     pub const CANDIDATES: usize = 1000;
 
+    /// Tells whether the similarity of texts decides which documents are hits.
+    pub(super) fn is_of_texts(&self) -> bool {
+        self.thresholds.is_of_texts()
+    }
+
     /// Tells whether documents must pass a check of their texts.
     pub(super) fn is_demanding(&self) -> bool {
         self.options.verify.is_some() || self.options.min_passage.is_some()

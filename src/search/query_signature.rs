@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 
+use super::answer::{QueryInfo, Stopped};
 use super::boilerplate::Ignored;
 use super::candidates::CandidateSet;
-use super::{QueryInfo, Stopped};
-use crate::error::Result;
+use super::memory;
+use super::query::{Query, Subject};
+use super::searcher::Searcher;
+use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
+use crate::runtime::Permit;
 use crate::scheme::Fingerprint;
 use crate::text::unseen::Unseen;
 
@@ -24,7 +28,48 @@ pub struct QuerySignature {
 }
 
 impl QuerySignature {
-    pub fn new(tokens: u32, signature: Vec<Fingerprint>) -> QuerySignature {
+    /// Signs the text of the query, or reads the signature of its document. `part` is memory that
+    /// one query leaves to the next.
+    ///
+    /// # Errors
+    /// When no document has the id of the query, or its signature is damaged;
+    /// [`Error::Cancelled`] soon after the query is stopped.
+    pub fn of(searcher: &Searcher, query: &Query, part: &mut Vec<u64>) -> Result<QuerySignature> {
+        let mut resolved = QuerySignature::of_all(&searcher.snapshot, query, part)?;
+        if let Some(ignored) = &searcher.ignored {
+            resolved.leave_out(ignored);
+        }
+        Ok(resolved)
+    }
+
+    /// Signs all of the query, boilerplate included.
+    fn of_all(snapshot: &Snapshot, query: &Query, part: &mut Vec<u64>) -> Result<QuerySignature> {
+        let (config, stop) = (snapshot.config(), query.stop());
+        match &query.subject {
+            Subject::Text(text) => {
+                let signed = config.sign_within(text, usize::MAX, part, stop)?;
+                let signature = signed.fingerprints.expect("nothing is too large");
+                let resolved = QuerySignature::new(signed.tokens, signature);
+                Ok(QuerySignature { unseen: Unseen::of(text), ..resolved })
+            }
+            Subject::Signature { tokens, fingerprints } => {
+                Ok(QuerySignature::new(*tokens, fingerprints.clone()))
+            }
+            Subject::Id(id) => {
+                let Some(address) = snapshot.find(id)? else {
+                    return Err(Error::UnknownId { id: id.clone() });
+                };
+                let segment = &snapshot.segment(address).signatures;
+                let tokens = segment.document(address.doc)?.tokens;
+                let memory = query.memory.as_ref();
+                let signature = memory::signature(snapshot, address, memory, stop)?;
+                let resolved = QuerySignature::new(tokens, signature);
+                Ok(QuerySignature { id: Some(id.clone()), address: Some(address), ..resolved })
+            }
+        }
+    }
+
+    fn new(tokens: u32, signature: Vec<Fingerprint>) -> QuerySignature {
         let mut firsts = signature.clone();
         firsts.sort_unstable();
         firsts.dedup_by_key(|fingerprint| fingerprint.key);
@@ -34,7 +79,7 @@ impl QuerySignature {
     }
 
     /// Removes fingerprints that are ignored.
-    pub fn leave_out(&mut self, ignored: &Ignored) {
+    fn leave_out(&mut self, ignored: &Ignored) {
         self.signature.retain(|fingerprint| !ignored.has(fingerprint.key));
         let kept = self.keys.iter().zip(&self.positions).filter(|(key, _)| !ignored.has(**key));
         (self.keys, self.positions) = kept.unzip();
@@ -58,10 +103,31 @@ impl QuerySignature {
         Ok(Cow::Owned(excluded))
     }
 
+    /// Returns the text of the query, if it is known.
+    ///
+    /// # Errors
+    /// When the stored document cannot be read.
+    pub fn text(&self, snapshot: &Snapshot, query: &Query) -> Result<Option<String>> {
+        match (&query.subject, self.address) {
+            (Subject::Text(text), _) => Ok(Some(text.clone())),
+            (Subject::Id(_), Some(address)) => Ok(snapshot.document(address)?.text),
+            _ => Ok(None),
+        }
+    }
+
     /// Returns the part of an answer about the query.
-    pub fn info(&self, found: &CandidateSet) -> QueryInfo {
+    ///
+    /// # Errors
+    /// When the text of the query cannot be read, or there is no memory to split it into tokens.
+    pub fn info(
+        &self,
+        searcher: &Searcher,
+        query: &Query,
+        found: &CandidateSet,
+    ) -> Result<QueryInfo> {
         let stopped = found.stopped.iter().map(|&(i, df)| self.stopped(i, df)).collect();
-        QueryInfo {
+        Ok(QueryInfo {
+            boilerplate: self.boilerplate(searcher, query)?,
             id: self.id.clone(),
             tokens: self.tokens,
             fingerprints: self.keys.len() as u32,
@@ -69,9 +135,23 @@ impl QuerySignature {
             stopped: found.stopped.len() as u32,
             stopped_fingerprints: stopped,
             postings: found.postings,
-            boilerplate: Vec::new(),
             unseen: self.unseen,
-        }
+        })
+    }
+
+    /// Returns the boilerplate in the text of the query, if passages are looked for.
+    fn boilerplate(&self, searcher: &Searcher, query: &Query) -> Result<Vec<(u32, u32)>> {
+        let Some(boilerplate) = searcher.boilerplate().filter(|_| query.needs_passages()) else {
+            return Ok(Vec::new());
+        };
+        let snapshot = searcher.snapshot();
+        let Some(text) = self.text(snapshot, query)? else { return Ok(Vec::new()) };
+        let (memory, tokens) = (query.memory.as_ref(), self.tokens);
+        let room = memory::reserve(memory, 0, memory::of_tokens(tokens), tokens)?;
+        let held = room.as_ref().map_or(0, Permit::bytes);
+        let analyzer = &snapshot.config().analyzer;
+        let _scratch = memory::reserve_scratch(memory, held, analyzer, text.len())?;
+        boilerplate.ranges_in(&text, query.stop())
     }
 
     fn stopped(&self, i: u32, df: u64) -> Stopped {

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use super::{Boilerplate, Searcher};
+use super::boilerplate::Boilerplate;
+use super::searcher::Searcher;
 use crate::compare::runs::RunSet;
 use crate::error::Result;
 use crate::index::{ByteLru, DocAddress, InMemory, Owner, Snapshot};

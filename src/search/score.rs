@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::candidates::{Candidate, CandidateSet};
-use super::query_signature::QuerySignature;
+use super::candidates::Candidate;
+use super::options::Rank;
+use super::query::Query;
+use super::searcher::Searcher;
 use super::weigh::{Weigh, WeightedOverlap};
-use super::{Query, Rank, Searcher};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
-use crate::sampling::{Sampling, Size};
 use crate::similarity::Similarity;
 
 /// A hit, without its meta object.
@@ -31,7 +31,7 @@ pub struct Scored {
 }
 
 impl Scored {
-    fn new(counted: Candidate, in_query: u32, in_document: u32) -> Scored {
+    pub fn new(counted: Candidate, in_query: u32, in_document: u32) -> Scored {
         let Candidate { address, overlap, .. } = counted;
         let overlap = Overlap::new(overlap, in_query, in_document);
         let (id, weighted, similarity) = (String::new(), None, None);
@@ -39,7 +39,7 @@ impl Scored {
     }
 
     /// Adds the weight of the shared fingerprints; `in_query` is the weight of the query.
-    fn weighed(self, shared: u64, in_query: u64, rank: Rank) -> Scored {
+    pub fn weighed(self, shared: u64, in_query: u64, rank: Rank) -> Scored {
         let weighted = Some(WeightedOverlap { shared, in_query, in_document: 0 });
         let score = match rank {
             Rank::Overlap => 0.0,
@@ -63,65 +63,6 @@ impl Scored {
         let by_id = self.cmp_score(other).then_with(|| self.id.cmp(&other.id));
         by_id.then_with(|| self.address.cmp(&other.address))
     }
-}
-
-/// Returns the minimum overlap of a document that meets the thresholds of a query of this size.
-pub fn overlap_min(query: &Query, sampling: Sampling, own: Size) -> u32 {
-    // Resemblance is at most containment, because both sets together are no smaller than one.
-    let share = query.thresholds.containment().max(query.thresholds.resemblance());
-    let least = if share > 0.0 { sampling.least_shared(share, own) } else { 1 };
-    least.max(query.thresholds.overlap())
-}
-
-/// Returns the candidates that may meet the query's thresholds, in no order and without their ids.
-///
-/// `subject` is the query, `found` the result of the search for candidates.
-pub fn scored(
-    searcher: &Searcher,
-    candidates: &[Candidate],
-    (subject, sampling): (&QuerySignature, Sampling),
-    found: &CandidateSet,
-    query: &Query,
-) -> Result<Vec<Scored>> {
-    let in_query = subject.keys.len() as u32;
-    let mut hits = Vec::with_capacity(candidates.len());
-    let weight_in_query: u64 = found.weights.iter().sum();
-    searcher.for_each_size(candidates, |&candidate, size| {
-        let scored = Scored::new(candidate, in_query, size);
-        hits.push(match query.is_weighed() {
-            true => scored.weighed(candidate.weight, weight_in_query, query.ranked_by()),
-            false => scored,
-        });
-    })?;
-    hits.retain(|hit| hit.overlap.shared >= query.thresholds.overlap());
-    if query.is_of_texts() {
-        let own = sampling.size(in_query, || Ok::<_, Error>(subject.tokens))?;
-        let mut may_be = Vec::with_capacity(hits.len());
-        for hit in hits {
-            let other = searcher.size_by(sampling, hit.address, hit.overlap.in_b)?;
-            let all = [own.is_all, other.is_all];
-            let (contained, alike) =
-                (query.thresholds.containment(), query.thresholds.resemblance());
-            if (contained == 0.0 || sampling.may_contain_a(contained, hit.overlap, all))
-                && (alike == 0.0 || sampling.may_resemble(alike, hit.overlap, all))
-            {
-                may_be.push(hit);
-            }
-        }
-        hits = may_be;
-    }
-    if query.is_weighed() {
-        let share = query.least_weighted();
-        hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.containment() >= share));
-    }
-    if query.thresholds.weighted_resemblance() > 0.0 {
-        for hit in &mut hits {
-            weigh_document(searcher, hit, query)?;
-        }
-        let least = query.thresholds.weighted_resemblance();
-        hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.resemblance() >= least));
-    }
-    Ok(hits)
 }
 
 /// Fills in the weight of the fingerprints of a weighed hit.

@@ -10,7 +10,9 @@ use tantivy::index::SegmentId;
 use tantivy::query::{EnableScoring, Explanation, Query as TantivyQuery, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
-use super::{Query, Searcher};
+use super::query::Query;
+use super::score::Scored;
+use super::searcher::Searcher;
 use crate::error::{Error, Result};
 
 /// Matches the documents that meet the thresholds of a [`Query`]; their score is C(Q,D).
@@ -57,10 +59,17 @@ impl SimilarTo {
         let readers = searcher.snapshot().tantivy().segment_readers();
         let mut matches: Matches =
             readers.iter().map(|reader| (reader.segment_id(), Vec::new())).collect();
-        for (address, containment) in searcher.matches(query)? {
+        let query = query.clone().limit(usize::MAX);
+        let (search, meeting) = searcher.find(&query)?;
+        let tokens = search.subject.tokens;
+        for Scored { address, overlap, similarity, .. } in meeting {
+            let similarity = match similarity {
+                Some(similarity) => similarity,
+                None => searcher.similarity_of_counts(tokens, overlap, address)?,
+            };
             let segment = readers[address.segment as usize].segment_id();
             let documents = matches.get_mut(&segment).expect("it is one of the snapshot");
-            documents.push((address.doc, containment as Score));
+            documents.push((address.doc, similarity.containment_of_a as Score));
         }
         for documents in matches.values_mut() {
             documents.sort_unstable_by_key(|document| document.0);

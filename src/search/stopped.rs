@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidate;
 use super::frequencies::live_frequencies;
+use super::searcher::Searcher;
 use super::shared::terms_of;
-use super::{MaxDf, Searcher};
 use crate::error::Result;
-use crate::index::DocAddress;
+use crate::index::{DocAddress, MaxDf};
 use crate::runtime::Stop;
 
 /// The effect of a limit of document frequency on a join.

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Query;
+use super::query::Query;
 use crate::compare::measure::Measure;
 use crate::error::Result;
 use crate::runtime::Stop;

@@ -1,0 +1,135 @@
+//! The goal `passage`: the passage of all documents that is most like the query.
+//!
+//! The texts around shared fingerprints are cut out of the documents and compared ([`best`]).
+
+use super::answer::{CandidateTexts, Outcome};
+use super::best::{self, Grams, Windows};
+use super::extent::Extent;
+use super::hit_details::HitDetails;
+use super::memory::{self, QueryMemory};
+use super::retrieve::Search;
+use super::score::{self, Scored};
+use super::shared::SharedFingerprints;
+use crate::compare::passages::{self, Passage, Passages, Unit};
+use crate::error::{Error, Result};
+use crate::index::DocAddress;
+use crate::runtime::Permit;
+use crate::text::{Analyzed, Tokens};
+
+impl Search<'_> {
+    /// Returns the document with the passage most like the query, and the number of texts
+    /// considered.
+    ///
+    /// # Errors
+    /// When the index or the query has no text, the scheme does not winnow, or a document cannot be
+    /// read; [`Error::Cancelled`] soon after the query is stopped.
+    pub fn best_passage(&self, mut documents: Vec<Scored>) -> Result<Outcome> {
+        let Search { searcher, query, subject, .. } = self;
+        let snapshot = &searcher.snapshot;
+        let windows = self.windows()?;
+        let text = subject.text(snapshot, query)?.filter(|_| snapshot.config().store_text);
+        let Some(text) = text else {
+            return Err(refused(
+                "the best passage is found by comparing texts, but the index or the query has no \
+                 text",
+            ));
+        };
+        let bytes = memory::of_tokens(subject.tokens);
+        let room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
+        let held = room.as_ref().map_or(0, Permit::bytes);
+        // The memory of a text that is no stored document is taken before the search.
+        let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
+        let query_text = self.analyzed(text, subject.tokens, stored, held)?;
+        // Of equal passages the one of the first id is best, wherever it is stored.
+        score::name(snapshot, &mut documents, query.stop())?;
+        documents.sort_unstable_by(|a, b| (&a.id, a.address).cmp(&(&b.id, b.address)));
+        let texts = self.candidate_texts(&documents, windows)?;
+        let all = texts.len();
+        let grams = Grams::new(&query_text.tokens.hashes, windows.q, query.stop())?;
+        let mut hashes_of =
+            |at: usize| Ok(self.document(documents[at].address, held)?.tokens.hashes);
+        let found = best::best(texts, &grams, &mut hashes_of, query.stop())?;
+        let Some(found) = found else {
+            return Ok(outcome(Vec::new(), CandidateTexts { texts: all, calculated: 0 }));
+        };
+        let best = documents.swap_remove(found.candidate.document);
+        let passages = passages_of(&found, &query_text, &self.document(best.address, held)?);
+        let hits = self.hits_of(vec![HitDetails::new((best, None), None, Some(passages))])?;
+        Ok(outcome(hits, CandidateTexts { texts: all, calculated: found.calculated }))
+    }
+
+    /// Returns the windows of the scheme.
+    fn windows(&self) -> Result<Windows> {
+        let scheme = &self.searcher.snapshot.config().scheme;
+        let windows = scheme.span().zip(scheme.window()).map(|(q, w)| Windows { q, w });
+        windows.ok_or_else(|| {
+            refused("only a winnowing scheme, such as winnow(k,w), can find the best passage")
+        })
+    }
+
+    /// Returns the texts around the fingerprints that the documents share with the query.
+    fn candidate_texts(
+        &self,
+        documents: &[Scored],
+        windows: Windows,
+    ) -> Result<Vec<best::Candidate>> {
+        let Search { searcher, query, subject, .. } = self;
+        let snapshot = &searcher.snapshot;
+        let mut shared = SharedFingerprints::within(query.memory.as_ref());
+        let mut texts = Vec::new();
+        for (at, document) in documents.iter().enumerate() {
+            let address = document.address;
+            shared.read(snapshot, (&subject.keys, &[]), address, query.stop())?;
+            let positions: Vec<u32> = shared.occurrences().iter().map(|found| found.1).collect();
+            let len = snapshot.segment(address).signatures.document(address.doc)?.tokens;
+            texts.extend(best::candidates(at, &positions, len as usize, windows));
+        }
+        Ok(texts)
+    }
+
+    /// Reads and analyzes a stored document; `held` bytes have been taken before.
+    fn document(&self, address: DocAddress, held: usize) -> Result<Analyzed> {
+        let Search { searcher, query, .. } = self;
+        let snapshot = &searcher.snapshot;
+        let signed = snapshot.segment(address).signatures.document(address.doc)?;
+        let bytes = memory::of_tokens(signed.tokens);
+        let memory = query.memory.as_ref();
+        let _room = memory::reserve(memory, held, bytes, signed.tokens)?;
+        let text = snapshot.document(address)?.text.unwrap_or_default();
+        self.analyzed(text, signed.tokens, memory, held.saturating_add(bytes))
+    }
+
+    fn analyzed(
+        &self,
+        text: String,
+        tokens: u32,
+        room: Option<&QueryMemory>,
+        held: usize,
+    ) -> Result<Analyzed> {
+        let analyzer = &self.searcher.snapshot.config().analyzer;
+        let _scratch = memory::reserve_scratch(room, held, analyzer, text.len())?;
+        Analyzed::with_room(text, tokens, analyzer, self.query.stop())
+    }
+}
+
+fn refused(what: &str) -> Error {
+    Error::argument("goal", what)
+}
+
+/// Makes the passage that was found of its tokens in the query and the document.
+fn passages_of(found: &best::Best, query: &Analyzed, document: &Analyzed) -> Passages {
+    let tokens: &Tokens = &query.tokens;
+    let in_query = passages::bytes(tokens, &(0..tokens.hashes.len()));
+    let in_hit = passages::bytes(&document.tokens, &found.candidate.tokens);
+    let len = found.candidate.tokens.len() as u32;
+    let passage = Passage::new(in_query, in_hit, Unit::Bytes, len, found.similarity);
+    let hit_tokens = &document.tokens.hashes[found.candidate.tokens.clone()];
+    let passage = passages::with_words_of_both(passage, tokens, hit_tokens);
+    let place = 0..tokens.hashes.len() as u32;
+    Passages::new(vec![(passage, place)], true).placed(&query.text, &document.text)
+}
+
+fn outcome(hits: Vec<super::Hit>, candidates: CandidateTexts) -> Outcome {
+    let extent = Extent { more: false, total: Some(hits.len()) };
+    Outcome { candidates: Some(candidates), ..Outcome::new(hits, extent) }
+}

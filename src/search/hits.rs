@@ -1,0 +1,40 @@
+//! The goal `hits`: the documents that share most with the query, best first.
+
+use super::answer::Outcome;
+use super::evidence::Evidence;
+use super::examine::Examined;
+use super::extent::Extent;
+use super::patience::Patience;
+use super::retrieve::Search;
+use super::score::{self, Scored};
+use crate::error::Result;
+
+impl Search<'_> {
+    /// Returns the best of the documents that meet the query, with all that it requests of them.
+    ///
+    /// # Errors
+    /// When verification is requested without texts, or a document cannot be read;
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
+    pub fn hits(&self, meeting: Vec<Scored>) -> Result<Outcome> {
+        let Search { searcher, query, subject, found } = self;
+        let mut evidence = Evidence::of(searcher, subject, query)?;
+        let met = meeting.len();
+        // Candidates for passages are the same number, whichever of them are hits.
+        let may_miss_passage =
+            query.options.min_passage.is_some() && !Patience::of(query).counts_all();
+        // If hits are verified, or need a passage, these are all, because some may not pass.
+        let limit = match query.options.verify.is_some() || may_miss_passage {
+            true => usize::MAX,
+            false => query.looked_at(),
+        };
+        let best = score::best(&searcher.snapshot, meeting, limit, query.stop())?;
+        let is_left_out = best.len() < met;
+        let chosen = best.into_iter().map(|scored| (scored, None)).collect();
+        let Examined { shown, passed, is_cut } = self.examine(chosen, evidence.as_mut())?;
+        let extent = match query.is_demanding() {
+            true => Extent::of_those_looked_at(shown.len(), passed, is_left_out || is_cut),
+            false => Extent::of_all(shown.len(), met, found.is_pruned),
+        };
+        Ok(Outcome::new(self.hits_of(shown)?, extent))
+    }
+}

@@ -1,0 +1,125 @@
+//! Retrieval: which documents may meet the query?
+//!
+//! The conditions of the query become those of a search for candidates ([`candidates`]). Their
+//! counts are exact, except within a budget: then the documents that look best are counted again
+//! from their signatures.
+
+use std::cmp::Reverse;
+
+use super::candidates::{self, Candidate, CandidateSet, Counters, Request};
+use super::filter::Filter;
+use super::options::Goal;
+use super::query::{Query, Subject};
+use super::query_signature::QuerySignature;
+use super::searcher::Searcher;
+use super::shared::SharedFingerprints;
+use super::weigh::Weigh;
+use crate::error::{Error, Result};
+use crate::sampling::{Sampling, Size};
+
+/// A search whose candidates are known.
+pub struct Search<'a> {
+    pub searcher: &'a Searcher,
+    pub query: &'a Query,
+    pub subject: QuerySignature,
+    /// What the look-up of the query's fingerprints found, without the documents.
+    pub found: CandidateSet,
+}
+
+/// Within a budget, this many times the requested hits are examined closely.
+const RECOUNTED_PER_HIT: usize = 4;
+
+impl<'a> Search<'a> {
+    /// Finds the candidates of a query with this signature.
+    ///
+    /// # Errors
+    /// When the filter of the query is invalid, or a file is damaged; [`Error::Cancelled`] soon
+    /// after the query is stopped.
+    pub fn retrieve(
+        (searcher, query): (&'a Searcher, &'a Query),
+        subject: QuerySignature,
+        counters: &mut Counters,
+    ) -> Result<(Search<'a>, Vec<Candidate>)> {
+        let found = find(searcher, query, &subject, counters)?;
+        let mut search = Search { searcher, query, subject, found };
+        let mut documents = std::mem::take(&mut search.found.documents);
+        if search.found.unread > 0 {
+            documents = search.recount(documents)?;
+        }
+        Ok((search, documents))
+    }
+
+    /// Returns the candidates that look best, with their true overlap: counts within a budget may
+    /// be too low.
+    fn recount(&self, mut found: Vec<Candidate>) -> Result<Vec<Candidate>> {
+        let Search { searcher, query, subject, .. } = self;
+        let weights = &self.found.weights;
+        // By count, then by place, so that the same ones are taken every time.
+        found.sort_unstable_by_key(|counted| {
+            (Reverse(counted.weight), Reverse(counted.overlap), counted.address)
+        });
+        found.truncate(query.looked_at().max(1).saturating_mul(RECOUNTED_PER_HIT));
+        found.sort_unstable_by_key(|counted| counted.address);
+        let mut shared = SharedFingerprints::within(query.memory.as_ref());
+        for counted in &mut found {
+            let keyed = (&subject.keys[..], &[][..]);
+            shared.read(&searcher.snapshot, keyed, counted.address, query.stop())?;
+            let shared = shared.keys();
+            counted.overlap = shared.len() as u32;
+            if !weights.is_empty() {
+                counted.weight = shared.iter().map(|&key| weights[key as usize]).sum();
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn find(
+    searcher: &Searcher,
+    query: &Query,
+    subject: &QuerySignature,
+    counters: &mut Counters,
+) -> Result<CandidateSet> {
+    let snapshot = &searcher.snapshot;
+    let max_df = query.options.max_df.unwrap_or(snapshot.config().max_df);
+    let filter = query.options.filter.as_deref();
+    let filter = filter.map(|text| Filter::new(snapshot, text)).transpose()?;
+    let excluded = subject.excluded(snapshot, &query.options.exclude_id)?;
+    let has_text = !matches!(query.subject, Subject::Signature { .. });
+    let sampling = searcher.sampling(has_text && searcher.can_read_runs());
+    let size = sampling.size(subject.keys.len() as u32, || Ok::<_, Error>(subject.tokens))?;
+    let request = Request {
+        keys: &subject.keys,
+        overlap_min: overlap_min(query, sampling, size),
+        // A document of the best by overlap may still lack resemblance or a passage, or fail
+        // verification, and one that is not among them add more to a cover or have the best
+        // passage.
+        best: if query.is_of_texts()
+            || query.options.goal != Goal::Hits
+            || query.is_demanding()
+            || query.is_weighed()
+        {
+            usize::MAX
+        } else {
+            // One more tells whether there are more.
+            query.looked_at().saturating_add(1)
+        },
+        max_df: max_df.limit(snapshot.documents()),
+        budget: query.options.budget.unwrap_or(u64::MAX),
+        weighed: query.is_weighed().then(|| (Weigh::new(snapshot), query.least_weighted())),
+        filter: filter.as_ref(),
+        excluded: &excluded,
+        keeps_terms: query.shows_estimates() && searcher.estimator().is_some(),
+        stop: query.stop(),
+    };
+    query.stop().check()?;
+    candidates::find(snapshot, &request, counters)
+}
+
+/// Returns the minimum overlap of a document that meets the thresholds of a query of this size.
+fn overlap_min(query: &Query, sampling: Sampling, own: Size) -> u32 {
+    // Resemblance is at most containment, because both sets together are no smaller than one.
+    let share = query.thresholds.containment().max(query.thresholds.resemblance());
+    let least = if share > 0.0 { sampling.least_shared(share, own) } else { 1 };
+    least.max(query.thresholds.overlap())
+}

@@ -1,0 +1,85 @@
+//! The searcher: a snapshot, with what its searches share.
+
+use std::sync::Arc;
+
+use crossbeam::queue::ArrayQueue;
+
+use super::boilerplate::{Boilerplate, Ignored};
+use super::candidates::Counters;
+use crate::error::Result;
+use crate::index::Snapshot;
+use crate::runtime::Stop;
+
+/// Answers queries over one snapshot of an index.
+///
+/// Cheap to make and clone; threads can share it. A search reads the posting lists of the query's
+/// fingerprints; thresholds and passages also read the texts of hits.
+///
+/// ```
+/// # use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
+/// let index = Index::in_memory(Config::new("kgram(k=3)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// writer.add(Document::new("fox", "the quick brown fox jumps over the lazy dog"))?;
+/// writer.commit()?;
+/// let answer = Searcher::new(index.snapshot()?).search(&Query::text("a quick brown fox"))?;
+/// assert_eq!(answer.hits[0].id, "fox");
+/// # Ok::<(), cento::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Searcher {
+    pub(super) snapshot: Snapshot,
+    pub(super) ignored: Option<Arc<Ignored>>,
+    pub(super) spare: Arc<ArrayQueue<Scratch>>,
+}
+
+impl std::fmt::Debug for Searcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Searcher").field("snapshot", &self.snapshot).finish_non_exhaustive()
+    }
+}
+
+/// The number of simultaneous queries that reuse the memory of earlier ones.
+const SPARE_MAX: usize = 64;
+
+/// The memory that one query leaves to the next.
+#[derive(Default)]
+pub struct Scratch {
+    pub counters: Counters,
+    pub part: Vec<u64>,
+}
+
+impl Searcher {
+    /// Creates a searcher over `snapshot`.
+    #[must_use]
+    pub fn new(snapshot: Snapshot) -> Searcher {
+        Searcher { snapshot, ignored: None, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
+    }
+
+    /// Returns a searcher that excludes this text, such as that of templates: every number of
+    /// fingerprints is as if no document and no query had those of it, and no passage begins or
+    /// ends in it or counts a word of it as matched. The best passage and measures that verify
+    /// compare whole texts, and include it.
+    ///
+    /// # Errors
+    /// When a segment is damaged; [`Error::Cancelled`] soon after `stop` is set.
+    pub fn excluding(
+        self,
+        boilerplate: impl Into<Arc<Boilerplate>>,
+        stop: &Stop,
+    ) -> Result<Searcher> {
+        let ignored = Ignored::new(&self.snapshot, boilerplate.into(), stop)?;
+        Ok(Searcher { ignored: Some(Arc::new(ignored)), ..self })
+    }
+
+    /// Returns the text to ignore, if there is any.
+    #[must_use]
+    pub fn boilerplate(&self) -> Option<&Arc<Boilerplate>> {
+        self.ignored.as_ref().map(|ignored| &ignored.boilerplate)
+    }
+
+    /// Returns the snapshot.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+}
