@@ -16,8 +16,8 @@ use crate::whole;
 /// The options of a search.
 ///
 /// The default is a list of the ten documents that share most with the query, without passages.
-/// Each option is a method too, here and on [`Query`](super::Query). Passages, measures and the rank `passages`
-/// compare texts, which takes most of the time of a search.
+/// Each option is a method too, here and on [`Query`](super::Query). Passages, measures and the
+/// rank `passages` compare texts, which takes most of the time of a search.
 ///
 /// ```
 /// use cento::{Query, SearchOptions};
@@ -90,8 +90,8 @@ pub struct SearchOptions {
     pub passages: bool,
     /// Only hits with a passage of at least this many tokens of the query; shorter passages are not
     /// shown. Below 12, fingerprints in common also count as passages if no others are found; these
-    /// may be coincidental. A hit whose search for passages was cut short stays (`passages_complete`
-    /// is false).
+    /// may be coincidental. A hit whose search for passages was cut short stays
+    /// (`passages_complete` is false).
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),
