@@ -33,13 +33,14 @@ fn code(text: &str) -> String {
 }
 
 /// All crates of the command, the library first.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "src",
     "crates/cento-source/src",
     "crates/cento-report/src",
     "crates/cento-client/src",
     "crates/cento-remote/src",
     "crates/cento-serve/src",
+    "crates/cento-web/src",
     "crates/cento-cli/src",
 ];
 
@@ -113,7 +114,7 @@ fn each_outside_format_has_one_door() {
             "prometheus_client",
             &["crates/cento-serve/src/metrics.rs", "crates/cento-serve/src/process.rs"],
         ),
-        ("ureq", &["crates/cento-client/src/client.rs", "crates/cento-cli/src/web/fetch.rs"]),
+        ("ureq", &["crates/cento-client/src/client.rs", "crates/cento-web/src/fetch.rs"]),
         ("object_store", &["crates/cento-remote/src/"]),
         ("tokio", &["crates/cento-remote/src/store.rs", "crates/cento-serve/src/"]),
         ("maud", &["crates/cento-report/src/html/"]),

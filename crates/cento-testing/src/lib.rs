@@ -7,6 +7,7 @@
 
 mod dir;
 pub mod fault;
+pub mod host;
 pub mod http;
 mod index;
 pub mod naive;

@@ -19,7 +19,6 @@ use ureq::{Agent, Body};
 
 use super::address::{is_public, parts, redirected};
 use super::robots::{AGENT, Robots};
-use crate::hints::ON_CERTIFICATES;
 
 /// The maximum number of redirects that are followed.
 const REDIRECTS_MAX: usize = 5;
@@ -29,6 +28,38 @@ const ROBOTS_BYTES_MAX: usize = 500 << 10;
 
 /// The maximum length of an answer of a search engine.
 const ANSWER_BYTES_MAX: u64 = 8 << 20;
+
+/// Why a page or an answer is missing: programs tell the reasons apart that an option or the system
+/// decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The page is larger than the limit.
+    PageTooLarge,
+    /// The request took longer than the limit.
+    TimedOut,
+    /// No authority that is trusted has signed the certificate of the host.
+    Certificate,
+    /// The address has https, and this build lacks the feature `tls`.
+    NeedsTls,
+    /// Anything else.
+    Other,
+}
+
+/// A page or an answer that is missing.
+#[derive(Debug)]
+pub struct Missing {
+    /// The reason, as a clause.
+    pub why: String,
+    /// The kind of reason.
+    pub kind: FailureKind,
+}
+
+impl<T: Into<String>> From<T> for Missing {
+    fn from(why: T) -> Missing {
+        Missing { why: why.into(), kind: FailureKind::Other }
+    }
+}
 
 /// Limits on fetching.
 #[derive(Debug, Clone, Copy)]
@@ -106,17 +137,15 @@ impl Fetcher {
     }
 
     /// Fetches the page at an address, or the page that it redirects to.
-    ///
-    /// # Errors
-    /// A clause with the reason.
-    pub fn fetch(&mut self, address: &str) -> Result<Page, String> {
+    pub fn fetch(&mut self, address: &str) -> Result<Page, Missing> {
         let mut address = address.to_owned();
         for _ in 0..=REDIRECTS_MAX {
             let (origin, path) = parts(&address)
                 .ok_or("it is no plain address of http or https, and was not fetched")?;
             let (origin, path) = (origin.to_owned(), path.to_owned());
             if origin.starts_with("https") && !cfg!(feature = "tls") {
-                return Err(Refusal::unsupported("https", "tls", "cento-cli").what);
+                let why = Refusal::unsupported("https", "tls", "cento-web").what;
+                return Err(Missing { why, kind: FailureKind::NeedsTls });
             }
             if !self.robots(&origin)?.allows(&path) {
                 return Err("its robots.txt does not allow it".into());
@@ -131,25 +160,26 @@ impl Fetcher {
                 continue;
             }
             if status != 200 {
-                return Err(format!("the host answered with status {}", status.as_u16()));
+                return Err(format!("the host answered with status {}", status.as_u16()).into());
             }
             let kind = response.body().mime_type().map(str::to_ascii_lowercase);
             let charset = response.body().charset().map(str::to_owned);
             let limit = self.limits.bytes as u64;
             let bytes = response.body_mut().with_config().limit(limit).read_to_vec();
             let bytes = bytes.map_err(|error| match error {
-                ureq::Error::BodyExceedsLimit(_) => {
-                    format!("it is larger than {limit} bytes (--max-page-bytes)")
-                }
-                other => self.said(&other),
+                ureq::Error::BodyExceedsLimit(_) => Missing {
+                    why: format!("it is larger than {limit} bytes"),
+                    kind: FailureKind::PageTooLarge,
+                },
+                other => self.missing(&other),
             })?;
             return Ok(Page { address: format!("{origin}{path}"), bytes, kind, charset });
         }
-        Err(format!("it redirects more than {REDIRECTS_MAX} times"))
+        Err(format!("it redirects more than {REDIRECTS_MAX} times").into())
     }
 
     /// Returns the rules of a host, which are requested once.
-    fn robots(&mut self, origin: &str) -> Result<Robots, String> {
+    fn robots(&mut self, origin: &str) -> Result<Robots, Missing> {
         if let Some(robots) = self.robots.get(origin) {
             return Ok(robots.clone());
         }
@@ -172,33 +202,35 @@ impl Fetcher {
     }
 
     /// Sends a request to a host, after the delay that the host requires.
-    fn get(&mut self, origin: &str, path: &str) -> Result<ureq::http::Response<Body>, String> {
+    fn get(&mut self, origin: &str, path: &str) -> Result<ureq::http::Response<Body>, Missing> {
         let now = Instant::now();
         if let Some(last) = self.asked.get(origin) {
             let next = *last + self.limits.interval;
             std::thread::sleep(next.saturating_duration_since(now));
         }
         self.asked.insert(origin.to_owned(), Instant::now());
-        self.agent.get(format!("{origin}{path}")).call().map_err(|error| self.said(&error))
+        self.agent.get(format!("{origin}{path}")).call().map_err(|error| self.missing(&error))
     }
 
-    fn said(&self, error: &ureq::Error) -> String {
+    fn missing(&self, error: &ureq::Error) -> Missing {
         match error {
-            ureq::Error::Timeout(_) => {
-                format!("it took longer than {:?} (--timeout)", self.limits.time)
-            }
-            ureq::Error::Other(other) => other.to_string(),
-            other => explained("", other),
+            ureq::Error::Timeout(_) => Missing {
+                why: format!("it took longer than {:?}", self.limits.time),
+                kind: FailureKind::TimedOut,
+            },
+            ureq::Error::Other(other) => other.to_string().into(),
+            other => failed("", other),
         }
     }
 }
 
-/// Formats a failure after these words, with the hint for it, if there is any.
-fn explained(before: &str, error: &ureq::Error) -> String {
-    match is_about_certificates(error) {
-        true => format!("{before}{error}; {ON_CERTIFICATES}"),
-        false => format!("{before}{error}"),
-    }
+/// Formats a failure after these words.
+fn failed(before: &str, error: &ureq::Error) -> Missing {
+    let kind = match is_about_certificates(error) {
+        true => FailureKind::Certificate,
+        false => FailureKind::Other,
+    };
+    Missing { why: format!("{before}{error}"), kind }
 }
 
 /// A client for one service that the user has named, at any address.
@@ -214,14 +246,10 @@ impl Asker {
     }
 
     /// Returns the status of an answer, and its body.
-    ///
-    /// # Errors
-    /// A clause with the reason.
-    pub fn get(&self, url: &str, query: &[(&str, &str)]) -> Result<(u16, Vec<u8>), String> {
+    pub fn get(&self, url: &str, query: &[(&str, &str)]) -> Result<(u16, Vec<u8>), Missing> {
         let asked =
             query.iter().fold(self.agent.get(url), |asked, (name, value)| asked.query(name, value));
-        let failed =
-            |error: ureq::Error| explained("the query to the search engine failed: ", &error);
+        let failed = |error: ureq::Error| failed("the query to the search engine failed: ", &error);
         let mut response = asked.call().map_err(failed)?;
         let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         Ok((response.status().as_u16(), body.map_err(failed)?))

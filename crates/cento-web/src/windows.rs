@@ -1,7 +1,6 @@
 //! The words of a text that are sent to a search engine.
 
 use std::cmp::Reverse;
-
 use std::path::Path;
 
 use cento::Stop;
@@ -11,7 +10,11 @@ use cento::search::{Query, Searcher};
 use cento::{Analyzer, Tokens};
 
 /// A collection that gives the frequency of a run of words.
-pub enum Collection {
+#[derive(Debug)]
+pub struct Collection(Kind);
+
+#[derive(Debug)]
+enum Kind {
     /// An index: the documents that have the fingerprints of the run.
     Index(Searcher),
     /// A table: the occurrences of the grams of the run.
@@ -26,20 +29,20 @@ impl Collection {
     pub fn open(path: &Path) -> cento::Result<Collection> {
         if !path.is_file() {
             let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);
-            return Ok(Collection::Index(searcher));
+            return Ok(Collection(Kind::Index(searcher)));
         }
         let table = FrequencyTable::open(path)?;
         let analyzer = table.header().analyzer.parse()?;
-        Ok(Collection::Table(table, analyzer))
+        Ok(Collection(Kind::Table(table, analyzer)))
     }
 
     fn occurrences(&self, run: &str) -> cento::Result<u64> {
-        match self {
-            Collection::Index(searcher) => {
+        match &self.0 {
+            Kind::Index(searcher) => {
                 let query = Query::text(run).limit(1);
                 Ok(searcher.search(&query)?.query.postings)
             }
-            Collection::Table(table, analyzer) => {
+            Kind::Table(table, analyzer) => {
                 let mut tokens = Tokens::default();
                 analyzer.analyze(run, &mut tokens, Stop::NEVER)?;
                 Ok(table.occurrences(&tokens))

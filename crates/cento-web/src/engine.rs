@@ -1,59 +1,48 @@
-//! Search engines that return addresses of pages.
-//!
-//! An engine is a line in [`EngineArg::open`] and a type that asks it.
+//! The search engine that returns addresses of pages.
 
 use std::str::FromStr;
 use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::fetch::Asker;
+use super::fetch::{Asker, Missing};
 use cento::{Error, Refusal, Result};
 
-/// A search engine.
-pub trait Engine {
-    /// Returns the addresses that it names, best first.
-    ///
-    /// # Errors
-    /// The reason for the missing answer, as a clause.
-    fn search(&self, query: &str) -> std::result::Result<Vec<String>, String>;
-}
-
-/// An engine as it is named on the command line.
+/// A search engine, as a user names it: `searxng=http://127.0.0.1:8080`.
 #[derive(Debug, Clone)]
-pub struct EngineArg {
+pub struct EngineAddress {
     url: String,
 }
 
-impl FromStr for EngineArg {
+impl FromStr for EngineAddress {
     type Err = String;
 
-    fn from_str(text: &str) -> std::result::Result<EngineArg, String> {
+    fn from_str(text: &str) -> std::result::Result<EngineAddress, String> {
         match text.split_once('=') {
             Some(("searxng", url)) if url.starts_with("http://") || url.starts_with("https://") => {
-                Ok(EngineArg { url: url.trim_end_matches('/').to_owned() })
+                Ok(EngineAddress { url: url.trim_end_matches('/').to_owned() })
             }
             _ => Err("expected searxng=URL, such as searxng=http://127.0.0.1:8080".into()),
         }
     }
 }
 
-impl EngineArg {
+impl EngineAddress {
     /// Returns the engine, whose answers may take this long.
     ///
     /// # Errors
     /// When the address needs TLS, and this build does not have it.
-    pub fn open(&self, time: Duration) -> Result<Box<dyn Engine>> {
+    pub(crate) fn open(&self, time: Duration) -> Result<Engine> {
         if self.url.starts_with("https://") && !cfg!(feature = "tls") {
-            let refusal = Refusal::unsupported("https", "tls", "cento-cli");
+            let refusal = Refusal::unsupported("https", "tls", "cento-web");
             return Err(Error::input(self.url.as_str(), refusal));
         }
-        Ok(Box::new(Searxng { url: format!("{}/search", self.url), asker: Asker::new(time) }))
+        Ok(Engine { url: format!("{}/search", self.url), asker: Asker::new(time) })
     }
 }
 
 /// SearXNG, by its JSON API (docs.searxng.org, "Search API").
-struct Searxng {
+pub(crate) struct Engine {
     url: String,
     asker: Asker,
 }
@@ -68,14 +57,15 @@ struct Named {
     url: String,
 }
 
-impl Engine for Searxng {
-    fn search(&self, query: &str) -> std::result::Result<Vec<String>, String> {
+impl Engine {
+    /// Returns the addresses that it names, best first.
+    pub(crate) fn search(&self, query: &str) -> std::result::Result<Vec<String>, Missing> {
         let json = "its settings.yml must list `json` below `search: formats:`, which it does not \
                     by default";
         let (status, body) = self.asker.get(&self.url, &[("q", query), ("format", "json")])?;
         if status != 200 {
             let hint = if status == 403 { format!("; {json}") } else { String::new() };
-            return Err(format!("the search engine answered with status {status}{hint}"));
+            return Err(format!("the search engine answered with status {status}{hint}").into());
         }
         let answer: Answer = serde_json::from_slice(&body)
             .map_err(|_| format!("the search engine did not answer with JSON; {json}"))?;
@@ -89,9 +79,9 @@ mod tests {
 
     #[test]
     fn an_engine_has_a_name_and_an_address() {
-        assert!("searxng=http://127.0.0.1:8080/".parse::<EngineArg>().is_ok());
+        assert!("searxng=http://127.0.0.1:8080/".parse::<EngineAddress>().is_ok());
         for bad in ["searxng", "searxng=file:///etc", "other=http://example.org", ""] {
-            assert!(bad.parse::<EngineArg>().is_err(), "{bad}");
+            assert!(bad.parse::<EngineAddress>().is_err(), "{bad}");
         }
     }
 }

@@ -1,0 +1,238 @@
+//! Which pages have text in common with this one?
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use cento::index::{Config, Document, Index, WriterOptions};
+use cento::scheme::DEFAULT_SPEC;
+use cento_source::{SourceOptions, charset, read_text};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Map;
+
+use crate::engine::{Engine, EngineAddress};
+use crate::fetch::{FailureKind, Fetcher, Limits, Missing, Page};
+use crate::windows::spread;
+
+/// How sources are searched for.
+#[derive(Debug, Clone)]
+pub struct WebOptions {
+    /// The search engine.
+    pub engine: EngineAddress,
+    /// The maximum number of queries, which are spread over the text.
+    pub queries: usize,
+    /// The maximum number of pages to fetch, those with most votes.
+    pub pages: usize,
+    /// The maximum size of a page, in bytes.
+    pub page_bytes_max: usize,
+    /// The maximum time for a request.
+    pub timeout: Duration,
+    /// The time between two requests to a host.
+    pub interval: Duration,
+    /// Whether pages are fetched from this machine too, for tests.
+    pub allows_loopback: bool,
+    /// How pages are read.
+    pub source: SourceOptions,
+}
+
+/// The result of a run.
+#[derive(Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct WebReport {
+    /// The queries that the engine answered.
+    pub asked: Vec<Asked>,
+    /// The queries that it did not answer.
+    pub unanswered: Vec<Failure>,
+    /// The number of windows without a query.
+    pub not_asked: usize,
+    /// The pages that are in the index.
+    pub added: Vec<Added>,
+    /// The pages that could not be fetched or read.
+    pub failed: Vec<Failure>,
+    /// The number of addresses that came after the last page.
+    pub not_fetched: usize,
+}
+
+/// A query that the engine answered.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Asked {
+    /// The query.
+    pub query: String,
+    /// The number of addresses in the answer.
+    pub addresses: usize,
+}
+
+/// A query without an answer, or an address without a page.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The query, or the address.
+    pub what: String,
+    /// The reason, as a clause.
+    pub why: String,
+    /// The kind of reason.
+    #[serde(skip)]
+    pub kind: FailureKind,
+}
+
+impl Failure {
+    fn new(what: String, missing: Missing) -> Failure {
+        Failure { what, why: missing.why, kind: missing.kind }
+    }
+}
+
+/// A page that is in the index.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Added {
+    /// The final address of the page: its id.
+    pub address: String,
+    /// The number of answers that named it.
+    pub votes: u32,
+    /// Its size.
+    pub bytes: usize,
+}
+
+/// After this number of failures in a row the engine gets no more queries.
+const FAILURES_MAX: usize = 3;
+
+/// Sends the queries to the engine, fetches the pages that most answers name, and adds them to the
+/// index at `into`, which is created if it does not exist. The id of a page is its final address;
+/// its `meta` has the number of answers that named it (`votes`) and the time (`fetched`).
+///
+/// # Errors
+/// If the index cannot be opened, before any request, or written, or if the address of the engine
+/// needs the feature `tls` in a build without it. A query without an answer and a page that cannot
+/// be fetched or read are in the report.
+pub fn add_sources(
+    queries: Vec<String>,
+    into: &Path,
+    options: &WebOptions,
+) -> cento::Result<WebReport> {
+    if Index::exists(into) {
+        Index::open(into)?;
+    }
+    let engine = options.engine.open(options.timeout)?;
+    let mut report = WebReport::default();
+    let ranked = ask(&engine, queries, options.queries, &mut report);
+    let pages = fetch(ranked, options, &mut report);
+    if !pages.is_empty() {
+        add(pages, into, &mut report)?;
+    }
+    Ok(report)
+}
+
+/// Sends at most `queries_max` queries; returns addresses with their votes, most votes first.
+fn ask(
+    engine: &Engine,
+    queries: Vec<String>,
+    queries_max: usize,
+    report: &mut WebReport,
+) -> Vec<(String, u32)> {
+    let windows = queries.len();
+    let mut votes: HashMap<String, (u32, usize)> = HashMap::new();
+    let mut failures = 0;
+    for query in spread(queries, queries_max) {
+        if failures == FAILURES_MAX {
+            break;
+        }
+        let addresses = match engine.search(&query) {
+            Ok(addresses) => addresses,
+            Err(missing) => {
+                failures += 1;
+                report.unanswered.push(Failure::new(query, missing));
+                continue;
+            }
+        };
+        failures = 0;
+        let mut seen = HashSet::new();
+        for address in &addresses {
+            // A page that an answer names twice gets one vote from it.
+            if seen.insert(address) {
+                let next = votes.len();
+                votes.entry(address.clone()).or_insert((0, next)).0 += 1;
+            }
+        }
+        report.asked.push(Asked { query, addresses: seen.len() });
+    }
+    report.not_asked = windows - report.asked.len() - report.unanswered.len();
+    let mut ranked: Vec<(String, (u32, usize))> = votes.into_iter().collect();
+    // Of equals, the one that was named first.
+    ranked.sort_by_key(|(_, (votes, first))| (std::cmp::Reverse(*votes), *first));
+    ranked.into_iter().map(|(address, (votes, _))| (address, votes)).collect()
+}
+
+/// A page as a document, with its line of the report.
+type Fetched = (Document, Added);
+
+/// Fetches the first pages. They come slowly, and no other process should wait for the lock of the
+/// index meanwhile.
+fn fetch(ranked: Vec<(String, u32)>, options: &WebOptions, report: &mut WebReport) -> Vec<Fetched> {
+    let mut fetcher = Fetcher::new(Limits {
+        bytes: options.page_bytes_max,
+        time: options.timeout,
+        interval: options.interval,
+        allows_loopback: options.allows_loopback,
+    });
+    report.not_fetched = ranked.len().saturating_sub(options.pages);
+    let mut fetched = Vec::new();
+    for (address, votes) in ranked.into_iter().take(options.pages) {
+        let read = |page: Page| document(page, votes, &options.source);
+        match fetcher.fetch(&address).and_then(read) {
+            Ok(page) => fetched.push(page),
+            Err(missing) => report.failed.push(Failure::new(address, missing)),
+        }
+    }
+    fetched
+}
+
+fn add(pages: Vec<Fetched>, into: &Path, report: &mut WebReport) -> cento::Result<()> {
+    let index = match Index::exists(into) {
+        true => Index::open(into)?,
+        false => Index::create(into, Config::new(DEFAULT_SPEC, "words", true)?)?,
+    };
+    let mut writer = index.writer(WriterOptions::default())?;
+    for (document, added) in pages {
+        writer.add(document)?;
+        report.added.push(added);
+    }
+    writer.finish()
+}
+
+/// Makes a document of a page.
+fn document(page: Page, votes: u32, options: &SourceOptions) -> Result<Fetched, Missing> {
+    let text = text_of(&page, options)?;
+    if text.trim().is_empty() {
+        return Err("it has no text".into());
+    }
+    let fetched = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let meta = Map::from_iter([
+        ("fetched".to_owned(), fetched.into()),
+        ("votes".to_owned(), votes.into()),
+    ]);
+    let added = Added { address: page.address.clone(), votes, bytes: page.bytes.len() };
+    let document = Document::new(page.address, text).with_meta(meta).checked();
+    Ok((document.map_err(|error| error.to_string())?, added))
+}
+
+/// Reads a page as a file would be read: its first bytes determine its format, then its type.
+fn text_of(page: &Page, options: &SourceOptions) -> Result<String, String> {
+    let unwritten = |error: io::Error| format!("it cannot be kept in a temporary file: {error}");
+    let dir = tempfile::tempdir().map_err(unwritten)?;
+    let path = dir.path().join(format!("page.{}", page.extension()));
+    std::fs::write(&path, &page.bytes).map_err(unwritten)?;
+    let encoding = page.charset.clone().filter(|name| charset::is_known(name));
+    let options = SourceOptions { encoding, ..options.clone() };
+    let mut cut = None;
+    let text = read_text(&path, &options, &mut |missing| cut = Some(missing.to_string()));
+    // The name of the temporary file means nothing to the user.
+    let named = |what: String| what.replace(&path.display().to_string(), "the page");
+    match (text, cut) {
+        (Err(error), _) => Err(named(error.to_string())),
+        (_, Some(what)) => Err(named(what)),
+        (Ok(text), None) => Ok(text),
+    }
+}
