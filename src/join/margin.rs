@@ -20,7 +20,7 @@ use crate::search::{Neighbour, Searcher};
 
 /// A pair is compared with the neighbour of this rank among the other neighbours of a document: the
 /// rank is higher than the usual size of a group of copies, and so low that most collections have
-/// as many documents. Set in trials with the programs of SOCO 2014; tools/RESULTS.md has the
+/// as many documents. Set in trials with the programs of SOCO 2014; research/RESULTS.md has the
 /// proof on others.
 pub const MARGIN_RANK: usize = 6;
 

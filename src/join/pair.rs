@@ -97,7 +97,7 @@ pub struct PairReport {
 
 /// The numbers of programs with fewer tokens are meaningless: of 119 pairs of independent programs
 /// of IR-Plag where one has fewer, 47 in 100 had a resemblance of .8 or more, and of 135 with 50 to
-/// 99 tokens 2 in 100 (tools/RESULTS.md, "Copies of programs").
+/// 99 tokens 2 in 100 (research/RESULTS.md, "Copies of programs").
 pub const PROGRAM_TOKENS_MIN: u32 = 50;
 
 impl Pair {

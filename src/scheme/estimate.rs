@@ -18,7 +18,7 @@
 //! at windows of 4, 0.65 of 10, 0.70 of 20 and 0.74 of 50; and to revisions of Python's enhancement
 //! proposals (0.61, 0.67, 0.71, 0.73). The form of the estimate, the weight for `mod` and
 //! [`EDGE_VARIANCE`] were chosen with the Rust book and RFCs in view too; licences took no part in
-//! any choice. tools/RESULTS.md has the errors of all.
+//! any choice. research/RESULTS.md has the errors of all.
 //!
 //! A short text keeps all of its runs ([`Estimator::keeps_all`]). The fingerprints of two such
 //! texts are the runs, and the similarity is exact. If one of them is long, each of its

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 /// Directories with documents. Files of other kinds are not searched for links.
-const PLACES: [&str; 14] = [
+const PLACES: [&str; 16] = [
     "",
     "benches",
     "conformance",
@@ -22,6 +22,8 @@ const PLACES: [&str; 14] = [
     "packaging",
     "python",
     "python/docs",
+    "research",
+    "tools",
 ];
 
 /// The directories of the chapters.

@@ -48,6 +48,7 @@ fn surface() -> Vec<PathBuf> {
         ("crates/cento-serve/src/page", &["js", "html"]),
         ("examples", &["rs"]),
         ("tests/golden", &["txt"]),
+        ("research", &["md"]),
         ("tools", &["md"]),
     ];
     for (dir, endings) in places {

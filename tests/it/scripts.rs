@@ -1,7 +1,7 @@
 //! Copies and passages with edits in eight languages, and texts of a few words.
 //!
 //! Texts, edits and queries are the same each time. The bounds are the measured shares less 5
-//! points; `cento-tools scripts` prints such figures.
+//! points; `cento-research scripts` prints such figures.
 
 use crate::common::udhr::{Articles, CHANGES, Change, Found, Kind, LANGUAGES, Setting, ShortTexts};
 use cento::search::Rank;

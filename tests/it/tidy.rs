@@ -211,7 +211,7 @@ fn a_test_that_cannot_run_is_ignored_and_does_not_pass() {
     let old = "#[test]\nfn pages() {\n    let Some(b) = start() else { return };\n    if b {\n        return;\n    }\n}\n";
     assert_eq!(early_ends(old), [3, 5]);
     assert!(early_ends(&old.replace("#[test]\n", "")).is_empty());
-    for dir in ["src", "crates", "tests", "tools/src", "fuzz/src"] {
+    for dir in ["src", "crates", "tests", "tools/src", "research/src", "fuzz/src"] {
         for (name, text) in sources(dir) {
             let lines = early_ends(&text);
             assert!(lines.is_empty(), "{name}, lines {lines:?}: write `#[ignore = \"needs ...\"]`");
@@ -223,12 +223,13 @@ fn a_test_that_cannot_run_is_ignored_and_does_not_pass() {
 const GENERATED: &str = "src/text/unicode/tables.rs";
 
 /// The directories with the Rust of the repository.
-const DIRECTORIES: [&str; 9] = [
+const DIRECTORIES: [&str; 10] = [
     "src",
     "crates",
     "tests",
     "benches",
     "tools/src",
+    "research/src",
     "examples",
     "fuzz/src",
     "fuzz/targets",

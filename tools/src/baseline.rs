@@ -11,15 +11,15 @@ use std::time::Instant;
 use cento::Stop;
 use cento::index::{Config, Index};
 use cento::search::{Query, Searcher};
-use cento_source::AddOptions;
-use clap::Args;
-use tantivy::collector::TopDocs;
-use tantivy::merge_policy::NoMergePolicy;
-use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, TermQuery};
-use tantivy::schema::{
+use cento::tantivy::collector::TopDocs;
+use cento::tantivy::merge_policy::NoMergePolicy;
+use cento::tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, TermQuery};
+use cento::tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::{IndexWriter, TantivyDocument, Term};
+use cento::tantivy::{IndexWriter, TantivyDocument, Term};
+use cento_source::AddOptions;
+use clap::Args;
 
 use crate::Result;
 use crate::cento::{Document, documents};
@@ -193,7 +193,7 @@ impl Baselines {
         let id = schema.add_text_field("id", STRING | FAST);
         let field = terms.field(&mut schema);
         std::fs::create_dir_all(path)?;
-        let index = tantivy::Index::create_in_dir(path, schema.build())?;
+        let index = cento::tantivy::Index::create_in_dir(path, schema.build())?;
         let mut writer = index.writer_with_num_threads(2, 512 << 20)?;
         for document in documents(&self.corpus)? {
             let Document { id: name, text } = document?;
@@ -220,7 +220,7 @@ type Answer<'a> = dyn Fn(&str) -> Result<usize> + 'a;
 
 /// What a text is to a baseline.
 trait Terms {
-    fn field(&self, schema: &mut tantivy::schema::SchemaBuilder) -> Field;
+    fn field(&self, schema: &mut cento::tantivy::schema::SchemaBuilder) -> Field;
     fn add(&self, text: &str, field: Field, document: &mut TantivyDocument) -> Result;
     fn terms(&self, text: &str, field: Field) -> Result<Vec<Term>>;
 }
@@ -229,14 +229,14 @@ trait Terms {
 const FIELD: &str = "terms";
 
 fn answer<'a>(path: &Path, terms: impl Terms + 'a) -> Result<Box<Answer<'a>>> {
-    let index = tantivy::Index::open_in_dir(path)?;
+    let index = cento::tantivy::Index::open_in_dir(path)?;
     let field = index.schema().get_field(FIELD)?;
     let searcher = index.reader()?.searcher();
     Ok(Box::new(move |text| {
         let clauses = terms.terms(text, field)?.into_iter().map(|term| {
             let term = TermQuery::new(term, IndexRecordOption::Basic);
             let query = ConstScoreQuery::new(Box::new(term), 1.0);
-            (Occur::Should, Box::new(query) as Box<dyn tantivy::query::Query>)
+            (Occur::Should, Box::new(query) as Box<dyn cento::tantivy::query::Query>)
         });
         let query = BooleanQuery::new(clauses.collect());
         let found = searcher.search(&query, &TopDocs::with_limit(10).order_by_score())?;
@@ -250,7 +250,7 @@ struct Fingerprints {
 }
 
 impl Terms for Fingerprints {
-    fn field(&self, schema: &mut tantivy::schema::SchemaBuilder) -> Field {
+    fn field(&self, schema: &mut cento::tantivy::schema::SchemaBuilder) -> Field {
         schema.add_u64_field(FIELD, INDEXED)
     }
 
@@ -283,7 +283,7 @@ impl Shingles {
 }
 
 impl Terms for Shingles {
-    fn field(&self, schema: &mut tantivy::schema::SchemaBuilder) -> Field {
+    fn field(&self, schema: &mut cento::tantivy::schema::SchemaBuilder) -> Field {
         let terms = TextFieldIndexing::default()
             .set_tokenizer("raw")
             .set_index_option(IndexRecordOption::Basic)

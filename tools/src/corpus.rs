@@ -64,7 +64,11 @@ pub struct Planted {
 }
 
 impl Plant {
-    pub(crate) fn run(self) -> Result {
+    /// Runs the tool.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn run(self) -> Result {
         let mut rng = Rng::with_seed(self.seed);
         let words = Vocabulary::new(&mut rng);
         let background = match &self.base {
@@ -168,6 +172,7 @@ pub fn edit(text: &[&str], level: u32, words: &Vocabulary, rng: &mut Rng) -> Str
 }
 
 /// Words that occur as often as those of a language do (Zipf), each preferring some successors.
+#[derive(Debug)]
 pub struct Vocabulary {
     words: Vec<String>,
     /// The sums of the words' frequencies.
@@ -271,7 +276,11 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    pub(crate) fn run(self) -> Result {
+    /// Runs the tool.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn run(self) -> Result {
         let mut rng = Rng::with_seed(self.seed);
         let words = Vocabulary::new(&mut rng);
         let out: Box<dyn Write> = match self.out.to_str() {

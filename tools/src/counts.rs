@@ -20,7 +20,7 @@ use cento::scheme::Fingerprint;
 use cento::segment::{
     Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
 };
-use cento::tantivy::directory::RamDirectory;
+use cento::tantivy::directory::{OwnedBytes, RamDirectory};
 use cento::{Config, Document, Goal, Index, Query, Searcher, Tokens, WriterOptions, compare};
 use clap::Args;
 
@@ -273,7 +273,7 @@ fn segment(from: u64) -> Result<Vec<u8>> {
 }
 
 fn reader(bytes: &[u8]) -> Result<SegmentReader> {
-    Ok(SegmentReader::open("counts", ownedbytes::OwnedBytes::new(bytes.to_vec()))?)
+    Ok(SegmentReader::open("counts", OwnedBytes::new(bytes.to_vec()))?)
 }
 
 fn build() -> Result<Round> {

@@ -12,8 +12,8 @@ use cento::scheme::Fingerprint;
 use cento::segment::{
     Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
 };
+use cento::tantivy::directory::OwnedBytes;
 use clap::Args;
-use ownedbytes::OwnedBytes;
 
 use crate::Result;
 use crate::measure::cpu_seconds;

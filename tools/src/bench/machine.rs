@@ -22,7 +22,7 @@ pub fn describe(command: String) -> Result<Machine> {
         kernel: format!("Linux {}", read("/proc/sys/kernel/osrelease")?.trim()),
         load: load.ok_or("/proc/loadavg has no load")?,
         commit: commit()?,
-        date: tantivy::time::OffsetDateTime::now_utc().date().to_string(),
+        date: cento::tantivy::time::OffsetDateTime::now_utc().date().to_string(),
         profile: if cfg!(debug_assertions) { "debug" } else { "release" }.into(),
         command,
     })

@@ -1,8 +1,8 @@
-"""Similarities of all pairs of programs by copydetect, for `cento-tools programs --other`.
+"""Similarities of all pairs of programs by copydetect, for `cento-research programs --other`.
 
-    cento-tools programs --corpus irplag.jsonl --export DIR
+    cento-research programs --corpus irplag.jsonl --export DIR
     python3 -m venv VENV && VENV/bin/pip install copydetect==0.5.0
-    VENV/bin/python tools/programs/by_copydetect.py DIR > copydetect.tsv
+    VENV/bin/python research/programs/by_copydetect.py DIR > copydetect.tsv
 
 A similarity is the greater share of tokens that one program has of the other, by which copydetect
 decides what it shows, with its default thresholds of noise and guarantee.

@@ -5,7 +5,7 @@ needs no compiler. As in its CodeTokenizer a node is `(`, its kind, its named ch
 comments are left out.
 
     VENV/bin/pip install tree_sitter tree_sitter_java
-    VENV/bin/python tools/programs/tokens_for_dolos.py DIR > tokens.json
+    VENV/bin/python research/programs/tokens_for_dolos.py DIR > tokens.json
 """
 
 import json

@@ -1,7 +1,7 @@
 """Makes web pages of which the content is known: blogs, forums, documentation and shops.
 
-    python3 tools/pages/make.py docs/howto/reports.md docs/DESIGN.md segments-format.md > pages.jsonl
-    python3 tools/pages/make.py ... --real KIND=PAGE.html ... >> pages.jsonl
+    python3 research/pages/make.py docs/howto/reports.md docs/DESIGN.md segments-format.md > pages.jsonl
+    python3 research/pages/make.py ... --real KIND=PAGE.html ... >> pages.jsonl
 
 The pages are made up, in the markup that widely used systems write, which the functions below follow element
 by element; their prose is that of the documents given. With --real pages of such systems are added that

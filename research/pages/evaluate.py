@@ -1,6 +1,6 @@
 """Measures how well the content of web pages is found.
 
-    python3 tools/pages/evaluate.py PAGES.jsonl CENTO [NAME=TEXTS.jsonl ...]
+    python3 research/pages/evaluate.py PAGES.jsonl CENTO [NAME=TEXTS.jsonl ...]
 
 The measure is that of the article-extraction benchmark: 4-grams of words, every page counts the same. PAGES has
 objects with `id`, `html`, `article` and perhaps `kind`; CENTO is the program. Texts of other extractors, objects with

@@ -1,7 +1,7 @@
 //! The tables of the papers again, with cento's schemes and measures.
 //!
 //! One sub-command a paper, and one for whole collections. Each prints its tables, and puts them
-//! into a section of `target/evaluation.md`; `tools/RESULTS.md` has them in short form.
+//! into a section of `target/evaluation.md`; `research/RESULTS.md` has them in short form.
 
 mod collection;
 mod finkel;

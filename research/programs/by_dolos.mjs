@@ -1,4 +1,4 @@
-// Similarities of all pairs of programs by dolos-core, for `cento-tools programs --other`.
+// Similarities of all pairs of programs by dolos-core, for `cento-research programs --other`.
 //
 //     npm install --ignore-scripts @dodona/dolos-core
 //     node by_dolos.mjs tokens.json > dolos.tsv

@@ -1,0 +1,85 @@
+//! Evaluations of the results of cento: the tables of the papers that its methods come from, and
+//! the measurements behind its defaults.
+//!
+//! Results are in RESULTS.md and docs/QUALITY.md. The code is kept running, and is changed only
+//! when the library changes below it.
+
+mod duplicates;
+mod estimate;
+mod evaluate;
+mod exact;
+mod notices;
+mod pan;
+mod programs;
+mod recall;
+mod retrieval;
+mod reused;
+mod scripts;
+mod truth;
+mod verdicts;
+
+use cento_tools::{Result, cento, corpus, measure};
+use clap::{Parser, Subcommand};
+
+/// Evaluate the results of cento.
+#[derive(Debug, Parser)]
+struct Tools {
+    #[command(subcommand)]
+    tool: Tool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Tool {
+    Dedup(duplicates::Dedup),
+    Duplicates(duplicates::Duplicates),
+    Estimate(estimate::Estimate),
+    Evaluate(evaluate::Evaluate),
+    Exact(exact::Exact),
+    Notices(notices::Notices),
+    Pan(pan::Pan),
+    Programs(programs::Programs),
+    Recall(recall::Recall),
+    Retrieval(retrieval::Retrieval),
+    Reused(reused::Reused),
+    Scripts(scripts::Scripts),
+    Verdicts(verdicts::Verdicts),
+}
+
+fn main() -> Result {
+    match Tools::parse().tool {
+        Tool::Dedup(tool) => tool.run(),
+        Tool::Duplicates(tool) => tool.run(),
+        Tool::Estimate(tool) => tool.run(),
+        Tool::Evaluate(tool) => tool.run(),
+        Tool::Exact(tool) => tool.run(),
+        Tool::Notices(tool) => tool.run(),
+        Tool::Pan(tool) => tool.run(),
+        Tool::Programs(tool) => tool.run(),
+        Tool::Recall(tool) => tool.run(),
+        Tool::Retrieval(tool) => tool.run(),
+        Tool::Reused(tool) => tool.run(),
+        Tool::Scripts(tool) => tool.run(),
+        Tool::Verdicts(tool) => tool.run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory as _;
+
+    use super::Tools;
+
+    #[test]
+    fn the_readme_lists_all_commands() {
+        let rows = include_str!("../README.md").lines().filter(|line| line.starts_with("| `"));
+        let cells = rows.filter_map(|row| row.split('|').nth(1));
+        let listed: BTreeSet<&str> =
+            cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        let command = Tools::command();
+        let commands: BTreeSet<&str> =
+            command.get_subcommands().map(|command| command.get_name()).collect();
+        assert_eq!(listed, commands);
+    }
+}

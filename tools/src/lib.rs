@@ -1,0 +1,8 @@
+//! What the tools and the research share: running the command, making corpora, measuring.
+
+pub mod cento;
+pub mod corpus;
+pub mod measure;
+
+/// A result with any error.
+pub type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
