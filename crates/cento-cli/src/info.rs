@@ -283,7 +283,7 @@ impl ListArgs {
         let mut out =
             ListOut::new(io::BufWriter::new(io::stdout().lock()), self.format, FORMAT_COLUMNS)?;
         for format in formats().iter().filter(|format| self.is_asked(format.name)) {
-            let FileFormat { name, endings, documents, feature, is_built, .. } = *format;
+            let FileFormat { name, endings, documents, feature, is_built, .. } = **format;
             let entry = FormatEntry { name, endings, documents, available: is_built, feature };
             out.write(&entry, |out| {
                 line!(out, "{name:<11} {}", endings.join(" "))?;

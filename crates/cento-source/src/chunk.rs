@@ -6,10 +6,9 @@ use cento::index::{Document, IdSource};
 use cento::text::unseen::Unseen;
 use cento::{Error, Result};
 
+use crate::format::Markup;
 use crate::{DEFECT, Extracted, Origins, SourceOptions};
-use crate::{
-    charset, checked, html, markdown_text, notebook, partition, records, sniff, tex, unread, xml,
-};
+use crate::{charset, checked, partition, records, sniff, unread};
 
 /// Bytes that hold one document or many.
 #[derive(Debug)]
@@ -34,20 +33,12 @@ pub enum ChunkKind {
     },
     /// A whole file of text.
     File,
-    /// A whole page of the web.
-    Html,
     /// A whole document of an office program, e-book or PDF.
     Document,
     /// A whole file that a user-defined command reads: the number of the command.
     Reader(usize),
-    /// A whole file of Markdown.
-    Markdown,
-    /// A whole file of LaTeX.
-    Tex,
-    /// A whole Jupyter notebook.
-    Notebook,
-    /// A whole XML file with a text: an edition, a recognised page, a document.
-    Xml,
+    /// A whole file of a text with markup.
+    Markup(&'static Markup),
     /// The text of a file of another form, in UTF-8.
     Text,
 }
@@ -155,9 +146,9 @@ impl Chunk {
     fn read_text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
         let encoding = options.encoding.as_deref();
         let text = match (self.kind, &options.extraction) {
-            (ChunkKind::Html, _) => {
-                let (text, origins, hidden) = html::text_of(&self.bytes, encoding, options.html);
-                return Ok((Extracted { text, hidden, ..Extracted::default() }, origins));
+            (ChunkKind::Markup(markup), _) => {
+                let text = markup.text_of(&self.bytes, options);
+                return text.map_err(|why| unread(&self.path, why));
             }
             (ChunkKind::Document, Some(extraction)) => {
                 let stop = &options.stop;
@@ -177,14 +168,6 @@ impl Chunk {
             (ChunkKind::Document, None) => {
                 return Err(unread(&self.path, sniff::unread(&self.bytes)));
             }
-            (ChunkKind::Xml, _) => return Ok((xml::text_of(&self.bytes, encoding), None)),
-            (ChunkKind::Notebook, _) => {
-                notebook::text_of(&self.bytes, options).map_err(|why| unread(&self.path, why))?
-            }
-            (ChunkKind::Markdown, _) => {
-                markdown_text(charset::decode(&self.bytes, encoding).text.into_owned(), options)
-            }
-            (ChunkKind::Tex, _) => tex::text_of(&charset::decode(&self.bytes, encoding).text),
             (ChunkKind::Text, _) => String::from_utf8_lossy(&self.bytes).into_owned(),
             (ChunkKind::File | ChunkKind::Lines { .. }, _) => {
                 charset::decode(&self.bytes, encoding).text.into_owned()

@@ -1,30 +1,67 @@
-//! The formats of files that can be read, and those that this build reads.
+//! The list of all formats of files.
 //!
-//! [`sniff`](crate::sniff) determines the kind of a file; this list describes the formats to people
-//! and programs.
+//! A text format is described in the file of its reader ([`FileFormat`]). Lists of records, archives
+//! and documents of programs are described here: [`walk`](crate::walk) calls a reader for each.
 
-use crate::format::{COLUMNS, LINES, TABLES};
+use crate::format::{COLUMNS, FileFormat, LINES, Markup, TABLES};
 
-/// A format of files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FileFormat {
-    /// Its name.
-    pub name: &'static str,
-    /// The usual endings of the names of such files. The first bytes of a file take precedence over
-    /// its name.
-    pub endings: &'static [&'static str],
-    /// The part of a file that becomes a document.
-    pub documents: &'static str,
-    /// The feature of the build that reads it; `None` if every build does.
-    pub feature: Option<&'static str>,
-    /// Whether this build reads it.
-    pub is_built: bool,
-}
+/// All formats, in the order of the lists that show them. A file that begins as several is of the
+/// first.
+static FORMATS: &[&FileFormat] = &[
+    &FileFormat {
+        keeps_lines: true,
+        ..format(
+            "text",
+            &[".txt"],
+            "the file; any text that is nothing else",
+            ALWAYS,
+            b"Twice a day\nthe sea rises.\n",
+        )
+    },
+    &format("json-lines", LINES, "each object", ALWAYS, b"{\"text\":\"x\"}\n{\"text\":\"y\"}\n"),
+    &format(
+        "json",
+        &[".json"],
+        "each object of the array, or of an array in the object",
+        ALWAYS,
+        b"[{\"text\":\"x\"}]",
+    ),
+    &format("table", TABLES, "each row", ALWAYS, b"id\ttext\n1\tx\n"),
+    &format("parquet", COLUMNS, "each row of a Parquet or Arrow file", PARQUET, b"PAR1\x15\0"),
+    &crate::html::FORMAT,
+    &format("office", DOCUMENTS, "the text of the document", OFFICE, b"{\\rtf1 x}"),
+    &crate::xml::FORMAT,
+    &format(
+        "mail",
+        &[".eml"],
+        "the mail, and each of its attachments",
+        MAIL,
+        b"From: x\nTo: y\n\nz",
+    ),
+    &format(
+        "mailbox",
+        &[".mbox"],
+        "each mail, and each of its attachments",
+        MAIL,
+        b"From a@b Mon Jan  1 12:00:00 2024\nTo: y\n\nz\n",
+    ),
+    &crate::markdown::FORMAT,
+    &crate::tex::FORMAT,
+    &crate::notebook::FORMAT,
+    &format("zip", &[".zip"], "each file in the archive", ARCHIVES, b"PK\x03\x04"),
+    &format("tar", &[".tar", ".tgz"], "each file in the archive", ARCHIVES, &TAR),
+    &format("warc", &[".warc"], "each page of the web archive", ARCHIVES, b"WARC/1.0\r\n"),
+    &format(
+        "compressed",
+        &[".gz", ".zst", ".bz2", ".xz"],
+        "what the compressed file holds",
+        ALWAYS,
+        b"\x1f\x8b\x08",
+    ),
+];
 
 const ARCHIVES: (Option<&str>, bool) = (Some("archives"), cfg!(feature = "archives"));
 const MAIL: (Option<&str>, bool) = (Some("mail"), cfg!(feature = "mail"));
-const MARKDOWN: (Option<&str>, bool) = (Some("markdown"), cfg!(feature = "markdown"));
 const OFFICE: (Option<&str>, bool) = (Some("office"), cfg!(feature = "office"));
 const PARQUET: (Option<&str>, bool) = (Some("parquet"), cfg!(feature = "parquet"));
 const ALWAYS: (Option<&str>, bool) = (None, true);
@@ -32,53 +69,50 @@ const ALWAYS: (Option<&str>, bool) = (None, true);
 const DOCUMENTS: &[&str] =
     &[".docx", ".doc", ".odt", ".rtf", ".pdf", ".epub", ".pptx", ".ppsx", ".odp"];
 
+/// The header of a file in a tar archive, as far as it shows the format.
+const TAR: [u8; 512] = {
+    let mut header = [0; 512];
+    header[0] = b'a';
+    let mut at = 0;
+    while at < 5 {
+        header[257 + at] = b"ustar"[at];
+        at += 1;
+    }
+    header
+};
+
+/// Returns a format that is not a text with markup.
 const fn format(
     name: &'static str,
     endings: &'static [&'static str],
     documents: &'static str,
     (feature, is_built): (Option<&'static str>, bool),
+    example: &'static [u8],
 ) -> FileFormat {
-    FileFormat { name, endings, documents, feature, is_built }
+    let (keeps_lines, markup) = (false, None);
+    FileFormat { name, endings, documents, feature, is_built, keeps_lines, example, markup }
 }
-
-const FORMATS: &[FileFormat] = &[
-    format("text", &[".txt"], "the file; any text that is nothing else", ALWAYS),
-    format("json-lines", LINES, "each object", ALWAYS),
-    format("json", &[".json"], "each object of the array, or of an array in the object", ALWAYS),
-    format("table", TABLES, "each row", ALWAYS),
-    format("parquet", COLUMNS, "each row of a Parquet or Arrow file", PARQUET),
-    format("html", &[".html", ".htm", ".xhtml"], "the content of the page", ALWAYS),
-    format("office", DOCUMENTS, "the text of the document", OFFICE),
-    format(
-        "xml",
-        &[".xml", ".fodt"],
-        "the text of an edition (TEI), a recognised page (ALTO, PAGE), or a document of Word or \
-         OpenDocument",
-        ALWAYS,
-    ),
-    format("mail", &[".eml"], "the mail, and each of its attachments", MAIL),
-    format("mailbox", &[".mbox"], "each mail, and each of its attachments", MAIL),
-    format("markdown", &[".md", ".markdown"], "the text without markup", MARKDOWN),
-    format("latex", &[".tex", ".ltx", ".latex"], "the text without markup", ALWAYS),
-    format("notebook", &[".ipynb"], "the cells of the notebook", ALWAYS),
-    format("zip", &[".zip"], "each file in the archive", ARCHIVES),
-    format("tar", &[".tar", ".tgz"], "each file in the archive", ARCHIVES),
-    format("warc", &[".warc"], "each page of the web archive", ARCHIVES),
-    format("compressed", &[".gz", ".zst", ".bz2", ".xz"], "what the compressed file holds", ALWAYS),
-];
 
 /// Returns all formats of files.
 #[must_use]
-pub fn formats() -> &'static [FileFormat] {
+pub fn formats() -> &'static [&'static FileFormat] {
     FORMATS
+}
+
+/// Returns the text formats with markup that this build reads.
+pub(crate) fn markups() -> impl Iterator<Item = (&'static FileFormat, &'static Markup)> {
+    let built = FORMATS.iter().copied().filter(|format| format.is_built);
+    built.filter_map(|format| Some((format, format.markup.as_ref()?)))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
-    use crate::SourceOptions;
     use crate::compressed::Compression;
     use crate::sniff::{Form, form};
+    use crate::{Html, ReadError, SourceOptions, read_bytes};
 
     /// Returns the name of the form's format in the list, or `None` for a form that is not read.
     /// There is no catch-all arm: a new form needs a line in the list.
@@ -89,7 +123,6 @@ mod tests {
             }
             Form::NoRecords => return None,
             Form::Text => "text",
-            Form::Html => "html",
             Form::Lines => "json-lines",
             Form::Records(_) => "json",
             Form::Table(_) => "table",
@@ -99,57 +132,137 @@ mod tests {
             Form::Warc => "warc",
             Form::Mail => "mail",
             Form::Mailbox => "mailbox",
-            Form::Markdown => "markdown",
-            Form::Tex => "latex",
-            Form::Notebook => "notebook",
-            Form::Xml => "xml",
+            Form::Markup(markup) => markups().find(|(_, other)| *other == markup)?.0.name,
             Form::Columns(_) => "parquet",
         })
     }
 
-    /// Returns the first bytes of a file of this format.
-    fn beginning(name: &str, ending: &str) -> Vec<u8> {
-        let text = match name {
-            "json-lines" => "{\"text\":\"x\"}\n{\"text\":\"y\"}\n",
-            "json" => "[{\"text\":\"x\"}]",
-            "table" => "id,text\n1,x\n",
-            "html" => "<!DOCTYPE html><p>x",
-            "xml" => "<TEI.2>",
-            "mail" => "From: x\nTo: y\n\nz",
-            "mailbox" => "From a@b Mon Jan  1 12:00:00 2024\nTo: y\n",
-            "notebook" => "{\n \"cells\": [",
-            "warc" => "WARC/1.0\r\n",
-            "zip" => "PK\x03\x04",
-            "parquet" => "PAR1",
-            "office" if ending == ".pdf" => "%PDF-1.4\n",
-            "office" => "{\\rtf1 x}",
-            "tar" => return [&[b'a'][..], &[0; 256], b"ustar", &[0; 250]].concat(),
-            _ => "plain words",
-        };
-        text.as_bytes().to_vec()
+    fn found(start: &[u8], name: &str) -> Option<&'static str> {
+        format_of(form(start, true, name, &SourceOptions::default()))
+    }
+
+    /// The formats whose files are one text, with or without markup.
+    fn texts() -> impl Iterator<Item = &'static FileFormat> {
+        let built = formats().iter().copied().filter(|format| format.is_built);
+        built.filter(|format| format.name == "text" || format.markup.is_some())
+    }
+
+    /// Returns the only document of a file, or the reason for its refusal.
+    fn text(name: &str, bytes: &[u8], html: Html) -> Result<String, String> {
+        let options = SourceOptions { html, ..SourceOptions::default() };
+        let mut texts = Vec::new();
+        for chunk in read_bytes(name, bytes.to_vec(), &options) {
+            match chunk {
+                Ok(chunk) => texts.extend(chunk.documents(&options).map(|document| {
+                    document.map(|(it, _)| it.text).map_err(|error| error.to_string())
+                })),
+                Err(ReadError::LeftOut { why, .. }) => texts.push(Err(why.to_owned())),
+                Err(ReadError::Refused(error) | ReadError::Unread(error)) => {
+                    texts.push(Err(error.to_string()));
+                }
+            }
+        }
+        assert_eq!(texts.len(), 1, "{name}: {texts:?}");
+        texts.remove(0)
     }
 
     #[test]
-    fn files_with_the_endings_of_a_format_are_read_as_it() {
-        let options = SourceOptions::default();
-        for format in formats().iter().filter(|format| format.name != "compressed") {
+    fn no_two_formats_share_a_name_or_an_ending() {
+        let mut seen = HashSet::new();
+        for format in formats() {
+            assert!(seen.insert(format.name), "{}", format.name);
+            assert!(!format.endings.is_empty(), "{}", format.name);
             for ending in format.endings {
-                let start = beginning(format.name, ending);
-                let found = form(&start, true, &format!("a{ending}"), &options);
-                assert_eq!(format_of(found), Some(format.name), "{ending}: {found:?}");
+                assert!(ending.starts_with('.') && seen.insert(ending), "{ending}");
             }
         }
     }
 
     #[test]
-    fn compressed_files_have_the_endings_of_the_list() {
+    fn the_example_of_a_format_is_recognised_by_each_of_its_endings() {
+        for format in formats().iter().filter(|format| format.is_built || format.markup.is_none()) {
+            if format.name == "compressed" {
+                continue;
+            }
+            for ending in format.endings {
+                let found = found(format.example, &format!("a{ending}"));
+                assert_eq!(found, Some(format.name), "{ending}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_example_with_first_bytes_of_its_own_is_recognised_whatever_its_name_is() {
+        let mut known = 0;
+        for format in texts().filter(|format| format.markup.is_some()) {
+            if found(format.example, "a") != Some(format.name) {
+                let named = format.markup.as_ref().and_then(|markup| markup.named_begins);
+                assert!(named.is_some(), "{}: neither bytes nor a name show it", format.name);
+                continue;
+            }
+            known += 1;
+            for ending in texts().flat_map(|other| other.endings) {
+                let name = format!("a{ending}");
+                let is_named = |other: &&FileFormat| other.endings.contains(ending);
+                let named = texts().find(is_named).and_then(|other| other.markup.as_ref());
+                let begin = named.and_then(|markup| markup.named_begins).unwrap_or_default();
+                // What begins as the name says is what the name says.
+                if begin.is_empty() || !format.example.starts_with(begin) {
+                    assert_eq!(found(format.example, &name), Some(format.name), "{name}");
+                }
+            }
+        }
+        assert!(known >= 3, "{known} formats have first bytes of their own");
+    }
+
+    #[test]
+    fn compressed_files_have_the_endings_and_first_bytes_of_the_list() {
         let listed = formats().iter().find(|format| format.name == "compressed").unwrap();
         for ending in listed.endings {
-            assert_ne!(
-                Compression::of_name(&format!("a{ending}")).0,
-                Compression::None,
-                "{ending}"
-            );
+            let named = Compression::of_name(&format!("a{ending}")).0;
+            assert_ne!(named, Compression::None, "{ending}");
+        }
+        let found = Compression::of_start(listed.example, Compression::None);
+        assert_ne!(found, Compression::None);
+    }
+
+    #[test]
+    fn reading_an_example_twice_gives_the_same_text_without_its_markup() {
+        for format in texts() {
+            let name = format!("a{}", format.endings[0]);
+            for html in [Html::Content, Html::All, Html::Source] {
+                let read = || text(&name, format.example, html);
+                let once = read();
+                assert!(
+                    once.as_ref().is_ok_and(|text| !text.trim().is_empty()),
+                    "{name}: {once:?}"
+                );
+                assert_eq!(once, read(), "{name}");
+                let as_it_is = once.unwrap().as_bytes() == format.example;
+                let is_source = html == Html::Source;
+                let markup = format.markup.as_ref();
+                let expected = markup.is_none_or(|markup| is_source && markup.has_source);
+                assert_eq!(as_it_is, expected, "{name}: {html:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_stay_lines_in_the_formats_that_promise_it() {
+        let lines = |text: &[u8]| text.iter().filter(|&&byte| byte == b'\n').count();
+        for format in texts() {
+            let name = format!("a{}", format.endings[0]);
+            if !format.keeps_lines {
+                continue;
+            }
+            assert!(lines(format.example) > 1, "{name}: the example shows no lines");
+            // A file may be cut anywhere.
+            for end in 1..=format.example.len() {
+                let part = &format.example[..end];
+                if let Ok(text) = text(&name, part, Html::Content) {
+                    assert_eq!(lines(text.as_bytes()), lines(part), "{name}: {text:?}");
+                }
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ mod aligned;
 #[cfg(feature = "office")]
 mod body;
 mod encoding;
+mod format;
 mod hidden;
 mod note;
 
@@ -28,6 +29,7 @@ use aligned::{Part, parts};
 #[cfg(feature = "office")]
 pub(crate) use body::body_of;
 pub(crate) use encoding::declared;
+pub use format::FORMAT;
 use hidden::{Sight, Visibility, hidden_in};
 use note::Marks;
 

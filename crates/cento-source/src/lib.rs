@@ -32,7 +32,6 @@ mod jsonl;
 mod kind;
 #[cfg(feature = "mail")]
 mod mail;
-#[cfg(feature = "markdown")]
 mod markdown;
 mod names;
 mod notebook;
@@ -80,7 +79,8 @@ pub use extract::serve as serve_extraction;
 pub use extract::{Extraction, WORKER_VERB};
 pub use extracted::Extracted;
 pub use filter::{PathFilter, is_by_name};
-pub use formats::{FileFormat, formats};
+pub use format::{FileFormat, Markup};
+pub use formats::formats;
 pub use html::Html;
 pub use jsonl::with_text;
 pub use origin::Origins;
@@ -153,8 +153,8 @@ pub struct SourceOptions {
     /// The id of a document is only its name for people and may be any text, like that of a query,
     /// which is not stored.
     pub takes_any_id: bool,
-    /// The part of web pages that is read; with [`Html::Source`] Markdown and LaTeX are read as
-    /// they are, too.
+    /// The part of web pages that is read; with [`Html::Source`] other texts with markup are read
+    /// as they are, too.
     pub html: Html,
     /// The extraction of text from documents of office programs, e-books and PDF; without it, they
     /// are left out.
@@ -195,17 +195,6 @@ impl Default for SourceOptions {
             stop: Stop::default(),
         }
     }
-}
-
-/// Returns the text of Markdown; the Markdown itself if it is to be read as it is, or this build
-/// has no feature `markdown`.
-fn markdown_text(markdown: String, options: &SourceOptions) -> String {
-    #[cfg(feature = "markdown")]
-    if options.html != Html::Source {
-        return markdown::text_of(&markdown);
-    }
-    let _ = options;
-    markdown
 }
 
 /// Returns the text of one file, or of standard input if it is named `-`, as a document of it would

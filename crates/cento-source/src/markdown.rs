@@ -3,10 +3,49 @@
 //! Markup, addresses and HTML tags are removed, and each line stays where it was: the lines of
 //! passages are those of the file.
 
+#[cfg(feature = "markdown")]
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use crate::SourceOptions;
+use crate::format::{FileFormat, Markup, TextOf};
+use crate::html::Html;
+
+/// Markdown.
+pub static FORMAT: FileFormat = FileFormat {
+    name: "markdown",
+    endings: &[".md", ".markdown"],
+    documents: "the text without markup",
+    feature: Some("markdown"),
+    is_built: cfg!(feature = "markdown"),
+    keeps_lines: true,
+    example: b"# Tides\n\nTwice a *day*\nthe [sea](http://example.org) rises.\n",
+    markup: Some(Markup {
+        is: "it is text",
+        begins: |_| false,
+        named_begins: Some(b""),
+        text_of: TextOf::Decoded(text_of),
+        has_source: true,
+    }),
+};
+
+/// Returns the text of Markdown within another file; the Markdown itself if it is to be read as it
+/// is, or this build does not read it.
+pub fn text_within(markdown: String, options: &SourceOptions) -> String {
+    match FORMAT.is_built && options.html != Html::Source {
+        true => text_of(&markdown),
+        false => markdown,
+    }
+}
+
+/// Returns the Markdown itself.
+#[cfg(not(feature = "markdown"))]
+fn text_of(markdown: &str) -> String {
+    markdown.to_owned()
+}
+
 /// Returns the text of Markdown (CommonMark with tables, footnotes, strikethrough and task lists).
-pub fn text_of(markdown: &str) -> String {
+#[cfg(feature = "markdown")]
+fn text_of(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
@@ -33,6 +72,7 @@ pub fn text_of(markdown: &str) -> String {
     out.text
 }
 
+#[cfg(feature = "markdown")]
 struct Out<'a> {
     source: &'a str,
     /// The position in the source.
@@ -40,6 +80,7 @@ struct Out<'a> {
     text: String,
 }
 
+#[cfg(feature = "markdown")]
 impl Out<'_> {
     /// Skips markup up to `to`: line breaks stay, and words that it separated stay separate.
     fn go_to(&mut self, to: usize) {
@@ -67,6 +108,7 @@ impl Out<'_> {
 }
 
 /// Returns HTML without its tags and comments; line breaks stay.
+#[cfg(feature = "markdown")]
 fn without_tags(html: &str) -> String {
     let mut text = String::new();
     let mut rest = html;
@@ -85,7 +127,7 @@ fn without_tags(html: &str) -> String {
     text
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "markdown"))]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -6,6 +6,30 @@
 use serde::Deserialize;
 
 use crate::SourceOptions;
+use crate::extracted::Extracted;
+use crate::format::{FileFormat, Markup, TextOf};
+use crate::markdown;
+
+/// Jupyter notebooks.
+pub static FORMAT: FileFormat = FileFormat {
+    name: "notebook",
+    endings: &[".ipynb"],
+    documents: "the cells of the notebook",
+    feature: None,
+    is_built: true,
+    keeps_lines: false,
+    example: br#"{"cells": [{"cell_type": "code", "source": ["tide = 2\n", "print(tide)"]}]}"#,
+    markup: Some(Markup {
+        is: "it is text",
+        begins: |_| false,
+        named_begins: Some(b"{"),
+        text_of: TextOf::Bytes(|bytes, options| {
+            let text = text_of(bytes, options)?;
+            Ok((Extracted { text, ..Extracted::default() }, None))
+        }),
+        has_source: false,
+    }),
+};
 
 /// A notebook, of format 4, or 3 with its cells in worksheets.
 #[derive(Deserialize)]
@@ -48,7 +72,7 @@ impl Default for Source {
 ///
 /// # Errors
 /// When it is not a notebook, with the reason as a clause.
-pub fn text_of(bytes: &[u8], options: &SourceOptions) -> Result<String, String> {
+fn text_of(bytes: &[u8], options: &SourceOptions) -> Result<String, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let no_notebook = |why: &str| format!("it is damaged or no notebook: {why}");
     // serde would take the values of an array for the fields.
@@ -64,7 +88,7 @@ pub fn text_of(bytes: &[u8], options: &SourceOptions) -> Result<String, String> 
             Source::Lines(lines) => lines.concat(),
         };
         let source = match cell.cell_type.as_str() {
-            "markdown" => crate::markdown_text(source, options),
+            "markdown" => markdown::text_within(source, options),
             _ => source,
         };
         if !source.trim().is_empty() {

@@ -12,13 +12,14 @@ use cento::text::kind::by_beginning;
 use crate::SourceOptions;
 use crate::charset::{decode, is_utf16};
 use crate::format::{
-    ARROW, ARROW_STREAM, COLUMNS, COMPOUND, Columnar, LINES, PARQUET, TABLES, has_ending,
+    ARROW, ARROW_STREAM, Beginning, COLUMNS, COMPOUND, Columnar, FileFormat, LINES, Markup,
+    PARQUET, TABLES, has_ending,
 };
+use crate::formats::markups;
 use crate::headers::{begins_as_mail, begins_as_mailbox};
 use crate::html::Html;
 use crate::kind::{is_utf8, no_text};
 use crate::shape::{Nesting, Shape, shape};
-use crate::xml::root;
 
 /// The contents of a file, and how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +28,6 @@ pub enum Form {
     Unread(&'static str),
     /// A text.
     Text,
-    /// A page of the web.
-    Html,
     /// A file that should have been of another kind, and why it is not read, as a clause.
     Refused(&'static str),
     /// The ending of its name promises something else than its contents are.
@@ -60,23 +59,14 @@ pub enum Form {
     Mail,
     /// A mailbox.
     Mailbox,
-    /// Markdown.
-    Markdown,
-    /// LaTeX.
-    Tex,
-    /// A Jupyter notebook.
-    Notebook,
-    /// An XML file with a text: an edition, a recognised page, a document of an office program.
-    Xml,
+    /// A text with markup.
+    Markup(&'static Markup),
     /// A Parquet or Arrow file.
     Columns(Columnar),
 }
 
 /// The first bytes of web archives.
 const WARC: &[u8] = b"WARC/";
-
-/// The beginnings of LaTeX, unless it is a part of a document.
-const TEX: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 
 /// The maximum number of bytes that are examined to determine the kind of a file.
 pub const LOOKED_AT_MAX: usize = 1 << 20;
@@ -172,17 +162,14 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     if text.is_empty() {
         return Form::Text;
     }
-    if is_html(text) || (ends(&[".html", ".htm", ".xhtml"]) && text.starts_with(b"<")) {
-        return Form::Html;
-    }
-    if text.starts_with(b"<") && root::kind(start).is_some() {
-        return Form::Xml;
-    }
-    if text.starts_with(b"<?xml") && root::is_page(start) {
-        return Form::Html;
-    }
-    if ends(&[".ipynb"]) && text.starts_with(b"{") {
-        return Form::Notebook;
+    let beginning = Beginning { bytes: start, text };
+    let is_it = |(format, markup): &(&FileFormat, &Markup)| {
+        let as_named = markup.named_begins.filter(|begin| !begin.is_empty());
+        (markup.begins)(&beginning)
+            || as_named.is_some_and(|begin| ends(format.endings) && text.starts_with(begin))
+    };
+    if let Some((_, markup)) = markups().find(is_it) {
+        return Form::Markup(markup);
     }
     match shape(text, is_whole, &options.text_field) {
         Shape::Lines => return Form::Lines,
@@ -206,17 +193,15 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     if begins_as_mail(text, ends(&[".eml"])) {
         return Form::Mail;
     }
-    match () {
-        () if ends(&[".csv"]) => Form::Table(delimiter(text)),
-        () if ends(&[".tsv", ".tab"]) => Form::Table(b'\t'),
-        () if ends(&[".md", ".markdown"]) => Form::Markdown,
-        () if ends(&[".tex", ".ltx", ".latex"])
-            || TEX.iter().any(|mark| text.starts_with(mark)) =>
-        {
-            Form::Tex
-        }
-        () => Form::Text,
+    if ends(&[".csv"]) {
+        return Form::Table(delimiter(text));
     }
+    if ends(&[".tsv", ".tab"]) {
+        return Form::Table(b'\t');
+    }
+    let mut named = markups().filter(|(_, markup)| markup.named_begins == Some(b""));
+    let named = named.find(|(format, _)| ends(format.endings));
+    named.map_or(Form::Text, |(_, markup)| Form::Markup(markup))
 }
 
 /// Returns the beginning of a text in UTF-8, without a mark, as far as it matters: the marks of
@@ -254,8 +239,6 @@ fn promised(name: &str) -> Option<(&'static str, Promise)> {
 fn what_it_is(form: Form) -> &'static str {
     match form {
         Form::Unread(is) | Form::Refused(is) | Form::Misnamed { is, .. } => is,
-        Form::Html => "it is a web page, such as the message of a server",
-        Form::Xml => "it is XML",
         Form::Zip => "it is a zip file",
         Form::Tar => "it is a tar archive",
         Form::Warc => "it is a web archive",
@@ -264,7 +247,8 @@ fn what_it_is(form: Form) -> &'static str {
         Form::Columns(Columnar::Arrow | Columnar::ArrowStream) => "it is an Arrow file",
         Form::Mail | Form::Mailbox => "it is a mail",
         Form::Lines | Form::Records(_) | Form::NoRecords | Form::Unclear => "it is JSON",
-        Form::Text | Form::Table(_) | Form::Markdown | Form::Tex | Form::Notebook => "it is text",
+        Form::Text | Form::Table(_) => "it is text",
+        Form::Markup(markup) => markup.is,
     }
 }
 
@@ -308,15 +292,6 @@ pub fn begins_as_document(start: &[u8]) -> bool {
     cento::text::kind::document(start).is_some()
 }
 
-fn is_html(text: &[u8]) -> bool {
-    let begins = |mark: &[u8]| {
-        let start = text.get(..mark.len());
-        let is_whole = text.get(mark.len()).is_none_or(|byte| !byte.is_ascii_alphanumeric());
-        is_whole && start.is_some_and(|start| start.eq_ignore_ascii_case(mark))
-    };
-    [&b"<!doctype html"[..], b"<html"].iter().any(|mark| begins(mark))
-}
-
 /// Returns the byte most often found between the names of the columns.
 fn delimiter(text: &[u8]) -> u8 {
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -334,6 +309,10 @@ mod tests {
         assert_eq!(form(start, true, name, &SourceOptions::default()), expected, "{name}");
     }
 
+    fn markup(name: &str) -> Form {
+        Form::Markup(markups().find(|(format, _)| format.name == name).unwrap().1)
+    }
+
     #[test]
     fn first_bytes_overrule_a_name() {
         check(b"{\\rtf1 x}", "a.doc", Form::Document);
@@ -343,8 +322,8 @@ mod tests {
         check(COMPOUND, "a.jsonl", Form::Document);
         check(b"PK\x03\x04", "a.csv", Form::Zip);
         check(b"plain", "a.doc", Form::Text);
-        check(b"<!DOCTYPE HTML><p>", "a.txt", Form::Html);
-        check(b"\xef\xbb\xbf <html lang='en'>", "a", Form::Html);
+        check(b"<!DOCTYPE HTML><p>", "a.txt", markup("html"));
+        check(b"\xef\xbb\xbf <html lang='en'>", "a", markup("html"));
         check(b"<htmlx>", "a", Form::Text);
         check(b"a\0\0\0\0\0\0b", "a.txt", Form::Unread(NULS));
         check(b"text\n\x01\x02\x03\x04\x05\x06\n", "a.csv", Form::Table(b','));
@@ -361,8 +340,8 @@ mod tests {
 
     #[test]
     fn names_decide_the_kind_of_a_text() {
-        check(b"<TEI.2>", "a.xml", Form::Xml);
-        check(b"<p>x", "a.htm", Form::Html);
+        check(b"<TEI.2>", "a.xml", markup("xml"));
+        check(b"<p>x", "a.htm", markup("html"));
         check(b"x <p>", "a.html", Form::Text);
         check(b"<p>x", "a.txt", Form::Text);
         check(b"id,text\n1,x;y;z\n", "a.csv", Form::Table(b','));
@@ -378,10 +357,10 @@ mod tests {
         check(b"To: y\n\nz", "a.EML", Form::Mail);
         check(b"To: y\n\nz", "a.txt", Form::Text);
         check(b"From a@b Mon Jan  1 12:00:00 2024\nTo: y\n", "a", Form::Mailbox);
-        check(b"# a", "README.md", Form::Markdown);
-        check(b"a", "a.tex", Form::Tex);
-        check(b" \\documentclass{a}", "a", Form::Tex);
-        check(b"{\n \"cells\": [", "a.ipynb", Form::Notebook);
+        check(b"# a", "README.md", markup("markdown"));
+        check(b"a", "a.tex", markup("latex"));
+        check(b" \\documentclass{a}", "a", markup("latex"));
+        check(b"{\n \"cells\": [", "a.ipynb", markup("notebook"));
         check(b"a", "a.ipynb", Form::Text);
     }
 
@@ -437,7 +416,7 @@ mod tests {
         }
         check(b"a\0b\0\0\0\0", "a.pdf", Form::Misnamed { ending: ".pdf", is: NULS });
         check(&[0; 1024], "a.tar", Form::Tar);
-        check(b"<html>", "a.doc", Form::Html);
+        check(b"<html>", "a.doc", markup("html"));
     }
 
     const NULS: &str = "it is binary: it contains NUL bytes";

@@ -5,6 +5,31 @@
 //! lengths) go, accents become letters, and formulas stay as they are written, without commands.
 //! Each line stays a line, so the lines of passages are those of the file.
 
+use crate::format::{FileFormat, Markup, TextOf};
+
+/// LaTeX.
+pub static FORMAT: FileFormat = FileFormat {
+    name: "latex",
+    endings: &[".tex", ".ltx", ".latex"],
+    documents: "the text without markup",
+    feature: None,
+    is_built: true,
+    keeps_lines: true,
+    example: b"\\documentclass{article}\n\\begin{document}\n\
+        Twice a day\nthe \\emph{sea} rises.\n\\end{document}\n",
+    markup: Some(Markup {
+        is: "it is text",
+        // Unless it is a part of a document.
+        begins: |start| DOCUMENT.iter().any(|mark| start.text.starts_with(mark)),
+        named_begins: Some(b""),
+        text_of: TextOf::Decoded(text_of),
+        has_source: true,
+    }),
+};
+
+/// The beginnings of documents.
+const DOCUMENT: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
+
 /// The marks where the text begins and ends, in a document that has them.
 const BODY: [&str; 2] = ["\\begin{document}", "\\end{document}"];
 

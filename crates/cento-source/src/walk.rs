@@ -258,10 +258,6 @@ impl<'a> Reader<'a> {
                            with --text-field, or read the file as it is with --html source";
                 self.skip(place, why)
             }
-            Form::Html if self.options.html == Html::Source => {
-                self.whole(place, source, ChunkKind::File)
-            }
-            Form::Html => self.whole(place, source, ChunkKind::Html),
             // A form that is still unclear has been examined as far as possible.
             Form::Lines | Form::Unclear => {
                 let declared = self.options.encoding.as_deref();
@@ -284,13 +280,11 @@ impl<'a> Reader<'a> {
             Form::Warc => self.warc(place, source),
             Form::Mail => self.mail(place, source),
             Form::Mailbox => self.mailbox(place, source),
-            Form::Notebook => self.whole(place, source, ChunkKind::Notebook),
-            Form::Markdown | Form::Tex | Form::Xml if self.options.html == Html::Source => {
-                self.whole(place, source, ChunkKind::File)
+            Form::Markup(markup) => {
+                let is_source = markup.has_source && self.options.html == Html::Source;
+                let kind = if is_source { ChunkKind::File } else { ChunkKind::Markup(markup) };
+                self.whole(place, source, kind)
             }
-            Form::Markdown => self.whole(place, source, ChunkKind::Markdown),
-            Form::Tex => self.whole(place, source, ChunkKind::Tex),
-            Form::Xml => self.whole(place, source, ChunkKind::Xml),
             Form::Columns(kind) => self.columns(place, source, kind),
         }
     }

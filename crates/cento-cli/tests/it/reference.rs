@@ -205,17 +205,28 @@ fn presets_schemes_analyzers_and_measures_are_those_of_info() {
 }
 
 #[test]
-fn formats_are_those_of_info() {
-    let mut made = "| format | endings | a document is | feature |\n|---|---|---|---|\n".to_owned();
-    for line in Dir::new().run(&["info", "formats", "--format", "json"]).out.lines() {
-        let entry: Value = serde_json::from_str(line).unwrap();
-        let endings = entry["endings"].as_array().unwrap().iter().filter_map(Value::as_str);
-        let endings: Vec<String> = endings.map(|ending| format!("`{ending}`")).collect();
-        let feature = entry["feature"].as_str().map_or(String::new(), |name| format!("`{name}`"));
-        let (name, documents) = (text(&entry, "name"), text(&entry, "documents"));
-        let _ = writeln!(made, "| {name} | {} | {documents} | {feature} |", endings.join(" "));
+fn formats_are_those_of_the_list() {
+    let mut made = "| format | endings | a document is | lines | feature |\n".to_owned();
+    made.push_str("|---|---|---|---|---|\n");
+    for format in cento_source::formats() {
+        let endings: Vec<String> = format.endings.iter().map(|end| format!("`{end}`")).collect();
+        let feature = format.feature.map_or(String::new(), |name| format!("`{name}`"));
+        let lines = if format.keeps_lines { "those of the file" } else { "" };
+        let (name, documents, endings) = (format.name, format.documents, endings.join(" "));
+        let _ = writeln!(made, "| {name} | {endings} | {documents} | {lines} | {feature} |");
     }
     check("formats.md", &made);
+}
+
+#[test]
+fn the_guide_names_an_ending_of_every_format() {
+    let chapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/howto/read-files.md");
+    let chapter = fs::read_to_string(chapter).unwrap();
+    let words: Vec<&str> = chapter.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    for format in cento_source::formats() {
+        let is_there = format.endings.iter().any(|end| words.contains(&&end[1..]));
+        assert!(is_there, "docs/howto/read-files.md does not describe {}", format.name);
+    }
 }
 
 #[test]

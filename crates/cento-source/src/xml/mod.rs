@@ -31,10 +31,32 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::charset;
 use crate::extracted::Extracted;
+use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
 
 pub use out::Out;
 use root::{Kind, kind, reader, split};
+
+/// XML with a text: an edition, a recognised page, a document of an office program.
+pub static FORMAT: FileFormat = FileFormat {
+    name: "xml",
+    endings: &[".xml", ".fodt"],
+    documents: "the text of an edition (TEI), a recognised page (ALTO, PAGE), or a document of \
+         Word or OpenDocument",
+    feature: None,
+    is_built: true,
+    keeps_lines: false,
+    example: b"<TEI.2><text><body><p>Twice a day the <hi>sea</hi> rises.</p></body></text></TEI.2>",
+    markup: Some(Markup {
+        is: "it is XML",
+        begins: |start| start.text.starts_with(b"<") && kind(start.bytes).is_some(),
+        named_begins: None,
+        text_of: TextOf::Bytes(|bytes, options| {
+            Ok((text_of(bytes, options.encoding.as_deref()), None))
+        }),
+        has_source: true,
+    }),
+};
 
 /// The effect of an element on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +140,7 @@ fn decoded(text: &str) -> String {
 /// Returns the text of a file of one of the formats, or all of a file of another format.
 ///
 /// Text before damage is read, and the damage is reported as missing.
-pub fn text_of(bytes: &[u8], encoding: Option<&str>) -> Extracted {
+fn text_of(bytes: &[u8], encoding: Option<&str>) -> Extracted {
     let xml = decode(bytes, encoding);
     match kind(bytes) {
         Some(Kind::Tei) => tei::text_of(&xml),
