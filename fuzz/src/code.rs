@@ -1,25 +1,26 @@
 //! Programs, whole and broken, in any of the languages.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use cento::scheme;
-use cento::text::{Analyzer, code};
+use cento::text::code;
 
-use super::{choice, text};
+use super::{chosen, one_of, text};
 
 /// A program in a language that the first byte chooses among those of the build, with its names or
 /// without.
 pub fn code(data: &[u8]) {
-    static PARSED: OnceLock<Vec<Analyzer>> = OnceLock::new();
-    let analyzers = PARSED.get_or_init(|| {
+    static ANALYZERS: LazyLock<Vec<String>> = LazyLock::new(|| {
         let specs = code::languages().flat_map(|language| {
             [0, 1].map(|names| format!("code(language={language},names={names})"))
         });
-        specs.map(|spec| spec.parse().expect("the specification is right")).collect()
+        specs.collect()
     });
-    let (number, rest) = choice(data);
+    // A build without a language reads its programs as those of another.
+    let (analyzer, rest) = chosen(data, one_of(&ANALYZERS), &ANALYZERS);
+    let analyzer = analyzer.parse().expect("the specification is right");
     let text = text::text(rest);
-    let tokens = text::analyzed(&analyzers[number % analyzers.len()], &text);
+    let tokens = text::analyzed(&analyzer, &text);
     // A token has a byte at least, and every two of them a break at most.
     let bytes = text.len();
     assert!(

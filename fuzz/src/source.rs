@@ -4,11 +4,12 @@
 use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use cento::index::{Document, ID_BYTES_MAX, IdSource};
-use cento_source::{Html, InFile, ReadChunk, ReadError, SourceOptions, read_bytes};
+use cento_source::{FileFormat, Html, InFile, ReadChunk, ReadError, SourceOptions, read_bytes};
 
-use super::choice;
+use super::{choice, chosen, one_of};
 
 /// The maximum size of a record, small enough to be reached.
 const RECORD_BYTES_MAX: usize = 1 << 10;
@@ -106,24 +107,23 @@ fn pathless(place: &str) -> String {
     }
 }
 
-const NAMES: [&str; 10] = [
-    "a.tar",
-    "a.zip",
-    "a.tgz",
-    "a.tar.zst",
-    "a.txt.gz",
-    "a.jsonl.zst",
-    "a.jsonl.gz",
-    "a.txt",
-    "a.txt.zst",
-    "a.tar.gz",
-];
+/// Names of archives and compressed files, of every ending of the formats.
+static ARCHIVES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let endings = |name: &str| {
+        let mut formats = cento_source::formats().iter();
+        formats.find(|format| format.name == name).expect("it is in the list").endings
+    };
+    let within = ["", ".tar", ".txt", ".jsonl"];
+    let compressed = endings("compressed").iter();
+    let compressed = compressed.flat_map(|end| within.map(|within| format!("a{within}{end}")));
+    let archives = ["tar", "zip"].into_iter().flat_map(endings).map(|end| format!("a{end}"));
+    archives.chain(compressed).chain(["a.txt".to_owned()]).collect()
+});
 
-/// An archive or a compressed file, of a kind that the first byte chooses.
+/// An archive or a compressed file, whose name the first line chooses.
 pub fn archive(data: &[u8]) {
-    let (kind, bytes) = choice(data);
-    let name = NAMES[kind % NAMES.len()];
-    for chunk in read(name, bytes) {
+    let (name, bytes) = chosen(data, one_of(&ARCHIVES), &ARCHIVES);
+    for chunk in read(&name, bytes) {
         match chunk {
             Ok(chunk) => {
                 let is_file = chunk.kind == cento_source::ChunkKind::File;
@@ -139,21 +139,22 @@ pub fn archive(data: &[u8]) {
     }
 }
 
-/// Files with texts in them, by the names that tell the format; most begin as anything may.
-const FORMS: [&str; 12] = [
-    "a.html",
-    "a.md",
-    "a.tex",
-    "a.ipynb",
-    "a.eml",
-    "a.mbox",
-    "a.warc",
-    "a.json",
-    "a.csv",
-    "a.tsv",
-    "a.warc.gz",
-    "a",
-];
+/// A name of each ending of the formats, and one without an ending.
+static FORMS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let endings = cento_source::formats().iter().flat_map(|format| format.endings);
+    let names = endings.map(|ending| format!("a{ending}"));
+    names.chain(["a", "a.warc.gz"].map(str::to_owned)).collect()
+});
+
+/// The example of each format, by its name and under none.
+pub fn examples() -> Vec<(String, Vec<u8>)> {
+    let of_format = |format: &&FileFormat| {
+        let named = |name: &str| [name.as_bytes(), b"\n", format.example].concat();
+        let any = (format!("any_{}_example", format.name), named("a"));
+        [(format!("{}_example", format.name), named(&format!("a{}", format.endings[0]))), any]
+    };
+    cento_source::formats().iter().flat_map(of_format).collect()
+}
 
 /// The longest file or record of a form.
 const FORM_BYTES_MAX: usize = 64 << 10;
@@ -175,10 +176,10 @@ fn texts(name: &str, bytes: &[u8], html: Html) -> Vec<Result<(String, String), S
     found
 }
 
-/// A document, list, mail or archive of pages, of a form that the first byte chooses.
+/// A file of any format, whose name the first line chooses; most begin as anything may.
 pub fn forms(data: &[u8]) {
-    let (form, bytes) = choice(data);
-    let name = FORMS[form % FORMS.len()];
+    let (name, bytes) = chosen(data, one_of(&FORMS), &FORMS);
+    let name = &*name;
     let content = texts(name, bytes, Html::Content);
     for found in &content {
         match found {

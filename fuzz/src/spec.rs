@@ -12,21 +12,26 @@ use cento::scheme;
 use cento::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use cento::text::{Analyzer, Tokens};
 
-use super::choice;
+use super::{chosen, one_of};
 
 /// The longest message about an input of any length, with the list of allowed values.
 const MESSAGE_BYTES_MAX: usize = 8 << 10;
 
+/// The kinds of specifications.
+const KINDS: [&str; 5] = ["scheme", "analyzer", "measure", "max_df", "config"];
+
 /// A scheme, an analyzer, a measure, or a limit of document frequency; or scheme and analyzer of an
 /// index, with a `;` between them.
 pub fn spec(data: &[u8]) {
-    let (kind, rest) = choice(data);
+    let (kind, rest) = chosen(data, one_of(&KINDS), &KINDS);
     let text = &*String::from_utf8_lossy(rest);
-    match kind % 5 {
-        0 => parsed(text, scheme::parse),
-        1 => parsed(text, Analyzer::from_str),
-        2 => told(text, text.parse::<Measure>().map(|measure| assert!(!measure.name().is_empty()))),
-        3 => parsed(text, MaxDf::from_str),
+    match kind {
+        "scheme" => parsed(text, scheme::parse),
+        "analyzer" => parsed(text, Analyzer::from_str),
+        "measure" => {
+            told(text, text.parse::<Measure>().map(|measure| assert!(!measure.name().is_empty())))
+        }
+        "max_df" => parsed(text, MaxDf::from_str),
         _ => config(text),
     }
 }

@@ -1,75 +1,48 @@
 //! Texts: tokens stand where they say, in order, whatever the text and the analyzer; signatures
 //! are of these tokens; bytes in any encoding become a text.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use cento::Stop;
 use cento::hash::hash_bytes;
 use cento::scheme::{self, Fingerprint, Scheme};
-use cento::text::{Analyzer, Tokens};
+use cento::text::{self, Analyzer, Tokens};
 use cento_source::charset;
 
-use super::choice;
+use super::{chosen, one_of, specs};
 
-const ANALYZERS: [&str; 16] = [
-    "words",
-    "words(nfkc=0)",
-    "words(fold=0,cjk=0)",
-    "words(nfkc=0,fold=0,cjk=4)",
-    "words(cjk=1)",
-    "prefixes",
-    "prefixes(n=3)",
-    "chars",
-    "consonants",
-    "bytes",
-    "avtor",
-    "avtor(language=ru)",
-    "avtor(language=en,markup=0)",
-    "avtor(language=none,markup=0,homoglyphs=1,stop=0,filter=0,stem=0)",
-    "avtor(stem=0,stop=0)",
-    "avtor(language=de,homoglyphs=0)",
-];
+/// Specifications of every analyzer that this build has.
+static ANALYZERS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let built = text::analyzer::families().iter().filter(|family| {
+        // `code` has a target of its own.
+        family.name != "code" && family.name.parse::<Analyzer>().is_ok()
+    });
+    let of_family = |family: &&text::Family| {
+        let bounds =
+            family.parameters.iter().map(|it| (it.name, [it.written(it.min), it.written(it.max)]));
+        specs(family.name, family.example, &bounds.collect::<Vec<_>>())
+    };
+    built.flat_map(of_family).collect()
+});
 
-const SCHEMES: [&str; 24] = [
-    "winnow",
-    "winnow(k=1,w=1)",
-    "winnow(k=2,w=512)",
-    "kgram",
-    "kgram(k=64)",
-    "mod(k=3,p=2)",
-    "every",
-    "every(k=1,l=1)",
-    "random(k=2,l=3)",
-    "extremum",
-    "extremum(k=1,h=512)",
-    "anchor(k=2,p=2)",
-    "infrequent",
-    "breaking(p=2)",
-    "breaking(p=3,revised=0)",
-    "dct(p=2)",
-    "se(c=2)",
-    "se(c=3,variance=0)",
-    "syntax(min=2)",
-    "spotsigs",
-    "minhash(k=2,b=3,r=2)",
-    "simhash(k=1,d=4)",
-    "lsh(b=2,r=2,w=3)",
-    "megashingle(k=2)",
-];
+/// Specifications of every scheme that needs no table.
+static SCHEMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let alone = scheme::families().iter().filter(|family| family.table().is_none());
+    let of_family = |family: &&scheme::Family| {
+        let bounds =
+            family.parameters.iter().map(|it| (it.name, [it.written(it.min), it.written(it.max)]));
+        specs(family.name, family.example, &bounds.collect::<Vec<_>>())
+    };
+    alone.flat_map(of_family).collect()
+});
 
-fn analyzers() -> &'static [Analyzer] {
-    static PARSED: OnceLock<Vec<Analyzer>> = OnceLock::new();
-    PARSED.get_or_init(|| {
-        ANALYZERS.iter().map(|spec| spec.parse().expect("the specification is right")).collect()
-    })
-}
-
-fn schemes() -> &'static [Scheme] {
-    static PARSED: OnceLock<Vec<Scheme>> = OnceLock::new();
-    PARSED.get_or_init(|| {
-        let parse = |spec: &&str| scheme::parse(spec).expect("the specification is right");
-        SCHEMES.iter().map(parse).collect()
-    })
+/// A text for every analyzer, and for every scheme.
+pub fn of_all() -> Vec<Vec<u8>> {
+    let text = "The <b>sea</b> rises and falls twice a day, \
+                \u{434}\u{432}\u{430}\u{436}\u{434}\u{44b} \u{6f22}\u{5b57}: x1 the sea rises.";
+    let of = |analyzer: &str, scheme: &str| format!("{analyzer}\n{scheme}\n{text}").into_bytes();
+    let analyzers = ANALYZERS.iter().map(|analyzer| of(analyzer, "winnow"));
+    analyzers.chain(SCHEMES.iter().map(|scheme| of("words", scheme))).collect()
 }
 
 /// The text of an input.
@@ -110,15 +83,17 @@ pub fn assert_signed(scheme: &Scheme, tokens: u32, signature: &[Fingerprint]) {
     }
 }
 
-/// A text, by an analyzer and a scheme that its first two bytes choose.
+/// A text, by an analyzer and a scheme that its first two lines choose.
 pub fn tokens(data: &[u8]) {
-    let (analyzer, rest) = choice(data);
-    let (scheme, rest) = choice(rest);
-    let analyzer = &analyzers()[analyzer % ANALYZERS.len()];
-    let scheme = &schemes()[scheme % SCHEMES.len()];
+    let is_one = |spec: &str| spec.parse::<Analyzer>().ok().map(|_| spec.to_owned());
+    let (analyzer, rest) = chosen(data, is_one, &ANALYZERS);
+    let is_one = |spec: &str| scheme::parse(spec).ok().map(|_| spec.to_owned());
+    let (scheme, rest) = chosen(rest, is_one, &SCHEMES);
+    let analyzer = analyzer.parse().expect("the specification is right");
+    let scheme = scheme::parse(&scheme).expect("the specification is right");
     let text = text(rest);
-    let tokens = analyzed(analyzer, &text);
-    sign(scheme, &tokens);
+    let tokens = analyzed(&analyzer, &text);
+    sign(&scheme, &tokens);
 }
 
 /// The letters of the languages that have a stemmer; those of Latin ones together.
@@ -155,18 +130,21 @@ const LETTERS: [(&str, &str); 5] = [
 /// Words of the letters of a language: its first byte says which has a stemmer, the others are
 /// letters.
 pub fn stems(data: &[u8]) {
-    static PARSED: OnceLock<Vec<(Analyzer, Vec<char>)>> = OnceLock::new();
+    static PARSED: OnceLock<Vec<(&str, Analyzer, Vec<char>)>> = OnceLock::new();
     let languages = PARSED.get_or_init(|| {
         let of_each = LETTERS.iter().flat_map(|(names, letters)| {
             names.split(' ').map(|name| {
                 let spec = format!("avtor(language={name},stop=0,filter=0)");
-                (spec.parse().expect("the specification is right"), letters.chars().collect())
+                let analyzer = spec.parse().expect("the specification is right");
+                (name, analyzer, letters.chars().collect())
             })
         });
         of_each.collect()
     });
-    let (language, rest) = choice(data);
-    let (analyzer, letters) = &languages[language % languages.len()];
+    let places: Vec<usize> = (0..languages.len()).collect();
+    let named = |name: &str| languages.iter().position(|(language, ..)| *language == name);
+    let (language, rest) = chosen(data, named, &places);
+    let (_, analyzer, letters) = &languages[language];
     let letter = |&byte: &u8| match byte {
         0xf0.. => ' ',
         byte => letters[usize::from(byte) % letters.len()],
@@ -218,23 +196,26 @@ pub fn markup(data: &[u8]) {
     }
 }
 
-const LABELS: [Option<&str>; 10] = [
-    None,
-    Some("utf-8"),
-    Some("utf-16le"),
-    Some("utf-16be"),
-    Some("windows-1251"),
-    Some("shift_jis"),
-    Some("gb18030"),
-    Some("iso-2022-jp"),
-    Some("euc-kr"),
-    Some("no such thing"),
+const LABELS: [&str; 10] = [
+    UNDECLARED,
+    "utf-8",
+    "utf-16le",
+    "utf-16be",
+    "windows-1251",
+    "shift_jis",
+    "gb18030",
+    "iso-2022-jp",
+    "euc-kr",
+    "no such thing",
 ];
+
+/// The name of no encoding.
+const UNDECLARED: &str = "undeclared";
 
 /// Bytes in some encoding, declared or not.
 pub fn charset(data: &[u8]) {
-    let (label, bytes) = choice(data);
-    let declared = LABELS[label % LABELS.len()];
+    let (label, bytes) = chosen(data, one_of(&LABELS), &LABELS);
+    let declared = (label != UNDECLARED).then_some(label);
     let decoded = charset::decode(bytes, declared);
     assert!(charset::is_known(decoded.charset), "{}", decoded.charset);
     assert!(!decoded.lossy || decoded.text.contains(char::REPLACEMENT_CHARACTER));
@@ -250,5 +231,5 @@ pub fn charset(data: &[u8]) {
     // The decoded text, written as UTF-8, decodes to itself.
     let again = charset::decode(decoded.text.as_bytes(), Some("utf-8"));
     assert_eq!(again.text, decoded.text.strip_prefix('\u{feff}').unwrap_or(&decoded.text));
-    analyzed(&analyzers()[0], &decoded.text);
+    analyzed(&Analyzer::default(), &decoded.text);
 }

@@ -32,6 +32,7 @@ fn replay(name: &str) {
         target(&fs::read(&path).unwrap());
     }
     cases::made(name).iter().for_each(|(_, input)| target(input));
+    cases::of_all(name).iter().for_each(|input| target(input));
     // The inputs that fuzzers always try first.
     target(b"");
     target(b"\0");
@@ -55,8 +56,8 @@ replayed! {
     stems tokens
 }
 
-/// `cargo test --test fuzz_replay write_the_seeds -- --ignored`, after a change of a format: the
-/// fuzzer begins with files that are right.
+/// `cargo test -p cento-cli --test it fuzz_replay::write_the_seeds -- --ignored`, after a change of
+/// a format: the fuzzer begins with files that are right.
 #[test]
 #[ignore = "it writes files of the repository"]
 fn write_the_seeds() {
