@@ -159,34 +159,6 @@ proptest! {
     }
 
     #[test]
-    fn a_document_that_comes_in_parts_is_signed_as_a_whole(
-        hashes in length().prop_flat_map(hashes),
-        k in 1..12usize,
-        w in prop_oneof![1..20usize, Just(512usize)],
-        parts in prop::collection::vec(0..1500usize, 0..8),
-    ) {
-        let specs = [
-            format!("winnow(k={k},w={w})"),
-            format!("kgram(k={k})"),
-            format!("mod(k={k},p={w})"),
-            format!("mod(k={k},p=1000000)"),
-        ];
-        for spec in specs {
-            let scheme = parse(&spec).unwrap();
-            let (mut signer, mut signature) = (scheme.signer().unwrap(), Vec::new());
-            let mut rest = &hashes[..];
-            for part in &parts {
-                let (part, after) = rest.split_at(rest.len().min(*part));
-                signer.push(part, &mut signature);
-                rest = after;
-            }
-            signer.push(rest, &mut signature);
-            signer.finish(&mut signature);
-            prop_assert_eq!(signature, sign(&spec, &hashes), "{}", spec);
-        }
-    }
-
-    #[test]
     fn winnowing_finds_every_shared_run(
         k in 1..8usize,
         w in 1..15usize,
