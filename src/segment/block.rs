@@ -1,10 +1,10 @@
 //! A block of terms: search for a key, and the postings of its term.
 //!
-//! A block is [`BLOCK_TERMS`] terms in key order. The high parts of their keys are Elias-Fano
-//! coded; the low part of a key and the term's value are side by side, so that a term is found in
-//! the line that has its high part and read in the one that has its entry. Its first key and the
-//! widths of its columns take no bytes in the block: they are in the term index. Layout:
-//! segments-format.md, "Terms".
+//! A block is [`BLOCK_TERMS`](super::layout::BLOCK_TERMS) terms in key order. The high parts of
+//! their keys are Elias-Fano coded; the low part of a key and the term's value are side by side, so
+//! that a term is found in the line that has its high part and read in the one that has its entry.
+//! Its first key and the widths of its columns take no bytes in the block: they are in the term
+//! index. Layout: segments-format.md, "Terms".
 
 use super::bits::{BitWriter, column_bytes, get, get_bits, put_column, width_of};
 use super::postings::Postings;
