@@ -112,11 +112,13 @@ pub fn ranges(side: Side<'_>, stop: &Stop) -> Result<Vec<Range<usize>>> {
             None => true,
             Some(next) => {
                 // A single byte ends no sentence, and five words in six are followed by a space.
-                let between = spans[end - 1].end as usize..(next.start as usize);
+                let between = spans[end - 1].end as usize..next.start as usize;
                 len >= SENTENCE_TOKENS_MAX
                     || len >= SENTENCE_TOKENS_MIN
                         && between.len() > 1
-                        && side.text.get(between).is_some_and(ends_sentence)
+                        && side.text.get(between.clone()).is_some_and(|gap| {
+                            ends_sentence(gap, side.text.get(between.end..).unwrap_or_default())
+                        })
             }
         };
         if ends {
@@ -127,26 +129,41 @@ pub fn ranges(side: Side<'_>, stop: &Stop) -> Result<Vec<Range<usize>>> {
     Ok(ranges)
 }
 
-/// Returns whether the characters between two words end a sentence.
-fn ends_sentence(between: &str) -> bool {
+/// Returns whether the characters between two words end a sentence; `after` is the text from the
+/// second word on.
+fn ends_sentence(between: &str, after: &str) -> bool {
     let mut seen = CharClasses::default();
     for &byte in between.as_bytes() {
         let Some(&class) = CLASSES.get(usize::from(byte)) else {
-            return ends_by_characters(between);
+            return ends_by_characters(between, after);
         };
         seen.add(class);
-        if seen.lines > 1 {
-            return true;
-        }
     }
-    seen.ends_sentence()
+    seen.end_sentence() || seen.lines > 1 && !goes_on(between, after)
 }
 
 /// Decides like [`ends_sentence`], for text that is not ASCII.
-fn ends_by_characters(between: &str) -> bool {
+fn ends_by_characters(between: &str, after: &str) -> bool {
     let mut seen = CharClasses::default();
     between.chars().for_each(|c| seen.add(class_of(c)));
-    seen.ends_sentence()
+    seen.end_sentence() || seen.lines > 1 && !goes_on(between, after)
+}
+
+/// Returns whether a sentence goes on after an empty line: nothing but white space, commas and
+/// semicolons is there, and one of these marks, or a small letter after them, shows that more was
+/// to come. Subtitles, stanzas and pages are cut anywhere. A heading is followed by a capital, and an
+/// item of a list has a mark of its own.
+fn goes_on(between: &str, after: &str) -> bool {
+    let is_joined = between.contains([',', ';']);
+    let is_blank = between.chars().all(|c| matches!(c, ',' | ';') || is_white_space(c));
+    is_blank && (is_joined || after.starts_with(is_small))
+}
+
+/// Returns whether a letter of a script with capitals is small: of the Latin letters of ASCII and
+/// Latin-1, and those of Greek and Cyrillic. Words rarely begin with others.
+fn is_small(letter: char) -> bool {
+    matches!(letter, 'a'..='z' | '\u{df}'..='\u{f6}' | '\u{f8}'..='\u{ff}'
+        | '\u{3ac}'..='\u{3ce}' | '\u{430}'..='\u{45f}')
 }
 
 /// Properties of a character at the end of a sentence, a bit each.
@@ -203,9 +220,10 @@ impl CharClasses {
         self.last = class;
     }
 
-    fn ends_sentence(&self) -> bool {
+    /// Returns whether the marks end a sentence.
+    fn end_sentence(&self) -> bool {
         let has_mark = self.all & MARK != 0;
-        self.all & ENDS != 0 || has_mark && self.spaced & SPACE != 0 || self.lines > 1
+        self.all & ENDS != 0 || has_mark && self.spaced & SPACE != 0
     }
 }
 
@@ -252,22 +270,24 @@ mod tests {
     #[test]
     fn no_character_of_one_byte_ends_a_sentence() {
         for byte in 0..128u8 {
-            assert!(!ends_sentence(&char::from(byte).to_string()), "{byte}");
+            assert!(!ends_sentence(&char::from(byte).to_string(), "A"), "{byte}");
         }
-        assert!(!ends_sentence(""));
+        assert!(!ends_sentence("", "A"));
     }
 
     /// Returns whether a sentence ends: at a mark of other scripts; where white space follows a
     /// mark, a quotation mark or a bracket, if a full stop or similar is anywhere between the
-    /// words; or if there are two line feeds.
-    fn ends_by_definition(between: &[char]) -> bool {
+    /// words; or if there are two line feeds, unless nothing but white space, commas and semicolons
+    /// is there, and one of these marks or a small letter after them.
+    fn ends_by_definition(between: &[char], is_small: bool) -> bool {
         let has = |marks: &str| between.iter().any(|&c| marks.contains(c));
         let is_spaced =
             |pair: &[char]| ".!?\"\u{201d})".contains(pair[0]) && is_white_space(pair[1]);
         let lines = between.iter().filter(|&&c| c == '\n').count();
+        let is_blank = between.iter().all(|&c| ",;".contains(c) || is_white_space(c));
         has("\u{3002}\u{ff61}\u{ff01}\u{ff1f}\u{964}\u{965}\u{61f}\u{6d4}")
             || has(".!?") && between.windows(2).any(is_spaced)
-            || lines > 1
+            || lines > 1 && !(is_blank && (has(",;") || is_small))
     }
 
     #[test]
@@ -279,13 +299,29 @@ mod tests {
             for number in 0..count {
                 let digits = (0..len).map(|digit| number / 10usize.pow(digit) % 10);
                 let between: Vec<char> = digits.map(|digit| characters[digit]).collect();
-                let expected = ends_by_definition(&between);
-                let found = ends_sentence(&between.iter().collect::<String>());
-                assert_eq!(found, expected, "{between:?}");
-                ends[usize::from(expected)] += 1;
+                for (after, is_small) in [("A", false), ("\u{436}", true), ("1", false)] {
+                    let expected = ends_by_definition(&between, is_small);
+                    let found = ends_sentence(&between.iter().collect::<String>(), after);
+                    assert_eq!(found, expected, "{between:?} {after}");
+                    ends[usize::from(expected)] += 1;
+                }
             }
             assert!(len < 2 || ends.iter().all(|&ends| ends > count / 10), "{len}: {ends:?}");
         }
+    }
+
+    #[test]
+    fn an_empty_line_ends_a_sentence_unless_more_was_to_come() {
+        // Lines of subtitles, a stanza, a page, a clause before a name.
+        assert_eq!(lengths("the water had risen\n\n\nby two metres"), [7]);
+        assert_eq!(lengths("the water had risen\n\u{c}\nby two metres"), [7]);
+        assert_eq!(lengths("the water had risen,\n\nAnna said to us"), [8]);
+        // A paragraph, a heading, a list, a numbered one, letters without case.
+        assert_eq!(lengths("the water had risen.\n\nby two metres"), [4, 3]);
+        assert_eq!(lengths("Of tides and water\n\nThe water had risen"), [4, 4]);
+        assert_eq!(lengths("- salt and water\n\n- bread and butter"), [3, 3]);
+        assert_eq!(lengths("1 salt and water\n\n2 bread and butter"), [4, 4]);
+        assert_eq!(lengths("\u{5d0} \u{5d1} \u{5d2}\n\n\u{5d3} \u{5d4} \u{5d5}"), [3, 3]);
     }
 
     #[test]
