@@ -131,8 +131,8 @@ class PairOptions(Thresholds, total=False):
     """Give the passages in common."""
 
     min_passage: int | None
-    """Only pairs with a passage of at least this many tokens; shorter passages are not shown. A pair
-    whose search for passages was cut short stays (``passages_complete`` is false)."""
+    """Only pairs with a passage of at least this many tokens; shorter passages are not shown. A
+    pair whose search for passages was cut short stays (``passages_complete`` is false)."""
 
     max_df: float | str | None
     """Fingerprints in more documents bring up no pair: a number of documents, or a share of them
