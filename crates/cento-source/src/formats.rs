@@ -48,6 +48,7 @@ static FORMATS: &[&FileFormat] = &[
     &crate::markdown::FORMAT,
     &crate::tex::FORMAT,
     &crate::notebook::FORMAT,
+    &crate::subtitles::FORMAT,
     &format("zip", &[".zip"], "each file in the archive", ARCHIVES, b"PK\x03\x04"),
     &format("tar", &[".tar", ".tgz"], "each file in the archive", ARCHIVES, &TAR),
     &format("warc", &[".warc"], "each page of the web archive", ARCHIVES, b"WARC/1.0\r\n"),

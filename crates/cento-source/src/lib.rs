@@ -44,6 +44,7 @@ mod reader;
 mod records;
 mod shape;
 mod sniff;
+mod subtitles;
 mod table;
 mod table_form;
 mod tex;

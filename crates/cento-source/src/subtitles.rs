@@ -1,0 +1,150 @@
+//! The text of subtitles.
+//!
+//! The words of each cue stay on their lines; numbers, times, settings, notes, styles and tags go.
+//! Each line stays a line, so the lines of passages are those of the file.
+
+use crate::format::{FileFormat, Markup, TextOf};
+
+/// Subtitles: SubRip and WebVTT.
+pub static FORMAT: FileFormat = FileFormat {
+    name: "subtitles",
+    endings: &[".srt", ".vtt"],
+    documents: "the words of the cues",
+    feature: None,
+    is_built: true,
+    keeps_lines: true,
+    example: b"1\n00:00:01,000 --> 00:00:03,500\nTwice a day\n\n\
+        2\n00:00:03,500 --> 00:00:06,000\n<i>the sea rises.</i>\n",
+    markup: Some(Markup {
+        is: "it is text",
+        begins: |start| {
+            let mut lines = start.text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+            let first = lines.next().unwrap_or_default();
+            let second = lines.next().unwrap_or_default();
+            let is_number = !first.is_empty() && first.iter().all(u8::is_ascii_digit);
+            is_header(first) || (is_number && is_time(second))
+        },
+        named_begins: None,
+        text_of: TextOf::Decoded(text_of),
+        has_source: true,
+    }),
+};
+
+/// The first line of WebVTT.
+const HEADER: &str = "WEBVTT";
+
+/// Longer tags are left as they are.
+const TAG_BYTES_MAX: usize = 1024;
+
+/// The mark between the two times of a cue.
+const ARROW: &str = "-->";
+
+fn is_header(line: &[u8]) -> bool {
+    let rest = line.strip_prefix(HEADER.as_bytes());
+    rest.is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
+}
+
+/// Returns whether a line has the times of a cue: digits and colons around an arrow.
+fn is_time(line: &[u8]) -> bool {
+    let Some(at) = memchr::memmem::find(line, ARROW.as_bytes()) else { return false };
+    let from = line[..at].trim_ascii();
+    !from.is_empty() && from.iter().all(|byte| byte.is_ascii_digit() || b":.,".contains(byte))
+}
+
+/// Returns the words of subtitles.
+fn text_of(subtitles: &str) -> String {
+    let lines: Vec<&str> = subtitles.split('\n').collect();
+    let mut is_cue = false;
+    let words = lines.iter().map(|line| {
+        if is_time(line.as_bytes()) {
+            is_cue = true;
+            return String::new();
+        }
+        // A cue ends at an empty line; up to the next times there are a number or a name, or a block.
+        is_cue &= !line.trim().is_empty();
+        if is_cue { without_tags(line) } else { String::new() }
+    });
+    words.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns a line without its tags, `<i>`, `<00:01.500>` and `{\an8}`.
+fn without_tags(line: &str) -> String {
+    let mut words = String::new();
+    let mut rest = line;
+    while let Some(open) = rest.find(['<', '{']) {
+        let (before, tag) = rest.split_at(open);
+        words.push_str(before);
+        let (is_tag, close) = match tag.as_bytes() {
+            [b'<', next, ..] => (next.is_ascii_alphanumeric() || *next == b'/', b'>'),
+            [_, next, ..] => (*next == b'\\', b'}'),
+            _ => (false, b'>'),
+        };
+        let start = &tag.as_bytes()[..tag.len().min(TAG_BYTES_MAX)];
+        match memchr::memchr(close, start).filter(|_| is_tag) {
+            Some(end) => rest = &tag[end + 1..],
+            None => {
+                words.push_str(&tag[..1]);
+                rest = &tag[1..];
+            }
+        }
+    }
+    words + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(subtitles: &str, expected: &str) {
+        assert_eq!(text_of(subtitles), expected);
+    }
+
+    #[test]
+    fn words_of_cues_stay_on_their_lines() {
+        check(
+            "1\r\n00:00:01,000 --> 00:00:03,500\r\nTwice a day\r\nthe <i>sea</i>\r\n\r\n\
+             2\r\n00:00:03,500 --> 00:00:06,000\r\n{\\an8}rises 1 < 2 > 0 {so}\r\n",
+            "\n\nTwice a day\r\nthe sea\r\n\n\n\nrises 1 < 2 > 0 {so}\r\n",
+        );
+        check(
+            "WEBVTT - Tides\n\nNOTE a note\nof two lines\n\nSTYLE\n::cue { color: red }\n\n\
+             intro\n00:01.000 --> 00:03.500 align:start\n<v Anna>Twice a day.\n\n\
+             00:04.000 --> 00:05.000\nIt falls.",
+            "\n\n\n\n\n\n\n\n\n\nTwice a day.\n\n\nIt falls.",
+        );
+    }
+
+    #[test]
+    fn a_text_about_subtitles_is_none() {
+        let begins = FORMAT.markup.as_ref().unwrap().begins;
+        let check = |text: &str, expected: bool| {
+            let bytes = text.as_bytes();
+            assert_eq!(
+                begins(&crate::format::Beginning { bytes, text: bytes }),
+                expected,
+                "{text}"
+            );
+        };
+        check("WEBVTT", true);
+        check("WEBVTT\tx", true);
+        check("WEBVTTX", false);
+        check("7\r\n00:00:01,000 --> 00:00:03,500\r\nwords", true);
+        check("7\nwords --> others", false);
+        check("", false);
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_stays_a_line(
+            lines in prop::collection::vec(
+                prop_oneof!["1|WEBVTT|NOTE", "0:1 --> 0:2", "[a-c<>{}\\\\ \r]{0,8}"], 0..20,
+            ),
+        ) {
+            let subtitles = lines.join("\n");
+            let count = |text: &str| text.matches('\n').count();
+            prop_assert_eq!(count(&text_of(&subtitles)), count(&subtitles), "{:?}", subtitles);
+        }
+    }
+}
