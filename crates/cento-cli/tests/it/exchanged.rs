@@ -1,4 +1,4 @@
-//! An index whose place another takes while the command or the service writes to it.
+//! An index whose place another takes while the command writes to it.
 #![cfg(unix)]
 
 use std::fs;
@@ -7,7 +7,6 @@ use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
 use crate::common::run::{Dir, line};
-use crate::common::service::Service;
 use crate::common::{wait_until, words};
 use serde_json::{Value, json};
 
@@ -33,49 +32,6 @@ fn switch(dir: &Dir, to: &str) {
 fn documents(dir: &Dir, index: &str) -> Value {
     assert_eq!(dir.json(&["check", index])["ok"], true);
     dir.json(&["stats", index])["documents"].clone()
-}
-
-#[test]
-fn a_service_acknowledges_nothing_when_a_link_is_switched() {
-    let dir = two(3);
-    let service = Service::start(&dir, &[]);
-    let add =
-        |id: &str| service.post("/v1/documents?commit=wait", &line(id, &words(77, 60), json!({})));
-    assert_eq!(add("before").status, 200);
-    // Accepted, and not committed yet.
-    let accepted = line("accepted", &words(78, 60), json!({}));
-    assert_eq!(service.post("/v1/documents?commit=auto", &accepted).status, 202);
-    let before = fs::read(dir.path("v2/meta.json")).unwrap();
-    switch(&dir, "v2");
-    let refused = add("after");
-    assert_eq!((refused.status, refused.code().as_str()), (503, "unavailable"));
-    assert!(!refused.body.contains("v2") && !refused.body.contains("idx"), "{}", refused.body);
-    // The refusal stays.
-    assert_eq!(add("after").status, 503);
-    assert_eq!(service.ask("GET", "/readyz", "", "").status, 503);
-    assert_eq!(fs::read(dir.path("v2/meta.json")).unwrap(), before);
-    assert_eq!(documents(&dir, "v2"), 3);
-    // Put back, it has the accepted documents, and the service goes on.
-    switch(&dir, "v1");
-    wait_until("the service writes again", || service.ask("GET", "/readyz", "", "").status == 200);
-    assert_eq!(add("after").status, 200);
-    assert!(service.stop());
-    assert_eq!(documents(&dir, "v1"), 6);
-}
-
-#[test]
-fn a_service_that_is_started_again_serves_the_target_of_the_link() {
-    let dir = two(3);
-    let service = Service::start(&dir, &[]);
-    switch(&dir, "v2");
-    let new = line("new", &words(77, 60), json!({}));
-    assert_eq!(service.post("/v1/documents?commit=wait", &new).status, 503);
-    // Nothing that was acknowledged is lost: it ends well.
-    assert!(service.stop());
-    let service = Service::start(&dir, &[]);
-    assert_eq!(service.post("/v1/documents?commit=wait", &new).status, 200);
-    assert!(service.stop());
-    assert_eq!((documents(&dir, "v1"), documents(&dir, "v2")), (json!(3), json!(4)));
 }
 
 #[test]

@@ -5,9 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::common::run::{Dir, indexed, line};
-use crate::common::service::Service;
 use crate::common::words;
-use cento_client::api::{FileReason, PairsReportRequest, PairsRequest};
 
 fn jsons(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -113,38 +111,6 @@ fn documents_of_an_index_without_words_are_named_in_the_report_of_its_pairs() {
         (&json!(2), &json!("blank"))
     );
     assert!(read(&dir, "r.html").contains("it has no words"));
-}
-
-#[test]
-fn a_service_reports_uncompared_inputs_and_the_number_of_pairs() {
-    let dir = Dir::new();
-    assert_eq!(dir.run(&["create", "idx"]).status, 0);
-    let service = Service::start(&dir, &[]);
-    let texts =
-        [("a", words(1, 80)), ("b", words(1, 80)), ("c", words(1, 80)), ("sheet", words(2, 60))];
-    let documents = texts.map(|(id, text)| json!({"id": id, "text": text}));
-    let body = json!({"documents": documents, "boilerplate": [words(2, 60)], "limit": 1});
-    let request: PairsRequest = serde_json::from_value(body).unwrap();
-    let answer = service.client().pairs(&request).unwrap();
-    assert_eq!((answer.pairs.len(), answer.total, answer.more), (1, 3, true));
-    let left = &answer.not_read.left_out[0];
-    assert!(left.path == "sheet" && left.reason.contains("without the boilerplate"), "{left:?}");
-    let scan = FileReason { path: "scan.pdf".into(), reason: "it has no text".into() };
-    let request = PairsReportRequest {
-        pairs: request,
-        anonymous: false,
-        not_compared: vec![scan],
-        warnings: vec![],
-    };
-    let html = service.client().pairs_report(&request).unwrap();
-    for expected in [
-        "1 of 3 pairs shown; `limit` 3 shows all",
-        "<bdi>scan.pdf</bdi></th><td><bdi>it has no text",
-        "<bdi>sheet</bdi></th><td><bdi>there is nothing to compare",
-    ] {
-        assert!(html.contains(expected), "{expected}: {html}");
-    }
-    assert!(service.stop());
 }
 
 /// Five texts; all pairs of them have something in common, the first ones most.

@@ -60,13 +60,10 @@ mod reports;
 mod serve;
 mod service;
 mod service_config;
-mod service_defects;
+// Workers are processes of the command.
+#[cfg(feature = "office")]
 mod service_files;
-mod service_hardened;
 mod service_log;
-mod service_merge;
-mod service_placed;
-mod service_stops;
 mod several;
 mod submissions;
 mod tables;

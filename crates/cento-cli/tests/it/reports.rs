@@ -7,8 +7,6 @@ use serde_json::{Value, json};
 use crate::common::run::{Dir, Run, indexed, line};
 use crate::common::service::Service;
 use crate::common::{words, zip};
-use cento::search::{Goal, SearchOptions};
-use cento_client::api::{PairsReportRequest, ReportRequest, SearchRequest};
 
 /// Runs a command at a fixed time.
 fn run(dir: &Dir, args: &[&str]) -> Run {
@@ -278,67 +276,6 @@ fn a_report_that_cannot_be_made_is_refused() {
         .into();
     assert_eq!(ran.status, 2);
     assert!(ran.err.contains("SOURCE_DATE_EPOCH"), "{}", ran.err);
-}
-
-#[test]
-fn a_service_hands_out_a_report_that_is_a_file() {
-    let dir = indexed();
-    let service = Service::start(&dir, &[]);
-    let search = SearchRequest {
-        text: Some(format!("{} <b>{}", words(9, 40), words(1, 120))),
-        options: SearchOptions::default().min_passage(20),
-        ..SearchRequest::default()
-    };
-    let request =
-        ReportRequest { search, name: Some("<Essay>".into()), ..ReportRequest::default() };
-    let html = service.client().report(&request).unwrap();
-    for expected in
-        ["&lt;Essay&gt;", "&lt;b&gt;", "<dt>min_passage</dt><dd><bdi>20", "<bdi>a</bdi>"]
-    {
-        assert!(html.contains(expected), "{expected}");
-    }
-    let refused = |change: &dyn Fn(&mut ReportRequest)| {
-        let mut request = request.clone();
-        change(&mut request);
-        service.client().report(&request).unwrap_err().to_string()
-    };
-    let passage = |request: &mut ReportRequest| request.search.options.goal = Goal::Passage;
-    assert!(refused(&passage).contains("not with the goal `passage`"));
-    assert!(refused(&|request| request.search.text = None).contains("`text` and `id`"));
-    assert!(service.stop());
-}
-
-#[test]
-fn a_service_hands_out_a_report_of_pairs() {
-    let dir = Dir::new();
-    // The index of the service keeps no texts; documents that are compared are another matter.
-    assert_eq!(dir.run(&["create", "idx", "--no-text"]).status, 0);
-    let service = Service::start(&dir, &[]);
-    let texts =
-        [("ann", words(1, 80)), ("bob", format!("{}<b>", words(1, 80))), ("cat", words(2, 80))];
-    let documents: Vec<Value> =
-        texts.iter().map(|(id, text)| json!({"id": id, "text": text})).collect();
-    let request = |more: Value| {
-        let mut pairs = json!({"documents": documents, "limit": 5});
-        pairs.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        serde_json::from_value::<PairsReportRequest>(json!({"pairs": pairs})).unwrap()
-    };
-    let html = service.client().pairs_report(&request(json!({}))).unwrap();
-    for expected in
-        ["<bdi>ann</bdi>", "&lt;b&gt;", &words(1, 80), "pairs", "<dt>limit</dt><dd><bdi>5"]
-    {
-        assert!(html.contains(expected), "{expected}");
-    }
-    assert!(!html.contains(">cat<"), "it is in no pair");
-    let anonymous = PairsReportRequest { anonymous: true, ..request(json!({})) };
-    let html = service.client().pairs_report(&anonymous).unwrap();
-    assert!(html.contains("Document 1") && !html.contains(">ann<"));
-    // A sheet that was handed out to all counts for no submission.
-    let html = service.client().pairs_report(&request(json!({"boilerplate": [words(1, 80)]})));
-    assert!(html.unwrap().contains("No pair is similar enough."));
-    let refused = service.client().pairs_report(&request(json!({"limit": 100_000})));
-    assert!(refused.unwrap_err().to_string().contains("`limit` must be at most"));
-    assert!(service.stop());
 }
 
 #[test]

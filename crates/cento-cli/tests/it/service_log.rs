@@ -1,11 +1,11 @@
-//! The log and the metrics of a service.
+//! The log of a service.
 
 use std::fs::{self, File};
 
 use cento_client::api::{Commit, DocumentBody};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::common::run::Dir;
+use super::common::run::{Dir, indexed};
 use super::common::service::Service;
 use super::common::words;
 
@@ -70,68 +70,27 @@ fn a_service_that_cannot_begin_says_so_in_json() {
 }
 
 #[test]
-fn metrics_come_in_the_format_that_is_accepted() {
-    let dir = Dir::new();
-    dir.run(&["create", "idx"]);
-    let service = Service::start(&dir, &[]);
-    service.client().add(&body("a", &words(1, 50)), Commit::Wait).unwrap();
-    let ask = |accept: &str| service.ask("GET", "/metrics", accept, "");
-    for accept in ["", "Accept: */*\r\n", "Accept: application/openmetrics-text\r\n"] {
-        let open = ask(accept);
-        assert!(open.head.contains("content-type: application/openmetrics-text"), "{}", open.head);
-        assert!(open.body.contains("# TYPE cento_documents_lost counter"), "{}", open.body);
-        assert!(open.body.ends_with("# EOF\n"), "{}", open.body);
-    }
-    let classic = ask("Accept: text/plain\r\n");
-    assert!(classic.head.contains("content-type: text/plain; version=0.0.4"), "{}", classic.head);
-    assert!(!classic.body.contains("# EOF") && !classic.body.contains("# UNIT"));
-    // Every sample is of a metric with help and a type, by whose name it begins.
-    let mut known = Vec::new();
-    for line in classic.body.lines() {
-        if let Some(name) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split(' ').next()) {
-            assert!(classic.body.contains(&format!("# HELP {name} ")), "{name}");
-            known.push(name);
-        } else if !line.starts_with('#') {
-            let name = line.split(['{', ' ']).next().unwrap();
-            let ends = ["", "_sum", "_count", "_bucket"];
-            let is_known = |of: &&str| ends.iter().any(|end| name == format!("{of}{end}"));
-            assert!(known.last().is_some_and(is_known), "{line}");
-        }
-    }
-    assert!(known.contains(&"cento_documents_lost_total"), "{known:?}");
-    assert!(known.contains(&"cento_request_duration_seconds"), "{known:?}");
-}
-
-#[test]
-fn the_process_and_the_index_are_measured() {
-    let dir = Dir::new();
-    dir.run(&["create", "idx"]);
-    let service = Service::start(&dir, &[]);
-    let before = service.metric("cento_last_commit_timestamp_seconds");
-    service.client().add(&body("a", &words(1, 5000)), Commit::Wait).unwrap();
-    let after = service.metric("cento_last_commit_timestamp_seconds");
-    let started = service.metric("process_start_time_seconds");
-    assert!(before > 0.0 && after >= started && after >= before, "{before}, {started}, {after}");
-    let text = service.ask("GET", "/metrics", "", "").body;
-    let build =
-        concat!("cento_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\",format=\"1\"} 1");
-    assert!(text.lines().any(|line| line == build), "{text}");
-    let stats = service.client().stats().unwrap().index.bytes;
-    for (of, bytes) in [("signatures", stats.signatures), ("text", stats.text)] {
-        let line = format!("cento_index_bytes{{of=\"{of}\"}} {bytes}");
-        assert!(
-            bytes > 0 && text.lines().any(|other| other == line),
-            "{line} is not among\n{text}"
-        );
-    }
-    if cfg!(target_os = "linux") {
-        let resident = service.metric("process_resident_memory_bytes");
-        let anonymous = service.metric("process_resident_anonymous_memory_bytes");
-        // The program itself is a mapped file.
-        assert!(0.0 < anonymous && anonymous < resident, "{anonymous}, {resident}");
-        assert!(service.metric("process_cpu_seconds_total") > 0.0);
-        // Standard streams, the listener, this connection.
-        assert!(service.metric("process_open_fds") >= 5.0);
-        assert!(service.metric("process_max_fds") >= service.metric("process_open_fds"));
-    }
+fn a_request_has_a_number_that_the_answer_and_the_log_know() {
+    let dir = indexed();
+    let log = dir.path("log");
+    let arguments = ["--log", "json", "--log-requests", "--trusted-proxy", "127.0.0.0/8"];
+    let service = Service::start_logging(&dir, &arguments, File::create(&log).unwrap());
+    let forwarded = "X-Forwarded-For: 192.0.2.66, 192.0.2.7, 127.0.0.9\r\n";
+    let given =
+        service.ask("GET", "/healthz", &format!("X-Request-Id: from-a-proxy/1\r\n{forwarded}"), "");
+    assert!(given.head.contains("x-request-id: from-a-proxy/1"), "{given:?}");
+    let made_up = service.ask("GET", "/v1/nothing", "X-Request-Id: not fit for a log\r\n", "");
+    let error: Value = serde_json::from_str(&made_up.body).unwrap();
+    let id = error["error"]["request_id"].as_str().unwrap();
+    assert!(id.len() == 16 && made_up.head.contains(&format!("x-request-id: {id}")), "{made_up:?}");
+    assert!(service.stop());
+    let lines = fs::read_to_string(log).unwrap();
+    let line = |id: &str| -> Value {
+        let line =
+            lines.lines().find(|line| line.contains(id)).unwrap_or_else(|| panic!("{lines}"));
+        serde_json::from_str(line).unwrap()
+    };
+    let proxied = line("from-a-proxy/1");
+    assert_eq!((&proxied["route"], &proxied["client"]), (&json!("/healthz"), &json!("192.0.2.7")));
+    assert_eq!(line(id)["client"], "127.0.0.1");
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::run::Dir;
 
-pub use cento_testing::http::{JSON, LINES, Reply};
+pub use cento_testing::http::{JSON, Reply};
 
 /// The real binary, serving.
 pub struct Service {

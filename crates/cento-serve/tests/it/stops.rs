@@ -1,10 +1,9 @@
 //! A client that starts a long computation and goes away leaves no work behind.
 
 use std::io::Write;
-use std::net::TcpStream;
+use std::time::Duration;
 
-use crate::common::run::Dir;
-use crate::common::service::{JSON, Service};
+use crate::common::{Ask, Dir, JSON, Service, documents, fill, line};
 use serde_json::{Value, json};
 
 /// Words of one letter: the texts that take longest to align for their length.
@@ -17,11 +16,11 @@ fn letters(count: u64, seed: u64) -> String {
     (0..count).flat_map(|_| [letter(), ' ']).collect()
 }
 
-/// A service whose index has the document `d`.
-fn serving(dir: &Dir, args: &[&str]) -> Service {
-    dir.write("d.jsonl", json!({"id": "d", "text": letters(LETTERS, 1)}).to_string());
-    assert_eq!(dir.run(&["add", "idx", "d.jsonl"]).status, 0);
-    Service::start(dir, args)
+/// A directory with an index of the document `d`.
+fn holding() -> Dir {
+    let dir = Dir::new();
+    fill(&dir.path("idx"), &line("d", &letters(LETTERS, 1), json!({})));
+    dir
 }
 
 /// Letters of a document; aligning, measuring or signing them takes seconds without optimisation.
@@ -59,11 +58,11 @@ fn computations(service: &Service) -> f64 {
 
 #[test]
 fn a_client_that_hangs_up_leaves_no_computation_behind() {
-    let dir = Dir::new();
-    let service = serving(&dir, &[]);
+    let dir = holding();
+    let service = Service::start(&dir);
     for (number, (path, body)) in requests().into_iter().enumerate() {
         let body = body.to_string();
-        let mut stream = TcpStream::connect(service.address()).unwrap();
+        let mut stream = service.connect();
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\n{JSON}Content-Length: {}\r\n\r\n",
             service.address(),
@@ -78,14 +77,14 @@ fn a_client_that_hangs_up_leaves_no_computation_behind() {
         let stopped = service.metric("cento_computations_stopped_total");
         assert_eq!(stopped, (number + 1) as f64, "{path}");
     }
-    assert_eq!(service.client().stats().unwrap().index.documents, 1);
-    assert!(service.stop());
+    service.stop();
+    assert_eq!(documents(&dir, "idx"), 1);
 }
 
 #[test]
 fn a_request_that_exceeds_its_limit_leaves_no_computation_behind() {
-    let dir = Dir::new();
-    let service = serving(&dir, &["--timeout", "1s"]);
+    let dir = holding();
+    let service = Service::with(&dir, |settings| settings.timeout = Duration::from_secs(1));
     let (path, body) = requests().remove(0);
     let body = body.to_string();
     let mut requests = 0;
@@ -96,5 +95,5 @@ fn a_request_that_exceeds_its_limit_leaves_no_computation_behind() {
         requests += 1;
     }
     assert!(requests < 10, "none was stopped");
-    assert!(service.stop());
+    service.stop();
 }

@@ -1,15 +1,15 @@
-//! The real binary: indexes that are merged through a service.
+//! Indexes that are merged through a service.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use cento::{Index, OnConflict};
-use cento_client::api::{Commit, DocumentBody, MergeRequest, SearchRequest};
-use serde_json::{Map, Value, json};
+use cento::OnConflict;
+use cento::index::{Config, Index, WriterOptions};
+use cento_client::api::{Commit, MergeRequest, SearchRequest};
+use cento_serve::{Settings, Tokens};
+use serde_json::json;
 
-use crate::common::run::{Dir, line};
-use crate::common::service::{JSON, Service};
-use crate::common::words;
+use crate::common::{Ask, Dir, JSON, Routes, Service, body, documents, fill, line, words};
 
 /// An index `idx`, and in `shards` the indexes `one`, `sub/two` and `clash`, which has an id of
 /// `one`.
@@ -23,8 +23,7 @@ fn shards() -> Dir {
         ("shards/clash", ["c", "g"]),
     ] {
         let lines = ids.map(|id| line(id, &format!("{} {name}", text(id)), json!({})));
-        dir.write("part.jsonl", lines.concat());
-        dir.json(&["add", name, "part.jsonl"]);
+        fill(&dir.path(name), &lines.concat());
     }
     dir
 }
@@ -50,7 +49,7 @@ fn ids(dir: &Dir) -> Vec<String> {
 #[test]
 fn indexes_are_merged_while_the_service_goes_on() {
     let dir = shards();
-    let service = Service::start(&dir, &["--shard-dir", "shards"]);
+    let service = Service::with(&dir, |settings| settings.shard_dir = Some(dir.path("shards")));
     let client = service.client();
     let (is_done, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -61,12 +60,7 @@ fn indexes_are_merged_while_the_service_goes_on() {
             }
         });
         // Documents acknowledged earlier come before, and are there afterwards.
-        let new = DocumentBody {
-            id: "new".into(),
-            text: words(900, 60),
-            meta: Map::new(),
-            id_place: None,
-        };
+        let new = body("new", &words(900, 60));
         client.add(&new, Commit::Auto).unwrap();
         let names = ["one", "sub/two"].map(str::to_owned).to_vec();
         let request = MergeRequest { shards: names, on_conflict: OnConflict::Error };
@@ -76,19 +70,20 @@ fn indexes_are_merged_while_the_service_goes_on() {
         assert_eq!(found(&service, "f"), ["f"]);
         let again = client.merge(&request).unwrap();
         assert_eq!((again.documents, again.known), (0, 2));
-        // From the command line, with an id that is there already.
-        let run = dir.run(&["merge", "--url", &service.url, "clash"]);
-        assert!(run.status == 2 && run.err.contains("`c`"), "{}", run.err);
-        let args = ["merge", "--url", &service.url, "clash", "--on-conflict", "later"];
-        assert_eq!(dir.json(&args)["replaced"], 1);
+        // With an id that is there already.
+        let shards = vec!["clash".to_owned()];
+        let clash =
+            |on_conflict| client.merge(&MergeRequest { shards: shards.clone(), on_conflict });
+        assert!(clash(OnConflict::Error).unwrap_err().to_string().contains("`c`"));
+        assert_eq!(clash(OnConflict::Later).unwrap().replaced, 1);
         assert_eq!(found(&service, "g"), ["g"]);
         client.add(&new, Commit::Wait).unwrap();
         is_done.store(true, Ordering::Relaxed);
     });
     assert!(answers.load(Ordering::Relaxed) > 0);
-    assert!(service.stop());
+    service.stop();
     assert_eq!(ids(&dir), ["a", "b", "c", "d", "e", "f", "g", "new"]);
-    assert_eq!(dir.run(&["check", "idx"]).status, 0);
+    assert_eq!(documents(&dir, "idx"), 8);
     // The shards stay.
     assert!(
         ["one", "sub/two", "clash"]
@@ -99,34 +94,46 @@ fn indexes_are_merged_while_the_service_goes_on() {
 }
 
 #[test]
-fn a_service_merges_only_if_configured_and_with_a_write_token() {
+fn a_service_merges_only_if_configured() {
     let dir = shards();
-    let body = r#"{"shards": ["one"]}"#;
-    let service = Service::start(&dir, &[]);
-    let reply = service.post("/v1/merge", body);
+    let reply = Routes::of(&dir).post("/v1/merge", r#"{"shards": ["one"]}"#);
     assert_eq!((reply.status, reply.code()), (403, "not_allowed".into()));
-    drop(service);
-    dir.write("tokens", "read reader-0123456789\nwrite writer-0123456789\n");
-    let service = Service::start(&dir, &["--shard-dir", "shards", "--tokens", "tokens"]);
+}
+
+#[test]
+fn a_merge_needs_a_token_that_writes() {
+    let dir = shards();
+    let tokens = "read reader-0123456789\nwrite writer-0123456789\n";
+    let service = Routes::with(&dir, |settings| {
+        settings.shard_dir = Some(dir.path("shards"));
+        settings.tokens = Tokens::parse(tokens, "tokens").unwrap();
+    });
     let ask = |token: &str| {
         let headers = format!("{JSON}Authorization: Bearer {token}\r\n");
-        service.ask("POST", "/v1/merge", &headers, body).status
+        service.ask("POST", "/v1/merge", &headers, r#"{"shards": ["one"]}"#).status
     };
-    assert_eq!(service.post("/v1/merge", body).status, 401);
-    assert_eq!(ask("reader-0123456789"), 403);
-    assert_eq!(ask("writer-0123456789"), 200);
-    assert!(service.stop());
-    let run = dir.run(&["serve", "idx", "--listen", "127.0.0.1:0", "--shard-dir", "missing"]);
-    assert!(run.status == 2 && run.err.contains("missing"), "{}", run.err);
+    let tokens = ["nobody", "reader-0123456789", "writer-0123456789"];
+    assert_eq!(tokens.map(ask), [401, 403, 200]);
+}
+
+#[test]
+fn a_directory_of_shards_that_is_missing_is_refused_at_the_start() {
+    let dir = shards();
+    let settings = Settings { shard_dir: Some(dir.path("missing")), ..Settings::default() };
+    let refused = Service::refused(&dir, settings);
+    assert!(refused.contains("missing"), "{refused}");
 }
 
 #[test]
 fn a_refusal_names_no_place_and_leaves_the_index_unchanged() {
     let dir = shards();
-    // An index that lies outside, and one that cannot be merged into this one.
-    dir.json(&["add", "secret", "part.jsonl"]);
-    dir.json(&["add", "shards/other", "part.jsonl", "--scheme", "kgram(k=3)"]);
-    dir.json(&["add", "shards/damaged", "part.jsonl"]);
+    // An index that lies outside, and some that cannot be merged into this one.
+    let part = line("c", &text("c"), json!({})) + &line("g", &text("g"), json!({}));
+    fill(&dir.path("secret"), &part);
+    fill(&dir.path("shards/damaged"), &part);
+    let other = Config::new("kgram(k=3)", "words", true).unwrap();
+    Index::create(dir.path("shards/other"), other).unwrap();
+    fill(&dir.path("shards/other"), &part);
     let damaged = fs::read_dir(dir.path("shards/damaged")).unwrap().flatten();
     let damaged = damaged.map(|entry| entry.path());
     let damaged = damaged.filter(|path| path.extension().is_some_and(|name| name == "store"));
@@ -135,9 +142,9 @@ fn a_refusal_names_no_place_and_leaves_the_index_unchanged() {
         bytes[0] ^= 1;
         fs::write(path, bytes).unwrap();
     }
-    let service = Service::start(&dir, &["--shard-dir", "shards"]);
+    let service = Routes::with(&dir, |settings| settings.shard_dir = Some(dir.path("shards")));
     let locked = Index::open(dir.path("shards/sub/two")).unwrap();
-    let writer = locked.writer(cento::WriterOptions::default()).unwrap();
+    let writer = locked.writer(WriterOptions::default()).unwrap();
     let place = dir.path(".").canonicalize().unwrap().display().to_string();
     let absolute = dir.path("secret").display().to_string();
     for (shards, status, code, named) in [
@@ -161,22 +168,17 @@ fn a_refusal_names_no_place_and_leaves_the_index_unchanged() {
     drop(writer);
     let reply = service.post("/v1/merge", r#"{"shards": ["one"], "move": true}"#);
     assert_eq!((reply.status, reply.code()), (400, "bad_request".into()));
-    let run = dir.run(&["merge", "--url", &service.url, "one", "--move"]);
-    assert!(run.status == 2 && run.err.contains("--move"), "{}", run.err);
-    let run = dir.run(&["merge", "--url", &service.url]);
-    assert_eq!(run.status, 2);
-    let stats: Value = serde_json::from_str(&service.ask("GET", "/v1/stats", "", "").body).unwrap();
-    assert_eq!(stats["documents"], 2);
+    assert_eq!(service.ask("GET", "/v1/stats", "", "").json()["documents"], 2);
     // It goes on.
     assert_eq!(service.post("/v1/merge", r#"{"shards": ["one"]}"#).status, 200);
-    assert!(service.stop());
+    drop(service);
     assert_eq!(ids(&dir), ["a", "b", "c", "d"]);
 }
 
 #[test]
 fn an_index_is_not_merged_to_itself() {
     let dir = shards();
-    let service = Service::start(&dir, &["--shard-dir", "."]);
+    let service = Routes::with(&dir, |settings| settings.shard_dir = Some(dir.path(".")));
     let reply = service.post("/v1/merge", r#"{"shards": ["idx"]}"#);
     assert_eq!((reply.status, reply.code()), (400, "invalid_argument".into()), "{reply:?}");
     assert_eq!(service.post("/v1/merge", r#"{"shards": ["shards/one"]}"#).status, 200);

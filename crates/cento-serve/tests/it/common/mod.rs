@@ -1,0 +1,69 @@
+//! Shared parts of these tests: indexes, and services in this process.
+
+mod routes;
+mod service;
+
+use cento::index::Index;
+use cento_client::api::DocumentBody;
+use cento_serve::Settings;
+use serde_json::Map;
+
+pub use cento_testing::http::{JSON, LINES, Reply};
+pub use cento_testing::*;
+pub use routes::Routes;
+pub use service::Service;
+
+/// A service that can be asked.
+pub trait Ask {
+    /// Sends a request with these headers, lines that end with `\r\n`, and bytes as its body.
+    fn send(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Reply;
+
+    /// Sends a request with text as its body.
+    fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
+        self.send(method, path, headers, body.as_bytes())
+    }
+
+    /// Posts JSON.
+    fn post(&self, path: &str, body: &str) -> Reply {
+        self.ask("POST", path, JSON, body)
+    }
+
+    /// The value of a metric without labels.
+    fn metric(&self, name: &str) -> f64 {
+        self.ask("GET", "/metrics", "", "").metric(name)
+    }
+}
+
+/// The settings that `change` makes, with a free port.
+fn settings(change: impl FnOnce(&mut Settings)) -> Settings {
+    let mut settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..Settings::default() };
+    change(&mut settings);
+    settings
+}
+
+/// A directory with an empty index `idx`.
+pub fn created() -> Dir {
+    let dir = Dir::new();
+    Index::create(dir.path("idx"), config()).unwrap();
+    dir
+}
+
+/// A directory with an index `idx` of [`corpus`].
+pub fn indexed() -> Dir {
+    let dir = Dir::new();
+    fill(&dir.path("idx"), &corpus());
+    dir
+}
+
+/// The number of documents in an index, which is sound.
+#[track_caller]
+pub fn documents(dir: &Dir, name: &str) -> u64 {
+    let index = Index::open(dir.path(name)).unwrap();
+    assert_eq!(index.check().unwrap().problems, []);
+    index.snapshot().unwrap().documents()
+}
+
+/// A document to be sent.
+pub fn body(id: &str, text: &str) -> DocumentBody {
+    DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new(), id_place: None }
+}

@@ -1,0 +1,120 @@
+//! Documents that come, change and go.
+
+use std::time::Duration;
+
+use crate::common::{Ask, LINES, Routes, Service, body, created, documents, indexed, words};
+use cento_client::Client;
+use cento_client::api::{Commit, SearchRequest};
+use serde_json::json;
+
+fn ids(client: &Client, text: &str) -> Vec<String> {
+    let request = SearchRequest { text: Some(text.to_owned()), ..SearchRequest::default() };
+    client.search(&request).unwrap().hits.into_iter().map(|hit| hit.id).collect()
+}
+
+#[test]
+fn a_document_is_found_after_its_commit() {
+    let dir = created();
+    let service =
+        Service::with(&dir, |settings| settings.commit_interval = Duration::from_secs(3600));
+    let client = service.client();
+    let one = words(1, 60);
+    let added = client.add(&body("a/1", &one), Commit::Wait).unwrap();
+    assert_eq!((added.report.added, added.committed), (1, true));
+    assert_eq!(ids(&client, &one), ["a/1"]);
+    let added = client.add(&body("b", &one), Commit::Auto).unwrap();
+    assert_eq!((added.report.added, added.committed), (1, false));
+    assert_eq!(ids(&client, &one), ["a/1"], "before the commit");
+    assert_eq!(client.stats().unwrap().uncommitted, 1);
+    assert_eq!(client.commit().unwrap().documents, 2);
+    assert_eq!(ids(&client, &one), ["a/1", "b"], "after the commit");
+}
+
+#[test]
+fn a_document_takes_the_place_of_the_one_with_its_id() {
+    let dir = created();
+    let service = Service::start(&dir);
+    let client = service.client();
+    let (one, two) = (words(1, 60), words(2, 60));
+    let add = |id: &str, text: &str| client.add(&body(id, text), Commit::Wait).unwrap().report;
+    assert_eq!(add("a", &one).added, 1);
+    assert_eq!(add("a", &one).unchanged, 1);
+    assert_eq!(add("a", &two).replaced, 1);
+    assert_eq!((ids(&client, &one), ids(&client, &two)), (vec![], vec!["a".to_owned()]));
+    assert_eq!(client.document("a").unwrap().text, Some(two));
+}
+
+#[test]
+fn a_document_that_was_removed_is_gone() {
+    let dir = created();
+    let service = Service::start(&dir);
+    let client = service.client();
+    let one = words(1, 60);
+    for id in ["a/1", "b"] {
+        client.add(&body(id, &one), Commit::Wait).unwrap();
+    }
+    let removed = client.remove(vec!["a/1".into(), "nobody".into()], Commit::Wait).unwrap();
+    assert_eq!((removed.removed, removed.missing), (1, vec!["nobody".to_owned()]));
+    assert_eq!(ids(&client, &one), ["b"]);
+    assert_eq!(service.ask("GET", "/v1/documents/a%2F1", "", "").status, 404);
+    assert_eq!(service.ask("DELETE", "/v1/documents/b?commit=wait", "", "").status, 200);
+    assert_eq!(client.stats().unwrap().index.documents, 0);
+    service.stop();
+    assert_eq!(documents(&dir, "idx"), 0);
+}
+
+#[test]
+fn an_id_may_be_any_text() {
+    let dir = created();
+    let service = Service::start(&dir);
+    let client = service.client();
+    for id in [".", "..", "a b", "\u{e9}/%2F?#"] {
+        client.add(&body(id, &words(1, 60)), Commit::Wait).unwrap();
+        assert_eq!(client.document(id).unwrap().id, id);
+    }
+}
+
+#[test]
+fn a_malformed_record_is_reported_with_its_line() {
+    let dir = created();
+    let service = Routes::of(&dir);
+    let good = json!({"id": "a", "text": words(1, 50)}).to_string();
+    let sent =
+        format!("{good}\n\nnonsense\n{{\"text\": \"no id\"}}\n{{\"id\": \"\", \"text\": \"\"}}\n");
+    let reply = service.ask("POST", "/v1/documents?commit=wait", LINES, &sent);
+    let report = reply.json();
+    assert_eq!((reply.status, &report["added"], &report["failed"]), (200, &json!(1), &json!(3)));
+    let errors: Vec<u64> =
+        report["errors"].as_array().unwrap().iter().map(|e| e["line"].as_u64().unwrap()).collect();
+    assert_eq!(errors, [3, 4, 5]);
+}
+
+#[test]
+fn a_document_without_an_id_is_refused() {
+    let dir = created();
+    let service = Routes::of(&dir);
+    let reply = service.post("/v1/documents", "{\"text\": \"no id\"}");
+    assert_eq!((reply.status, reply.code().as_str()), (400, "missing_field"));
+}
+
+#[test]
+fn documents_come_in_lines_of_any_end() {
+    let dir = created();
+    let service = Routes::of(&dir);
+    let line = |id: &str| json!({"id": id, "text": words(1, 40)}).to_string();
+    let sent = format!("\u{feff}{}\r\n\r\n{}\n{}", line("a"), line("b"), line("c"));
+    let reply = service.ask("POST", "/v1/documents?commit=wait", LINES, &sent);
+    assert_eq!(reply.status, 200, "{reply:?}");
+    assert_eq!(service.ask("GET", "/v1/stats", "", "").json()["documents"], 3);
+}
+
+#[test]
+fn a_missing_field_is_named_with_one_that_resembles_it() {
+    let dir = indexed();
+    let service = Routes::of(&dir);
+    let line = "{\"id\": \"x\", \"txt\": \"y\"}\n";
+    let report = service.ask("POST", "/v1/documents?commit=wait", LINES, line).json();
+    assert_eq!(report["errors"][0]["code"], "missing_field", "{report}");
+    let message = report["errors"][0]["message"].as_str().unwrap();
+    assert!(message.contains("did you mean `txt`?"), "{message}");
+}

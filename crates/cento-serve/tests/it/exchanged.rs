@@ -1,0 +1,69 @@
+//! An index whose place another takes while the service writes to it.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::common::{Ask, Dir, Service, documents, fill, line, wait_until, words};
+use serde_json::json;
+
+/// Two indexes, `v1` and `v2` with `count` documents each, and a link `idx` to the first.
+fn two(count: u64) -> Dir {
+    let dir = Dir::new();
+    for (version, name) in ["v1", "v2"].into_iter().enumerate() {
+        let id = |i: u64| format!("{name}-{i}");
+        let text = |i: u64| words(1000 * version as u64 + i, 60);
+        let lines: String = (0..count).map(|i| line(&id(i), &text(i), json!({}))).collect();
+        fill(&dir.path(name), &lines);
+    }
+    symlink(dir.path("v1"), dir.path("idx")).unwrap();
+    dir
+}
+
+fn switch(dir: &Dir, to: &str) {
+    fs::remove_file(dir.path("idx")).unwrap();
+    symlink(dir.path(to), dir.path("idx")).unwrap();
+}
+
+#[test]
+fn a_service_acknowledges_nothing_when_a_link_is_switched() {
+    let dir = two(3);
+    let service = Service::start(&dir);
+    let add =
+        |id: &str| service.post("/v1/documents?commit=wait", &line(id, &words(77, 60), json!({})));
+    assert_eq!(add("before").status, 200);
+    // Accepted, and not committed yet.
+    let accepted = line("accepted", &words(78, 60), json!({}));
+    assert_eq!(service.post("/v1/documents?commit=auto", &accepted).status, 202);
+    let before = fs::read(dir.path("v2/meta.json")).unwrap();
+    switch(&dir, "v2");
+    let refused = add("after");
+    assert_eq!((refused.status, refused.code().as_str()), (503, "unavailable"));
+    assert!(!refused.body.contains("v2") && !refused.body.contains("idx"), "{}", refused.body);
+    // The refusal stays.
+    assert_eq!(add("after").status, 503);
+    assert_eq!(service.ask("GET", "/readyz", "", "").status, 503);
+    assert_eq!(fs::read(dir.path("v2/meta.json")).unwrap(), before);
+    assert_eq!(documents(&dir, "v2"), 3);
+    // Put back, it has the accepted documents, and the service goes on.
+    switch(&dir, "v1");
+    wait_until("the service writes again", || service.ask("GET", "/readyz", "", "").status == 200);
+    assert_eq!(add("after").status, 200);
+    service.stop();
+    assert_eq!(documents(&dir, "v1"), 6);
+}
+
+#[test]
+fn a_service_that_is_started_again_serves_the_target_of_the_link() {
+    let dir = two(3);
+    let service = Service::start(&dir);
+    switch(&dir, "v2");
+    let new = line("new", &words(77, 60), json!({}));
+    assert_eq!(service.post("/v1/documents?commit=wait", &new).status, 503);
+    // Nothing that was acknowledged is lost: it ends well.
+    service.stop();
+    let service = Service::start(&dir);
+    assert_eq!(service.post("/v1/documents?commit=wait", &new).status, 200);
+    service.stop();
+    assert_eq!((documents(&dir, "v1"), documents(&dir, "v2")), (3, 4));
+}

@@ -1,0 +1,24 @@
+//! The service, in this process: its answers, its limits, and what it promises while others write,
+//! dawdle or fail.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod access;
+mod answers;
+mod api;
+mod common;
+mod concurrent;
+mod connections;
+mod defects;
+mod documents;
+mod encodings;
+mod exchanged;
+mod files;
+mod hardened;
+mod lists;
+mod merge;
+mod metrics;
+mod refusals;
+mod reports;
+mod several;
+mod stops;

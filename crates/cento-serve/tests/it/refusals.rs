@@ -1,0 +1,124 @@
+//! Wrong requests.
+
+use std::time::Duration;
+
+use crate::common::{Ask, Dir, JSON, Routes, Service, indexed};
+
+/// The routes of a service that takes small bodies.
+fn routes(dir: &Dir) -> Routes {
+    Routes::with(dir, |settings| settings.body_bytes_max = 64 << 10)
+}
+
+/// Checks the answers to requests: method, path, headers, body; status and code.
+fn check(service: &impl Ask, requests: &[(&str, &str, &str, &str, u16, &str)]) {
+    for (method, path, headers, body, status, code) in requests {
+        let reply = service.ask(method, path, headers, body);
+        let found = (reply.status, reply.code());
+        assert_eq!(found, (*status, (*code).to_owned()), "{method} {path} {headers}{body:.80}");
+        assert!(!reply.body.contains("idx") && !reply.body.contains("/tmp"), "{reply:?}");
+    }
+}
+
+#[test]
+fn a_wrong_search_is_refused_with_its_status() {
+    let dir = indexed();
+    let nested = "[".repeat(10_000);
+    let long = format!("{{\"text\": \"{}\"}}", "x".repeat(70_000));
+    let searches = [
+        ("", 400, "bad_request"),
+        ("{", 400, "bad_request"),
+        ("[]", 400, "bad_request"),
+        ("{}", 400, "invalid_argument"),
+        ("{\"text\": \"x\", \"id\": \"a\"}", 400, "invalid_argument"),
+        ("{\"text\": \"x\", \"txt\": 1}", 400, "invalid_argument"),
+        ("{\"text\": \"x\", \"text\": \"y\"}", 400, "bad_request"),
+        ("{\"text\": \"x\", \"limit\": -1}", 400, "invalid_argument"),
+        ("{\"text\": \"x\", \"limit\": 100000}", 400, "invalid_argument"),
+        ("{\"text\": \"x\", \"limit\": 99999999999999999999}", 400, "invalid_argument"),
+        ("{\"text\": \"x\", \"min_containment\": NaN}", 400, "bad_request"),
+        ("{\"text\": \"x\", \"min_containment\": 2}", 400, "invalid_argument"),
+        ("{\"text\": \"x\", \"filter\": \"((\"}", 400, "invalid_argument"),
+        ("{\"text\": \"x\", \"verify\": \"magic\"}", 400, "invalid_spec"),
+        ("{\"text\": \"x\", \"max_df\": \"many\"}", 400, "invalid_argument"),
+        ("{\"id\": \"absent\"}", 404, "unknown_id"),
+        (&nested, 400, "bad_request"),
+        (&long, 413, "too_large"),
+    ];
+    let searches =
+        searches.map(|(body, status, code)| ("POST", "/v1/search", JSON, body, status, code));
+    check(&routes(&dir), &searches);
+}
+
+#[test]
+fn a_body_of_an_unknown_kind_is_refused() {
+    let dir = indexed();
+    let zipped = format!("{JSON}Content-Encoding: br\r\n");
+    let kinds = ["", "Content-Type: text/plain\r\n", &zipped];
+    let kinds = kinds.map(|kind| ("POST", "/v1/search", kind, "{}", 415, "unsupported_media_type"));
+    check(&routes(&dir), &kinds);
+}
+
+#[test]
+fn a_wrong_path_or_method_is_refused_with_its_status() {
+    let dir = indexed();
+    check(
+        &routes(&dir),
+        &[
+            ("GET", "/v1/search", "", "", 405, "method_not_allowed"),
+            ("GET", "/v1/nothing", "", "", 404, "no_such_route"),
+            ("GET", "/../../etc/passwd", "", "", 404, "no_such_route"),
+            ("GET", "/v1/documents/%00", "", "", 404, "unknown_id"),
+            ("GET", "/v1/documents/%FF", "", "", 400, "bad_request"),
+            ("POST", "/v1/documents?commit=now", JSON, "{}", 400, "bad_request"),
+            ("POST", "/v1/compact", JSON, "{\"segments\": 0}", 400, "invalid_argument"),
+            ("POST", "/v1/compact", JSON, "[]", 400, "bad_request"),
+            ("POST", "/v1/compare", JSON, "{\"a\": {\"id\": \"a\"}}", 400, "bad_request"),
+        ],
+    );
+}
+
+#[test]
+fn a_request_of_another_site_or_to_another_host_is_refused() {
+    let dir = indexed();
+    let service = routes(&dir);
+    let foreign = format!("{JSON}Sec-Fetch-Site: cross-site\r\n");
+    check(
+        &service,
+        &[
+            ("POST", "/v1/search", &foreign, "{}", 403, "foreign_site"),
+            ("GET", "/healthz", "Host: evil.example\r\n", "", 403, "foreign_site"),
+        ],
+    );
+    for host in ["localhost", "localhost:80", "127.0.0.1", "[::1]:7227"] {
+        let reply = service.ask("GET", "/healthz", &format!("Host: {host}\r\n"), "");
+        assert_eq!(reply.status, 200, "{host}");
+    }
+}
+
+#[test]
+fn a_request_that_is_not_http_is_refused_and_the_service_lives() {
+    let dir = indexed();
+    let service = Service::with(&dir, |settings| {
+        settings.body_bytes_max = 64 << 10;
+        settings.timeout = Duration::from_secs(1);
+    });
+    let lying = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                 Content-Length: 1000\r\n\r\n{}";
+    let chunked = lying.replace("Content-Length: 1000", "Transfer-Encoding: chunked");
+    let chunked = chunked.strip_suffix("{}").unwrap().to_owned();
+    let chunk = format!("8000\r\n{}\r\n", "x".repeat(0x8000));
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(100_000));
+    for (what, request, status) in [
+        ("a length that lies", lying.to_owned(), 408),
+        ("a length that is no number", lying.replace("1000", "none"), 400),
+        ("an endless body", chunked + &chunk.repeat(4), 413),
+        ("a long address", long, 414),
+    ] {
+        let reply = service.raw(request.as_bytes());
+        assert_eq!(reply.status, status, "{what}: {reply:?}");
+    }
+    let both = lying.replace("1000", "2\r\nTransfer-Encoding: chunked");
+    assert!(matches!(service.raw(both.as_bytes()).status, 400 | 408));
+    assert_eq!(service.ask("GET", "/readyz", "", "").status, 200);
+    service.stop();
+}
