@@ -52,15 +52,11 @@ mod automaton;
 #[doc(hidden)]
 pub mod compare;
 #[doc(hidden)]
-pub mod error;
-#[doc(hidden)]
 pub mod hash;
 #[doc(hidden)]
 pub mod index;
 pub mod join;
 mod number;
-mod overlap;
-mod reason;
 mod runtime;
 mod sampling;
 pub mod scheme;
@@ -68,15 +64,11 @@ pub mod scheme;
 pub mod search;
 #[doc(hidden)]
 pub mod segment;
-mod similarity;
 #[doc(hidden)]
 pub mod spec;
 #[doc(hidden)]
-pub mod suggest;
 #[doc(hidden)]
 pub mod text;
-#[doc(hidden)]
-pub mod whole;
 
 /// Returns the number of processors available to this process; at least 1.
 #[doc(hidden)]
@@ -84,11 +76,16 @@ pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+use cento_api::{error, overlap, reason, similarity};
+
+pub use cento_api::{
+    Category, ConflictKind, Corruption, Error, HitSimilarity, Overlap, Reason, Refusal, Result,
+    Similarity, Unseen,
+};
 pub use compare::measure::Measure;
 pub use compare::{
     CompareOptions, Comparison, Origin, PairPassage, Passage, Passages, Unit, compare, compare_by,
 };
-pub use error::{Corruption, Error, Result};
 pub use hash::Digest;
 pub use index::{
     AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,
@@ -96,8 +93,6 @@ pub use index::{
     PresetDefaults, PresetRank, PresetUse, RepeatedPassage, SignedDocument, SignedDocuments,
     SigningOptions, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
 };
-pub use overlap::{Category, Overlap};
-pub use reason::{ConflictKind, Reason, Refusal};
 pub use runtime::{ByteBudget, Stop};
 #[doc(hidden)]
 pub use runtime::{budget, fault, pipeline, replace, stop};
@@ -108,7 +103,6 @@ pub use search::{
 };
 /// The type of [`Document::meta`].
 pub use serde_json::Map;
-pub use similarity::{HitSimilarity, Similarity};
 /// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].
 pub use tantivy;
 pub use text::{Analyzer, Span, Tokens};

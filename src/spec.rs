@@ -10,7 +10,8 @@
 
 use std::fmt;
 
-use crate::suggest::did_you_mean;
+use cento_api::suggest::did_you_mean;
+
 use crate::{Error, Refusal, Result};
 
 /// The specifications that can be written for one purpose.

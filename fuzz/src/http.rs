@@ -131,7 +131,7 @@ pub fn http(data: &[u8]) {
             let said = String::from_utf8_lossy(&body);
             assert!(status.as_u16() < 500, "{status}: {said}");
             if status.is_client_error() {
-                let error: cento_client::api::ErrorBody =
+                let error: cento_api::http::ErrorBody =
                     serde_json::from_slice(&body).expect("it is JSON");
                 assert!(!error.error.code.is_empty() && !error.error.message.is_empty(), "{said}");
             }

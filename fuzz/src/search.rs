@@ -5,9 +5,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use cento::Error;
-use cento::search::{Goal, Query, Searcher, Subject};
+use cento::search::{ForeignSignature, Goal, Query, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
-use cento_client::api::Signature;
+use cento_api::http::SignatureBody;
 
 use super::{choice, index};
 
@@ -68,9 +68,9 @@ fn filtered(filter: String) {
 /// in order and within its bounds, and can be searched for.
 pub fn signature(data: &[u8]) {
     let (options, json) = choice(data);
-    let Ok(signature) = serde_json::from_slice::<Signature>(json) else { return };
+    let Ok(signature) = serde_json::from_slice::<SignatureBody>(json) else { return };
     let config = searcher().snapshot().config();
-    let Ok(subject) = signature.subject(config) else { return };
+    let Ok(subject) = ForeignSignature::subject_of(signature, config) else { return };
     let Subject::Signature { tokens, fingerprints } = &subject else {
         panic!("a signature is searched for as one")
     };

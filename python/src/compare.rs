@@ -3,7 +3,7 @@
 use cento::compare::measure;
 use cento::spec::Family;
 use cento::text::analyzer;
-use cento::{CompareOptions, Config, Preset, PresetRank, scheme};
+use cento::{CompareOptions, Config, Measure, Preset, PresetRank, scheme};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -11,7 +11,7 @@ use crate::convert::{text_of, to_json};
 use crate::error::Failure;
 use crate::offsets::convert_pairs;
 use crate::query::Options;
-use crate::search::ForeignSignature;
+use crate::search::SignatureTuple;
 use crate::{index, run};
 
 /// Compares two texts; returns JSON with offsets in the requested unit, and as the library gives
@@ -37,7 +37,7 @@ pub fn compare(
         let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
         let config = index::config(preset, scheme, analyzer, false, None, None)?;
         let Config { scheme, analyzer, .. } = config;
-        let measures = options.parsed_measures(None, &analyzer)?;
+        let measures = Measure::parse_all(&options.measures, None, &analyzer)?;
         let found = cento::compare_by(&scheme, &analyzer, a, b, &measures, stop)?;
         let found = found.with_passages_of_at_least(options.min_passage.unwrap_or(0));
         let mut shown = found.clone();
@@ -58,7 +58,7 @@ pub fn sign(
     scheme: Option<String>,
     analyzer: Option<String>,
     frequencies: Option<std::path::PathBuf>,
-) -> PyResult<ForeignSignature> {
+) -> PyResult<SignatureTuple> {
     let preset = index::preset_of(preset).map_err(Failure)?;
     let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
     let config =
@@ -71,7 +71,7 @@ pub fn sign_with(
     py: Python<'_>,
     config: &Config,
     text: &Bound<'_, PyAny>,
-) -> PyResult<ForeignSignature> {
+) -> PyResult<SignatureTuple> {
     let text = text_of(text, "the text", "text")?;
     let (tokens, signature) = run::long(py, |stop| {
         let mut tokens = cento::Tokens::default();

@@ -152,7 +152,7 @@ impl Index {
         py: Python<'_>,
         text: Option<&Bound<'_, PyAny>>,
         id: Option<&Bound<'_, PyAny>>,
-        signature: Option<search::ForeignSignature>,
+        signature: Option<search::SignatureTuple>,
         as_bytes: bool,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Answer> {
@@ -191,7 +191,7 @@ impl Index {
         pairs::clusters(py, &self.open, options)
     }
 
-    fn sign(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<search::ForeignSignature> {
+    fn sign(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<search::SignatureTuple> {
         let index = self.open.index().map_err(Failure)?;
         crate::compare::sign_with(py, index.config(), text)
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cento::scheme::Fingerprint;
-use cento::search::Cost;
+use cento::search::{Cost, ForeignSignature};
 use cento::text::kind::no_text_in;
 use cento::{Config, Error, Query, Searcher, Subject};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::answer::{Answer, Answers, SearchAnswer};
 use crate::convert::{id_of, refusal_of, text_of};
-use crate::error::{Failure, refused, refused_argument};
+use crate::error::{Failure, refused};
 use crate::offsets;
 use crate::open_index::OpenIndex;
 use crate::pipeline::Refusal;
@@ -21,7 +21,7 @@ use crate::run;
 use cento::Stop;
 
 /// Scheme, analyzer, digest of the frequency table, tokens, and fingerprints with their positions.
-pub type ForeignSignature = (String, String, Option<String>, u32, Vec<(u64, u32)>);
+pub type SignatureTuple = (String, String, Option<String>, u32, Vec<(u64, u32)>);
 
 /// Searches for a text, a stored document or a signature.
 pub fn one(
@@ -30,7 +30,7 @@ pub fn one(
     (text, id, signature): (
         Option<&Bound<'_, PyAny>>,
         Option<&Bound<'_, PyAny>>,
-        Option<ForeignSignature>,
+        Option<SignatureTuple>,
     ),
     as_bytes: bool,
     options: &Bound<'_, PyDict>,
@@ -174,35 +174,10 @@ pub fn many(
 }
 
 /// Makes the subject of a query from a signature that was made with `config`.
-fn subject(signature: ForeignSignature, config: &Config) -> PyResult<Subject> {
+fn subject(signature: SignatureTuple, config: &Config) -> PyResult<Subject> {
     let (scheme, analyzer, frequencies, tokens, fingerprints) = signature;
-    let own = (config.scheme.to_string(), config.analyzer.to_string());
-    if (&scheme, &analyzer) != (&own.0, &own.1) {
-        let what = format!(
-            "the signature was made with {scheme} and {analyzer}, but the index has {} and {}; \
-             make it with `index.sign(text)`",
-            own.0, own.1
-        );
-        return Err(refused_argument("signature", what).into());
-    }
-    if frequencies != config.frequencies_digest() {
-        let what = "the signature was made with another frequency table than the index has; make \
-                    it with `index.sign(text)`";
-        return Err(refused_argument("signature", what).into());
-    }
-    let bits = config.scheme.key_bits();
-    let mut last = 0;
-    for &(key, position) in &fingerprints {
-        if (bits < 64 && key >> bits != 0) || position < last || position >= tokens {
-            let what = format!(
-                "the signature is damaged at the fingerprint ({key}, {position}): keys have {bits} \
-                 bits, and positions ascend up to {tokens}"
-            );
-            return Err(refused_argument("signature", what).into());
-        }
-        last = position;
-    }
     let fingerprints = fingerprints.into_iter();
     let fingerprints = fingerprints.map(|(key, position)| Fingerprint { key, position }).collect();
-    Ok(Subject::Signature { tokens, fingerprints })
+    let signature = ForeignSignature { scheme, analyzer, frequencies, tokens, fingerprints };
+    Ok(signature.subject(config, "`index.sign(text)`").map_err(Failure)?)
 }

@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use super::align::{Chain, Chained, Genre, Match, chains, distinct};
-use super::passages::{Passage, Passages, Unit};
+use super::passages::Passages;
+use super::{Passage, Unit};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 use crate::scheme::{Extent, Fingerprint};

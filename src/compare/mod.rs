@@ -8,31 +8,28 @@ pub mod align;
 mod fingerprints;
 #[doc(hidden)]
 pub mod measure;
-mod options;
-mod pair_passage;
 pub(crate) mod passages;
 mod place;
 pub(crate) mod runs;
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
+use crate::Unseen;
 use crate::error::Result;
-use crate::overlap::{Category, Overlap};
+use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::scheme::{Scheme, distinct_keys};
 use crate::similarity::Similarity;
-use crate::text::unseen::Unseen;
 use crate::text::{Analyzer, Side, Tokens};
+pub use cento_api::{CompareOptions, Comparison, Origin, PairPassage, Passage, Unit};
 use measure::Measure;
-pub use options::CompareOptions;
-pub(crate) use options::check_min_passage;
-pub use pair_passage::PairPassage;
-pub use passages::{Origin, Passage, Passages, Unit};
+pub use passages::{Passages, in_bytes};
 use runs::RunSet;
 
-/// The result of a comparison of two texts.
+/// Compares two texts as the documents of an index with this scheme and analyzer would be.
+///
+/// No index is needed. The similarity is exact: it is that of the texts' runs, not of their
+/// fingerprints, unless the scheme has no runs. Time and memory are in proportion to both texts;
+/// the search for passages has a budget of steps, and [`Comparison::complete`] tells whether it was
+/// enough.
 ///
 /// ```
 /// use cento::text::Analyzer;
@@ -46,62 +43,10 @@ use runs::RunSet;
 /// assert!(b[start as usize..end as usize].starts_with("the quick brown fox"));
 /// # Ok::<(), cento::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(description = "What two texts have in common."))]
-#[non_exhaustive]
-pub struct Comparison {
-    /// Distinct fingerprints in common.
-    pub overlap: u32,
-    /// How similar the texts are: exactly, unless the scheme is of sketches.
-    #[serde(flatten)]
-    pub similarity: Similarity,
-    /// How they reuse text; `None` if a tenth or less of either is in the other.
-    #[cfg_attr(feature = "openapi", schema(required = true))]
-    pub category: Option<Category>,
-    /// The values of other measures, by their names, if they were requested.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub measures: BTreeMap<String, f64>,
-    /// The passages in common, in the order of the first text.
-    pub passages: Vec<PairPassage>,
-    /// Whether these are all: if not, looking for all would have taken more steps or memory than it
-    /// may. Equal texts have equal answers.
-    #[serde(default = "yes")]
-    pub complete: bool,
-    /// What a reader of either text does not see, if there is any.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub unseen: [Unseen; 2],
-}
-
-impl Comparison {
-    /// Keeps only passages that have at least this many tokens of the first text.
-    #[must_use]
-    pub fn with_passages_of_at_least(mut self, tokens: u32) -> Comparison {
-        self.passages.retain(|passage| passage.tokens >= tokens);
-        self
-    }
-}
-
-/// Compares two texts as the documents of an index with this scheme and analyzer would be.
-///
-/// No index is needed. The similarity is exact: it is that of the texts' runs, not of their
-/// fingerprints, unless the scheme has no runs. Time and memory are in proportion to both texts;
-/// the search for passages has a budget of steps, and [`Comparison::complete`] tells whether it was
-/// enough. [`Comparison`] has an example.
-///
 /// # Errors
 /// When a text is too large to be analyzed.
 pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
     compare_by(scheme, analyzer, a, b, &[], Stop::NEVER)
-}
-
-/// The default of `complete` where it is missing.
-fn yes() -> bool {
-    true
-}
-
-fn is_none(of_both: &[Unseen; 2]) -> bool {
-    of_both.iter().all(Unseen::is_none)
 }
 
 /// Compares like [`compare`], with additional measures.

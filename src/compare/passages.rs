@@ -4,107 +4,13 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
 use super::align::{Aligned, Side, TILE_TOKENS_MIN, align_prepared, words_of_both};
 pub use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
 pub use super::fingerprints::Shared;
-use super::{place, runs};
+use super::{Passage, Unit, place, runs};
 use crate::error::Result;
 use crate::runtime::Stop;
 use crate::text::{Tokens, is_white_space};
-
-/// A passage that the query and a stored document have in common.
-///
-/// Ranges are half-open and count bytes of both texts, or [tokens](Unit::Tokens) where a text is
-/// missing. A search finds passages if its query requests them; aligning two texts takes time in
-/// proportion to their lengths, bounded by a budget of steps.
-///
-/// ```
-/// use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
-///
-/// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
-/// let mut writer = index.writer(WriterOptions::default())?;
-/// let oath = "I will support and defend the Constitution of the United States against all \
-///     enemies, foreign and domestic; I will bear true faith and allegiance to the same";
-/// writer.add(Document::new("oath", oath))?;
-/// writer.commit()?;
-///
-/// let text = format!("All stood up and said: {oath}.");
-/// let searcher = Searcher::new(index.snapshot()?);
-/// let answer = searcher.search(&Query::text(&text).passages(true))?;
-/// let passage = &answer.hits[0].passages.as_deref().unwrap_or_default()[0];
-/// let (start, end) = passage.query;
-/// assert!(text[start as usize..end as usize].ends_with(oath));
-/// assert_eq!(passage.hit, (0, oath.len() as u32));
-/// # Ok::<(), cento::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(
-    feature = "openapi",
-    schema(description = "A passage that the query and a stored document have in common.")
-)]
-#[non_exhaustive]
-pub struct Passage {
-    /// Its range in the query.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
-    pub query: (u32, u32),
-    /// Its range in the document.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
-    pub hit: (u32, u32),
-    /// What the two ranges, which are half-open, count.
-    #[serde(default, skip_serializing_if = "Unit::is_bytes")]
-    pub unit: Unit,
-    /// The tokens of the query in it.
-    pub tokens: u32,
-    /// Those of them that the document has too, in its range. If the passage was copied, they are
-    /// in the same order there: the words that were not edited. Of a rewritten passage or a summary
-    /// they are the words of both places, each as often as both have it. Without text, an estimate
-    /// from the fingerprints.
-    #[serde(default)]
-    pub matched: u32,
-    /// The places of the matched tokens in the query, ascending and disjoint; empty if all are
-    /// matched.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
-    pub matched_ranges: Vec<(u32, u32)>,
-    /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
-    /// number; without text, an estimate from the fingerprints.
-    pub similarity: f64,
-    /// The page of the query on which it begins, counted from 1, if the query is a text with pages:
-    /// form feeds (U+000C) end them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_page: Option<u32>,
-    /// The line of the query on which it begins, counted from 1, if the query is a text with lines:
-    /// line feeds end them, whatever the page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_line: Option<u32>,
-    /// The page of the document on which it begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hit_page: Option<u32>,
-    /// The line of the document on which it begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hit_line: Option<u32>,
-    /// Its place in the file that the query was extracted from, if that is known: in a web page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_origin: Option<Origin>,
-    /// Its place in the file that the document was extracted from, if that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hit_origin: Option<Origin>,
-}
-
-/// A place in the file that a text was extracted from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Origin {
-    /// Its first byte, in the file as it was decoded: in UTF-8, without a byte order mark.
-    pub start: u32,
-    /// The byte after its last one.
-    pub end: u32,
-    /// The line of the file on which it begins, counted from 1.
-    pub line: u32,
-}
 
 /// The passages of a query and a document.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -117,78 +23,6 @@ pub struct Passages {
     pub complete: bool,
     /// The tokens of the query in each.
     places: Vec<Range<u32>>,
-}
-
-/// What a range counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    /// Bytes of the original text.
-    #[default]
-    Bytes,
-    /// Tokens, because the index or the query is without text.
-    Tokens,
-}
-
-impl Passage {
-    /// Returns a passage without pages and lines, whose bytes are all matched.
-    pub(crate) fn new(
-        query: (u32, u32),
-        hit: (u32, u32),
-        unit: Unit,
-        tokens: u32,
-        similarity: f64,
-    ) -> Passage {
-        Passage {
-            query,
-            hit,
-            unit,
-            tokens,
-            matched: tokens,
-            matched_ranges: Vec::new(),
-            similarity,
-            query_page: None,
-            query_line: None,
-            hit_page: None,
-            hit_line: None,
-            query_origin: None,
-            hit_origin: None,
-        }
-    }
-
-    /// Sets the number of matched tokens and their ranges.
-    pub(crate) fn with_matched(mut self, tokens: u32, ranges: Vec<(u32, u32)>) -> Passage {
-        let is_whole = ranges == [self.query];
-        (self.matched, self.matched_ranges) = (tokens, if is_whole { Vec::new() } else { ranges });
-        self
-    }
-
-    /// Returns the parts of `query` that the document has too, in the same unit.
-    #[must_use]
-    pub fn matched_in_query(&self) -> &[(u32, u32)] {
-        match self.matched_ranges.is_empty() {
-            true => std::slice::from_ref(&self.query),
-            false => &self.matched_ranges,
-        }
-    }
-
-    /// Returns the same passage of tokens, in bytes of both texts.
-    #[must_use]
-    pub fn in_bytes(self, query: &Tokens, document: &Tokens) -> Passage {
-        let range = |tokens: &Tokens, (start, end): (u32, u32)| {
-            let last = tokens.spans.len();
-            bytes(tokens, &((start as usize).min(last)..(end as usize).min(last)))
-        };
-        let matched = self.matched_ranges.iter().map(|&matched| range(query, matched));
-        Passage {
-            matched_ranges: disjoint(matched),
-            query: range(query, self.query),
-            hit: range(document, self.hit),
-            unit: Unit::Bytes,
-            ..self
-        }
-    }
 }
 
 impl Passages {
@@ -249,12 +83,6 @@ impl Passages {
         self.found.retain(|passage| passage.tokens >= tokens);
         self.places.retain(|place| place.len() >= tokens as usize);
         self
-    }
-}
-
-impl Unit {
-    pub(super) fn is_bytes(&self) -> bool {
-        *self == Unit::Bytes
     }
 }
 
@@ -332,6 +160,23 @@ pub fn tokens_in(tokens: &Tokens, (start, end): (u32, u32)) -> Range<u32> {
     let first = tokens.spans.partition_point(|span| span.start < start);
     let last = tokens.spans.partition_point(|span| span.end <= end);
     first as u32..last.max(first) as u32
+}
+
+/// Returns a passage of tokens in bytes of both texts.
+#[must_use]
+pub fn in_bytes(passage: Passage, query: &Tokens, document: &Tokens) -> Passage {
+    let range = |tokens: &Tokens, (start, end): (u32, u32)| {
+        let last = tokens.spans.len();
+        bytes(tokens, &((start as usize).min(last)..(end as usize).min(last)))
+    };
+    let matched = passage.matched_ranges.iter().map(|&matched| range(query, matched));
+    Passage {
+        matched_ranges: disjoint(matched),
+        query: range(query, passage.query),
+        hit: range(document, passage.hit),
+        unit: Unit::Bytes,
+        ..passage
+    }
 }
 
 /// Returns the bytes from the first of a range of tokens to the last.

@@ -3,7 +3,7 @@
 //! Form feeds (U+000C) end pages, as in plain RFCs and in text extracted from PDF and slides; line
 //! feeds end lines.
 
-use super::passages::{Passage, Unit};
+use super::{Passage, Unit};
 
 /// Sets the pages and lines on which passages of bytes begin.
 pub fn place(passages: &mut [Passage], query: &str, document: &str) {

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use cento_api::{REUSE, REUSE_ANALYZER, REUSE_SPEC};
 use serde_json::{Map, Value};
 
-use super::preset::{REUSE, REUSE_ANALYZER, REUSE_SPEC};
 use super::{MaxDf, Preset};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{HASH_VERSION, hash_fields};

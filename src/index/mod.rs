@@ -13,10 +13,8 @@ mod deletion;
 mod document;
 mod freed;
 mod identity;
-mod max_df;
 mod operations;
 mod policy;
-mod preset;
 mod schema;
 mod signed_document;
 mod signer;
@@ -36,16 +34,20 @@ use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
 pub use add_all::{SignedDocuments, SigningOptions};
-pub use config::Config;
-pub use document::{Document, ID_BYTES_MAX, IdSource, META_BYTES_MAX, META_DEPTH_MAX};
-pub use document::{META_WRITTEN_BYTES_MAX, id_of_json, id_problem, meta_of_json, meta_problem};
-pub use max_df::MaxDf;
-pub use operations::{
-    AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction,
-    DfBucket, DfDistribution, FileList, FoundSegment, ListedFile, OnConflict, OpenCommit,
-    PASSAGE_TOKENS, Receiver, RepeatedPassage, Stats, Texts, Training,
+pub use cento_api::document::{
+    ID_BYTES_MAX, META_BYTES_MAX, META_DEPTH_MAX, META_WRITTEN_BYTES_MAX, id_of_json, id_problem,
+    meta_of_json, meta_problem,
 };
-pub use preset::{Preset, PresetDefaults, PresetRank, PresetUse, REUSE};
+pub use cento_api::{
+    AddReport, AddedIndexes, Bytes, Compaction, MaxDf, OnConflict, Preset, PresetDefaults,
+    PresetRank, PresetUse, REUSE, Stats,
+};
+pub use config::Config;
+pub use document::{Document, IdSource};
+pub use operations::{
+    AddIndexesOptions, CheckReport, Compacting, DfBucket, DfDistribution, FileList, FoundSegment,
+    ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, RepeatedPassage, Texts, Training,
+};
 pub use signed_document::SignedDocument;
 pub use signer::{DocumentSigner, IsKnown, Prepared, SignOutcome};
 pub use signing::{FINGERPRINT_BYTES, Signature};

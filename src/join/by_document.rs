@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::options::PairOptions;
+use super::PairOptions;
 use super::pair::Pair;
 use super::pair_search::{PairSearch, PairTexts, Wanted};
 use crate::error::{Error, Result};

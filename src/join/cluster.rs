@@ -16,12 +16,13 @@ use serde_json::Value;
 
 use super::copies;
 use super::numbering::Numbering;
-use super::options::PairOptions;
-pub use super::options::{ClusterOptions, Linkage, Prefer};
 use super::pairs::{DocumentPairs, pairs};
 use super::series::field_of;
+use super::thresholds::PairThresholds;
 use super::verify::{Own, Verifier};
-use super::weights::{WeightedPair, Weights, candidates};
+use super::weights::{Weights, candidates};
+pub use super::{ClusterOptions, Linkage, Prefer};
+use super::{PairOptions, WeightedPair};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Stop;
@@ -327,7 +328,7 @@ impl<'a> Documents<'a> {
                     in_document: 0,
                 };
                 let counted = by.complete(counted, address(place), self.stop)?;
-                weighted = Some(WeightedPair::new(counted));
+                weighted = Some(WeightedPair::from(counted));
             }
             let found = Neighbour {
                 address: address(place),

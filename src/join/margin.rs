@@ -11,21 +11,14 @@
 
 use std::sync::OnceLock;
 
+pub use cento_api::{MARGIN_DOCUMENTS_MIN, MARGIN_RANK};
+
 use super::numbering::Numbering;
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::search::{Neighbour, Searcher};
-
-/// A pair is compared with the neighbour of this rank among the other neighbours of a document: the
-/// rank is higher than the usual size of a group of copies, and so low that most collections have
-/// as many documents. Set in trials with the programs of SOCO 2014; research/RESULTS.md has the
-/// proof on others.
-pub const MARGIN_RANK: usize = 6;
-
-/// The minimum number of documents of a collection that has margins.
-pub const MARGIN_DOCUMENTS_MIN: u64 = MARGIN_RANK as u64 + 2;
 
 /// The resemblances of a document to its neighbours, which decide its margins.
 #[derive(Debug, Clone, Copy)]

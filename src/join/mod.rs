@@ -14,11 +14,9 @@ pub mod dedup;
 pub mod margin;
 pub mod most_similar;
 mod numbering;
-mod options;
 mod pair;
 mod pair_search;
 pub mod pairs;
-mod preset;
 mod ranked;
 pub mod reuse;
 pub mod series;
@@ -27,6 +25,7 @@ mod verify;
 mod weights;
 
 pub use crate::search::StopCounts;
-pub use crate::search::Thresholds;
-pub use options::{ClusterOptions, DedupOptions, Linkage, PairOptions, PairRank, Prefer};
-pub use weights::WeightedPair;
+pub use cento_api::{
+    ClusterOptions, DedupOptions, Linkage, PairOptions, PairRank, PairReport, Prefer, ReuseOptions,
+    Scope, SymmetricPair, Thresholds, WeightedPair,
+};

@@ -7,31 +7,19 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Thresholds;
+pub use super::SymmetricPair;
 use super::margin::MARGIN_DOCUMENTS_MIN;
 use super::numbering::Numbering;
-use super::options::{PairOptions, PairRank};
-use super::pair::{Pair, PairReport};
+use super::pair::Pair;
 use super::pair_search::Wanted;
 use super::pairs::{JoinSummary, Pairs};
 use super::ranked::{BestPairs, best_of};
 use super::series::{Series, pair_count};
+use super::{PairOptions, PairRank, Thresholds};
 use crate::compare::Passages;
 use crate::error::Result;
 use crate::runtime::Stop;
 use crate::search::Searcher;
-
-/// A pair, and the similarity of its documents.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct SymmetricPair {
-    /// The pair.
-    #[serde(flatten)]
-    pub pair: PairReport,
-    /// Symmetric similarity, 0 to 1: twice the common part over the sum of both.
-    pub symmetric: f64,
-}
 
 /// The number of pairs of some documents by their symmetric similarity, whether they are shown or
 /// not.
@@ -88,27 +76,23 @@ pub struct NothingLeft {
     pub has_tokens: bool,
 }
 
-impl PairOptions {
-    /// Tells whether a pair that was found without thresholds meets them; keeps only its passages
-    /// that are long enough.
-    fn is_met(&self, pair: &mut Pair) -> bool {
-        let (least, weighted) = (self.thresholds, pair.weighted.as_ref());
-        let is_alike = pair.similarity.symmetric() >= self.min_similarity.unwrap_or(0.0)
-            && pair.overlap.shared >= least.overlap()
-            && least.meets(&pair.similarity)
-            && weighted.is_none_or(|weighted| {
-                let most = weighted.containment_of_a.max(weighted.containment_of_b);
-                most >= least.weighted_containment()
-                    && weighted.resemblance >= least.weighted_resemblance()
-            })
-            && self
-                .min_margin
-                .is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));
-        let Some(tokens_min) = self.min_passage else { return is_alike };
-        let passages = pair.passages.take();
-        pair.passages = passages.map(|passages| passages.of_at_least(tokens_min));
-        is_alike && pair.passages.as_ref().is_some_and(Passages::may_have_any)
-    }
+/// Tells whether a pair that was found without thresholds meets them; keeps only its passages
+/// that are long enough.
+fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
+    let (least, weighted) = (options.thresholds, pair.weighted.as_ref());
+    let is_alike = pair.similarity.symmetric() >= options.min_similarity.unwrap_or(0.0)
+        && pair.overlap.shared >= least.overlap()
+        && least.meets(&pair.similarity)
+        && weighted.is_none_or(|weighted| {
+            let most = weighted.containment_of_a.max(weighted.containment_of_b);
+            most >= least.weighted_containment()
+                && weighted.resemblance >= least.weighted_resemblance()
+        })
+        && options.min_margin.is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));
+    let Some(tokens_min) = options.min_passage else { return is_alike };
+    let passages = pair.passages.take();
+    pair.passages = passages.map(|passages| passages.of_at_least(tokens_min));
+    is_alike && pair.passages.as_ref().is_some_and(Passages::may_have_any)
 }
 
 impl Pairs {
@@ -147,7 +131,7 @@ impl Pairs {
         let mut histogram = Histogram::default();
         let BestPairs { pairs, total, summary } =
             best_of(&join, rank, wanted, &mut progress, &mut |pair| {
-                let is_met = options.is_met(pair);
+                let is_met = is_met(&options, pair);
                 histogram.add(pair.similarity.symmetric(), is_met);
                 is_met
             })?;

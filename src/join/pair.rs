@@ -1,12 +1,10 @@
-//! A pair of documents, and its report.
+//! A pair of documents, and how it becomes a report.
 
-use serde::{Deserialize, Serialize};
-
-use super::WeightedPair;
+use super::{PairReport, WeightedPair};
 use crate::compare::{PairPassage, Passages};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
-use crate::overlap::{Category, Overlap};
+use crate::overlap::Overlap;
 use crate::similarity::Similarity;
 
 /// Two documents that share text.
@@ -30,69 +28,6 @@ pub struct Pair {
     pub passage_tokens: Option<u32>,
     /// The passages in common, if they were requested: `query` is in `a`, `hit` in `b`.
     pub passages: Option<Passages>,
-}
-
-/// A pair with the ids of its documents, as programs show it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct PairReport {
-    /// The id of the one document.
-    pub a: String,
-    /// The id of the other.
-    pub b: String,
-    /// The index that has `a`, if several were searched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub index_a: Option<String>,
-    /// The index that has `b`, if several were searched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub index_b: Option<String>,
-    /// Distinct fingerprints in common.
-    pub overlap: u32,
-    /// How similar their texts are.
-    #[serde(flatten)]
-    pub similarity: Similarity,
-    /// Distinct fingerprints of `a`, boilerplate left out.
-    pub fingerprints_a: u32,
-    /// Distinct fingerprints of `b`, boilerplate left out.
-    pub fingerprints_b: u32,
-    /// Tokens of `a`.
-    pub tokens_a: u32,
-    /// Tokens of `b`.
-    pub tokens_b: u32,
-    /// Resemblance less that of the sixth best other neighbour of either document, whichever is
-    /// greater, -1 to 1: how far the pair stands out from its collection. Only if it was requested,
-    /// and the collection has eight documents or more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub margin: Option<f64>,
-    /// For programs: whether either is too short to be distinctive, because independent solutions
-    /// of a task of its size are often equal. The numbers are then meaningless.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub too_short: Option<bool>,
-    /// The measures with fingerprints weighed by their rarity, if these were weighed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub weighted: Option<WeightedPair>,
-    /// The tokens of `a` in passages in common, if pairs are ranked by them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub passage_tokens: Option<u32>,
-    /// The category of Seo and Croft; none if either containment is a tenth or less.
-    #[cfg_attr(feature = "openapi", schema(required = true))]
-    pub category: Option<Category>,
-    /// The passages in common, if they were requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub passages: Option<Vec<PairPassage>>,
-    /// Whether these are all, if they were requested: if not, looking for all would have taken more
-    /// steps or memory than it may. Equal texts have equal answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub passages_complete: Option<bool>,
 }
 
 /// The numbers of programs with fewer tokens are meaningless: of 119 pairs of independent programs

@@ -9,6 +9,7 @@ use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
 use super::pair::Pair;
 use super::series::{Scope, Series};
+use super::thresholds::PairThresholds;
 use super::verify::{Own, Verifier};
 use super::weights::{Weights, candidates};
 use super::{PairOptions, Thresholds, WeightedPair};
@@ -362,7 +363,7 @@ impl<'a> PairSearch<'a> {
             overlap,
             similarity,
             margin: None,
-            weighted: weights.map(WeightedPair::new),
+            weighted: weights.map(WeightedPair::from),
             passage_tokens: None,
             passages: None,
         };

@@ -25,8 +25,8 @@ use crate::runtime::Stop;
 use crate::search::Searcher;
 
 pub use super::by_document::{DocumentPairs, JoinSummary, PairsByDocument};
-pub use super::options::{PairOptions, PairRank};
-pub use super::pair::{PROGRAM_TOKENS_MIN, Pair, PairReport};
+pub use super::pair::{PROGRAM_TOKENS_MIN, Pair};
+pub use super::{PairOptions, PairRank, PairReport};
 
 /// Finds all pairs of documents of `searcher`: an iterator, which begins at the first call of
 /// [`next`](Iterator::next) and ends its threads when it is dropped.

@@ -9,9 +9,9 @@ mod pattern;
 
 use std::collections::BinaryHeap;
 
-use derive_setters::Setters;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+pub use super::ReuseOptions;
 pub use pattern::Pattern;
 
 use super::numbering::Numbering;
@@ -19,38 +19,10 @@ use super::pairs::{DocumentPairs, PairOptions, pairs};
 use super::{StopCounts, Thresholds};
 use crate::error::Result;
 use crate::hash::mix64;
-use crate::index::{DocAddress, MaxDf};
+use crate::index::DocAddress;
 use crate::overlap::Category;
 use crate::runtime::Stop;
 use crate::search::Searcher;
-use crate::whole;
-
-/// The options of the analysis of a collection.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Setters)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-#[non_exhaustive]
-#[serde(default, deny_unknown_fields)]
-#[setters(into)]
-pub struct ReuseOptions {
-    /// Number of pairs of each category to examine.
-    #[serde(deserialize_with = "whole::number")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = SAMPLE))]
-    pub sample: usize,
-    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
-    /// such as `0.01`. Default: the setting of the index.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
-    pub max_df: Option<MaxDf>,
-}
-
-/// The default number of pairs to examine: as many as the paper has.
-const SAMPLE: usize = 50;
-
-impl Default for ReuseOptions {
-    fn default() -> ReuseOptions {
-        ReuseOptions { sample: SAMPLE, max_df: None }
-    }
-}
 
 /// The amount of reused text in a collection.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -7,20 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
+pub use super::Scope;
 use super::numbering::Numbering;
 use crate::error::{Error, Result};
 use crate::index::Snapshot;
-
-/// The pairs that are kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
-    /// All.
-    Everywhere,
-    /// Those of one series: both documents have the same value of this field.
-    Within(String),
-    /// Those of different series: the documents do not have the same value of this field.
-    Across(String),
-}
 
 /// The series of every document of some snapshots, by number.
 #[derive(Debug)]

@@ -3,49 +3,17 @@
 use crate::overlap::Overlap;
 use crate::sampling::{Sampling, Size};
 use crate::search::{Thresholds, WeightedOverlap, least_weight};
-use crate::similarity::Similarity;
 
-impl Thresholds {
-    /// Returns the default thresholds of pairs: one document contains a tenth of the other.
-    #[must_use]
-    pub fn of_pairs() -> Thresholds {
-        Thresholds::default().min_containment(0.1)
-    }
-
-    /// Returns the default thresholds of the documents of a cluster: half a resemblance to its
-    /// first.
-    #[must_use]
-    pub fn of_clusters() -> Thresholds {
-        Thresholds::default().min_resemblance(0.5)
-    }
-
+/// What thresholds say about pairs of documents, by their fingerprints.
+pub(super) trait PairThresholds {
     /// Tells whether texts of these sizes with this overlap may be a pair.
-    pub(super) fn may_meet(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool {
-        let all = of.map(|size| size.is_all);
-        overlap.shared >= self.overlap()
-            && (self.resemblance() == 0.0
-                || sampling.may_resemble(self.resemblance(), overlap, all))
-            && (self.containment() == 0.0
-                || sampling.may_contain_either(self.containment(), overlap, all))
-    }
-
-    /// Tells whether there is evidence that texts of this similarity are a pair.
-    #[must_use]
-    pub fn meets(&self, similarity: &Similarity) -> bool {
-        (self.resemblance() == 0.0 || similarity.resembles(self.resemblance()))
-            && (self.containment() == 0.0 || similarity.contains_either(self.containment()))
-    }
+    fn may_meet(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool;
 
     /// Tells whether documents with the same text and this number of fingerprints are a pair.
-    pub(super) fn meet_copies(&self, fingerprints: u32) -> bool {
-        fingerprints >= self.overlap()
-    }
+    fn meet_copies(&self, fingerprints: u32) -> bool;
 
     /// Tells whether the weights of the shared fingerprints meet the thresholds.
-    pub(super) fn meets_weighted(&self, weighted: WeightedOverlap) -> bool {
-        weighted.max_containment() >= self.weighted_containment()
-            && weighted.resemblance() >= self.weighted_resemblance()
-    }
+    fn meets_weighted(&self, weighted: WeightedOverlap) -> bool;
 
     /// Returns the share of its own weight that a document needs to find the others of its pairs.
     ///
@@ -54,16 +22,52 @@ impl Thresholds {
     /// They need not be the same, so if both are requested, only the former decides which document
     /// finds a pair. Each resemblance is at most either containment of its kind, and may decide in
     /// any case.
-    pub(super) fn weight_share_min(&self) -> f64 {
+    fn weight_share_min(&self) -> f64;
+
+    /// Tells whether a document of this size, whose weight is the query's weight, finds the other,
+    /// with this number of fingerprints in common.
+    fn finds(
+        &self,
+        sampling: Sampling,
+        shared: u32,
+        own: Size,
+        weights: Option<WeightedOverlap>,
+    ) -> bool;
+
+    /// Returns the least overlap that a document of this size needs to find the others of its
+    /// pairs: enough for its own resemblance or containment.
+    ///
+    /// A pair that meets the thresholds is found from at least one of its documents.
+    fn overlap_min(&self, sampling: Sampling, own: Size) -> u32;
+}
+
+impl PairThresholds for Thresholds {
+    fn may_meet(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool {
+        let all = of.map(|size| size.is_all);
+        overlap.shared >= self.overlap()
+            && (self.resemblance() == 0.0
+                || sampling.may_resemble(self.resemblance(), overlap, all))
+            && (self.containment() == 0.0
+                || sampling.may_contain_either(self.containment(), overlap, all))
+    }
+
+    fn meet_copies(&self, fingerprints: u32) -> bool {
+        fingerprints >= self.overlap()
+    }
+
+    fn meets_weighted(&self, weighted: WeightedOverlap) -> bool {
+        weighted.max_containment() >= self.weighted_containment()
+            && weighted.resemblance() >= self.weighted_resemblance()
+    }
+
+    fn weight_share_min(&self) -> f64 {
         match self.containment() > 0.0 {
             true => self.weighted_resemblance(),
             false => self.weighted_containment().max(self.weighted_resemblance()),
         }
     }
 
-    /// Tells whether a document of this size, whose weight is the query's weight, finds the other,
-    /// with this number of fingerprints in common.
-    pub(super) fn finds(
+    fn finds(
         &self,
         sampling: Sampling,
         shared: u32,
@@ -76,11 +80,7 @@ impl Thresholds {
         shared >= self.overlap_min(sampling, own) && weights.is_none_or(is_heavy)
     }
 
-    /// Returns the least overlap that a document of this size needs to find the others of its
-    /// pairs: enough for its own resemblance or containment.
-    ///
-    /// A pair that meets the thresholds is found from at least one of its documents.
-    pub(super) fn overlap_min(&self, sampling: Sampling, own: Size) -> u32 {
+    fn overlap_min(&self, sampling: Sampling, own: Size) -> u32 {
         let share = self.containment().max(self.resemblance());
         let least = if share > 0.0 { sampling.least_shared(share, own) } else { 1 };
         least.max(self.overlap())

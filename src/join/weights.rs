@@ -6,45 +6,20 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::{Deserialize, Serialize};
-
+use super::WeightedPair;
 use super::numbering::Numbering;
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};
 use crate::runtime::Stop;
 use crate::search::{Neighbour, Searcher, Weigh, WeightedOverlap};
 
-/// The measures of a pair with fingerprints weighed by their rarity: each counts for the square of
-/// its inverse document frequency.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct WeightedPair {
-    /// The share of the weight of `a` that is in `b`, 0 to 1.
-    pub containment_of_a: f64,
-    /// The share of the weight of `b` that is in `a`, 0 to 1.
-    pub containment_of_b: f64,
-    /// The share of the weight of both together that is in both, 0 to 1.
-    pub resemblance: f64,
-}
-
-impl WeightedPair {
+impl From<WeightedOverlap> for WeightedPair {
     /// Returns the measures of two documents, where `a` was searched for.
-    pub(super) fn new(weighted: WeightedOverlap) -> WeightedPair {
+    fn from(weighted: WeightedOverlap) -> WeightedPair {
         WeightedPair {
             containment_of_a: weighted.containment(),
             containment_of_b: weighted.containment_in_query(),
             resemblance: weighted.resemblance(),
-        }
-    }
-
-    /// Exchanges the documents.
-    #[must_use]
-    pub(super) fn swapped(self) -> WeightedPair {
-        WeightedPair {
-            containment_of_a: self.containment_of_b,
-            containment_of_b: self.containment_of_a,
-            ..self
         }
     }
 }

@@ -2,19 +2,21 @@
 //!
 //! The texts around shared fingerprints are cut out of the documents and compared ([`best`]).
 
-use super::answer::{CandidateTexts, Outcome};
 use super::best::{self, Grams, Windows};
 use super::extent::Extent;
 use super::hit_details::HitDetails;
 use super::memory::{self, QueryMemory};
+use super::outcome::Outcome;
 use super::retrieve::Search;
 use super::score::{self, Scored};
 use super::shared::SharedFingerprints;
-use crate::compare::passages::{self, Passage, Passages, Unit};
+use crate::compare::passages::{self, Passages};
+use crate::compare::{Passage, Unit};
 use crate::error::{Error, Result};
 use crate::index::DocAddress;
 use crate::runtime::Permit;
 use crate::text::{Analyzed, Tokens};
+use cento_api::CandidateTexts;
 
 impl Search<'_> {
     /// Returns the document with the passage most like the query, and the number of texts

@@ -3,8 +3,8 @@
 //! A program that answers on the thread of a request, or holds a lock meanwhile, does so only for
 //! searches that end before another thread could take them on.
 
-use super::options::{Goal, Rank, SearchOptions};
-use super::query::{Query, Subject};
+use super::query::rank_by;
+use super::{Goal, Query, Rank, SearchOptions, Subject};
 use crate::index::{Config, MaxDf, PresetUse};
 use crate::scheme::Fingerprint;
 
@@ -49,8 +49,8 @@ impl Query {
             Subject::Id(_) => usize::MAX,
         };
         match bytes {
-            ..=POSTINGS_BYTES_MAX => Cost::Postings,
-            ..=CANDIDATES_BYTES_MAX => Cost::Candidates,
+            bytes if bytes <= POSTINGS_BYTES_MAX => Cost::Postings,
+            bytes if bytes <= CANDIDATES_BYTES_MAX => Cost::Candidates,
             _ => Cost::Texts,
         }
     }
@@ -73,7 +73,7 @@ impl Query {
             verify,
             min_similarity: _,
         } = &self.options;
-        let rank = self.options.rank_by(&mut PresetUse::of(config.preset));
+        let rank = rank_by(&self.options, &mut PresetUse::of(config.preset));
         let aligns_texts = *passages || min_passage.is_some() || rank == Rank::Passages;
         // A signature that is not stored is made from the whole text again.
         let signs_texts = !config.store_signatures && (!counts_only || budget.is_some());

@@ -9,13 +9,14 @@ use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::answer::Outcome;
 use super::evidence::Evidence;
 use super::examine::Examined;
 use super::extent::Extent;
+use super::outcome::Outcome;
 use super::retrieve::Search;
 use super::score::{self, Scored};
 use super::shared::{SharedFingerprints, terms_of};
+use super::verify;
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Stop;
@@ -51,8 +52,9 @@ impl Search<'_> {
         let mut passing = Vec::with_capacity(hits.len());
         for hit in hits {
             self.query.stop().check()?;
-            let is_alike =
-                evidence.verify(hit.address)?.is_none_or(|verified| verified.meets(self.query));
+            let is_alike = evidence
+                .verify(hit.address)?
+                .is_none_or(|verified| verify::meets(&verified, self.query));
             if is_alike && evidence.may_have_passage(hit.address)? {
                 passing.push(hit);
             }

@@ -12,9 +12,9 @@ use super::query_signature::QuerySignature;
 use super::run_sets::RunMaker;
 use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
-use super::verify::Verified;
+use super::verify;
 use crate::compare::measure::Measure;
-use crate::compare::passages::{self, Genre, Passage, Passages, Prepared};
+use crate::compare::passages::{self, Genre, Passages, Prepared};
 use crate::compare::runs::{Place, RunSet};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
@@ -22,6 +22,7 @@ use crate::runtime::Permit;
 use crate::runtime::Stop;
 use crate::similarity::Similarity;
 use crate::text::{Analyzed, Analyzer, Side, Tokens};
+use cento_api::{Passage, Verified};
 
 /// Compares the query with its hits, text by text.
 pub struct Evidence<'a> {
@@ -35,7 +36,7 @@ pub struct Evidence<'a> {
     /// If passages are found by other tokens, of another analyzer or without boilerplate: that
     /// analyzer, and its tokens of the query.
     whole_words: Option<(Analyzer, Tokens)>,
-    measure: Option<&'a Measure>,
+    measure: Option<Measure>,
     /// The maker of the runs that measure similarity, if it is measured.
     run_maker: Option<RunMaker>,
     /// The runs of the query, once they are needed.
@@ -147,7 +148,7 @@ impl<'a> Evidence<'a> {
             text,
             tokens,
             whole_words,
-            measure: query.options.verify.as_ref(),
+            measure: query.measure(&config.analyzer)?,
             run_maker: searcher.run_maker(),
             runs: None,
             needs_passages: query.needs_passages(),
@@ -167,9 +168,9 @@ impl<'a> Evidence<'a> {
     /// # Errors
     /// When the document cannot be read.
     pub fn verify(&mut self, address: DocAddress) -> Result<Option<Verified>> {
-        let Some(measure) = self.measure else { return Ok(None) };
+        let Some(measure) = self.measure.clone() else { return Ok(None) };
         let document = self.document(address, Purpose::Measures)?;
-        let verified = |query| Verified::new(measure, query, document.side(), self.stop);
+        let verified = |query| verify::verified(&measure, query, document.side(), self.stop);
         self.query(Purpose::Measures).map(verified).transpose()
     }
 
@@ -299,7 +300,7 @@ impl<'a> Evidence<'a> {
         let document = self.document(address, Purpose::Measures)?;
         let whole_words = self.whole_words.as_ref().map_or(&self.tokens, |(_, tokens)| tokens);
         let by_text = |passage: Passage| {
-            let passage = passage.in_bytes(&self.tokens, &document.tokens);
+            let passage = passages::in_bytes(passage, &self.tokens, &document.tokens);
             let place = passages::tokens_in(whole_words, passage.query);
             let matched = passage.matched_in_query().iter();
             let matched = matched.map(|&range| passages::tokens_in(whole_words, range));

@@ -8,6 +8,7 @@ use super::hit_details::{HitDetails, List};
 use super::patience::Patience;
 use super::retrieve::Search;
 use super::score::Scored;
+use super::verify;
 use crate::compare::Passages;
 use crate::error::Result;
 
@@ -45,7 +46,7 @@ impl Search<'_> {
             let (mut verified, mut passages, mut scored) = (None, None, scored);
             if let Some(evidence) = &mut evidence {
                 verified = evidence.verify(scored.address)?;
-                if verified.as_ref().is_some_and(|verified| !verified.meets(query)) {
+                if verified.as_ref().is_some_and(|verified| !verify::meets(verified, query)) {
                     continue;
                 }
                 passages = evidence.passages(scored.address)?;

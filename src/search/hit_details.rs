@@ -2,16 +2,16 @@
 
 use std::cmp::Reverse;
 
-use super::answer::Hit;
-use super::options::{Goal, Rank};
 use super::query::Query;
 use super::retrieve::Search;
 use super::score::{self, Scored};
 use super::similar::Similarities;
-use super::verify::Verified;
 use super::weigh::WeightedOverlap;
 use crate::compare::Passages;
 use crate::error::Result;
+use cento_api::Hit;
+use cento_api::Verified;
+use cento_api::{Goal, Rank};
 
 /// A hit to show, with the requested details besides numbers.
 pub struct HitDetails {

@@ -1,9 +1,9 @@
 //! The goal `hits`: the documents that share most with the query, best first.
 
-use super::answer::Outcome;
 use super::evidence::Evidence;
 use super::examine::Examined;
 use super::extent::Extent;
+use super::outcome::Outcome;
 use super::patience::Patience;
 use super::retrieve::Search;
 use super::score::{self, Scored};

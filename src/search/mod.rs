@@ -16,7 +16,6 @@
 //! 6. `examine`: the texts are compared (`evidence`) for measures and passages, and `hit_details`
 //!    makes the hits.
 
-mod answer;
 mod best;
 mod best_passage;
 mod boilerplate;
@@ -29,6 +28,7 @@ mod examine;
 mod extent;
 mod filter;
 mod fingerprints;
+mod foreign_signature;
 mod frequencies;
 mod hit_details;
 mod hits;
@@ -36,7 +36,7 @@ mod listing;
 mod meeting;
 pub mod memory;
 mod neighbours;
-mod options;
+mod outcome;
 mod patience;
 mod pipeline;
 mod query;
@@ -49,26 +49,23 @@ mod shared;
 mod similar;
 mod similar_to;
 mod stopped;
-mod thresholds;
 mod verify;
 mod weigh;
 
 pub use crate::index::MaxDf;
-pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Weighted};
 pub use boilerplate::Boilerplate;
+pub use cento_api::{
+    Answer, CandidateTexts, Goal, Hit, QueryInfo, Rank, SearchOptions, Stopped, Thresholds,
+    Verified, Weighted,
+};
 pub use cost::Cost;
 pub use estimates::Estimates;
+pub use foreign_signature::ForeignSignature;
 pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
-pub(crate) use options::check_share;
-#[cfg(feature = "clap")]
-pub(crate) use options::share;
-pub use options::{Goal, Rank, SearchOptions};
 pub use query::{Query, Subject};
 pub(crate) use run_sets::{RunMaker, StoredRuns, kept_runs};
 pub use searcher::Searcher;
 pub use similar_to::SimilarTo;
 pub use stopped::StopCounts;
-pub use thresholds::Thresholds;
-pub use verify::Verified;
 pub(crate) use weigh::{Weigh, WeightedOverlap, least_weight};

@@ -4,8 +4,8 @@
 //! ordered by rank, so those with passages come first, mixed with some that share only coincidental
 //! fingerprints: when none of many in a row has a passage, hardly any of the rest has one.
 
-use super::options::{Goal, Rank};
 use super::query::Query;
+use super::{Goal, Rank};
 
 /// Counts the examined candidates, and decides when to stop.
 pub struct Patience {

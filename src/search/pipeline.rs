@@ -2,14 +2,15 @@
 
 use std::time::Instant;
 
-use super::answer::{Answer, Outcome};
-use super::options::Goal;
+use super::outcome::Outcome;
 use super::query::Query;
 use super::query_signature::QuerySignature;
 use super::retrieve::Search;
 use super::score::Scored;
 use super::searcher::Searcher;
 use crate::error::Result;
+use cento_api::Answer;
+use cento_api::Goal;
 
 impl Searcher {
     /// Finds the documents that share fingerprints with the query, best first: by overlap, then by

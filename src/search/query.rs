@@ -1,16 +1,19 @@
 //! Queries: the subject of a search, its thresholds and its options.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use derive_setters::Setters;
 
 use super::memory::QueryMemory;
-use super::options::{Rank, SearchOptions};
-use super::thresholds::Thresholds;
+use super::{Goal, MaxDf, Rank, SearchOptions, Thresholds};
+use crate::compare::measure::Measure;
 use crate::error::Result;
-use crate::index::{Preset, PresetDefaults, PresetUse};
+use crate::index::{Preset, PresetDefaults, PresetRank, PresetUse};
 use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
+use crate::scheme::frequency::FrequencyTable;
+use crate::text::Analyzer;
 
 /// A search: its subject, and the conditions for hits.
 ///
@@ -48,6 +51,52 @@ pub struct Query {
     pub passage_bytes_max: Option<usize>,
     /// The budget for the memory of compared texts, if they take much.
     pub memory: Option<QueryMemory>,
+    /// The table that weighs the words of measures that know a collection, for `verify`.
+    pub frequencies: Option<Arc<FrequencyTable>>,
+    /// The maximum number of steps of `verify`, if it is bounded; see [`Measure::within`].
+    pub measure_steps_max: Option<u64>,
+}
+
+/// Makes the fields of options methods of [`Query`].
+macro_rules! option_methods {
+    ($($field:ident: $($name:ident: $type:ty),+;)+) => {
+        impl Query {
+            $($(
+                #[doc = concat!("Sets `", stringify!($field), ".", stringify!($name), "`.")]
+                #[must_use]
+                pub fn $name(mut self, $name: impl Into<$type>) -> Query {
+                    self.$field.$name = $name.into();
+                    self
+                }
+            )+)+
+
+            /// The names of these methods, for a test that none is missing.
+            #[cfg(test)]
+            const OPTION_METHODS: &[(&'static str, &'static str)] =
+                &[$($((stringify!($field), stringify!($name)),)+)+];
+        }
+    };
+}
+
+option_methods! {
+    thresholds:
+        min_containment: Option<f64>,
+        min_resemblance: Option<f64>,
+        min_overlap: Option<u32>,
+        min_weighted_containment: Option<f64>,
+        min_weighted_resemblance: Option<f64>;
+    options:
+        goal: Goal,
+        rank: Option<Rank>,
+        candidates: Option<usize>,
+        limit: Option<usize>,
+        exclude_id: Vec<String>,
+        max_df: Option<MaxDf>,
+        budget: Option<u64>,
+        counts_only: bool,
+        passages: bool,
+        min_passage: Option<u32>,
+        min_similarity: Option<f64>;
 }
 
 /// The subject of a search.
@@ -113,7 +162,7 @@ impl Query {
         preset: Option<Preset>,
     ) -> (Cow<'_, Query>, Option<PresetDefaults>) {
         let mut used = PresetUse::of(preset);
-        let rank = self.options.rank_by(&mut used);
+        let rank = rank_by(&self.options, &mut used);
         match used.defaults() {
             None => (Cow::Borrowed(self), None),
             defaults => {
@@ -135,13 +184,43 @@ impl Query {
         self.thresholds.weighted_containment().max(self.thresholds.weighted_resemblance())
     }
 
+    /// Restricts hits to documents that match this query of their meta, ids or times of addition.
+    #[must_use]
+    pub fn filter(mut self, filter: impl Into<String>) -> Query {
+        self.options.filter = Some(filter.into());
+        self
+    }
+
+    /// Also measures each hit on the whole texts, by the measure of this specification.
+    #[must_use]
+    pub fn verify(mut self, measure: impl Into<String>) -> Query {
+        self.options.verify = Some(measure.into());
+        self
+    }
+
+    /// Returns the measure of `verify`, if it is set, for texts that `analyzer` makes tokens of.
+    pub(super) fn measure(&self, analyzer: &Analyzer) -> Result<Option<Measure>> {
+        let Some(spec) = &self.options.verify else { return Ok(None) };
+        let mut measure: Measure = spec.parse()?;
+        if let Some(table) = &self.frequencies {
+            measure = measure.in_collection(table, analyzer)?;
+        }
+        Ok(Some(match self.measure_steps_max {
+            Some(steps_max) => measure.within(steps_max),
+            None => measure,
+        }))
+    }
+
     /// Refuses a query that contradicts itself or is out of bounds.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the option.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the option;
+    /// [`Error::Spec`](crate::Error::Spec) if there is no such measure.
     pub fn check(&self) -> Result<()> {
         self.thresholds.check()?;
-        self.options.check()
+        self.options.check()?;
+        let measure = self.options.verify.as_deref().map(str::parse::<Measure>);
+        measure.transpose().map(|_| ())
     }
 
     /// Returns the flag that ends the search when its answer is no longer needed.
@@ -169,6 +248,43 @@ impl Query {
             stop: Stop::default(),
             passage_bytes_max: None,
             memory: None,
+            frequencies: None,
+            measure_steps_max: None,
         }
+    }
+}
+
+/// Returns the ranking in an index with this preset: a preset ranks hits only.
+pub(super) fn rank_by(options: &SearchOptions, preset: &mut PresetUse) -> Rank {
+    let of_preset = |rank| match rank {
+        PresetRank::Weight => Some(Rank::Weight),
+        // Hits have no margins.
+        PresetRank::Margin => None,
+    };
+    let is_open = options.rank.is_none() && options.goal == Goal::Hits;
+    let rank = options.rank.or_else(|| is_open.then(|| preset.rank(of_preset)).flatten());
+    rank.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_is_a_method_of_a_query() {
+        // The fields, as the error for an unknown one lists them.
+        let fields = |error: serde_json::Error| -> Vec<String> {
+            error.to_string().split('`').skip(3).step_by(2).map(str::to_owned).collect()
+        };
+        let unknown = r#"{"unknown": 1}"#;
+        let thresholds = serde_json::from_str::<Thresholds>(unknown).unwrap_err();
+        let options = serde_json::from_str::<SearchOptions>(unknown).unwrap_err();
+        let of = |field| Query::OPTION_METHODS.iter().filter(move |method| method.0 == field);
+        let names = |field| of(field).map(|method| method.1.to_owned()).collect::<Vec<_>>();
+        assert_eq!(fields(thresholds), names("thresholds"));
+        let written_out = ["filter", "verify"];
+        let mut options = fields(options);
+        options.retain(|name| !written_out.contains(&name.as_str()));
+        assert_eq!(options, names("options"));
     }
 }

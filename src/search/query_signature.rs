@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::answer::{QueryInfo, Stopped};
+use cento_api::Unseen;
+
 use super::boilerplate::Ignored;
 use super::candidates::CandidateSet;
 use super::memory;
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Permit;
 use crate::scheme::Fingerprint;
-use crate::text::unseen::Unseen;
+use cento_api::{QueryInfo, Stopped};
 
 /// The subject of a query, as numbers.
 pub struct QuerySignature {

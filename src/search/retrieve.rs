@@ -8,7 +8,6 @@ use std::cmp::Reverse;
 
 use super::candidates::{self, Candidate, CandidateSet, Counters, Request};
 use super::filter::Filter;
-use super::options::Goal;
 use super::query::{Query, Subject};
 use super::query_signature::QuerySignature;
 use super::searcher::Searcher;
@@ -16,6 +15,7 @@ use super::shared::SharedFingerprints;
 use super::weigh::Weigh;
 use crate::error::{Error, Result};
 use crate::sampling::{Sampling, Size};
+use cento_api::Goal;
 
 /// A search whose candidates are known.
 pub struct Search<'a> {

@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 
 use super::candidates::Candidate;
-use super::options::Rank;
 use super::query::Query;
 use super::searcher::Searcher;
 use super::weigh::{Weigh, WeightedOverlap};
@@ -12,6 +11,7 @@ use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::similarity::Similarity;
+use cento_api::Rank;
 
 /// A hit, without its meta object.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@
 //! Weights are whole numbers: sums do not depend on the order, and with [`ln`] they are the same on
 //! every machine.
 
-use super::answer::Weighted;
+use super::Weighted;
 use crate::index::Snapshot;
 use crate::number::ln;
 

@@ -12,7 +12,6 @@ mod normalize;
 mod prepared;
 mod tokenize;
 mod unicode;
-pub mod unseen;
 
 use crate::error::Result;
 use crate::runtime::Stop;

@@ -17,8 +17,16 @@ struct Module {
     is_hidden: bool,
 }
 
-/// All modules of the library by their paths, such as `index::writer`; the root is the empty path.
+/// All modules of the library by their paths, such as `index::writer`, and those of the crate
+/// [`API`], such as `cento_api::search`; the root of the library is the empty path.
 type Modules = BTreeMap<String, Module>;
+
+/// The crate that the library re-exports types of.
+const API: &str = "cento_api";
+
+fn is_of_api(path: &str) -> bool {
+    path.split("::").next() == Some(API)
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -76,7 +84,8 @@ fn used(tree: &UseTree, path: &str, found: &mut Vec<(String, String)>) {
 /// The module that defines what `path`, seen from module `from`, means; none if another crate does.
 fn resolve(modules: &Modules, from: &str, path: &str) -> Option<(String, String)> {
     let path = match path.strip_prefix("crate::") {
-        Some(path) => path.to_owned(),
+        Some(path) => join(if is_of_api(from) { API } else { "" }, path),
+        None if is_of_api(path) => path.to_owned(),
         None => match path.strip_prefix("super::") {
             Some(path) => join(from.rsplit_once("::").map_or("", |(parent, _)| parent), path),
             None => join(from, path.strip_prefix("self::").unwrap_or(path)),
@@ -251,8 +260,10 @@ fn traits(shown: &str, derived: &BTreeSet<String>, lines: &mut BTreeSet<String>)
 fn surface() -> (Vec<String>, usize) {
     let mut modules = Modules::new();
     read(&mut modules, "", &root().join("src/lib.rs"), false);
+    read(&mut modules, API, &root().join("crates/cento-api/src/lib.rs"), false);
     let (mut lines, mut count) = (BTreeSet::new(), 0);
-    for (path, module) in modules.iter().filter(|(_, module)| !module.is_hidden) {
+    let shown = modules.iter().filter(|(path, module)| !is_of_api(path) && !module.is_hidden);
+    for (path, module) in shown {
         for item in &module.items {
             let (vis, attrs, name) = match item {
                 Item::Struct(item) => (&item.vis, &item.attrs, item.ident.to_string()),

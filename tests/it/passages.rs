@@ -420,11 +420,11 @@ fn passages_are_looked_for_in_the_candidates_alone() {
     let ids = |query: &Query| -> Vec<String> {
         searcher.search(query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
     };
-    for verify in [None, Some("overlap".parse().unwrap())] {
+    for verify in [None, Some("overlap".to_owned())] {
         let best = Query::text(query.as_str()).rank(Rank::Weight).limit(4);
         assert_eq!(ids(&best)[3], "z", "by weight it is the last");
-        let (rank, min_passage) = (Rank::Passages, Some(40));
-        let one = best.rank(rank).min_passage(min_passage).verify(verify).limit(1).candidates(3);
+        let mut one = best.rank(Rank::Passages).min_passage(40).limit(1).candidates(3);
+        one.options.verify = verify;
         assert!(ids(&one).is_empty(), "{:?}", one.options.verify);
         assert_eq!(ids(&one.clone().candidates(4)), ["z"]);
         // There are as many candidates as the limit of hits.
@@ -555,8 +555,7 @@ fn hits_that_fail_verification_make_room_for_others() {
     let hits = searcher.search(&all).unwrap().hits;
     assert_eq!(hits[0].id, "a-fake", "by fingerprints it is the better one");
     for goal in [Goal::Hits, Goal::Cover] {
-        let verify = Some("containment".parse().unwrap());
-        let one = all.clone().limit(1).verify(verify).min_containment(0.5).goal(goal);
+        let one = all.clone().limit(1).verify("containment").min_containment(0.5).goal(goal);
         let answer = searcher.search(&one).unwrap();
         assert_eq!(answer.hits[0].id, "true");
         if goal == Goal::Cover {
@@ -579,9 +578,8 @@ fn verification_measures_all_of_both_texts() {
     let (document, query) = (words(1, 300), format!("{} {}", words(1, 100), words(2, 100)));
     let searcher = index(crate::common::config(), &[("d", &document)]);
     let search = |measure: &str, min_containment, min_similarity| {
-        let verify = Some(measure.parse().unwrap());
         let query = Query::text(query.as_str())
-            .verify(verify)
+            .verify(measure)
             .min_containment(min_containment)
             .min_similarity(min_similarity);
         searcher.search(&query).unwrap().hits
@@ -597,8 +595,7 @@ fn verification_measures_all_of_both_texts() {
     assert_eq!(search("resemblance", 0.4, 0.3).len(), 0);
     let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
     let without_text = index(config, &[("d", &document)]);
-    let verify = Some("resemblance".parse().unwrap());
-    let error = without_text.search(&Query::text(query).verify(verify)).unwrap_err();
+    let error = without_text.search(&Query::text(query).verify("resemblance")).unwrap_err();
     assert!(error.to_string().contains("verif"), "{error}");
 }
 

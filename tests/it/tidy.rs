@@ -32,8 +32,9 @@ fn code(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// All crates of the command, the library first.
-const CRATES: [&str; 8] = [
+/// All crates of the command, in the order of their dependencies.
+const CRATES: [&str; 9] = [
+    "crates/cento-api/src",
     "src",
     "crates/cento-source/src",
     "crates/cento-report/src",
@@ -143,19 +144,48 @@ fn the_library_knows_no_programs() {
     let manifest = manifest.unwrap();
     let (_, rest) = manifest.split_once("\n[dependencies]\n").unwrap();
     let (dependencies, _) = rest.split_once("\n[dev-dependencies]\n").unwrap();
-    // The arguments of options are for the command alone: no other crate has the feature.
-    assert!(dependencies.contains("\nclap = { workspace = true, optional = true }\n"));
-    let (_, features) = manifest.split_once("\n[features]\n").unwrap();
-    let with_clap: Vec<&str> = features
-        .lines()
-        .filter(|line| line.contains("dep:clap") || line.contains("\"clap\""))
-        .collect();
-    assert_eq!(with_clap, ["clap = [\"dep:clap\"]"]);
-    for krate in
-        ["axum", "tokio", "hyper", "ureq", "object_store", "tar", "zip", "ignore", "indicatif"]
-    {
+    for krate in [
+        "axum",
+        "clap",
+        "tokio",
+        "hyper",
+        "ureq",
+        "object_store",
+        "tar",
+        "zip",
+        "ignore",
+        "indicatif",
+        "utoipa",
+    ] {
         let is_named = dependencies.lines().any(|line| line.starts_with(&format!("{krate} ")));
         assert!(!is_named && !dependencies.contains(&format!("\n{krate}.")), "{krate}");
+    }
+}
+
+#[test]
+fn a_client_of_the_service_has_no_engine() {
+    let dependencies = |name: &str| {
+        let path = format!("{}/crates/{name}/Cargo.toml", env!("CARGO_MANIFEST_DIR"));
+        let manifest = fs::read_to_string(path).unwrap();
+        let (_, rest) = manifest.split_once("\n[dependencies]\n").unwrap();
+        let lines = rest.lines().take_while(|line| !line.starts_with('['));
+        let names = lines.filter_map(|line| line.split([' ', '.']).next());
+        names.filter(|name| !name.is_empty() && *name != "#").map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        dependencies("cento-api"),
+        ["clap", "derive_setters", "serde", "serde_json", "strsim", "utoipa"]
+    );
+    assert_eq!(
+        dependencies("cento-client"),
+        ["cento-api", "serde", "serde_json", "rustls", "ureq"]
+    );
+    // The schemas of the API are derived in tests: no dependency turns them on but theirs.
+    for dir in ["cento-cli", "cento-client", "cento-serve", "cento-source"] {
+        let path = format!("{}/crates/{dir}/Cargo.toml", env!("CARGO_MANIFEST_DIR"));
+        let manifest = fs::read_to_string(path).unwrap();
+        let (shipped, _) = manifest.split_once("\n[dev-dependencies]\n").unwrap_or((&manifest, ""));
+        assert!(!shipped.contains("openapi"), "{dir}");
     }
 }
 

@@ -20,7 +20,7 @@ use super::terminal::{line, tell};
 use super::whole::LengthArgs;
 use super::{Outcome, Result};
 use cento::Stop;
-use cento::{Analyzer, CompareOptions, Comparison, Config, Error};
+use cento::{Analyzer, CompareOptions, Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Searched};
 use cento_source::{InFile, SourceOptions, read_text_in_file};
@@ -211,7 +211,8 @@ impl Compare {
         let config = self.config()?;
         let table = self.config.frequencies.as_deref().filter(|_| self.weighs_measures());
         let table = open_frequencies(table)?;
-        let measures = self.options.parsed_measures(table.as_ref(), &config.analyzer)?;
+        let measures =
+            Measure::parse_all(&self.options.measures, table.as_ref(), &config.analyzer)?;
         // Ctrl-C ends the process: there is nothing to be put in order.
         let Config { scheme, analyzer, .. } = &config;
         cento::compare_by(scheme, analyzer, a, b, &measures, Stop::NEVER)

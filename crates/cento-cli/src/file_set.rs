@@ -11,8 +11,8 @@ use super::output;
 use cento::Error;
 use cento::Overlap;
 use cento::Stop;
+use cento::Unseen;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
-use cento::text::unseen::Unseen;
 use cento_report::NotCompared;
 use cento_source::{
     Chunk, EMPTY, PathFilter, ReadError, SourceOptions, is_by_name, place_of, read,

@@ -15,8 +15,9 @@ use super::whole::{self, LengthArgs};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::Index;
+use cento::search::ForeignSignature;
 use cento::text::Tokens;
-use cento_client::api::Signature;
+use cento_client::api::SignatureBody;
 use cento_source::{SourceOptions, read_text};
 
 /// Show the signature of a document.
@@ -45,7 +46,7 @@ pub struct Fingerprint {
 }
 
 /// Reads the signature in the file `path`, which has at most `bytes_max` bytes.
-pub fn read(path: &Path, bytes_max: usize) -> cento::Result<Signature> {
+pub fn read(path: &Path, bytes_max: usize) -> cento::Result<SignatureBody> {
     let refused = |e| {
         Error::input(
             path.display().to_string(),
@@ -75,7 +76,7 @@ impl Fingerprint {
         let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
         let text = read_text(&self.file, &options, &mut missing)?;
         let mut tokens = Tokens::default();
-        let signature = Signature::new(config, &text, &mut tokens)?;
+        let signature = ForeignSignature::new(config, &text, &mut tokens)?.body(config);
         let fingerprints = &signature.fingerprints;
         if self.format == Format::Json {
             output::print_json(&signature)?;

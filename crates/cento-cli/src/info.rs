@@ -16,8 +16,8 @@ use super::{Outcome, Result};
 use cento::compare::measure;
 use cento::scheme;
 use cento::spec::{Description, Family, Parameter};
-use cento::suggest::did_you_mean;
 use cento::text::analyzer;
+use cento_api::suggest::did_you_mean;
 use cento_source::{FileFormat, formats};
 
 #[derive(Debug, Args)]

@@ -15,6 +15,11 @@ pub fn parse_encoding(name: &str) -> Result<String, String> {
     }
 }
 
+/// Checks a measure, and writes its specification in full.
+pub fn parse_measure(spec: &str) -> cento::Result<String> {
+    Ok(spec.parse::<cento::Measure>()?.to_string())
+}
+
 /// Parses a number of bytes such as `512MiB`, `1GB` or `4096` names.
 pub fn parse_bytes(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();

@@ -15,7 +15,7 @@ use super::join::union;
 use super::list_format::{ListFormat, ListOut};
 use super::memory;
 use super::output::{self, similarity};
-use super::parse::parse_bytes;
+use super::parse::{parse_bytes, parse_measure};
 use super::report_args::{self, ExcludeArgs, ReportArgs};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
@@ -23,11 +23,13 @@ use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Answer, Goal, Hit, Query, SearchOptions, Searcher, Subject, Thresholds};
+use cento::search::{
+    Answer, ForeignSignature, Goal, Hit, Query, SearchOptions, Searcher, Subject, Thresholds,
+};
 use cento::text::kind::no_text_in;
-use cento::{Analyzer, Error, Measure, Unit};
+use cento::{Analyzer, Error, Unit};
 use cento_client::Client;
-use cento_client::api::{SearchRequest, Signature};
+use cento_client::api::{SearchRequest, SignatureBody};
 use cento_report::{IndexState, NotCompared, ReuseReport, Run};
 use cento_source::InFile;
 use queries::{End, Unanswered};
@@ -38,6 +40,7 @@ use queries::{End, Unanswered};
 /// query` is the share of the text of the query that is in the hit, `of hit` the share of the hit
 /// that is in the query, by runs of words. Numbers with a ~ are estimates.
 #[derive(Debug, Args)]
+#[command(mut_arg("verify", |arg| arg.value_parser(parse_measure)))]
 pub struct Search {
     #[command(flatten)]
     target: TargetArgs,
@@ -99,7 +102,7 @@ enum Asked {
     /// A text, and its place in its file.
     Text(String, InFile),
     Id(String),
-    Signature(Signature),
+    Signature(SignatureBody),
 }
 
 /// The engine that answers the queries.
@@ -120,19 +123,20 @@ impl Engine {
                         None => Subject::Text(text),
                     },
                     Asked::Id(id) => Subject::Id(id),
-                    Asked::Signature(signature) => signature.subject(config)?,
+                    Asked::Signature(signature) => ForeignSignature::subject_of(signature, config)?,
                 };
                 let mut query = query.clone();
                 query.subject = subject;
-                if let Some(table) = frequencies {
-                    let weigh = |measure: Measure| measure.in_collection(table, &config.analyzer);
-                    query.options.verify = query.options.verify.map(weigh).transpose()?;
-                }
+                query.frequencies.clone_from(frequencies);
                 searcher.search(&query)
             }
             Engine::Service { client, boilerplate } => {
-                let mut request = SearchRequest::of(query);
-                request.boilerplate.clone_from(boilerplate);
+                let mut request = SearchRequest {
+                    boilerplate: boilerplate.clone(),
+                    thresholds: query.thresholds,
+                    options: query.options.clone(),
+                    ..SearchRequest::default()
+                };
                 match asked {
                     Asked::Text(text, _) => request.text = Some(text),
                     Asked::Id(id) => request.id = Some(id),

@@ -16,7 +16,7 @@
 //! for hit in client.search(&request)?.hits {
 //!     println!("{} {:.3}", hit.id, hit.similarity.containment_of_query);
 //! }
-//! # Ok::<(), cento::Error>(())
+//! # Ok::<(), cento_api::Error>(())
 //! ```
 
 use std::io;
@@ -37,8 +37,7 @@ use crate::api::{
     SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
 };
 use crate::multipart::Multipart;
-use cento::search::Answer;
-use cento::{AddedIndexes, Error, Reason, Refusal, Result};
+use cento_api::{AddedIndexes, Answer, Error, Reason, Refusal, Result};
 
 /// The maximum size of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
@@ -75,7 +74,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// use cento_client::Client;
 /// use cento_client::api::{Commit, DocumentBody};
 ///
-/// # fn run() -> cento::Result<()> {
+/// # fn run() -> cento_api::Result<()> {
 /// let client = Client::new("http://127.0.0.1:7227", None)?;
 /// let body = DocumentBody {
 ///     id: "a".into(),

@@ -1,18 +1,11 @@
-//! The HTTP API, as types, and a client for Rust programs.
+//! A blocking client of the HTTP service, for Rust programs.
 //!
-//! [`api`] has the bodies of the HTTP API, version 1; [`client`] a blocking client with a method
-//! for each route (feature `client`).
+//! [`Client`] has a method for each route; [`api`] has the bodies that they send and return.
 
-pub mod api;
-#[cfg(feature = "client")]
 pub mod client;
-#[cfg(feature = "client")]
 mod multipart;
-mod service_file;
 
-#[cfg(feature = "client")]
+/// The bodies of the HTTP API, of the package `cento-api`.
+pub use cento_api::http as api;
+pub use cento_api::{DEFAULT_PORT, ServiceFile};
 pub use client::Client;
-pub use service_file::ServiceFile;
-
-/// The default port of a service.
-pub const DEFAULT_PORT: u16 = 7227;

@@ -1,8 +1,8 @@
 //! Inputs that are missing from the numbers of a report, with the reasons.
 
 use cento::Analyzer;
+use cento::Unseen;
 use cento::join::most_similar::NothingLeft;
-use cento::text::unseen::Unseen;
 use serde::{Deserialize, Serialize};
 
 /// An input file or document that was not compared, or read only in part, with the reason.

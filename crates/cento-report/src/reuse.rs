@@ -128,7 +128,7 @@ impl Place {
         let (passage, source) = match passage.unit {
             Unit::Bytes => (passage, Some(passage.hit)),
             Unit::Tokens => {
-                in_bytes = passage.clone().in_bytes(tokens, &Tokens::default());
+                in_bytes = cento::compare::in_bytes(passage.clone(), tokens, &Tokens::default());
                 (&in_bytes, None)
             }
         };

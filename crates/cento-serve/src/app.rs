@@ -23,7 +23,7 @@ use cento::Stop;
 use cento::budget::ByteBudget;
 use cento::search::Searcher;
 use cento::{Error, Result};
-use cento_client::api::{AddResponse, Commit};
+use cento_api::http::{AddResponse, Commit};
 
 /// The largest answer, that to a batch.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;

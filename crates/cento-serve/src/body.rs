@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::body::{Body as Stream, Bytes};
 use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use bytes::BytesMut;
 use futures_util::stream;
 use http_body_util::BodyExt;
@@ -17,7 +17,6 @@ use super::encoding::{Encoding, Unpacker};
 use super::failure::Failure;
 use super::turns::Client;
 use cento::budget::{ByteBudget, Permit};
-use cento::{Error, Measure};
 
 /// Limits the total size of the bodies in memory. Room is taken as bytes arrive, so that a client
 /// cannot reserve it by announcing a length; a request that finds no room does not wait.
@@ -152,11 +151,6 @@ impl Body {
         Ok((found, permit))
     }
 
-    /// Returns the number of its bytes.
-    pub fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
     /// Returns the lines that are not empty.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let lines = self.bytes.split(|&byte| byte == b'\n');
@@ -203,24 +197,11 @@ fn unread<T: DeserializeOwned>(json: &[u8]) -> Option<Failure> {
     serde_json::from_str::<T>("{}").ok()?;
     let fields: Map<String, Value> = serde_json::from_slice(json).ok()?;
     fields.into_iter().find_map(|(name, value)| {
-        let specified = invalid_spec(&name, &value);
         let alone = Map::from_iter([(name.clone(), value)]);
         let error = serde_json::from_value::<T>(Value::Object(alone)).err()?;
         let what = format!("`{name}`: {error}");
-        Some(match specified {
-            Some(error) => Failure::of_reason(StatusCode::BAD_REQUEST, error.reason(), what),
-            None => Failure::argument(name, what),
-        })
+        Some(Failure::argument(name, what))
     })
-}
-
-/// Returns the error of a field that is a specification: serde keeps its message, and not its
-/// reason.
-fn invalid_spec(name: &str, value: &Value) -> Option<Error> {
-    match (name, value) {
-        ("verify", Value::String(spec)) => spec.parse::<Measure>().err(),
-        _ => None,
-    }
 }
 
 /// Reads the rest of a body, up to `bytes_max` bytes, without buffering it.

@@ -17,7 +17,7 @@ use crate::metrics::Metrics;
 use cento::budget::Permit;
 use cento::index::{Compaction, SignedDocument};
 use cento::{AddIndexesOptions, AddedIndexes, Result};
-use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
+use cento_api::http::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 
 /// An answer names at most this number of records that were not added.
 pub const ERRORS_MAX: usize = 100;

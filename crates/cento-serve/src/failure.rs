@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::caller::request_id;
 use cento::{Error, Reason};
-use cento_client::api::{ErrorBody, ErrorInfo};
+use cento_api::http::{ErrorBody, ErrorInfo};
 
 /// The delay in seconds before a client that was turned away may try again.
 const RETRY_AFTER_SECONDS: u32 = 1;

@@ -17,7 +17,7 @@ use cento::Stop;
 use cento::budget::Permit;
 use cento::index::Document;
 use cento::{Error, Result};
-use cento_client::api::{FileReason, NotRead};
+use cento_api::http::{FileReason, NotRead};
 use cento_source::{InFile, Origins, ReadError, SourceOptions, read_bytes};
 
 /// The part with the JSON of the request.

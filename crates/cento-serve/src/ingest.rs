@@ -20,7 +20,7 @@ use cento::budget::{ByteBudget, Permit};
 use cento::hash::Digest;
 use cento::index::{Document, DocumentSigner, Index, SignedDocument};
 use cento::search::memory::RESERVED_BYTES_MIN;
-use cento_client::api::{AddResponse, RecordError};
+use cento_api::http::{AddResponse, RecordError};
 use cento_source::{SourceOptions, parse_record, records};
 
 /// The threads that sign.

@@ -4,7 +4,7 @@
 //! writer. Each answer comes from a single commit. Searches run on threads of their own, as many at
 //! a time as there are processors; documents are signed and written by threads that give way to
 //! searches. All queues and all memory are bounded; a request beyond a limit is turned away with a
-//! status that names the reason. The bodies are those of [`api`](cento_client::api).
+//! status that names the reason. The bodies are those of [`cento_api::http`].
 
 mod allocator;
 mod answer;
@@ -27,6 +27,7 @@ mod metrics;
 mod priority;
 mod process;
 mod published;
+mod query;
 mod routes;
 mod schedule;
 mod service_file;
@@ -45,7 +46,7 @@ use std::time::{Duration, SystemTime};
 use crossbeam::channel::Sender;
 use jiff::civil::Time;
 
-pub use cento_client::{DEFAULT_PORT, ServiceFile};
+pub use cento_api::{DEFAULT_PORT, ServiceFile};
 pub use cors::Origins;
 pub use follow::{Follow, Newest, Upstream};
 pub use ipnet::IpNet;
@@ -76,13 +77,6 @@ const STEPS_MAX: u64 = 1_000_000_000;
 /// Returns the document of the API (OpenAPI 3.1). Every service of this version answers with it.
 pub fn openapi() -> &'static str {
     routes::OPENAPI
-}
-
-/// Derives the document of the API from the routes and their types; [`openapi()`] is what this
-/// returned when `openapi.json` was last written.
-#[cfg(feature = "openapi")]
-pub fn derive_openapi() -> String {
-    format!("{:#}\n", routes::openapi::document())
 }
 
 /// The settings of a service.

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use cento::replace;
-use cento_client::ServiceFile;
+use cento_api::ServiceFile;
 
 /// Removes the file when the service ends, unless another process owns it by then.
 pub struct Announced {

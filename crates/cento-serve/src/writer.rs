@@ -22,7 +22,7 @@ use super::schedule::Daily;
 use cento::fault::Faults;
 use cento::index::Index;
 use cento::{Error, Reason, Result};
-use cento_client::api::Run;
+use cento_api::http::Run;
 use writer_loop::WriterLoop;
 
 /// The maximum number of requests with signed documents that wait for the writer.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cento::Stop;
+use cento::Unseen;
 use cento::index::{Index, IsKnown, Outcome, SignOutcome, WriterOptions};
 use cento::text::is_white_space;
-use cento::text::unseen::Unseen;
 use cento::{AddReport, Error, Result};
 
 use crate::SourceOptions;

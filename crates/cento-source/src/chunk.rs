@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use cento::Unseen;
 use cento::index::{Document, IdSource};
-use cento::text::unseen::Unseen;
 use cento::{Error, Result};
 
 use crate::format::Markup;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use cento::suggest::did_you_mean;
 use cento::{Reason, Refusal};
+use cento_api::suggest::did_you_mean;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// The maximum number of names that a message shows, and of characters of each.

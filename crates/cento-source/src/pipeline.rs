@@ -13,8 +13,7 @@ use cento::fault::Faults;
 use cento::hash::Digest;
 use cento::index::{Config, Document, DocumentSigner, IsKnown, Prepared, SignOutcome};
 use cento::pipeline::{Feed, Results, pipeline};
-use cento::text::unseen::Unseen;
-use cento::{Error, Result, Stop};
+use cento::{Error, Result, Stop, Unseen};
 
 use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, walk};
 

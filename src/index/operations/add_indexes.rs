@@ -12,7 +12,6 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use derive_setters::Setters;
-use serde::{Deserialize, Serialize};
 use tantivy::directory::error::LockError;
 use tantivy::directory::{DirectoryLock, INDEX_WRITER_LOCK, TerminatingWrite};
 use tantivy::index::{SegmentId, SegmentMeta};
@@ -23,7 +22,9 @@ use super::conflict::{self, Elsewhere};
 use super::moved::{self, Moving};
 use super::retrain;
 use crate::error::{Corruption, Error, Result};
+use crate::index::AddedIndexes;
 use crate::index::Index;
+use crate::index::OnConflict;
 use crate::index::Snapshot;
 use crate::index::Writer;
 use crate::index::WriterOptions;
@@ -32,18 +33,6 @@ use crate::index::storage::component::{damage, footer, verify_end, verify_whole}
 use crate::index::storage::directory::is_denied;
 use crate::index::storage::seal::{Adopted, Adoption, Component};
 use crate::reason::{ConflictKind, Reason};
-
-/// What happens if two of the indexes have a document with the same id.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum OnConflict {
-    /// Nothing is merged.
-    #[default]
-    Error,
-    /// The document of the shard that is named later stays, and the other one is deleted.
-    Later,
-}
 
 /// How indexes are merged.
 #[derive(Debug, Clone, Copy, Default, Setters)]
@@ -54,31 +43,6 @@ pub struct AddIndexesOptions {
     /// Take the files themselves, where a file system can link them, and remove the shards when the
     /// commit is durable.
     pub remove: bool,
-}
-
-/// The result of merging.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct AddedIndexes {
-    /// Documents that have come from the shards.
-    pub documents: u64,
-    /// Segments that have come from the shards.
-    pub segments: usize,
-    /// Bytes of their files.
-    pub bytes: u64,
-    /// Files that are links to those of the shards; the others are copies.
-    pub linked: usize,
-    /// Older documents, of the index or an earlier shard, that were deleted because a later shard
-    /// has their ids.
-    pub replaced: u64,
-    /// Segments of the shards that had been merged before, and were not taken again.
-    pub known: usize,
-    /// Documents that shards have removed or replaced since they were merged. The index still has
-    /// them.
-    pub removed_since: u64,
-    /// Shards whose directories were removed.
-    pub removed: usize,
 }
 
 /// A shard, locked.

@@ -2,28 +2,16 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
 use tantivy::index::{SegmentComponent, SegmentId, SegmentMeta};
 
 use tantivy::{FutureResult, TantivyError};
 
 use crate::error::{Corruption, Error, Result};
+use crate::index::Compaction;
 use crate::index::Index;
 use crate::index::Writer;
 use crate::index::WriterOptions;
 use crate::reason::ConflictKind;
-
-/// The result of a compaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Compaction {
-    /// Segments before.
-    pub segments_before: usize,
-    /// Segments after.
-    pub segments_after: usize,
-    /// Deleted documents whose space was reclaimed.
-    pub purged: u64,
-}
 
 impl Index {
     /// Returns the damage of a store of the last commit, if there is one: tantivy does not say why

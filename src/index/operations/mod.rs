@@ -4,7 +4,6 @@
 //! them.
 
 mod add_indexes;
-mod add_report;
 mod check;
 mod compact;
 mod conflict;
@@ -17,13 +16,11 @@ mod stats;
 mod train;
 mod transfer;
 
-pub use add_indexes::{AddIndexesOptions, AddedIndexes, OnConflict};
-pub use add_report::AddReport;
+pub use add_indexes::AddIndexesOptions;
 pub use check::CheckReport;
-pub use compact::{Compacting, Compaction};
+pub use compact::Compacting;
 pub use distribution::{DfBucket, DfDistribution, PASSAGE_TOKENS};
 pub use recover::FoundSegment;
 pub use repeated::RepeatedPassage;
-pub use stats::{Bytes, Stats};
 pub use train::{Texts, Training};
 pub use transfer::{FileList, ListedFile, OpenCommit, Receiver};

@@ -3,57 +3,12 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
+use crate::index::Bytes;
 use crate::index::Index;
-use crate::index::Preset;
 use crate::index::Snapshot;
+use crate::index::Stats;
 use crate::segment::plugin::EXTENSION;
-
-/// The size of an index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct Stats {
-    /// Documents.
-    pub documents: u64,
-    /// Removed or replaced documents that still take space.
-    pub deleted: u64,
-    /// Segments.
-    pub segments: usize,
-    /// Distinct fingerprints, added up over the segments.
-    pub terms: u64,
-    /// Pairs of a fingerprint and a document that holds it, deleted documents included.
-    pub postings: u64,
-    /// Stored occurrences of fingerprints, deleted documents included.
-    pub fingerprints: u64,
-    /// Tokens, deleted documents included.
-    pub tokens: u64,
-    /// The specification of the scheme.
-    pub scheme: String,
-    /// The specification of the analyzer.
-    pub analyzer: String,
-    /// The preset of the index, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub preset: Option<Preset>,
-    /// Bytes on disk.
-    pub bytes: Bytes,
-}
-
-/// Bytes on disk, by content.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct Bytes {
-    /// All `.sig` files.
-    pub signatures: u64,
-    /// The stored documents, if texts are stored.
-    pub text: u64,
-    /// Everything else.
-    pub other: u64,
-}
 
 impl Snapshot {
     /// Measures the size of the index.

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use super::options::DedupOptions;
+pub use super::DedupOptions;
 pub use verdict::{Cut, Decision, Evidence, Verdict};
 
 use crate::error::{Error, Result};

@@ -68,13 +68,14 @@ fn of_the_library(structs: &[(&str, &str)]) -> Names {
     &fields.collect::<Names>() - &names("thresholds")
 }
 
-const THRESHOLDS: (&str, &str) = ("src/search/thresholds.rs", "Thresholds");
+const THRESHOLDS: (&str, &str) = ("crates/cento-api/src/thresholds.rs", "Thresholds");
 
-const JOINS: &str = "src/join/options.rs";
+const JOINS: &str = "crates/cento-api/src/join.rs";
 
 #[test]
 fn every_door_has_every_option_of_a_search() {
-    let options = of_the_library(&[("src/search/options.rs", "SearchOptions"), THRESHOLDS]);
+    let options =
+        of_the_library(&[("crates/cento-api/src/search.rs", "SearchOptions"), THRESHOLDS]);
     assert!(options.contains("exclude_id") && options.contains("min_containment"), "{options:?}");
     assert_eq!(of_the_service("SearchRequest", "text id signature boilerplate"), options);
     assert_eq!(of_the_command("search", &options), options);
@@ -109,7 +110,7 @@ fn every_door_has_every_option_of_deduplication() {
 
 #[test]
 fn every_door_has_every_option_of_a_comparison() {
-    let options = of_the_library(&[("src/compare/options.rs", "CompareOptions")]);
+    let options = of_the_library(&[("crates/cento-api/src/compare.rs", "CompareOptions")]);
     assert!(options.contains("measures"), "{options:?}");
     assert_eq!(of_the_service("CompareRequest", "a b"), options);
     assert_eq!(of_the_command("compare", &options), options);

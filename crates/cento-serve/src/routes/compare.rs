@@ -12,13 +12,14 @@ use crate::body::Body;
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::memory;
+use crate::query;
 use cento::budget::Permit;
 use cento::index::Snapshot;
 use cento::search::{Query, Subject};
 use cento::text::is_white_space;
 use cento::text::kind::no_text_in;
 use cento::{Config, Error, Measure, Result, compare_by};
-use cento_client::api::{
+use cento_api::http::{
     CompareRequest, CompareResponse, FileReason, PassagesRequest, PassagesResponse, TextOrId,
 };
 use cento_source::InFile;
@@ -26,14 +27,14 @@ use cento_source::InFile;
 /// Compare two documents, stored or not.
 ///
 /// With `multipart/form-data` one or both are files.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/compare",
     tag = "search",
     security(("token" = [])),
     request_body(content(
         (CompareRequest = "application/json"),
-        (cento_client::api::CompareFilesRequest = "multipart/form-data"),
+        (cento_api::http::CompareFilesRequest = "multipart/form-data"),
     )),
     responses((status = 200, description = "What the documents have in common", body = CompareResponse), super::errors::Errors)
 ))]
@@ -54,7 +55,7 @@ pub async fn compare(
         let _room = room;
         let snapshot = searcher.snapshot();
         let config = snapshot.config();
-        let by = options.parsed_measures(frequencies.as_ref(), &config.analyzer)?;
+        let by = Measure::parse_all(&options.measures, frequencies.as_ref(), &config.analyzer)?;
         let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
         for (id, text) in [(&a, &a_text), (&b, &b_text)] {
@@ -141,7 +142,7 @@ fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, S
 /// Show the passages that a query shares with a stored document.
 ///
 /// They are the passages that a search with `passages` shows for that hit.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/passages",
     tag = "search",
@@ -160,13 +161,13 @@ pub async fn passages(
     let budget = app.memory.clone();
     let response = app.run(move |stop| {
         let _room = room;
-        let hit = request.hit.clone();
-        let subject = request.subject(searcher.snapshot().config())?;
+        let PassagesRequest { text, id, signature, hit } = request;
+        let config = searcher.snapshot().config();
+        let subject = query::subject(text, id, signature, config)?;
         let text = match &subject {
             Subject::Text(text) => vec![text.as_str()],
             _ => Vec::new(),
         };
-        let config = searcher.snapshot().config();
         let own = memory::for_searches(&budget, config, (&text, &[]), &stop)?;
         let memory = memory::room(&budget, own.as_ref());
         let mut query = Query::new(subject).memory(memory);

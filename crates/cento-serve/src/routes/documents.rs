@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use cento::Error;
 use cento::index::Document;
-use cento_client::api::{
+use cento_api::http::{
     AddResponse, Commit, DocumentBody, DocumentResponse, ListRequest, ListResponse, ListedDocument,
     RemoveRequest, RemoveResponse, When,
 };
@@ -40,7 +40,7 @@ fn status(committed: bool) -> StatusCode {
 /// reported with its line, and affects no other. With `multipart/form-data` it has files, whose
 /// documents are added with their names; files and records that are not read are named in
 /// `left_out` and `unread_files`, and the line of an error is the number of the document.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/documents",
     tag = "documents",
@@ -49,7 +49,7 @@ fn status(committed: bool) -> StatusCode {
     request_body(content(
         (DocumentBody = "application/json"),
         (String = "application/x-ndjson"),
-        (cento_client::api::FilesRequest = "multipart/form-data"),
+        (cento_api::http::FilesRequest = "multipart/form-data"),
     )),
     responses(
         (status = 200, description = "Committed", body = AddResponse),
@@ -92,7 +92,7 @@ async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResp
 }
 
 /// Read a stored document.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/documents/{id}",
     tag = "documents",
@@ -122,7 +122,7 @@ pub async fn stored(
 }
 
 /// List the stored documents, page by page, in the order of their ids.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/documents",
     tag = "documents",
@@ -173,7 +173,7 @@ pub async fn list(
 }
 
 /// Remove a document.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     delete,
     path = "/v1/documents/{id}",
     tag = "documents",
@@ -198,7 +198,7 @@ pub async fn remove_one(
 }
 
 /// Remove documents.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/remove",
     tag = "documents",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
-use cento_client::api::ErrorBody;
+use cento_api::http::ErrorBody;
 
 /// The errors that every route of the API may answer with.
 pub struct Errors;

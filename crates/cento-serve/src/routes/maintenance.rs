@@ -11,10 +11,10 @@ use crate::body::Body;
 use crate::command::Command;
 use crate::failure::Failure;
 use cento::{AddIndexesOptions, AddedIndexes};
-use cento_client::api::{CommitResponse, CompactRequest, CompactResponse, MergeRequest};
+use cento_api::http::{CommitResponse, CompactRequest, CompactResponse, MergeRequest};
 
 /// Commit all additions and removals.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/commit",
     tag = "maintenance",
@@ -28,7 +28,7 @@ pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>,
 /// Merge segments, and reclaim the space of removed documents.
 ///
 /// Searches and additions continue meanwhile.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/compact",
     tag = "maintenance",
@@ -37,7 +37,7 @@ pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>,
     responses(
         (status = 200, description = "Done", body = CompactResponse),
         (status = 202, description = "Begun", body = CompactResponse),
-        (status = 409, description = "A compaction is running", body = cento_client::api::ErrorBody),
+        (status = 409, description = "A compaction is running", body = cento_api::http::ErrorBody),
         super::errors::Errors,
     )
 ))]
@@ -63,7 +63,7 @@ pub async fn compact(
 ///
 /// They are in the directory that the service was started with for them. Searches continue
 /// meanwhile; other changes wait. A repeated request changes nothing.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/merge",
     tag = "maintenance",
@@ -72,7 +72,7 @@ pub async fn compact(
     responses(
         (status = 200, description = "AddedIndexes: durable and searchable", body = AddedIndexes),
         (status = 409, description = "The indexes do not fit, are being written, or have an id \
-                                      twice", body = cento_client::api::ErrorBody),
+                                      twice", body = cento_api::http::ErrorBody),
         super::errors::Errors,
     )
 ))]

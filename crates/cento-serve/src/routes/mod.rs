@@ -1,14 +1,14 @@
 //! Routes of the service.
 //!
-//! Each kind of route has a file. The document of the API is derived from the same functions, with
-//! the feature `openapi`, and kept in a file, which the service sends.
+//! Each kind of route has a file. The document of the API is derived from the same functions in
+//! tests, and kept in a file, which the service sends.
 
 mod compare;
 mod documents;
-#[cfg(feature = "openapi")]
+#[cfg(test)]
 mod errors;
 mod maintenance;
-#[cfg(feature = "openapi")]
+#[cfg(test)]
 pub mod openapi;
 mod page;
 mod pairs;
@@ -38,7 +38,7 @@ pub const OPENAPI: &str = include_str!("../../openapi.json");
 /// A route of the API.
 struct Route {
     #[cfg_attr(
-        not(all(test, feature = "openapi")),
+        not(test),
         expect(dead_code, reason = "`handler` knows it; the test of the document asks for it")
     )]
     method: Method,

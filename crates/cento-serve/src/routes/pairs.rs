@@ -13,14 +13,14 @@ use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
 use cento::Stop;
+use cento::Unseen;
 use cento::budget::Permit;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
 use cento::join::most_similar::MostSimilar;
 use cento::join::pairs::{self, PairOptions};
 use cento::search::{Boilerplate, Searcher};
-use cento::text::unseen::Unseen;
 use cento::{Error, PresetDefaults, PresetUse};
-use cento_client::api::{
+use cento_api::http::{
     DocumentBody, FileReason, HITS_MAX, NotRead, PairsReportRequest, PairsRequest, PairsResponse,
 };
 use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
@@ -30,14 +30,14 @@ use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
 /// The pairwise test of Finkel et al. (2002), section 2.6. The documents are not kept. With
 /// `multipart/form-data` they are files, and the texts of files in parts `boilerplate` do not
 /// count.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/pairs",
     tag = "search",
     security(("token" = [])),
     request_body(content(
         (PairsRequest = "application/json"),
-        (cento_client::api::FilesRequest = "multipart/form-data"),
+        (cento_api::http::FilesRequest = "multipart/form-data"),
     )),
     responses((status = 200, description = "The most similar pairs", body = PairsResponse), super::errors::Errors)
 ))]
@@ -73,7 +73,7 @@ pub async fn pairs(
 ///
 /// The answer is one self-contained HTML file: all similarities, a graph with clusters, a matrix,
 /// and each pair side by side. The documents are not kept.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/pairs/report",
     operation_id = "pairs_report",

@@ -11,17 +11,18 @@ use super::search;
 use crate::app::{ANSWER_BYTES_MAX, App};
 use crate::failure::Failure;
 use crate::memory;
+use crate::query;
 use cento::Stop;
 use cento::search::{Goal, Searcher};
 use cento::{Error, Result};
-use cento_client::api::{ReportRequest, SearchRequest};
+use cento_api::http::{ReportRequest, SearchRequest};
 use cento_report::{Exclusions, IndexState, ReuseReport, Run, Searched, warnings};
 
 /// Report how much of a document is reused, with the sources and the places.
 ///
 /// The answer is one self-contained HTML file: numbered sources with shares, the text in their
 /// colours, each passage beside its source.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/report",
     tag = "search",
@@ -86,6 +87,7 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
         return Err(refused("a report is of `text` or `id`, and not with the goal `passage`"));
     }
     search.options.passages = true;
+    let search = query::with_canonical_measure(search)?;
     let exclusions =
         Exclusions { quotations: exclude_quotations, bibliography: exclude_bibliography };
     let run = described(&search, searcher, exclusions);

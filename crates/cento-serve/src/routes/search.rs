@@ -8,19 +8,19 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::STEPS_MAX;
 use crate::app::{ANSWER_BYTES_MAX, App};
 use crate::batch;
 use crate::body::{self, Body};
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
+use crate::query;
 use cento::Stop;
 use cento::index::{Config, Document};
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Answer, Boilerplate, Cost, Query, Rank, Searcher, Subject};
 use cento::{Error, Result};
-use cento_client::api::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
+use cento_api::http::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
 
 /// The maximum size, in bytes, of the body of a search that is read regardless of other searches.
 const QUICK_BYTES_MAX: usize = 4 << 10;
@@ -34,7 +34,7 @@ const ANSWERS: &str = "application/vnd.cento.answers+json";
 /// With `application/x-ndjson` the body is a batch with one search per line; the answer has one
 /// line for each, in the same order: the answer to that search alone. With `multipart/form-data`
 /// the body is files, and each document in them is searched for; `request` has neither text nor id.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/search",
     tag = "search",
@@ -42,7 +42,7 @@ const ANSWERS: &str = "application/vnd.cento.answers+json";
     request_body(content(
         (SearchRequest = "application/json"),
         (String = "application/x-ndjson"),
-        (cento_client::api::FilesRequest = "multipart/form-data"),
+        (cento_api::http::FilesRequest = "multipart/form-data"),
     )),
     responses(
         (status = 200, description = "The hits, best first", content(
@@ -153,9 +153,7 @@ impl RequestedSearch {
             return Err(Error::argument("candidates", what));
         }
         let boilerplate = request.boilerplate.clone();
-        let mut query = request.query(config, frequencies)?;
-        let verify = query.options.verify.take();
-        query.options.verify = verify.map(|measure| measure.within(STEPS_MAX));
+        let query = query::of(request, config, frequencies)?;
         Ok(RequestedSearch { query, boilerplate })
     }
 

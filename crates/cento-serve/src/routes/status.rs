@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use crate::exposition::Format;
 use crate::failure::Failure;
-use cento_client::api::{Following, Health, StatsResponse};
+use cento_api::http::{Following, Health, StatsResponse};
 
 fn ok(app: &App) -> Json<Health> {
     let ms = |time: Duration| time.as_millis() as u64;
@@ -27,7 +27,7 @@ fn ok(app: &App) -> Json<Health> {
 }
 
 /// Check that the process is running.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/healthz",
     tag = "status",
@@ -38,7 +38,7 @@ pub async fn healthz(State(app): State<Arc<App>>) -> Json<Health> {
 }
 
 /// Check that the service accepts requests, and can write.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/readyz",
     tag = "status",
@@ -65,7 +65,7 @@ fn check_ready(app: &App) -> Result<(), Failure> {
 }
 
 /// The document of this API.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/openapi.json",
     tag = "status",
@@ -76,7 +76,7 @@ pub async fn openapi() -> Response {
 }
 
 /// Return the metrics, for Prometheus.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/metrics",
     tag = "status",
@@ -99,7 +99,7 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Respons
 }
 
 /// Return the size of the index, and the work in progress.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/stats",
     tag = "status",

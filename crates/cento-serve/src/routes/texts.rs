@@ -9,17 +9,17 @@ use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
-use cento_client::api::{FileText, TextsResponse};
+use cento_api::http::{FileText, TextsResponse};
 
 /// Extract the texts of files.
 ///
 /// They are the texts that the other routes read from the same files; nothing is kept.
-#[cfg_attr(feature = "openapi", utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/texts",
     tag = "search",
     security(("token" = [])),
-    request_body(content = cento_client::api::FilesRequest, content_type = "multipart/form-data"),
+    request_body(content = cento_api::http::FilesRequest, content_type = "multipart/form-data"),
     responses((status = 200, description = "The texts", body = TextsResponse), super::errors::Errors)
 ))]
 pub async fn texts(

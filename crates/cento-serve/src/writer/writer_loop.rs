@@ -28,8 +28,8 @@ use crate::schedule::{self, Daily};
 use cento::fault::Point;
 use cento::index::{Compaction, Index, Outcome, Writer, WriterOptions};
 use cento::{AddIndexesOptions, AddedIndexes, Error, Result};
-use cento_client::api::AddReport;
-use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
+use cento_api::AddReport;
+use cento_api::http::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 
 /// The maximum number of commands in one commit that a client waits for.
 const GROUP_MAX: usize = 64;

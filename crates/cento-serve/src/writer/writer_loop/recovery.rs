@@ -23,7 +23,7 @@ use crate::writer::pending::{Change, PendingChange, Refused, Reported, State};
 use cento::fault::Point;
 use cento::index::{Outcome, Writer};
 use cento::{Error, Reason, Result, replace};
-use cento_client::api::{AddResponse, RecordError};
+use cento_api::http::{AddResponse, RecordError};
 
 /// The maximum number of times in a row that accepted changes are applied again. One change that
 /// panics among a million needs 41; more than these means that nothing can be written.

@@ -1,0 +1,52 @@
+//! The result of a comparison of two texts.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Category, PairPassage, Similarity, Unseen};
+
+/// The result of a comparison of two texts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(description = "What two texts have in common."))]
+pub struct Comparison {
+    /// Distinct fingerprints in common.
+    pub overlap: u32,
+    /// How similar the texts are: exactly, unless the scheme is of sketches.
+    #[serde(flatten)]
+    pub similarity: Similarity,
+    /// How they reuse text; `None` if a tenth or less of either is in the other.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub category: Option<Category>,
+    /// The values of other measures, by their names, if they were requested.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub measures: BTreeMap<String, f64>,
+    /// The passages in common, in the order of the first text.
+    pub passages: Vec<PairPassage>,
+    /// Whether these are all: if not, looking for all would have taken more steps or memory than it
+    /// may. Equal texts have equal answers.
+    #[serde(default = "yes")]
+    pub complete: bool,
+    /// What a reader of either text does not see, if there is any.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unseen: [Unseen; 2],
+}
+
+impl Comparison {
+    /// Keeps only passages that have at least this many tokens of the first text.
+    #[must_use]
+    pub fn with_passages_of_at_least(mut self, tokens: u32) -> Comparison {
+        self.passages.retain(|passage| passage.tokens >= tokens);
+        self
+    }
+}
+
+/// Returns the default of `complete` where it is missing.
+fn yes() -> bool {
+    true
+}
+
+fn is_none(of_both: &[Unseen; 2]) -> bool {
+    of_both.iter().all(Unseen::is_none)
+}

@@ -1,0 +1,167 @@
+//! Ids and meta objects of documents: what they may be, and how they are read from JSON.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// Returns the reason why no index can hold a document with this id, as a clause, if any.
+#[must_use]
+pub fn id_problem(id: &str) -> Option<String> {
+    if id.is_empty() {
+        return Some("the id is empty".into());
+    }
+    if id.len() > ID_BYTES_MAX {
+        return Some(format!("the id has {} bytes; the maximum is {ID_BYTES_MAX}", id.len()));
+    }
+    let has_control = id.chars().any(char::is_control);
+    has_control.then(|| format!("the id {id:?} contains a control character"))
+}
+
+/// Returns the reason why no index can hold a document with this meta object, as a clause, if any.
+#[must_use]
+pub fn meta_problem(meta: &Map<String, Value>) -> Option<String> {
+    if depth(meta) > META_DEPTH_MAX {
+        return Some(format!("the meta object is nested more than {META_DEPTH_MAX} levels deep"));
+    }
+    let len = match meta.is_empty() {
+        true => 0,
+        false => serde_json::to_string(meta).map_or(usize::MAX, |json| json.len()),
+    };
+    let is_long = len > META_BYTES_MAX;
+    is_long.then(|| format!("the meta object has {len} bytes; the maximum is {META_BYTES_MAX}"))
+}
+
+/// The longest id.
+pub const ID_BYTES_MAX: usize = 1024;
+
+/// The longest meta object, as JSON.
+pub const META_BYTES_MAX: usize = 64 << 10;
+
+/// The longest meta object in its written form, which includes white space and escapes. Parsed, it
+/// may take a hundred times that, so a longer one is not parsed.
+pub const META_WRITTEN_BYTES_MAX: usize = 4 * META_BYTES_MAX;
+
+/// The maximum depth of a meta object, which is traversed by recursion.
+pub const META_DEPTH_MAX: usize = 128;
+
+/// Converts a JSON value to an id: a string; a number or a truth value as it is written, a whole
+/// number as its digits; no id if the value is `null` or an empty string.
+///
+/// # Errors
+/// When it is a list or an object, or a string with half of a surrogate pair; a clause.
+pub fn id_of_json(json: &RawValue) -> Result<Option<String>, String> {
+    let json = json.get();
+    let id = match json.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(json).map_err(|_| "not valid as a string".to_owned())?,
+        Some(b'{') => return Err("an object, and not an id".into()),
+        Some(b'[') => return Err("a list, and not an id".into()),
+        _ if json == "null" => return Ok(None),
+        _ => of_number(json),
+    };
+    Ok(Some(id).filter(|id: &String| !id.is_empty()))
+}
+
+/// To JSON `7`, `7.0` and `7e0` are one number, and so are `0` and `-0`. A number of digits alone
+/// has been read, or is too large and must not be rounded.
+fn of_number(json: &str) -> String {
+    let is_digits = json.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let float: Option<f64> = json.parse().ok().filter(|&float| !is_digits || float == 0.0);
+    let is_whole =
+        |float: &f64| float.fract() == 0.0 && *float >= i64::MIN as f64 && *float < 2f64.powi(64);
+    match float.filter(is_whole) {
+        Some(float) => (float as i128).to_string(),
+        None => json.to_owned(),
+    }
+}
+
+/// Converts a JSON value to a meta object: an object, also in a string; `null` is an empty one. Any
+/// other value becomes a member of the name `field`. A value that is too long for a meta object is
+/// not parsed.
+///
+/// # Errors
+/// When it is too long, or no JSON; a clause that names the field.
+pub fn meta_of_json(field: &str, json: &RawValue) -> Result<Map<String, Value>, String> {
+    let json = json.get();
+    if json.len() > META_WRITTEN_BYTES_MAX {
+        return Err(format!(
+            "a meta object of {} bytes as it is written; the longest has {META_BYTES_MAX}",
+            json.len()
+        ));
+    }
+    let value: Value = serde_json::from_str(json).map_err(|e| {
+        let what = e.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        format!("{what} in `{field}`, at its column {}", e.column())
+    })?;
+    Ok(match value {
+        Value::Null => Map::new(),
+        Value::Object(meta) => meta,
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Object(meta)) => meta,
+            _ => Map::from_iter([(field.to_owned(), Value::String(text))]),
+        },
+        value => Map::from_iter([(field.to_owned(), value)]),
+    })
+}
+
+/// Returns the nesting depth of the objects and lists of a meta object.
+fn depth(meta: &Map<String, Value>) -> usize {
+    let mut deepest = 0;
+    let mut open: Vec<(&Value, usize)> = meta.values().map(|value| (value, 1)).collect();
+    while let Some((value, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        match value {
+            Value::Object(object) => open.extend(object.values().map(|value| (value, depth + 1))),
+            Value::Array(values) => open.extend(values.iter().map(|value| (value, depth + 1))),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_read_as_it_is_written() {
+        let check = |json: &str, expected: Option<&str>| {
+            let raw = RawValue::from_string(json.to_owned()).unwrap();
+            assert_eq!(id_of_json(&raw).unwrap().as_deref(), expected, "{json}");
+        };
+        check("7", Some("7"));
+        check("7.0", Some("7"));
+        check("7e2", Some("700"));
+        check("-0", Some("0"));
+        check("-0.0", Some("0"));
+        check("18446744073709551615", Some("18446744073709551615"));
+        check("-9223372036854775808", Some("-9223372036854775808"));
+        check("18446744073709551616", Some("18446744073709551616"));
+        check("-9223372036854775809", Some("-9223372036854775809"));
+        check("1.8446744073709551616e19", Some("1.8446744073709551616e19"));
+        check("7.5", Some("7.5"));
+        check("1e300", Some("1e300"));
+        check("\"7.0\"", Some("7.0"));
+        check("true", Some("true"));
+        check("\"\"", None);
+        check("null", None);
+        for json in ["[\"a\"]", "{}", "\"\\ud800\""] {
+            let raw = RawValue::from_string(json.to_owned()).unwrap();
+            assert!(id_of_json(&raw).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_meta_object_is_made_of_any_value() {
+        let check = |json: &str, expected: Value| {
+            let raw = RawValue::from_string(json.to_owned()).unwrap();
+            assert_eq!(Value::from(meta_of_json("m", &raw).unwrap()), expected, "{json}");
+        };
+        check("{\"a\":1}", serde_json::json!({"a": 1}));
+        check("\"{\\\"a\\\":1}\"", serde_json::json!({"a": 1}));
+        check("null", serde_json::json!({}));
+        check("\"a\"", serde_json::json!({"m": "a"}));
+        check("\"[1]\"", serde_json::json!({"m": "[1]"}));
+        check("[1,2]", serde_json::json!({"m": [1, 2]}));
+        check("1.5", serde_json::json!({"m": 1.5}));
+    }
+}

@@ -1,0 +1,219 @@
+//! Adding, reading, listing and removing documents over HTTP.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::NotRead;
+#[cfg(feature = "openapi")]
+use super::schema;
+use crate::AddReport;
+use crate::document::{id_of_json, meta_of_json};
+
+/// A document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DocumentBody {
+    /// The caller's id: a stored document with the same id is replaced. A whole number is read as
+    /// its decimal digits.
+    #[serde(deserialize_with = "id")]
+    #[cfg_attr(feature = "openapi", schema(schema_with = schema::document_id))]
+    pub id: String,
+    /// The text.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^[^\x00]*$"))]
+    pub text: String,
+    /// The fields for filters.
+    #[serde(default, deserialize_with = "meta", skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Map<String, Value>>))]
+    pub meta: Map<String, Value>,
+    /// For an id that the client made from the place where it found the document, such as a file: a
+    /// number of that place, or 0 if the place is unknown, as for a stream. The document then
+    /// replaces only one that was found at the same place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_place: Option<u64>,
+}
+
+// The type of each value is checked before it is parsed: a long list in its place would take a
+// hundred times its bytes.
+
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let json = Box::<RawValue>::deserialize(deserializer)?;
+    let id = id_of_json(&json).map_err(|what| D::Error::custom(format!("`id` is {what}")))?;
+    id.ok_or_else(|| D::Error::custom("`id` is empty"))
+}
+
+fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    let json = Box::<RawValue>::deserialize(deserializer)?;
+    meta_of_json("meta", &json).map_err(D::Error::custom)
+}
+
+/// When searches see a change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
+pub struct When {
+    /// `auto`: answer immediately, with 202; the change is seen, and safe from a crash, after the
+    /// next commit, which is made within the commit interval of the service. `wait`: commit, then
+    /// answer, with 200.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", param(inline))]
+    pub commit: Commit,
+}
+
+/// See [`When`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Commit {
+    /// With the next commit.
+    #[default]
+    Auto,
+    /// Now.
+    Wait,
+}
+
+/// The answer to a request that adds documents.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AddResponse {
+    /// The counts.
+    #[serde(flatten)]
+    pub report: AddReport,
+    /// Whether the documents are committed: seen by searches, and safe from a crash.
+    pub committed: bool,
+    /// The first records that are not documents, at most 100; `failed` counts all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<RecordError>,
+    /// The files and records that were not read, if files were sent.
+    #[serde(flatten)]
+    pub not_read: NotRead,
+}
+
+/// A record that is not a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RecordError {
+    /// Its line, counted from 1.
+    pub line: u64,
+    /// The reason, for programs: a code like that of an error.
+    #[cfg_attr(feature = "openapi", schema(example = "missing_field"))]
+    pub code: String,
+    /// The reason, as a sentence.
+    pub message: String,
+}
+
+/// Documents to remove.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RemoveRequest {
+    /// Their ids.
+    pub ids: Vec<String>,
+}
+
+/// The answer to a request that removes documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RemoveResponse {
+    /// Documents removed.
+    pub removed: u64,
+    /// Ids that no document has.
+    pub missing: Vec<String>,
+    /// Whether the removal is committed.
+    pub committed: bool,
+}
+
+/// The stored documents to list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
+pub struct ListRequest {
+    /// The `cursor` of the previous page; leave it out for the first page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// The number of documents in a page, 1 to 1,000; 100 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// List only documents that match this query, such as `meta.lang:de`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+}
+
+/// A page of stored documents, in the order of the bytes of their ids.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListResponse {
+    /// The documents.
+    pub documents: Vec<ListedDocument>,
+    /// The start of the next page; missing from the last one. A page sees the last commit: a
+    /// document that stays is on one page, regardless of additions, removals and merges meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// A document in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ListedDocument {
+    /// Its id.
+    pub id: String,
+    /// The index that it is in, if several are searched as one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
+    /// The number of its tokens.
+    pub tokens: u32,
+    /// The size of its text in bytes, if the index stores texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// When it was added (RFC 3339).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<String>,
+    /// The caller's metadata.
+    pub meta: Map<String, Value>,
+}
+
+/// A stored document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DocumentResponse {
+    /// Its id.
+    pub id: String,
+    /// Its text; null in an index that stores no texts.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
+    pub text: Option<String>,
+    /// The caller's metadata.
+    pub meta: Map<String, Value>,
+    /// The number of its tokens.
+    pub tokens: u32,
+    /// The number of its distinct fingerprints.
+    pub fingerprints: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_a_document_or_is_refused_with_the_reason() {
+        let parsed = |json: &str| serde_json::from_str::<DocumentBody>(json);
+        let body = parsed(r#"{"id":12,"text":"b","meta":null}"#).unwrap();
+        assert_eq!((body.id.as_str(), body.meta.len()), ("12", 0));
+        let body = parsed(r#"{"id":"\u0061","text":"b","meta":{"y":[1,{}]}}"#).unwrap();
+        assert_eq!(
+            serde_json::to_string(&body).unwrap(),
+            r#"{"id":"a","text":"b","meta":{"y":[1,{}]}}"#
+        );
+        let many = "[0],".repeat(1 << 16);
+        for (json, reason) in [
+            (r#"{"id":null,"text":""}"#, "`id` is empty"),
+            (&format!(r#"{{"id":[{many}0],"text":""}}"#), "`id` is a list, and not an id"),
+            (&format!(r#"{{"id":"a","text":"","meta":{{"a":[{many}0]}}}}"#), "as it is written"),
+        ] {
+            let error = parsed(json).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Messages between the service and its clients.
+//!
+//! They are the bodies of requests and answers of HTTP API v1, for both sides. Answers are those of
+//! the command line with `--format json`; fields may be added, none renamed.
+
+mod compare;
+mod documents;
+mod files;
+mod maintenance;
+mod pairs;
+mod report;
+#[cfg(feature = "openapi")]
+mod schema;
+mod search;
+mod signature;
+
+pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
+pub use documents::{
+    AddResponse, Commit, DocumentBody, DocumentResponse, ListRequest, ListResponse, ListedDocument,
+    RecordError, RemoveRequest, RemoveResponse, When,
+};
+pub use files::{
+    CompareFilesRequest, FileAnswer, FileBody, FileReason, FileText, FilesRequest, NotRead,
+    SearchFilesResponse, TextsResponse,
+};
+pub use maintenance::{
+    CommitResponse, CompactRequest, CompactResponse, Following, Health, MergeRequest, Run,
+    StatsResponse,
+};
+pub use pairs::{PairsRequest, PairsResponse};
+pub use report::{PairsReportRequest, ReportRequest};
+pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
+pub use signature::SignatureBody;
+
+use serde::{Deserialize, Serialize};
+
+/// The reason for refusing a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ErrorBody {
+    /// The reason.
+    pub error: ErrorInfo,
+}
+
+/// The reason for an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ErrorInfo {
+    /// The code, for programs: it does not change.
+    #[cfg_attr(feature = "openapi", schema(example = "invalid_argument"))]
+    pub code: String,
+    /// A sentence, for people.
+    pub message: String,
+    /// The field of the request that cannot be used, if the code is `invalid_argument` and the
+    /// cause is a single field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
+    /// The feature that the service was built without, if the code is `unsupported`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature: Option<String>,
+    /// The missing field of a record, if the code is `missing_field`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// The number of the request, for finding it in the logs of the service and of proxies; missing
+    /// from the single answers to a batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}

@@ -1,0 +1,70 @@
+//! Comparisons of a few documents with each other, over HTTP.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DocumentBody, FileReason, NotRead};
+use crate::{PairOptions, PresetDefaults, SymmetricPair};
+
+/// Documents to compare with each other; they are not kept.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PairsRequest {
+    /// The documents.
+    pub documents: Vec<DocumentBody>,
+    /// Texts that do not count, such as handouts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boilerplate: Vec<String>,
+    /// The options.
+    // They get all other fields, and refuse unknown ones.
+    #[serde(flatten)]
+    pub options: PairOptions,
+}
+
+/// The most similar pairs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PairsResponse {
+    /// The pairs, the most similar first.
+    pub pairs: Vec<SymmetricPair>,
+    /// The number of all pairs that meet the thresholds.
+    pub total: u64,
+    /// Whether there are more pairs than these; a greater `limit` gives more.
+    pub more: bool,
+    /// The defaults of the preset of the index that decided, if any did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub defaults: Option<PresetDefaults>,
+    /// Files that were not read, if files were sent, and documents without a fingerprint to
+    /// compare.
+    #[serde(flatten)]
+    pub not_read: NotRead,
+    /// The documents with content that a reader does not see, with descriptions of it as clauses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<FileReason>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PairRank, Thresholds};
+
+    fn read(json: &str) -> Result<PairsRequest, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_stand_beside_the_documents_and_unknown_ones_are_refused() {
+        let text = r#"{"documents":[],"min_resemblance":0.5,"rank":"margin","limit":5}"#;
+        let request = read(text).unwrap();
+        let options = PairOptions::default().rank(PairRank::Margin).limit(5usize);
+        let thresholds = Thresholds::default().min_resemblance(0.5);
+        assert_eq!(request.options, options.thresholds(thresholds));
+        assert_eq!(serde_json::to_string(&request).unwrap(), text);
+        assert_eq!(read(r#"{"documents":[],"limit":5.0}"#).unwrap().options.limit, Some(5));
+        for field in ["min_resemblence", "thresholds", "options", "threads", "against"] {
+            let error = read(&format!(r#"{{"documents":[],"{field}":1}}"#)).unwrap_err();
+            assert!(error.contains(field), "{error}");
+        }
+        assert!(read(r#"{"limit":5}"#).unwrap_err().contains("documents"));
+    }
+}

@@ -1,0 +1,543 @@
+//! Options of joins: pairs, clusters, deduplication.
+//!
+//! This is the only list of these options: the arguments of the command, the fields of requests to
+//! a service, and the keywords of the Python module are made from it, and so are their
+//! descriptions. How a join runs, such as the number of its threads, is set where it begins.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use derive_setters::Setters;
+use serde::{Deserialize, Serialize};
+
+use crate::compare::check_min_passage;
+use crate::error::{Error, Result};
+use crate::search::check_share;
+use crate::{MaxDf, Thresholds, whole};
+
+/// The options of a search for pairs.
+///
+/// Each option is a method too. Every document is searched for, so the time grows with the index
+/// and with the number of pairs; `limit` keeps the best ones alone in memory.
+///
+/// ```
+/// use cento_api::{PairOptions, Thresholds};
+///
+/// let thresholds = Thresholds::default().min_resemblance(0.8);
+/// let options = PairOptions::default().thresholds(thresholds).min_margin(0.1);
+/// assert_eq!(options.min_margin, Some(0.1));
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+#[setters(into)]
+pub struct PairOptions {
+    /// The thresholds of a pair. If none of any kind is set, the preset of the index decides, if it
+    /// has one; else one document must contain a tenth of the other.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub thresholds: Thresholds,
+    /// Minimum symmetric similarity of a pair, 0 to 1: 2 r / (1 + r) for a resemblance of r.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_similarity: Option<f64>,
+    /// Minimum margin of a pair, -1 to 1; pairs are shown with their margins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "X", value_parser = margin, allow_negative_numbers = true,
+    ))]
+    #[cfg_attr(feature = "openapi", schema(minimum = -1.0, maximum = 1.0))]
+    pub min_margin: Option<f64>,
+    /// Only pairs with a passage of at least this many tokens; shows these passages. Fewer than 12
+    /// tokens are a passage only if they are all of a text. A pair whose search for passages was
+    /// cut short stays (`passages_complete` is false).
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),
+    ))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
+    pub min_passage: Option<u32>,
+    /// Show the passages that both documents share.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub passages: bool,
+    /// Show the measures weighted by rarity, which are also shown if a threshold or the rank uses
+    /// them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub weighted: bool,
+    /// Show the best pairs first, after all have been found. Default: if there is a `limit`, that
+    /// of the preset of the index, or by overlap, else in the order of the documents; of documents
+    /// that are not stored, by similarity, or by the margin if the preset of programs sets it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_enum))]
+    pub rank: Option<PairRank>,
+    /// Maximum number of pairs, the best by `rank`; all others are counted. Default: all; 20 of
+    /// documents that are not stored.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
+    #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
+    pub limit: Option<usize>,
+    /// Only pairs of documents with the same value of this field of `meta`.
+    #[setters(strip_option)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD", conflicts_with = "across"))]
+    pub within: Option<String>,
+    /// Only pairs of documents with different values of this field of `meta`.
+    #[setters(strip_option)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
+    pub across: Option<String>,
+    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
+    /// such as `0.01`. Default: the setting of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
+    #[cfg_attr(feature = "openapi", schema(
+        value_type = Option<String>,
+        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
+    ))]
+    pub max_df: Option<MaxDf>,
+}
+
+/// The ranking of pairs.
+///
+/// Equal pairs follow each other in the order of their documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum PairRank {
+    /// By the number of fingerprints in common, then by resemblance.
+    #[default]
+    Overlap,
+    /// By symmetric similarity: twice the common part over the sum of both.
+    Similarity,
+    /// By weighted resemblance, where rare fingerprints count for more.
+    Weight,
+    /// By the tokens in passages in common, which takes about a millisecond per pair.
+    Passages,
+    /// By the margin: how far a pair stands out from its collection.
+    Margin,
+}
+
+/// A pair is compared with the neighbour of this rank among the other neighbours of a document: the
+/// rank is higher than the usual size of a group of copies, and so low that most collections have
+/// as many documents. Set in trials with the programs of SOCO 2014; tools/RESULTS.md has the
+/// proof on others.
+pub const MARGIN_RANK: usize = 6;
+
+/// The minimum number of documents of a collection that has margins.
+pub const MARGIN_DOCUMENTS_MIN: u64 = MARGIN_RANK as u64 + 2;
+
+impl PairRank {
+    /// Returns its name, as options have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            PairRank::Overlap => "overlap",
+            PairRank::Similarity => "similarity",
+            PairRank::Weight => "weight",
+            PairRank::Passages => "passages",
+            PairRank::Margin => "margin",
+        }
+    }
+}
+
+impl PairOptions {
+    /// The default maximum number of pairs of documents that are not stored.
+    pub const MOST_SIMILAR: usize = 20;
+
+    /// Refuses options that contradict each other or are out of bounds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`], which names the field.
+    pub fn check(&self) -> Result<()> {
+        self.thresholds.check()?;
+        check_share("min_similarity", self.min_similarity)?;
+        check_min_passage(self.min_passage)?;
+        match self.min_margin {
+            Some(margin) if !is_margin(margin) => {
+                let what = format!("`min_margin` must be a number from -1 to 1, not {margin}");
+                Err(Error::argument("min_margin", what))
+            }
+            _ => self.scope().map(|_| ()),
+        }
+    }
+
+    /// Returns the thresholds that hold: those that are set, else
+    /// [`Thresholds::of_pairs`] unless there is a minimum of another kind.
+    #[must_use]
+    pub fn effective_thresholds(&self) -> Thresholds {
+        if self.has_threshold() { self.thresholds } else { Thresholds::of_pairs() }
+    }
+
+    /// Tells whether a threshold of any kind is set.
+    #[must_use]
+    pub fn has_threshold(&self) -> bool {
+        !self.thresholds.is_none()
+            || self.min_passage.is_some()
+            || self.min_margin.is_some()
+            || self.min_similarity.is_some()
+    }
+
+    /// Tells whether the texts of pairs are searched for passages.
+    #[must_use]
+    pub fn needs_passages(&self) -> bool {
+        self.passages || self.min_passage.is_some() || self.rank == Some(PairRank::Passages)
+    }
+
+    /// Returns the pairs that are kept, by a field of `meta`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if two fields are to decide.
+    pub fn scope(&self) -> Result<Scope> {
+        match (&self.within, &self.across) {
+            (None, None) => Ok(Scope::Everywhere),
+            (Some(field), None) => Ok(Scope::Within(field.clone())),
+            (None, Some(field)) => Ok(Scope::Across(field.clone())),
+            (Some(_), Some(_)) => {
+                Err(Error::argument("within", "`within` cannot be combined with `across`"))
+            }
+        }
+    }
+}
+
+/// The pairs that are kept, by a field of `meta`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// All.
+    Everywhere,
+    /// Those of one series: both documents have the same value of this field.
+    Within(String),
+    /// Those of different series: the documents do not have the same value of this field.
+    Across(String),
+}
+
+fn is_margin(number: f64) -> bool {
+    (-1.0..=1.0).contains(&number)
+}
+
+/// Reads a difference of two shares from an argument.
+#[cfg(feature = "clap")]
+fn margin(text: &str) -> std::result::Result<f64, String> {
+    let margin = text.parse().ok().filter(|margin| is_margin(*margin));
+    margin.ok_or_else(|| "expected a number from -1 to 1".into())
+}
+
+/// The options of clustering.
+///
+/// ```
+/// use cento_api::{ClusterOptions, Thresholds};
+///
+/// let thresholds = Thresholds::default().min_resemblance(0.8);
+/// let options = ClusterOptions::default().thresholds(thresholds).min_size(3u64);
+/// assert_eq!(options.min_size, 3);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(default, deny_unknown_fields)]
+#[setters(into)]
+pub struct ClusterOptions {
+    /// The thresholds for two documents to be similar. If none is set, the resemblance must be that
+    /// of the preset of the index, or 0.5.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub thresholds: Thresholds,
+    /// The document that represents a cluster: `oldest`, the one added first; `longest`; `FIELD`,
+    /// the one with the least value of this field of `meta`, such as a date; `-FIELD`, the
+    /// greatest. Of equal ones, that with the first id.
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true,)
+    )]
+    pub prefer: Prefer,
+    /// The documents that a member must resemble.
+    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
+    pub linkage: Linkage,
+    /// Minimum number of documents in a cluster.
+    #[serde(deserialize_with = "whole::number")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = CLUSTER_MIN))]
+    pub min_size: u64,
+    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
+    /// such as `0.01`. Default: the setting of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
+    pub max_df: Option<MaxDf>,
+}
+
+/// The default minimum number of documents in a cluster.
+const CLUSTER_MIN: u64 = 2;
+
+impl Default for ClusterOptions {
+    fn default() -> ClusterOptions {
+        ClusterOptions {
+            thresholds: Thresholds::default(),
+            prefer: Prefer::default(),
+            linkage: Linkage::default(),
+            min_size: CLUSTER_MIN,
+            max_df: None,
+        }
+    }
+}
+
+impl ClusterOptions {
+    /// Refuses options that are out of bounds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`], which names the field.
+    pub fn check(&self) -> Result<()> {
+        self.thresholds.check()
+    }
+
+    /// Returns the thresholds that hold: those that are set, else
+    /// [`Thresholds::of_clusters`].
+    #[must_use]
+    pub fn effective_thresholds(&self) -> Thresholds {
+        self.thresholds.or(Thresholds::of_clusters())
+    }
+}
+
+/// The criterion for membership of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Linkage {
+    /// Each member is similar to the representative.
+    #[default]
+    Star,
+    /// Each member is similar to some other member, which makes chains.
+    Single,
+}
+
+/// The choice of the document that represents a cluster. To programs it is a text: `oldest`,
+/// `longest`, or the name of a field, with `-` before it if the greatest value is preferred.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Prefer {
+    /// The document that was added first.
+    #[default]
+    Oldest,
+    /// The document with the most tokens.
+    Longest,
+    /// The document with the least value of this field of `meta`: numbers before texts, and these
+    /// before documents without.
+    Least(String),
+    /// The document with the greatest value of this field of `meta`; documents without the field
+    /// come last again.
+    Greatest(String),
+}
+
+impl From<String> for Prefer {
+    fn from(text: String) -> Prefer {
+        match text.as_str() {
+            "oldest" => Prefer::Oldest,
+            "longest" => Prefer::Longest,
+            field => match field.strip_prefix('-') {
+                Some(field) => Prefer::Greatest(field.to_owned()),
+                None => Prefer::Least(text),
+            },
+        }
+    }
+}
+
+impl FromStr for Prefer {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> std::result::Result<Prefer, Infallible> {
+        Ok(text.to_owned().into())
+    }
+}
+
+impl From<Prefer> for String {
+    fn from(prefer: Prefer) -> String {
+        prefer.to_string()
+    }
+}
+
+impl fmt::Display for Prefer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Prefer::Oldest => f.write_str("oldest"),
+            Prefer::Longest => f.write_str("longest"),
+            Prefer::Least(field) => f.write_str(field),
+            Prefer::Greatest(field) => write!(f, "-{field}"),
+        }
+    }
+}
+
+/// The options of deduplication: what a duplicate is.
+///
+/// They differ from [`Thresholds`]: a pair must meet every threshold, but a document is dropped if
+/// it meets one of these; containment is that of the document in an earlier one, not of either in
+/// the other; and there is a default resemblance unless `exact` is set.
+///
+/// ```
+/// use cento_api::DedupOptions;
+///
+/// let options = DedupOptions::default().min_resemblance(0.9).min_containment(0.95);
+/// assert!(!options.exact && options.cut_passages.is_none());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(default, deny_unknown_fields)]
+#[setters(into)]
+pub struct DedupOptions {
+    /// Minimum resemblance of the text of a duplicate to that of an earlier document, 0 to 1.
+    /// Default: that of the preset of the index, or 0.8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
+    pub min_resemblance: Option<f64>,
+    /// Also drop a document if an earlier one contains at least this share of it, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
+    pub min_containment: Option<f64>,
+    /// Drop only documents with identical text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "clap", arg(
+        long, conflicts_with_all = ["min_resemblance", "min_containment"],
+    ))]
+    pub exact: bool,
+    /// Remove runs of at least this many tokens, 5 or more, that an earlier document contains from
+    /// the kept documents. Needs an index that stores text.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(i64::from(CUT_MIN)..),
+    ))]
+    pub cut_passages: Option<u32>,
+}
+
+/// Shorter runs of tokens are common to texts that have nothing to do with each other.
+const CUT_MIN: u32 = 5;
+
+impl DedupOptions {
+    /// The default of `min_resemblance`.
+    pub const MIN_RESEMBLANCE: f64 = 0.8;
+
+    /// Refuses options that contradict each other or are out of bounds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`], which names the field.
+    pub fn check(&self) -> Result<()> {
+        check_share("min_resemblance", self.min_resemblance)?;
+        check_share("min_containment", self.min_containment)?;
+        if self.exact && self.min_resemblance.or(self.min_containment).is_some() {
+            let what = "`exact` drops only documents with the same text; it cannot be combined \
+                        with `min_resemblance` or `min_containment`";
+            return Err(Error::argument("exact", what));
+        }
+        if self.cut_passages.is_some_and(|tokens| tokens < CUT_MIN) {
+            let what = format!("`cut_passages` must be at least {CUT_MIN}");
+            return Err(Error::argument("cut_passages", what));
+        }
+        Ok(())
+    }
+
+    /// Returns the least resemblance of a duplicate; `None` if only equal texts are duplicates.
+    #[must_use]
+    pub fn resemblance(&self) -> Option<f64> {
+        (!self.exact).then_some(self.min_resemblance.unwrap_or(DedupOptions::MIN_RESEMBLANCE))
+    }
+}
+
+/// The options of the analysis of a collection.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(default, deny_unknown_fields)]
+#[setters(into)]
+pub struct ReuseOptions {
+    /// Number of pairs of each category to examine.
+    #[serde(deserialize_with = "whole::number")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = SAMPLE))]
+    pub sample: usize,
+    /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
+    /// such as `0.01`. Default: the setting of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
+    pub max_df: Option<MaxDf>,
+}
+
+/// The default number of pairs to examine: as many as the paper has.
+const SAMPLE: usize = 50;
+
+impl Default for ReuseOptions {
+    fn default() -> ReuseOptions {
+        ReuseOptions { sample: SAMPLE, max_df: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preference_is_the_text_that_programs_write() {
+        for text in ["oldest", "longest", "date", "-meta.year"] {
+            let prefer: Prefer = text.parse().unwrap();
+            assert_eq!(prefer.to_string(), text);
+            let options = ClusterOptions::default().prefer(prefer);
+            let json = serde_json::to_string(&options).unwrap();
+            assert_eq!(serde_json::from_str::<ClusterOptions>(&json).unwrap(), options);
+        }
+    }
+
+    #[test]
+    fn a_default_threshold_holds_only_where_none_of_any_kind_is_set() {
+        let plain = PairOptions::default();
+        assert_eq!(plain.effective_thresholds(), Thresholds::of_pairs());
+        let own = Thresholds::default().min_overlap(1);
+        assert_eq!(plain.clone().thresholds(own).effective_thresholds(), own);
+        for set in [
+            plain.clone().min_passage(20),
+            plain.clone().min_margin(0.0),
+            plain.clone().min_similarity(0.0),
+        ] {
+            assert_eq!(set.effective_thresholds(), Thresholds::default());
+        }
+        let clusters = ClusterOptions::default();
+        assert_eq!(clusters.effective_thresholds(), Thresholds::of_clusters());
+    }
+
+    #[test]
+    fn an_option_that_is_out_of_bounds_is_named() {
+        let check = |options: PairOptions, named: &str| {
+            let error = options.check().unwrap_err().to_string();
+            assert!(error.contains(&format!("`{named}`")), "{error}");
+        };
+        let plain = PairOptions::default();
+        plain.check().unwrap();
+        check(
+            plain.clone().thresholds(Thresholds::default().min_resemblance(2.0)),
+            "min_resemblance",
+        );
+        check(plain.clone().min_similarity(f64::NAN), "min_similarity");
+        check(plain.clone().min_margin(-1.5), "min_margin");
+        check(plain.clone().min_passage(0), "min_passage");
+        check(plain.within("a").across("b"), "within");
+        let check = |options: DedupOptions, named: &str| {
+            let error = options.check().unwrap_err().to_string();
+            assert!(error.contains(&format!("`{named}`")), "{error}");
+        };
+        let plain = DedupOptions::default();
+        assert_eq!(plain.resemblance(), Some(0.8));
+        assert_eq!(plain.exact(true).resemblance(), None);
+        check(plain.exact(true).min_resemblance(0.9), "exact");
+        check(plain.cut_passages(4u32), "cut_passages");
+        check(plain.min_containment(-0.1), "min_containment");
+    }
+
+    #[test]
+    fn the_names_of_ranks_are_those_of_json() {
+        for rank in [
+            PairRank::Overlap,
+            PairRank::Similarity,
+            PairRank::Weight,
+            PairRank::Passages,
+            PairRank::Margin,
+        ] {
+            assert_eq!(serde_json::to_value(rank).unwrap(), rank.name());
+        }
+    }
+}

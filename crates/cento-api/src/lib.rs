@@ -1,0 +1,65 @@
+//! The types that programs exchange with cento, without the engine.
+//!
+//! Options, answers, errors and their reasons are defined here once: the library [`cento`]
+//! re-exports those that its own calls take and return, and the service, its clients, the command
+//! and the Python module use the same ones. [`http`] has the bodies of the HTTP API, version 1.
+//!
+//! Nothing here reads an index or a text: a scheme, an analyzer and a measure are specifications,
+//! which the library reads when they are used.
+//!
+//! [`cento`]: https://docs.rs/cento
+
+// Numbers and texts must be read in the same way on every machine, as in the library (clippy.toml).
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+mod add_report;
+mod answer;
+mod compare;
+mod comparison;
+pub mod document;
+pub mod error;
+pub mod http;
+mod join;
+mod join_defaults;
+mod max_df;
+mod merge;
+pub mod overlap;
+mod pair;
+mod pair_passage;
+mod passage;
+mod preset;
+pub mod reason;
+mod search;
+mod service_file;
+pub mod similarity;
+mod stats;
+pub mod suggest;
+mod thresholds;
+mod unseen;
+pub mod whole;
+
+pub use add_report::AddReport;
+pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Verified, Weighted};
+pub use compare::CompareOptions;
+pub use comparison::Comparison;
+pub use error::{Corruption, Error, Result};
+pub use join::{
+    ClusterOptions, DedupOptions, Linkage, MARGIN_DOCUMENTS_MIN, MARGIN_RANK, PairOptions,
+    PairRank, Prefer, ReuseOptions, Scope,
+};
+pub use max_df::MaxDf;
+pub use merge::{AddedIndexes, OnConflict};
+pub use overlap::{Category, Overlap};
+pub use pair::{PairReport, SymmetricPair, WeightedPair};
+pub use pair_passage::PairPassage;
+pub use passage::{Origin, Passage, Unit};
+pub use preset::{
+    DEFAULT_SPEC, Preset, PresetDefaults, PresetRank, PresetUse, REUSE, REUSE_ANALYZER, REUSE_SPEC,
+};
+pub use reason::{ConflictKind, Reason, Refusal};
+pub use search::{Goal, Rank, SearchOptions};
+pub use service_file::{DEFAULT_PORT, ServiceFile};
+pub use similarity::{HitSimilarity, Similarity};
+pub use stats::{Bytes, Compaction, Stats};
+pub use thresholds::Thresholds;
+pub use unseen::Unseen;

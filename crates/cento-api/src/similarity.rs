@@ -1,0 +1,256 @@
+//! The similarity of two texts, and its certainty.
+//!
+//! *Resemblance* and *containment* are Broder's (1997, section 2) of the sets of runs of k tokens
+//! of two texts, k being that of the scheme. They are exact if both texts have been read, or if the
+//! fingerprints of both are all of their runs. Otherwise they are estimated from fingerprints, with
+//! a standard error. Schemes whose fingerprints do not represent runs of k tokens, and those
+//! without an estimator where texts are missing, give only the similarity of their sketches, and
+//! mark it as such.
+
+use serde::{Deserialize, Serialize};
+
+use crate::overlap::{Category, Overlap};
+
+/// The similarity of two texts, `a` and `b`.
+///
+/// The numbers are shares of distinct runs of k tokens, as the scheme sets k. They are
+/// [exact](Similarity::exact), or estimates with a [standard error](Similarity::standard_error), or
+/// those of [sketches](Similarity::of_sketches). [`resembles`](Similarity::resembles) and
+/// [`contains_a`](Similarity::contains_a) compare them with a threshold in a way that allows for
+/// the error.
+///
+/// ```
+/// use cento_api::{Overlap, Similarity};
+///
+/// // Three runs in common, of six and of four.
+/// let similarity = Similarity::exact(Overlap { shared: 3, in_a: 6, in_b: 4 });
+/// assert_eq!(similarity.containment_of_a, 0.5);
+/// assert_eq!(similarity.containment_of_b, 0.75);
+/// assert_eq!(similarity.resemblance, 3.0 / 7.0);
+/// assert!(similarity.contains_either(0.7) && !similarity.resembles(0.7));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(description = "The similarity of two texts, `a` and `b`."))]
+pub struct Similarity {
+    /// The share of the runs of both texts that are in both, 0 to 1.
+    pub resemblance: f64,
+    /// The share of the runs of `a` that `b` has, 0 to 1.
+    pub containment_of_a: f64,
+    /// The share of the runs of `b` that `a` has, 0 to 1.
+    pub containment_of_b: f64,
+    /// The standard error of `resemblance`: it is off by less in two of three cases. It is 0 if the
+    /// numbers are exact, and absent if they are those of sketches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub standard_error: Option<f64>,
+    /// Whether the numbers are those of the texts, rather than estimates.
+    pub exact: bool,
+    /// Whether the numbers are those of the scheme's sketches of the texts, and not estimates for
+    /// the texts.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub of_sketches: bool,
+}
+
+/// The similarity of a query and a hit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct HitSimilarity {
+    /// The share of the runs of both texts that are in both, 0 to 1.
+    pub resemblance: f64,
+    /// The share of the runs of the query that the hit has, 0 to 1.
+    pub containment_of_query: f64,
+    /// The share of the runs of the hit that the query has, 0 to 1.
+    pub containment_of_hit: f64,
+    /// The standard error of `resemblance`: it is off by less in two of three cases. It is 0 if the
+    /// numbers are exact, and absent if they are those of sketches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub standard_error: Option<f64>,
+    /// Whether the numbers are those of the texts, rather than estimates.
+    pub exact: bool,
+    /// Whether the numbers are those of the scheme's sketches of the texts, and not estimates for
+    /// the texts.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub of_sketches: bool,
+}
+
+/// Tells serde to leave out a member that is false.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub fn is_false(is: &bool) -> bool {
+    !is
+}
+
+/// The maximum error of an estimate, in standard errors, in all conclusions from it.
+const ERRORS: f64 = 3.0;
+
+/// The maximum distance of the lower end of an estimate below a threshold.
+const SLACK: f64 = 0.2;
+
+impl Similarity {
+    /// Returns the similarity of texts whose sets of runs have these sizes and this intersection.
+    #[must_use]
+    pub fn exact(runs: Overlap) -> Similarity {
+        Similarity { standard_error: Some(0.0), exact: true, ..Similarity::of(runs) }
+    }
+
+    /// Returns the similarity of two sketches.
+    #[must_use]
+    pub fn of_sketches(overlap: Overlap) -> Similarity {
+        Similarity { of_sketches: true, ..Similarity::of(overlap) }
+    }
+
+    /// Returns an estimate with its standard error.
+    #[must_use]
+    pub fn estimated(
+        resemblance: f64,
+        containment_of_a: f64,
+        containment_of_b: f64,
+        standard_error: f64,
+    ) -> Similarity {
+        Similarity {
+            resemblance,
+            containment_of_a,
+            containment_of_b,
+            standard_error: Some(standard_error),
+            exact: false,
+            of_sketches: false,
+        }
+    }
+
+    fn of(overlap: Overlap) -> Similarity {
+        Similarity {
+            resemblance: overlap.resemblance(),
+            containment_of_a: overlap.containment(),
+            containment_of_b: overlap.swapped().containment(),
+            standard_error: None,
+            exact: false,
+            of_sketches: false,
+        }
+    }
+
+    /// Exchanges the texts.
+    #[must_use]
+    pub fn swapped(self) -> Similarity {
+        Similarity {
+            containment_of_a: self.containment_of_b,
+            containment_of_b: self.containment_of_a,
+            ..self
+        }
+    }
+
+    /// Returns the symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1: twice the common
+    /// part over the sum of both.
+    #[must_use]
+    pub fn symmetric(&self) -> f64 {
+        2.0 * self.resemblance / (1.0 + self.resemblance)
+    }
+
+    /// Returns the category of text reuse (Seo and Croft 2008, section 3.3).
+    #[must_use]
+    pub fn category(&self) -> Option<Category> {
+        Category::of(self.containment_of_a, self.containment_of_b)
+    }
+
+    /// Tells whether there is evidence that the resemblance is at least this.
+    ///
+    /// An exact value decides by itself, and so do sketches, whose error is unknown. An estimate
+    /// must also be precise: three standard errors below it must be no less than `least` - .2. So
+    /// an estimate whose error is as large as itself is no evidence.
+    #[must_use]
+    pub fn resembles(&self, least: f64) -> bool {
+        is_evidence(self.resemblance, self.standard_error, least)
+    }
+
+    /// Tells whether there is evidence that `a` is contained in `b` to at least this share, in the
+    /// same way.
+    #[must_use]
+    pub fn contains_a(&self, least: f64) -> bool {
+        is_evidence(self.containment_of_a, self.error_of(self.containment_of_a), least)
+    }
+
+    /// Tells whether there is evidence that either text is contained in the other to at least this
+    /// share, in the same way.
+    #[must_use]
+    pub fn contains_either(&self, least: f64) -> bool {
+        self.contains_a(least) || self.swapped().contains_a(least)
+    }
+
+    /// Tells whether the resemblance is at least this, if that is certain.
+    #[must_use]
+    pub fn certainly_resembles(&self, least: f64) -> Option<bool> {
+        certainly(self.resemblance, self.standard_error, least)
+    }
+
+    /// Tells whether `a` is contained in `b` to at least this share, if that is certain.
+    #[must_use]
+    pub fn certainly_contains_a(&self, least: f64) -> Option<bool> {
+        certainly(self.containment_of_a, self.error_of(self.containment_of_a), least)
+    }
+
+    /// Returns the standard error of one of the containments: that of the shared runs, as a share
+    /// of one text instead of both.
+    fn error_of(&self, containment: f64) -> Option<f64> {
+        let shared = self.resemblance * (1.0 + self.resemblance);
+        let share = if shared > 0.0 { containment / shared } else { 1.0 };
+        self.standard_error.map(|error| error * share)
+    }
+}
+
+fn is_evidence(value: f64, standard_error: Option<f64>, least: f64) -> bool {
+    let error = standard_error.unwrap_or(0.0);
+    value >= least && (error == 0.0 || value - ERRORS * error >= least - SLACK)
+}
+
+fn certainly(value: f64, standard_error: Option<f64>, least: f64) -> Option<bool> {
+    let margin = ERRORS * standard_error.unwrap_or(0.0);
+    if value - margin >= least {
+        return Some(true);
+    }
+    (value + margin < least || margin == 0.0).then_some(false)
+}
+
+impl From<Similarity> for HitSimilarity {
+    /// Converts the similarity, with the first text as the query.
+    fn from(similarity: Similarity) -> HitSimilarity {
+        let Similarity { resemblance, standard_error, exact, of_sketches, .. } = similarity;
+        HitSimilarity {
+            resemblance,
+            containment_of_query: similarity.containment_of_a,
+            containment_of_hit: similarity.containment_of_b,
+            standard_error,
+            exact,
+            of_sketches,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_whose_error_is_as_large_as_itself_is_no_evidence() {
+        let thin = Similarity::estimated(1.0, 1.0, 1.0, 1.0);
+        assert!(!thin.resembles(0.8) && !thin.contains_a(0.5) && !thin.contains_either(0.5));
+        let precise = Similarity::estimated(0.85, 0.9, 0.95, 0.03);
+        assert!(precise.resembles(0.8) && !precise.resembles(0.86));
+        assert!(precise.contains_a(0.9) && !precise.contains_a(0.95));
+        assert!(precise.contains_either(0.95) && !precise.contains_either(0.96));
+        assert!(Similarity::exact(Overlap::new(4, 5, 5)).resembles(4.0 / 6.0));
+        assert!(Similarity::of_sketches(Overlap::new(1, 1, 1)).resembles(1.0));
+    }
+
+    #[test]
+    fn the_error_of_a_containment_follows_from_the_shared_part() {
+        // Of 100 and 200 runs 60 are shared, give or take 6.
+        let exact = Similarity::exact(Overlap::new(60, 100, 200));
+        let resemblance = |shared: f64| shared / (300.0 - shared);
+        let slope = (resemblance(60.5) - resemblance(59.5)) * 6.0;
+        let estimated = Similarity { standard_error: Some(slope), ..exact };
+        let error = estimated.error_of(estimated.containment_of_a).unwrap();
+        assert!((error - 0.06).abs() < 0.001, "{error}");
+        let error = estimated.error_of(estimated.containment_of_b).unwrap();
+        assert!((error - 0.03).abs() < 0.001, "{error}");
+    }
+}

@@ -1,0 +1,59 @@
+//! The size of an index, and what a compaction did to it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Preset;
+
+/// The size of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Stats {
+    /// Documents.
+    pub documents: u64,
+    /// Removed or replaced documents that still take space.
+    pub deleted: u64,
+    /// Segments.
+    pub segments: usize,
+    /// Distinct fingerprints, added up over the segments.
+    pub terms: u64,
+    /// Pairs of a fingerprint and a document that holds it, deleted documents included.
+    pub postings: u64,
+    /// Stored occurrences of fingerprints, deleted documents included.
+    pub fingerprints: u64,
+    /// Tokens, deleted documents included.
+    pub tokens: u64,
+    /// The specification of the scheme.
+    pub scheme: String,
+    /// The specification of the analyzer.
+    pub analyzer: String,
+    /// The preset of the index, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub preset: Option<Preset>,
+    /// Bytes on disk.
+    pub bytes: Bytes,
+}
+
+/// Bytes on disk, by content.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Bytes {
+    /// All `.sig` files.
+    pub signatures: u64,
+    /// The stored documents, if texts are stored.
+    pub text: u64,
+    /// Everything else.
+    pub other: u64,
+}
+
+/// The result of a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Compaction {
+    /// Segments before.
+    pub segments_before: usize,
+    /// Segments after.
+    pub segments_after: usize,
+    /// Deleted documents whose space was reclaimed.
+    pub purged: u64,
+}

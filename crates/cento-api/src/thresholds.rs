@@ -1,0 +1,151 @@
+//! Thresholds that a hit, or a pair of documents, must meet.
+
+use derive_setters::Setters;
+use serde::{Deserialize, Serialize};
+
+use crate::Similarity;
+use crate::error::Result;
+use crate::search::check_share;
+use crate::whole;
+
+/// The minimum values that a hit, or a pair of documents, must meet, all of them.
+///
+/// If the fingerprints alone do not decide whether texts are similar enough, the texts are compared
+/// if both are at hand; otherwise an estimate that is evidence decides
+/// ([`Similarity::resembles`]). Shares are from 0 to 1; a call that
+/// uses thresholds refuses others.
+///
+/// ```
+/// use cento_api::Thresholds;
+///
+/// let thresholds = Thresholds::default().min_containment(0.3).min_overlap(2u32);
+/// assert_eq!(thresholds.min_resemblance, None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+#[setters(into)]
+pub struct Thresholds {
+    /// Minimum share of the text of the query that a hit contains; of a pair, of either text that
+    /// the other contains. 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_containment: Option<f64>,
+    /// Minimum resemblance of both texts, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_resemblance: Option<f64>,
+    /// Minimum number of distinct fingerprints in common. Default: 1.
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub min_overlap: Option<u32>,
+    /// Minimum share of the fingerprints of the query that a hit contains, weighted by rarity in
+    /// the index; of a pair, of the fingerprints of either document that the other contains. 0 to
+    /// 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_weighted_containment: Option<f64>,
+    /// Minimum resemblance of the fingerprints, weighted by rarity in the index, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_weighted_resemblance: Option<f64>,
+}
+
+impl Thresholds {
+    /// Returns the default thresholds of pairs: one document contains a tenth of the other.
+    #[must_use]
+    pub fn of_pairs() -> Thresholds {
+        Thresholds::default().min_containment(0.1)
+    }
+
+    /// Returns the default thresholds of the documents of a cluster: half a resemblance to its
+    /// first.
+    #[must_use]
+    pub fn of_clusters() -> Thresholds {
+        Thresholds::default().min_resemblance(0.5)
+    }
+
+    /// Tells whether no threshold is set.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Thresholds::default()
+    }
+
+    /// Returns these thresholds if any is set, else `default`.
+    #[must_use]
+    pub fn or(self, default: Thresholds) -> Thresholds {
+        if self.is_none() { default } else { self }
+    }
+
+    /// Refuses shares that are not from 0 to 1.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the field.
+    pub fn check(&self) -> Result<()> {
+        let Thresholds {
+            min_containment,
+            min_resemblance,
+            min_overlap: _,
+            min_weighted_containment,
+            min_weighted_resemblance,
+        } = *self;
+        check_share("min_containment", min_containment)?;
+        check_share("min_resemblance", min_resemblance)?;
+        check_share("min_weighted_containment", min_weighted_containment)?;
+        check_share("min_weighted_resemblance", min_weighted_resemblance)
+    }
+
+    /// Tells whether there is evidence that texts of this similarity are a pair.
+    #[must_use]
+    pub fn meets(&self, similarity: &Similarity) -> bool {
+        (self.resemblance() == 0.0 || similarity.resembles(self.resemblance()))
+            && (self.containment() == 0.0 || similarity.contains_either(self.containment()))
+    }
+
+    /// Returns the least containment of the texts; 0 if unset.
+    #[must_use]
+    pub fn containment(&self) -> f64 {
+        self.min_containment.unwrap_or(0.0)
+    }
+
+    /// Returns the least resemblance of the texts; 0 if unset.
+    #[must_use]
+    pub fn resemblance(&self) -> f64 {
+        self.min_resemblance.unwrap_or(0.0)
+    }
+
+    /// Returns the least number of fingerprints in common, at least 1.
+    #[must_use]
+    pub fn overlap(&self) -> u32 {
+        self.min_overlap.unwrap_or(1).max(1)
+    }
+
+    /// Returns the least weighted containment; 0 if unset.
+    #[must_use]
+    pub fn weighted_containment(&self) -> f64 {
+        self.min_weighted_containment.unwrap_or(0.0)
+    }
+
+    /// Returns the least weighted resemblance; 0 if unset.
+    #[must_use]
+    pub fn weighted_resemblance(&self) -> f64 {
+        self.min_weighted_resemblance.unwrap_or(0.0)
+    }
+
+    /// Tells whether the similarity of the texts decides.
+    #[must_use]
+    pub fn is_of_texts(&self) -> bool {
+        self.resemblance() > 0.0 || self.containment() > 0.0
+    }
+
+    /// Tells whether fingerprints need to be weighed.
+    #[must_use]
+    pub fn is_weighed(&self) -> bool {
+        self.weighted_containment() > 0.0 || self.weighted_resemblance() > 0.0
+    }
+}

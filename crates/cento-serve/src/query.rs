@@ -1,0 +1,92 @@
+//! Requests as queries of the index.
+
+use std::sync::Arc;
+
+use cento::index::Config;
+use cento::scheme::frequency::FrequencyTable;
+use cento::search::{ForeignSignature, Goal, Query, Subject};
+use cento::text::kind::no_text_in;
+use cento::{Error, Measure, Result};
+use cento_api::http::{SearchRequest, SignatureBody};
+
+use crate::STEPS_MAX;
+
+/// Returns the query of a request to an index with this configuration; `frequencies` weighs the
+/// words of measures that know a collection.
+///
+/// # Errors
+/// When the request is invalid.
+pub fn of(
+    request: SearchRequest,
+    config: &Config,
+    frequencies: Option<&Arc<FrequencyTable>>,
+) -> Result<Query> {
+    let SearchRequest { text, id, signature, boilerplate, thresholds, options } = request;
+    if options.goal == Goal::Passage && !boilerplate.is_empty() {
+        let what = "the goal `passage` cannot be combined with `boilerplate`";
+        return Err(Error::argument("goal", what));
+    }
+    let mut query = Query::new(subject(text, id, signature, config)?);
+    (query.thresholds, query.options) = (thresholds, options);
+    query.frequencies = frequencies.cloned();
+    query.measure_steps_max = Some(STEPS_MAX);
+    query.check()?;
+    Ok(query)
+}
+
+/// Returns the subject of a search, one of three that exclude each other.
+///
+/// # Errors
+/// When none is given, or more than one, or it cannot be used.
+pub fn subject(
+    text: Option<String>,
+    id: Option<String>,
+    signature: Option<SignatureBody>,
+    config: &Config,
+) -> Result<Subject> {
+    match (text, id, signature) {
+        (Some(text), None, None) => match no_text_in(&text) {
+            Some(why) => Err(Error::argument("text", format!("`text` is not text: {why}"))),
+            None => Ok(Subject::Text(text)),
+        },
+        (None, Some(id), None) => Ok(Subject::Id(id)),
+        (None, None, Some(signature)) => ForeignSignature::subject_of(signature, config),
+        _ => Err(Error::arguments("exactly one of `text`, `id` and `signature` is required")),
+    }
+}
+
+/// Writes the measure of a request in its canonical form.
+///
+/// # Errors
+/// When there is no such measure.
+pub fn with_canonical_measure(mut request: SearchRequest) -> Result<SearchRequest> {
+    if let Some(measure) = &mut request.options.verify {
+        *measure = measure.parse::<Measure>()?.to_string();
+    }
+    Ok(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> std::result::Result<SearchRequest, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_option_that_is_out_of_bounds_is_named() {
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        for (json, named) in [
+            (r#"{"text": "a", "min_containment": 1.1}"#, "`min_containment`"),
+            (r#"{"text": "a", "min_weighted_resemblance": -1}"#, "`min_weighted_resemblance`"),
+            (r#"{"text": "a", "min_passage": 0}"#, "`min_passage`"),
+            (r#"{"text": "a", "min_similarity": 0.5}"#, "`verify`"),
+            (r#"{"text": "a", "goal": "cover", "rank": "weight"}"#, "`rank`"),
+            (r#"{"text": "a", "goal": "passage", "boilerplate": ["b"]}"#, "`boilerplate`"),
+        ] {
+            let error = of(read(json).unwrap(), &config, None).unwrap_err().to_string();
+            assert!(error.contains(named), "{json}: {error}");
+        }
+    }
+}

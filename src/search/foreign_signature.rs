@@ -1,0 +1,182 @@
+//! Signatures that were made elsewhere.
+//!
+//! This is the only check of them, for all interfaces: a signature that was made in another way
+//! would find other documents, or none.
+
+use cento_api::http::SignatureBody;
+
+use super::Subject;
+use crate::error::{Error, Result};
+use crate::index::Config;
+use crate::runtime::Stop;
+use crate::scheme::Fingerprint;
+use crate::text::Tokens;
+
+/// A signature, with the specifications that it was made by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignSignature {
+    /// The specification of the scheme.
+    pub scheme: String,
+    /// The specification of the analyzer.
+    pub analyzer: String,
+    /// The digest of the frequency table, if the scheme reads one.
+    pub frequencies: Option<String>,
+    /// The tokens of the text.
+    pub tokens: u32,
+    /// The fingerprints, in the order of their positions.
+    pub fingerprints: Vec<Fingerprint>,
+}
+
+impl ForeignSignature {
+    /// Signs a text as the documents of an index with this configuration are; `tokens` is
+    /// overwritten.
+    ///
+    /// # Errors
+    /// When the text is too large to be analyzed.
+    pub fn new(config: &Config, text: &str, tokens: &mut Tokens) -> Result<ForeignSignature> {
+        let fingerprints = config.sign_into(text, tokens, Stop::NEVER)?;
+        Ok(ForeignSignature {
+            scheme: config.scheme.to_string(),
+            analyzer: config.analyzer.to_string(),
+            frequencies: config.frequencies_digest(),
+            tokens: tokens.hashes.len() as u32,
+            fingerprints,
+        })
+    }
+
+    /// Returns the signature as JSON has it, with the size of a key of this configuration.
+    #[must_use]
+    pub fn body(&self, config: &Config) -> SignatureBody {
+        let pairs = self.fingerprints.iter().map(|f| (f.key.to_string(), f.position));
+        SignatureBody {
+            scheme: self.scheme.clone(),
+            analyzer: self.analyzer.clone(),
+            key_bits: config.scheme.key_bits(),
+            frequencies: self.frequencies.clone(),
+            tokens: self.tokens,
+            fingerprints: pairs.collect(),
+        }
+    }
+
+    /// Returns the signature as the subject of a search, if it was made as `config` specifies.
+    /// `remake` says how the caller makes one, as in "make it again with {remake}".
+    ///
+    /// # Errors
+    /// When it was made otherwise, or is not a signature.
+    pub fn subject(self, config: &Config, remake: &str) -> Result<Subject> {
+        let ForeignSignature { scheme, analyzer, frequencies, tokens, fingerprints } = self;
+        check_made((&scheme, &analyzer), frequencies.as_deref(), config, remake)?;
+        let bits = config.scheme.key_bits();
+        let mut last = 0;
+        for &Fingerprint { key, position } in &fingerprints {
+            if bits < 64 && key >> bits != 0 {
+                return Err(refused(format!("`{key}` is not a key of {bits} bits")));
+            }
+            if position < last || position >= tokens {
+                return Err(refused(format!(
+                    "the position {position} is not in order, or beyond {tokens} tokens"
+                )));
+            }
+            last = position;
+        }
+        Ok(Subject::Signature { tokens, fingerprints })
+    }
+
+    /// Returns a signature of JSON, as `cento fingerprint` prints it, as the subject of a search.
+    ///
+    /// # Errors
+    /// As [`subject`](ForeignSignature::subject).
+    pub fn subject_of(body: SignatureBody, config: &Config) -> Result<Subject> {
+        let SignatureBody { scheme, analyzer, key_bits, frequencies, tokens, fingerprints } = body;
+        let remake = &match &config.frequencies {
+            None => format!(
+                "`cento fingerprint --scheme '{}' --analyzer '{}'`",
+                config.scheme, config.analyzer
+            ),
+            Some(_) => {
+                "`cento fingerprint --index`, or with the index's frequencies.cento".to_owned()
+            }
+        };
+        check_made((&scheme, &analyzer), frequencies.as_deref(), config, remake)?;
+        if key_bits != config.scheme.key_bits() {
+            return Err(other_scheme((&scheme, &analyzer), config, remake));
+        }
+        let parsed = fingerprints.into_iter().map(|(key, position)| match key.parse() {
+            Ok(key) => Ok(Fingerprint { key, position }),
+            Err(_) => Err(refused(format!("`{key}` is not a key of {key_bits} bits"))),
+        });
+        let fingerprints = parsed.collect::<Result<_>>()?;
+        let signature = ForeignSignature { scheme, analyzer, frequencies, tokens, fingerprints };
+        signature.subject(config, remake)
+    }
+}
+
+fn refused(what: impl AsRef<str>) -> Error {
+    Error::argument("signature", format!("the signature: {}", what.as_ref()))
+}
+
+/// Refuses a signature that was made by other specifications, or with another frequency table.
+fn check_made(
+    made: (&str, &str),
+    frequencies: Option<&str>,
+    config: &Config,
+    remake: &str,
+) -> Result<()> {
+    if made != (&config.scheme.to_string(), &config.analyzer.to_string()) {
+        return Err(other_scheme(made, config, remake));
+    }
+    if frequencies != config.frequencies_digest().as_deref() {
+        return Err(refused(format!(
+            "it was made with another frequency table than the index has; make it again with \
+             {remake}"
+        )));
+    }
+    Ok(())
+}
+
+fn other_scheme((scheme, analyzer): (&str, &str), config: &Config, remake: &str) -> Error {
+    refused(format!(
+        "it was made with {scheme} and {analyzer}, but the index has {} and {}; make it again \
+         with {remake}",
+        config.scheme, config.analyzer
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(change: impl Fn(&mut SignatureBody), expected: &str) {
+        let config = Config::new("kgram(k=2)", "words", true).unwrap();
+        let mut tokens = Tokens::default();
+        let signature = ForeignSignature::new(&config, "one two three", &mut tokens).unwrap();
+        let mut body = signature.body(&config);
+        let subject = ForeignSignature::subject_of(body.clone(), &config).unwrap();
+        assert!(matches!(
+            subject,
+            Subject::Signature { tokens: 3, fingerprints } if fingerprints == signature.fingerprints
+        ));
+        change(&mut body);
+        let refused = ForeignSignature::subject_of(body, &config).unwrap_err();
+        assert!(refused.to_string().contains(expected), "{refused}");
+    }
+
+    #[test]
+    fn a_signature_that_was_made_otherwise_is_refused_with_the_way_to_make_it() {
+        let own = "but the index has kgram(k=2) and words(); make it again with \
+                   `cento fingerprint --scheme 'kgram(k=2)'";
+        check(|body| body.scheme = "kgram(k=3)".into(), own);
+        check(|body| body.analyzer = "chars()".into(), own);
+        check(|body| body.key_bits = 41, own);
+        check(|body| body.frequencies = Some("a digest".into()), "another frequency table");
+    }
+
+    #[test]
+    fn keys_and_positions_that_no_text_has_are_refused() {
+        check(|body| body.fingerprints[0].0 = "a".into(), "`a` is not a key of 40 bits");
+        let large = (1u64 << 40).to_string();
+        check(|body| body.fingerprints[0].0.clone_from(&large), "is not a key of 40 bits");
+        check(|body| body.fingerprints[1].1 = 3, "the position 3 is not in order, or beyond 3");
+        check(|body| body.fingerprints.swap(0, 1), "the position 0 is not in order");
+    }
+}
