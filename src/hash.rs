@@ -102,7 +102,7 @@ pub fn hash_fields(fields: &BTreeMap<&str, String>) -> u64 {
 ///
 /// For words too long to be worth holding: `finish` gives exactly the hash of the pieces joined.
 #[derive(Clone, Default)]
-pub struct HashStream(Xxh3);
+pub(crate) struct HashStream(Xxh3);
 
 impl std::fmt::Debug for HashStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

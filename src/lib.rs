@@ -41,6 +41,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The types and calls that most programs need are here. The modules have the rest: [`index`] what is
+//! stored and how it changes, [`search`] queries and answers, [`join`] whole collections, [`compare`]
+//! two texts without an index, [`text`] and [`scheme`] how texts become fingerprints, [`segment`] the
+//! `.sig` files themselves, [`runtime`] threads, memory and cancellation.
+//!
 //! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files
 //! and archives become documents in the package `cento-source`, a service is `cento-serve`.
 
@@ -49,29 +54,21 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod automaton;
-#[doc(hidden)]
 pub mod compare;
-#[doc(hidden)]
 pub mod hash;
-#[doc(hidden)]
 pub mod index;
 pub mod join;
 mod number;
-mod runtime;
+pub mod runtime;
 mod sampling;
 pub mod scheme;
-#[doc(hidden)]
 pub mod search;
-#[doc(hidden)]
 pub mod segment;
-#[doc(hidden)]
 pub mod spec;
-#[doc(hidden)]
-#[doc(hidden)]
 pub mod text;
 
 /// Returns the number of processors available to this process; at least 1.
-#[doc(hidden)]
+#[must_use]
 pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -94,8 +91,6 @@ pub use index::{
     SigningOptions, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
 };
 pub use runtime::{ByteBudget, Stop};
-#[doc(hidden)]
-pub use runtime::{budget, fault, pipeline, replace, stop};
 pub use scheme::estimate::Estimator;
 pub use search::{
     Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Rank,

@@ -16,7 +16,7 @@ use crate::{Error, Refusal, Result};
 
 /// The specifications that can be written for one purpose.
 #[derive(Debug)]
-pub struct Grammar<F: 'static> {
+pub(crate) struct Grammar<F: 'static> {
     /// The noun for a specification, as in "no such {noun}".
     pub noun: &'static str,
     /// All families, also those that this build leaves out.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use cento::pipeline::{Feed, pipeline};
+use cento::runtime::pipeline::{Feed, pipeline};
 use cento::{Document, Error, Index, Result, SignedDocument, Snapshot, Stop};
 use crossbeam::channel::{Receiver, bounded};
 use pyo3::prelude::*;
@@ -90,7 +90,7 @@ pub struct Pipeline {
 
 /// The results, in the order of the input; an error is the last.
 pub struct Results {
-    batches: cento::pipeline::Results<Signatures>,
+    batches: cento::runtime::pipeline::Results<Signatures>,
     current: std::vec::IntoIter<Result<SignOutcome>>,
     stop: Stop,
 }

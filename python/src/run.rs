@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cento::Error;
 use cento::Stop;
-use cento::pipeline::Feed;
+use cento::runtime::pipeline::Feed;
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 use pyo3::prelude::*;
 

@@ -3,10 +3,8 @@
 //! No index is needed: both texts are signed and aligned here. [`measure`] computes how alike they
 //! are, [`align`] finds the passages they share.
 
-#[doc(hidden)]
 pub mod align;
 mod fingerprints;
-#[doc(hidden)]
 pub mod measure;
 pub(crate) mod passages;
 mod place;

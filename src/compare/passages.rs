@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::align::{Aligned, Side, TILE_TOKENS_MIN, align_prepared, words_of_both};
-pub use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
+pub(crate) use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
 pub use super::fingerprints::Shared;
 use super::{Passage, Unit, place, runs};
 use crate::error::Result;
@@ -13,6 +13,26 @@ use crate::runtime::Stop;
 use crate::text::{Tokens, is_white_space};
 
 /// The passages of a query and a document.
+///
+/// ```
+/// use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
+///
+/// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// let oath = "I will support and defend the Constitution of the United States against all \
+///     enemies, foreign and domestic; I will bear true faith and allegiance to the same";
+/// writer.add(Document::new("oath", oath))?;
+/// writer.commit()?;
+///
+/// let text = format!("All stood up and said: {oath}.");
+/// let searcher = Searcher::new(index.snapshot()?);
+/// let answer = searcher.search(&Query::text(&text).passages(true))?;
+/// let passage = &answer.hits[0].passages.as_deref().unwrap_or_default()[0];
+/// let (start, end) = passage.query;
+/// assert!(text[start as usize..end as usize].ends_with(oath));
+/// assert_eq!(passage.hit, (0, oath.len() as u32));
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Passages {

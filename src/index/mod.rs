@@ -6,8 +6,7 @@
 
 mod add_all;
 mod by_id;
-#[doc(hidden)]
-pub mod canonical;
+mod canonical;
 mod config;
 mod deletion;
 mod document;
@@ -34,6 +33,7 @@ use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
 pub use add_all::{SignedDocuments, SigningOptions};
+pub use canonical::canonical_json;
 pub use cento_api::document::{
     ID_BYTES_MAX, META_BYTES_MAX, META_DEPTH_MAX, META_WRITTEN_BYTES_MAX, id_of_json, id_problem,
     meta_of_json, meta_problem,
@@ -347,11 +347,14 @@ impl Index {
     }
 
     /// Lets a test make this index fail, once.
+    // Hidden, because no program needs it.
     #[doc(hidden)]
     pub fn set_faults(&self, faults: Faults) {
         let _ = self.inner.plugin.faults.set(faults);
     }
 
+    /// Returns the faults that a test has set.
+    // Hidden, because no program needs it.
     #[doc(hidden)]
     #[must_use]
     pub fn faults(&self) -> Faults {

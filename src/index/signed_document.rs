@@ -67,7 +67,6 @@ impl SignedDocument {
 
     /// Combines a document with the digest of its text, the number of its tokens, and its
     /// signature.
-    #[doc(hidden)]
     #[must_use]
     pub fn of(
         document: Document,

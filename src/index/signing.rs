@@ -60,7 +60,6 @@ impl Config {
 
     /// Returns the memory to be reserved for signing, for each byte of a text: twice the memory for
     /// usual text, and some more, so that nearly every text has enough.
-    #[doc(hidden)]
     #[must_use]
     pub fn signing_bytes_a_byte(&self) -> usize {
         let fingerprints = self.sign(PROSE).map_or(0, |(_, signature)| signature.len());

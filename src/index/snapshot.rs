@@ -304,7 +304,6 @@ impl Snapshot {
     ///
     /// # Panics
     /// When the address is of another snapshot and there is no such segment.
-    #[doc(hidden)]
     #[must_use]
     pub fn segment(&self, address: DocAddress) -> &SegmentView {
         &self.segments[address.segment as usize]
@@ -516,7 +515,6 @@ impl Snapshot {
     ///
     /// # Errors
     /// When it, or the text, cannot be read; [`Error::Cancelled`] soon after `stop`.
-    #[doc(hidden)]
     pub fn signature(&self, address: DocAddress, stop: &Stop) -> Result<Vec<Fingerprint>> {
         self.signature_within(address, |_, _| Ok(()), stop)
     }
@@ -547,7 +545,6 @@ impl Snapshot {
     ///
     /// # Errors
     /// The errors of [`document`](Self::document); [`Error::Cancelled`] soon after `stop`.
-    #[doc(hidden)]
     pub fn analyzed(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
         self.analyzed_by(&self.config().analyzer, address, stop)
     }
@@ -557,7 +554,6 @@ impl Snapshot {
     ///
     /// # Errors
     /// The errors of [`analyzed`](Self::analyzed).
-    #[doc(hidden)]
     pub fn analyzed_for_passages(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
         self.analyzed_by(&self.config().analyzer.of_passages(), address, stop)
     }

@@ -2,12 +2,12 @@
 //!
 //! Nothing here depends on text, fingerprints or indexes.
 
-pub mod budget;
-pub mod fault;
-pub mod ordered;
+pub(crate) mod budget;
+pub(crate) mod fault;
+pub(crate) mod ordered;
 pub mod pipeline;
 pub mod replace;
-pub mod stop;
+pub(crate) mod stop;
 
 pub use budget::{ByteBudget, Permit};
 pub use fault::{Faults, Point};

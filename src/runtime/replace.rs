@@ -23,7 +23,11 @@ pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`file`], and those of `check`; the file is then as it was.
-pub fn file_if(path: &Path, bytes: &[u8], check: impl Fn() -> io::Result<()>) -> io::Result<()> {
+pub(crate) fn file_if(
+    path: &Path,
+    bytes: &[u8],
+    check: impl Fn() -> io::Result<()>,
+) -> io::Result<()> {
     file_again(path, |file| file.write_all(bytes), check)
 }
 
@@ -49,7 +53,10 @@ fn file_again(
 ///
 /// # Errors
 /// As [`file`].
-pub fn file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+pub(crate) fn file_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     written(path, write, || Ok(()))
 }
 
@@ -70,7 +77,6 @@ fn written(
 ///
 /// # Errors
 /// When it cannot be created.
-#[doc(hidden)]
 pub fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     // Keeps the default prefix, which a writer recognizes as that of an unfinished file.
     let mut builder = tempfile::Builder::new();

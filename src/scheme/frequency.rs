@@ -132,7 +132,6 @@ impl FrequencyTable {
 impl FrequencyTable {
     /// Returns the total count in the collection of all grams of these tokens, which the analyzer
     /// of the table made.
-    #[doc(hidden)]
     #[must_use]
     pub fn occurrences(&self, tokens: &Tokens) -> u64 {
         let grams = Grams::new(self.header.q, &self.header.analyzer);

@@ -239,7 +239,7 @@ pub trait Signer {
 
 /// The bytes that a scheme without a [`Signer`] needs for each token while it signs: its hash, and
 /// values, places or an entry of a growing table.
-pub const TOKEN_BYTES: usize = 8 + 64;
+pub(crate) const TOKEN_BYTES: usize = 8 + 64;
 
 /// The methods of a scheme; its keys are hashes of sequences unless `key_bits` is overridden.
 trait Method: fmt::Debug + Send + Sync {
@@ -292,7 +292,7 @@ pub fn parse(spec: &str) -> Result<Scheme> {
 ///
 /// [`crate::Error::Spec`], also when the scheme needs a table and `table` is missing or counts
 /// other grams, or when the scheme reads no table.
-pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Scheme> {
+pub(crate) fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Scheme> {
     let text = spec;
     let (spec, family) = GRAMMAR.parse(text)?;
     let refused = |refusal: Refusal| Err(Error::spec(text, refusal));

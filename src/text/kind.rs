@@ -7,7 +7,6 @@
 //! an article on cars.
 
 /// The maximum number of bytes that are examined, from the beginning.
-#[doc(hidden)]
 pub const SAMPLE_BYTES: usize = 8 << 10;
 
 /// The format of such a document, and the conversion for it.
@@ -88,7 +87,6 @@ pub fn no_text_in(text: &str) -> Option<&'static str> {
 
 /// Returns whether more than a 64th of the bytes are NULs: a few occur in texts that a program has
 /// put together.
-#[doc(hidden)]
 #[must_use]
 pub fn has_nuls(sample: &[u8]) -> bool {
     memchr::memchr_iter(0, sample).count() > sample.len() / 64
@@ -103,7 +101,6 @@ fn is_unreadable(sample: &[u8]) -> bool {
 }
 
 /// Returns the format of a file that begins with these bytes, if it is not text.
-#[doc(hidden)]
 #[must_use]
 pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
     if let Some(document) = document(sample) {
@@ -126,7 +123,6 @@ pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
 
 /// Returns the format of a file that begins with these bytes, if it is a document that can be
 /// converted to text.
-#[doc(hidden)]
 #[must_use]
 pub fn document(sample: &[u8]) -> Option<&'static str> {
     let found = if sample.starts_with(ZIP) {
@@ -142,7 +138,6 @@ const ZIP: &[u8] = b"PK\x03\x04";
 
 /// Returns whether more than a thirty-second of the bytes are control characters that do not occur
 /// in text. Those of ISO-2022 encodings and of coloured output do.
-#[doc(hidden)]
 #[must_use]
 pub fn has_controls(sample: &[u8]) -> bool {
     let is_control = |byte: &u8| u8::from(matches!(byte, 1..=7 | 0x10..=0x1a | 0x1c..=0x1f));

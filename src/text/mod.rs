@@ -18,13 +18,12 @@ use crate::runtime::Stop;
 
 pub use analyzer::{Analyzer, PART_TOKENS};
 pub use family::Family;
-#[doc(hidden)]
 pub use unicode::is_white_space;
 
 /// Returns the token between the paragraphs of a program, that is, where a subroutine begins or
 /// ends: the analyzer `code` makes it, and the scheme `syntax` cuts there.
 #[must_use]
-pub fn paragraph_break() -> u64 {
+pub(crate) fn paragraph_break() -> u64 {
     crate::hash::hash_bytes(b"\n\n")
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cento::Stop;
 use cento::index::{Config, Document, Index, MaxDf, WriterOptions};
 use cento::join::cluster::{self, ClusterOptions, Linkage};
 use cento::join::pairs::{PairOptions, Pairs, pairs};
@@ -9,7 +10,6 @@ use cento::join::reuse::{ReuseOptions, reuse_statistics};
 use cento::join::series::Scope;
 use cento::join::{StopCounts, Thresholds};
 use cento::search::Searcher;
-use cento::stop::Stop;
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
 use serde_json::json;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cento::AddIndexesOptions;
-use cento::fault::{Faults, Point};
 use cento::index::{Index, WriterOptions};
+use cento::runtime::{Faults, Point};
 
 use crate::common::{Model, add, assert_holds, words};
 use crate::crash::config_with_table;

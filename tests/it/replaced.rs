@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::common::{Model, config, document, holds, words};
 use cento::Stop;
-use cento::fault::{Faults, Point};
 use cento::index::{Index, Outcome, SignedDocument, Snapshot, WriterOptions};
+use cento::runtime::{Faults, Point};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cento::Stop;
 use cento::hash::mix64;
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::join::Thresholds;
@@ -10,7 +11,6 @@ use cento::join::cluster::{ClusterOptions, clusters};
 use cento::join::dedup::{DedupOptions, Evidence, Verdict};
 use cento::join::pairs::{PairOptions, PairReport, Pairs, pairs};
 use cento::search::{Boilerplate, Query, Searcher, SimilarTo};
-use cento::stop::Stop;
 use cento::tantivy::collector::DocSetCollector;
 use cento::tantivy::directory::RamDirectory;
 use cento::{Error, Similarity};

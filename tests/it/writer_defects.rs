@@ -7,8 +7,8 @@ use crate::common::fault::{poison_at, silence, unopenable};
 use crate::common::{Model, assert_holds, config, document, words};
 use cento::Error;
 use cento::Stop;
-use cento::fault::{Faults, Point};
 use cento::index::{Config, Index, Outcome, Writer, WriterOptions};
+use cento::runtime::{Faults, Point};
 
 #[test]
 fn a_writer_whose_commit_cannot_be_opened_goes_on_where_it_is() {

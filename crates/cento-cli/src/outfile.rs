@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use cento::replace;
+use cento::runtime::replace;
 use cento::{Error, Result};
 use cento_report::Delimiter;
 use flate2::write::GzEncoder;

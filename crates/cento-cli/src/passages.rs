@@ -19,7 +19,7 @@ use cento::index::{DocAddress, Snapshot};
 use cento::join::Thresholds;
 use cento::join::pairs::{self, DocumentPairs, Pair, PairOptions, PairReport, Pairs};
 #[cfg(feature = "parquet")]
-use cento::replace;
+use cento::runtime::replace;
 use cento::{Error, MaxDf, PairPassage, Unit};
 #[cfg(feature = "parquet")]
 use cento_report::{CellType, ParquetRows};

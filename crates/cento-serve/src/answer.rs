@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
 
 use super::body::Gate;
-use cento::budget::Permit;
+use cento::runtime::Permit;
 
 /// The number of bytes that a connection is given at a time; a shorter answer is given whole.
 const PART_BYTES: usize = 64 << 10;

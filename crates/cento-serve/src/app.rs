@@ -20,7 +20,7 @@ use super::shards::Shards;
 use super::turns::{Client, Job, Turns};
 use super::writer::Status;
 use cento::Stop;
-use cento::budget::ByteBudget;
+use cento::runtime::ByteBudget;
 use cento::search::Searcher;
 use cento::{Error, Result};
 use cento_api::http::{AddResponse, Commit};

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::encoding::{Encoding, Unpacker};
 use super::failure::Failure;
 use super::turns::Client;
-use cento::budget::{ByteBudget, Permit};
+use cento::runtime::{ByteBudget, Permit};
 
 /// Limits the total size of the bodies in memory. Room is taken as bytes arrive, so that a client
 /// cannot reserve it by announcing a length; a request that finds no room does not wait.

@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 
 use crate::failure::Failure;
 use crate::metrics::Metrics;
-use cento::budget::Permit;
 use cento::index::{Compaction, SignedDocument};
+use cento::runtime::Permit;
 use cento::{AddIndexesOptions, AddedIndexes, Result};
 use cento_api::http::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 

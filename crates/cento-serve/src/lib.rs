@@ -54,9 +54,9 @@ pub use tokens::{Role, Tokens};
 
 use app::{App, Source, WriterChannels};
 use cento::Stop;
-use cento::budget::ByteBudget;
-use cento::fault::Faults;
 use cento::index::Index;
+use cento::runtime::ByteBudget;
+use cento::runtime::Faults;
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Result};
 use cento_source::SourceOptions;

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use cento::Stop;
-use cento::budget::{ByteBudget, Permit};
 use cento::index::{Config, Signature};
+use cento::runtime::{ByteBudget, Permit};
 use cento::search::memory::{
     QueryMemory, RESERVED_BYTES_MIN, of_comparison, of_passages, of_search,
 };

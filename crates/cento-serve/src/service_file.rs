@@ -6,7 +6,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use cento::replace;
+use cento::runtime::replace;
 use cento_api::ServiceFile;
 
 /// Removes the file when the service ends, unless another process owns it by then.

@@ -9,7 +9,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use cento::Stop;
-use cento::fault::Faults;
 use cento::hash::mix64;
 use cento::index::{Config, Index};
 use cento::scheme::{self, DEFAULT_SPEC};

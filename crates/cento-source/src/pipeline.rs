@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::vec;
 
-use cento::fault::Faults;
 use cento::hash::Digest;
 use cento::index::{Config, Document, DocumentSigner, IsKnown, Prepared, SignOutcome};
-use cento::pipeline::{Feed, Results, pipeline};
+use cento::runtime::Faults;
+use cento::runtime::pipeline::{Feed, Results, pipeline};
 use cento::{Error, Result, Stop, Unseen};
 
 use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, walk};

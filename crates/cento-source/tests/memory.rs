@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cento::Stop;
 use cento::compare;
-use cento::fault::Faults;
 use cento::index::{Config, Index};
+use cento::runtime::Faults;
 use cento::search::{Query, Searcher, memory};
 use cento_source::{AddOptions, AddReport, Event, SourceOptions, add, parse_record};
 

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
-use cento::fault::{Faults, Point};
+use cento::runtime::{Faults, Point};
 
 /// Panics that are meant are not shown.
 pub fn silence() {

@@ -41,12 +41,12 @@ pub use crate::text::Side;
 
 use adjoining::Part;
 use alike::{seeds, seeds_max};
-pub use chain::{Chain, Chained, Match, chains, distinct};
+pub(crate) use chain::{Chain, Chained, Match, chains, distinct};
 use chain::{CoveredRanges, TAKING_STEPS};
 use copied::Copied;
-pub use copied::runs_bytes;
+pub(crate) use copied::runs_bytes;
 use sums::Bags;
-pub use tiles::TILE_TOKENS_MIN;
+pub(crate) use tiles::TILE_TOKENS_MIN;
 use vocabulary::{QueryWords, Vocabulary};
 
 /// Two ranges of tokens that are one passage.
@@ -83,7 +83,7 @@ impl Genre {
 }
 
 /// Shorter passages are chance: the default scheme guarantees to find 14 tokens in a row.
-pub const PASSAGE_TOKENS_MIN: usize = 12;
+pub(crate) const PASSAGE_TOKENS_MIN: usize = 12;
 
 /// The passages that two texts have in common.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +107,7 @@ const STAGE_STEPS_MAX: u64 = 1 << 29;
 const STAGE_STEPS_A_TOKEN: u64 = 64;
 
 /// Data about a query that are computed once, before it is aligned with documents.
-pub struct Prepared {
+pub(crate) struct Prepared {
     genre: Genre,
     /// The seeds of copied passages.
     seeds: copied::Seeds,
@@ -169,7 +169,7 @@ pub fn align(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -> 
 ///
 /// # Errors
 /// As [`align`].
-pub fn align_prepared(
+pub(crate) fn align_prepared(
     query: (Side<'_>, &Prepared),
     document: Side<'_>,
     stop: &Stop,
@@ -298,7 +298,10 @@ fn trim(passage: &mut Aligned, query: &[u64], document: &[u64]) -> bool {
 
 /// Returns the tokens of a place of the query that another place also has, counted as often as both
 /// have them: the first ones.
-pub fn words_of_both((query, place): (&[u64], Range<usize>), other: &[u64]) -> Vec<Range<usize>> {
+pub(crate) fn words_of_both(
+    (query, place): (&[u64], Range<usize>),
+    other: &[u64],
+) -> Vec<Range<usize>> {
     let mut left = counts(other);
     let mut matched: Vec<Range<usize>> = Vec::new();
     for at in place {

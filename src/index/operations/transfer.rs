@@ -176,7 +176,6 @@ impl Index {
     ///
     /// # Errors
     /// When a file is missing or the list of segments is damaged.
-    #[doc(hidden)]
     pub fn open_commit(&self) -> Result<OpenCommit> {
         // Without a lock files may go between the list and their opening, as for a snapshot.
         loop {

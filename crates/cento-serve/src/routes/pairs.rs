@@ -14,10 +14,10 @@ use crate::files::{FileDocument, Files};
 use crate::memory;
 use cento::Stop;
 use cento::Unseen;
-use cento::budget::Permit;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
 use cento::join::most_similar::MostSimilar;
 use cento::join::pairs::{self, PairOptions};
+use cento::runtime::Permit;
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, PresetDefaults, PresetUse};
 use cento_api::http::{

@@ -9,7 +9,7 @@ use crate::command::Received;
 use cento::Result;
 use cento::hash::Digest;
 use cento::index::SignedDocument;
-use cento::index::canonical::canonical_json;
+use cento::index::canonical_json;
 use cento::index::{Outcome, Writer};
 
 /// The memory of each change besides its texts: its place in a list that grows by doubling, and the

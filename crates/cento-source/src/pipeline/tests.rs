@@ -1,5 +1,5 @@
 use super::*;
-use cento::fault::Point;
+use cento::runtime::Point;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -20,8 +20,8 @@ use super::{WriterLoop, options};
 use crate::command::{ERRORS_MAX, Received};
 use crate::failure::Failure;
 use crate::writer::pending::{Change, PendingChange, Refused, Reported, State};
-use cento::fault::Point;
 use cento::index::{Outcome, Writer};
+use cento::runtime::Point;
 use cento::{Error, Reason, Result, replace};
 use cento_api::http::{AddResponse, RecordError};
 
