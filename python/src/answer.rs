@@ -11,8 +11,8 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::arrow::{Table, unit_of};
 use crate::convert::{dict_of, to_json};
+use crate::entry::Refusal;
 use crate::html;
-use crate::pipeline::Refusal;
 
 /// The result of one search.
 pub struct SearchAnswer {

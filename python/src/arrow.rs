@@ -24,8 +24,8 @@ use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
 use serde_json::{Map, Number, Value};
 
+use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::error::{Failure, refused};
-use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::strings::{StringColumn, ids_of};
 
 /// The meaning of the columns of a table.

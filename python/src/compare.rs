@@ -11,8 +11,9 @@ use crate::convert::{text_of, to_json};
 use crate::error::Failure;
 use crate::offsets::convert_pairs;
 use crate::query::Options;
+use crate::run;
 use crate::search::SignatureTuple;
-use crate::{index, run};
+use crate::settings::{config, preset_of};
 
 /// Compares two texts; returns JSON with offsets in the requested unit, and as the library gives
 /// it.
@@ -33,9 +34,9 @@ pub fn compare(
     let options: CompareOptions = Options(options).read(&[])?;
     options.check().map_err(Failure)?;
     let (comparison, shown, analyzer) = run::long(py, |stop| {
-        let preset = index::preset_of(preset)?;
+        let preset = preset_of(preset)?;
         let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
-        let config = index::config(preset, scheme, analyzer, false, None, None)?;
+        let config = config(preset, scheme, analyzer, false, None, None)?;
         let Config { scheme, analyzer, .. } = config;
         let measures = Measure::parse_all(&options.measures, None, &analyzer)?;
         let found = cento::compare_by(&scheme, &analyzer, a, b, &measures, stop)?;
@@ -59,10 +60,9 @@ pub fn sign(
     analyzer: Option<String>,
     frequencies: Option<std::path::PathBuf>,
 ) -> PyResult<SignatureTuple> {
-    let preset = index::preset_of(preset).map_err(Failure)?;
+    let preset = preset_of(preset).map_err(Failure)?;
     let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
-    let config =
-        index::config(preset, scheme, analyzer, false, None, frequencies).map_err(Failure)?;
+    let config = config(preset, scheme, analyzer, false, None, frequencies).map_err(Failure)?;
     sign_with(py, &config, text)
 }
 

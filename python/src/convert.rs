@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
+use crate::entry::{Entry, Refusal};
 use crate::error::Failure;
-use crate::pipeline::{Entry, Refusal};
 
 /// The names of the fields of a mapping.
 pub struct Fields {

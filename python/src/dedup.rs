@@ -20,9 +20,10 @@ use serde::Serialize;
 
 use crate::arrow::{Columns, Meta, Tables};
 use crate::convert::{Fields, Numbering, to_json};
+use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Refusal};
 use crate::error::{Failure, refused};
 use crate::offsets::CodePoints;
-use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Pipeline, Refusal, SignOutcome};
+use crate::pipeline::{Batch, Pipeline, SignOutcome};
 use crate::query::Options;
 use crate::run;
 use crate::settings::{check_settings, config, preset_of};

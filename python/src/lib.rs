@@ -10,6 +10,7 @@ mod arrow;
 mod compare;
 mod convert;
 mod dedup;
+mod entry;
 mod error;
 mod html;
 mod index;

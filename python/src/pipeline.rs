@@ -12,50 +12,12 @@ use crossbeam::channel::{Receiver, bounded};
 use pyo3::prelude::*;
 
 use crate::arrow::Rows;
+use crate::entry::{Entry, Refusal};
 use crate::error::Failure;
 use crate::run;
 
-/// A batch is handed over when its text has about this number of bytes.
-pub const BATCH_BYTES: usize = 256 << 10;
-
-/// A batch is handed over when it has this number of documents.
-pub const BATCH_DOCUMENTS: usize = 512;
-
 /// The number of batches in progress for each worker.
 const BATCHES_PER_THREAD: usize = 4;
-
-/// An item or a row that is not a document.
-#[derive(Debug, Clone)]
-pub struct Refusal {
-    /// Its number, from 0.
-    pub number: u64,
-    /// The reason, as a clause.
-    pub reason: String,
-}
-
-impl Refusal {
-    /// Makes the refusal of the item or row with this number; returns an error that is not about it
-    /// alone.
-    pub fn of(number: u64, error: Error) -> Result<Refusal> {
-        let reason = match error {
-            Error::Cancelled => return Err(Error::Cancelled),
-            Error::Input { what, .. } => what,
-            Error::Internal { what, .. } => format!("a defect: {what}"),
-            error => error.to_string(),
-        };
-        Ok(Refusal { number, reason })
-    }
-}
-
-/// A document with its number, or the reason why it was refused.
-pub struct Entry {
-    /// The number of the item or row, from 0.
-    pub number: u64,
-    /// The document.
-    pub document: std::result::Result<Document, Refusal>,
-    /// Whether its id is its number, which the caller did not choose.
-    pub is_numbered: bool,
-}
 
 /// Documents to be signed.
 pub enum Batch {

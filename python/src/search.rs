@@ -12,10 +12,10 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::answer::{Answer, Answers, SearchAnswer};
 use crate::convert::{id_of, refusal_of, text_of};
+use crate::entry::Refusal;
 use crate::error::{Failure, refused};
 use crate::offsets;
 use crate::open_index::OpenIndex;
-use crate::pipeline::Refusal;
 use crate::query::Options;
 use crate::run;
 use cento::Stop;

@@ -18,8 +18,8 @@ use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 
 use crate::arrow::Table;
 use crate::dedup::{Decided, Dedup};
+use crate::entry::Refusal;
 use crate::error::{Failure, refused};
-use crate::pipeline::Refusal;
 use crate::writer::REFUSALS_MAX;
 
 /// The column of verdicts, as `cento dedup --annotate` writes it to Parquet.

@@ -11,9 +11,10 @@ use crate::arrow::{self, Columns, Meta};
 use crate::convert::{
     Fields, Numbering, checked, document_of, id_of, meta_of, refusal_of, text_of,
 };
+use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::error::{Failure, refused};
 use crate::open_index::OpenIndex;
-use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Entry, Pipeline, Refusal, SignOutcome};
+use crate::pipeline::{Batch, Pipeline, SignOutcome};
 use crate::run;
 
 /// A writer, between the beginning and the end of a `with` block.

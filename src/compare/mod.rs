@@ -18,6 +18,7 @@ use crate::scheme::{Scheme, distinct_keys};
 use crate::similarity::Similarity;
 use crate::text::{Analyzer, Side, Tokens};
 pub use cento_api::{CompareOptions, Comparison, Origin, PairPassage, Passage, Unit};
+pub(crate) use fingerprints::Shared;
 use measure::Measure;
 pub use passages::{Passages, in_bytes};
 use runs::RunSet;

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use super::align::{Aligned, Side, TILE_TOKENS_MIN, align_prepared, words_of_both};
 pub(crate) use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
-pub use super::fingerprints::Shared;
 use super::{Passage, Unit, place, runs};
 use crate::error::Result;
 use crate::runtime::Stop;

@@ -13,6 +13,7 @@ use super::run_sets::RunMaker;
 use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use super::verify;
+use crate::compare::Shared;
 use crate::compare::measure::Measure;
 use crate::compare::passages::{self, Genre, Passages, Prepared};
 use crate::compare::runs::{Place, RunSet};
@@ -360,7 +361,7 @@ impl<'a> Evidence<'a> {
         let QuerySignature { signature, keys, tokens, .. } = self.subject;
         self.shared.read(self.snapshot, (keys, &[]), address, self.stop)?;
         let segment = &self.snapshot.segment(address).signatures;
-        let shared = passages::Shared {
+        let shared = Shared {
             signature,
             keys,
             occurrences: self.shared.occurrences(),

@@ -5,6 +5,7 @@
 mod add_indexes;
 mod api;
 mod book;
+mod circles;
 mod common;
 mod conformance;
 mod copies;

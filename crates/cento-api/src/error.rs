@@ -13,7 +13,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use crate::reason::{ConflictKind, Reason, Refusal};
+use crate::reason::{ConflictKind, Reason, Refusal, causes};
 
 /// The result of a cento operation.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -181,8 +181,8 @@ impl Error {
     #[must_use]
     pub fn reason(&self) -> Reason<'_> {
         match self {
-            Error::Io { source, .. } => Reason::of_cause(source).unwrap_or(Reason::Io),
-            Error::Store { source, .. } => Reason::of_cause(source.as_ref()).unwrap_or(Reason::Io),
+            Error::Io { source, .. } => reason_of_cause(source).unwrap_or(Reason::Io),
+            Error::Store { source, .. } => reason_of_cause(source.as_ref()).unwrap_or(Reason::Io),
             Error::Corrupt(_) => Reason::Damaged,
             Error::Spec { reason, .. }
             | Error::Index { reason, .. }
@@ -335,4 +335,22 @@ impl StdError for Error {
             _ => None,
         }
     }
+}
+
+/// Returns the reason that is found in an error of the system or of another crate, or in its
+/// causes.
+fn reason_of_cause<'e>(error: &'e (dyn StdError + 'static)) -> Option<Reason<'e>> {
+    for error in causes(error) {
+        if let Some(refusal) = error.downcast_ref::<Refusal>() {
+            return refusal.reason;
+        }
+        if let Some(own) = error.downcast_ref::<Error>() {
+            return Some(own.reason());
+        }
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
+            return Some(Reason::StorageFull);
+        }
+    }
+    None
 }

@@ -9,8 +9,6 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 
-use crate::Error;
-
 /// The reason why an operation failed.
 ///
 /// ```
@@ -277,28 +275,10 @@ impl<'a> Reason<'a> {
             _ => None,
         }
     }
-
-    /// Returns the reason that is found in an error of the system or of another crate, or in its
-    /// causes.
-    pub(crate) fn of_cause<'e>(error: &'e (dyn StdError + 'static)) -> Option<Reason<'e>> {
-        for error in causes(error) {
-            if let Some(refusal) = error.downcast_ref::<Refusal>() {
-                return refusal.reason;
-            }
-            if let Some(own) = error.downcast_ref::<Error>() {
-                return Some(own.reason());
-            }
-            let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-            if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
-                return Some(Reason::StorageFull);
-            }
-        }
-        None
-    }
 }
 
 /// Returns an error and its causes, each followed by the one behind it.
-fn causes<'e>(
+pub(crate) fn causes<'e>(
     error: &'e (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
     std::iter::successors(Some(error), |&error| {
@@ -377,6 +357,7 @@ impl From<Refusal> for io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     #[test]
     fn every_reason_has_a_code_that_leads_back_to_it() {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::common::fault::{poison_at, silence, unopenable};
 use crate::common::{Ask, Dir, Model, Reply, Service, body, contents, created, wait_until, words};
 use cento::Error;
-use cento::runtime::{Faults, Point};
 use cento::index::Index;
+use cento::runtime::{Faults, Point};
 use cento_client::api::{Commit, DocumentBody, SearchRequest};
 use serde_json::json;
 
