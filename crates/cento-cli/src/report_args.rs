@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use cento::{Analyzer, Error, Result, replace};
+use cento::runtime::replace;
+use cento::{Analyzer, Error, Result};
 use cento_report::{Exclusions, PairsReport, ReuseReport, Run};
 
 /// The destination of a report.

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::manifest::{Manifest, PartDigest};
 use crate::store::Store;
 use cento::Stop;
-use cento::{Error, Result, replace};
+use cento::runtime::replace;
+use cento::{Error, Result};
 
 /// Hidden, like other files that belong to a directory and are not part of the index.
 const FILE: &str = ".remote.json";

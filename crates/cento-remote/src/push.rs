@@ -17,7 +17,8 @@ use crate::origin::{Origin, Turn};
 use crate::store::{Store, TRIES, pause};
 use crate::{Progress, Pushed, Remote, Watch, outrun};
 use cento::index::OpenCommit;
-use cento::{ConflictKind, Corruption, Error, Index, Result, replace};
+use cento::runtime::replace;
+use cento::{ConflictKind, Corruption, Error, Index, Result};
 
 /// Options for pushing an index.
 #[derive(Debug, Clone)]

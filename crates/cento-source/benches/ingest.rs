@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use cento::Stop;
 use cento::hash::mix64;
 use cento::index::{Config, Index};
+use cento::runtime::Faults;
 use cento::scheme::{self, DEFAULT_SPEC};
 use cento::text::{Analyzer, Tokens};
 use cento_source::pipeline::{Outputs, PipelineOptions};

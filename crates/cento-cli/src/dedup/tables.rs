@@ -7,7 +7,8 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use cento::{Error, Refusal, Result, replace};
+use cento::runtime::replace;
+use cento::{Error, Refusal, Result};
 use cento_source::{Copying, Selection, Tables};
 use tempfile::NamedTempFile;
 

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::outfile::{OutFile, is_taken};
 use crate::{Failure, Result, terminal, whole};
-use cento::{Error, replace};
+use cento::Error;
+use cento::runtime::replace;
 
 /// The progress of a run; beside its output until it ends.
 #[derive(Debug, Serialize, Deserialize)]

@@ -22,7 +22,8 @@ use crate::failure::Failure;
 use crate::writer::pending::{Change, PendingChange, Refused, Reported, State};
 use cento::index::{Outcome, Writer};
 use cento::runtime::Point;
-use cento::{Error, Reason, Result, replace};
+use cento::runtime::replace;
+use cento::{Error, Reason, Result};
 use cento_api::http::{AddResponse, RecordError};
 
 /// The maximum number of times in a row that accepted changes are applied again. One change that
