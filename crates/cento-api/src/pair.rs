@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Category, PairPassage, Similarity};
 
-/// A pair with the ids of its documents.
+/// A pair with the ids of its documents, as programs show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PairReport {
