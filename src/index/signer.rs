@@ -153,7 +153,7 @@ impl DocumentSigner {
         }
     }
 
-    /// Signs a document for which nothing is reserved, in the taker's thread.
+    /// Signs a document without reserved memory, in the taker's thread.
     ///
     /// # Errors
     /// The errors of [`finish`](Self::finish).

@@ -261,7 +261,7 @@ impl<T> Results<T> {
                     return Some(Err(Error::Cancelled));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                // What has been cancelled may look like the end of the input.
+                // Cancelled work may look like the end of the input.
                 Err(RecvTimeoutError::Disconnected) if self.early.is_empty() => {
                     return self.stop.is_set().then_some(Err(Error::Cancelled));
                 }
@@ -323,7 +323,7 @@ impl<J: Iterator, T> fmt::Debug for Fed<J, T> {
 }
 
 impl<J: Iterator, T> Fed<J, T> {
-    /// Feeds a pipeline from `inputs`, each of which takes its `share` of the room.
+    /// Feeds a pipeline from `inputs`; an input takes its `share` of the room.
     pub fn new(
         inputs: J,
         share: fn(&J::Item) -> usize,
@@ -376,7 +376,7 @@ mod tests {
             room in 1usize..40,
             is_fed_apart in any::<bool>(),
         ) {
-            // A share is inside from before it is worked on until the next result is asked for.
+            // A share is inside from before it is worked on until the next result is requested.
             let inside = Arc::new(AtomicUsize::new(0));
             let (feed, results) = pipeline(threads, room, Stop::NEVER, |_| {
                 let inside = inside.clone();

@@ -106,7 +106,7 @@ impl Chunk {
         })
     }
 
-    /// Returns the document that a whole file is, and the error of what is missing of it.
+    /// Returns the document in a whole file, and the error for its missing part.
     fn document(
         &self,
         options: &SourceOptions,

@@ -94,7 +94,7 @@ impl Iterator for Chunks {
     type Item = ReadChunk;
 
     fn next(&mut self) -> Option<ReadChunk> {
-        // Nobody takes the message at the end of the input.
+        // At the end of the input the message is not received.
         let _ = self.wanted.try_send(());
         self.chunks.recv().ok()
     }

@@ -177,7 +177,7 @@ type Batch = Result<Vec<ReadChunk>>;
 /// costs more than reading and signing a small one.
 const BATCH_MAX: (usize, usize) = (32, 64 << 10);
 
-/// Passes on what is read.
+/// Passes on the chunks that are read.
 struct Hand {
     batch: Vec<ReadChunk>,
     /// The number of bytes of its chunks.

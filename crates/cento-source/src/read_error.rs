@@ -56,5 +56,5 @@ impl std::error::Error for ReadError {
 /// A chunk of a source, or a part of it that is not a document.
 pub type ReadChunk = Result<Chunk, ReadError>;
 
-/// Takes what is read, until it breaks off.
+/// Takes the chunks that are read, until it breaks off.
 pub type Emit<'a> = &'a mut dyn FnMut(ReadChunk) -> ControlFlow<()>;
