@@ -19,6 +19,7 @@ use std::collections::BinaryHeap;
 
 use super::filter::Filter;
 use super::frequencies::{leave_out_all_deleted, leave_out_deleted, look_up};
+use super::tuning::Tuning;
 use super::weigh::{Weigh, least_weight};
 use crate::error::Result;
 use crate::index::{DocAddress, SegmentView, Snapshot};
@@ -31,8 +32,10 @@ pub struct Request<'a> {
     pub keys: &'a [u64],
     /// The minimum number of them that a document has; at least 1.
     pub overlap_min: u32,
-    /// Documents that are not among the best of this number may be left out.
+    /// Documents that are not among the best of this number, at least 1, may be left out.
     pub best: usize,
+    /// The sizes at which the search changes its method.
+    pub tuning: Tuning,
     /// Fingerprints in more live documents are stop-fingerprints.
     pub max_df: u64,
     /// The maximum number of postings to read.
@@ -297,7 +300,7 @@ impl<'a> Plan<'a> {
         }
         let keys = self.ranks.len() as u32;
         let mut overlap_min = self.overlap_min();
-        let mut looked_at = 4096;
+        let mut looked_at = self.request.tuning.reached_after;
         let mut rest = terms;
         while let Some(((rank, term), after)) = rest.split_first() {
             // A document not met before lacks all of the rarer fingerprints.
@@ -337,7 +340,7 @@ impl<'a> Plan<'a> {
         let best = self.request.best;
         // The filter is applied later; within a budget counts are unknown.
         let is_unknown = self.request.filter.is_some() || !self.request.excluded.is_empty();
-        if best > touched.len() || best == 0 || is_unknown || self.unread() > 0 {
+        if best > touched.len() || is_unknown || self.unread() > 0 {
             return 0;
         }
         let alive = touched.iter().filter(|&&doc| segment.is_alive(doc));

@@ -8,9 +8,6 @@ use crate::error::Result;
 use crate::index::DocAddress;
 use crate::runtime::Stop;
 
-/// The number of documents compared with a filter at a time.
-const BATCH_DOCUMENTS: usize = 4096;
-
 impl Searcher {
     /// Calls `each` with the live documents that pass `filter`, or all, in storage order: by
     /// segment, and within it as they were added. Takes little memory.
@@ -29,7 +26,7 @@ impl Searcher {
         for (segment, view) in (0u32..).zip(snapshot.segments()) {
             let mut live = view.live();
             loop {
-                let mut docs: Vec<u32> = live.by_ref().take(BATCH_DOCUMENTS).collect();
+                let mut docs: Vec<u32> = live.by_ref().take(self.tuning.batch_documents).collect();
                 if docs.is_empty() {
                     break;
                 }
@@ -63,7 +60,7 @@ impl Searcher {
         let snapshot = self.snapshot();
         let filter = filter.map(|text| Filter::new(snapshot, text)).transpose()?;
         let (mut found, mut waiting) = (Vec::new(), Vec::new());
-        let batch = if filter.is_some() { BATCH_DOCUMENTS } else { 1 };
+        let batch = if filter.is_some() { self.tuning.batch_documents } else { 1 };
         snapshot.for_each_id(after, &mut |documents| {
             stop.check()?;
             waiting.push(documents.to_vec());

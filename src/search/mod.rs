@@ -19,6 +19,8 @@
 mod best;
 mod best_passage;
 mod boilerplate;
+#[cfg(test)]
+mod brute_force;
 mod candidates;
 mod cost;
 mod cover;
@@ -49,6 +51,7 @@ mod shared;
 mod similar;
 mod similar_to;
 mod stopped;
+mod tuning;
 mod verify;
 mod weigh;
 

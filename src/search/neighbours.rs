@@ -95,6 +95,7 @@ impl Searcher {
             keys,
             overlap_min: overlap_min.max(1),
             best: usize::MAX,
+            tuning: self.tuning,
             max_df: max_df.limit(self.snapshot.documents()),
             budget: u64::MAX,
             weighed,

@@ -110,3 +110,44 @@ impl Query {
         self.shows_passages() || self.ranked_by() == Rank::Passages || covers_all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts the examined documents of endlessly many, of which these have a passage.
+    fn examined(query: &Query, has_passage: impl Fn(usize) -> bool) -> usize {
+        let mut patience = Patience::of(query);
+        let (mut count, mut hits) = (0, 0);
+        while !patience.is_enough(hits) || patience.goes_on() {
+            patience.look(has_passage(count));
+            hits += usize::from(has_passage(count));
+            count += 1;
+            assert!(count < 2 * Query::CANDIDATES);
+        }
+        count
+    }
+
+    #[test]
+    fn a_search_for_passages_ends_when_no_more_are_found_or_after_the_maximum() {
+        let by_passages = || Query::text("a").rank(Rank::Passages);
+        for query in [Query::text("a").passages(true), by_passages()] {
+            assert_eq!(examined(&query, |_| true), Query::CANDIDATES);
+            assert_eq!(examined(&query, |_| false), Query::PATIENCE);
+            assert_eq!(examined(&query, |at| at == 20), 21 + Query::PATIENCE);
+        }
+        assert_eq!(examined(&by_passages().candidates(70), |_| false), 70);
+        // There are at least as many candidates as hits.
+        assert_eq!(examined(&by_passages().candidates(7).limit(9), |_| true), 9);
+        assert_eq!(examined(&by_passages().limit(2_000), |at| at < 5), 5 + Query::PATIENCE);
+        assert_eq!(examined(&Query::text("a").passages(true).limit(3), |_| true), 3);
+    }
+
+    #[test]
+    fn a_search_for_hits_that_need_a_passage_looks_for_one_more() {
+        let query = Query::text("a").min_passage(20).limit(3);
+        assert_eq!(examined(&query, |_| true), 3 + Query::PATIENCE);
+        assert_eq!(examined(&query, |at| at % 2 == 1), 6 + Query::PATIENCE);
+        assert_eq!(examined(&query.goal(Goal::Cover), |_| true), 3);
+    }
+}

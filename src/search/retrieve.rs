@@ -104,6 +104,7 @@ fn find(
             // One more tells whether there are more.
             query.looked_at().saturating_add(1)
         },
+        tuning: searcher.tuning,
         max_df: max_df.limit(snapshot.documents()),
         budget: query.options.budget.unwrap_or(u64::MAX),
         weighed: query.is_weighed().then(|| (Weigh::new(snapshot), query.least_weighted())),

@@ -6,6 +6,7 @@ use crossbeam::queue::ArrayQueue;
 
 use super::boilerplate::{Boilerplate, Ignored};
 use super::candidates::Counters;
+use super::tuning::Tuning;
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::runtime::Stop;
@@ -30,6 +31,7 @@ pub struct Searcher {
     pub(super) snapshot: Snapshot,
     pub(super) ignored: Option<Arc<Ignored>>,
     pub(super) spare: Arc<ArrayQueue<Scratch>>,
+    pub(super) tuning: Tuning,
 }
 
 impl std::fmt::Debug for Searcher {
@@ -52,7 +54,8 @@ impl Searcher {
     /// Creates a searcher over `snapshot`.
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Searcher {
-        Searcher { snapshot, ignored: None, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
+        let spare = Arc::new(ArrayQueue::new(SPARE_MAX));
+        Searcher { snapshot, ignored: None, spare, tuning: Tuning::DEFAULT }
     }
 
     /// Returns a searcher that excludes this text, such as that of templates: every number of

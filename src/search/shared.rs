@@ -24,6 +24,16 @@ pub fn terms_of<'a>(
     stop: &Stop,
 ) -> Result<Vec<Terms<'a>>> {
     let keys_at_once = (KEYS_AT_ONCE / segments.len().max(1)).max(1);
+    terms_in_parts(segments, keys, keys_at_once, stop)
+}
+
+/// Returns the terms, looked up `keys_at_once` at a time.
+fn terms_in_parts<'a>(
+    segments: &[&'a SegmentReader],
+    keys: &[u64],
+    keys_at_once: usize,
+    stop: &Stop,
+) -> Result<Vec<Terms<'a>>> {
     if keys.len() <= keys_at_once {
         stop.check()?;
         return Ok(find_in(segments, keys)?);
@@ -257,9 +267,50 @@ fn wanted<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::{Config, Document, Index, WriterOptions};
     use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    /// Two segments whose documents have 60 words each, of 90.
+    static SEGMENTS: LazyLock<Snapshot> = LazyLock::new(|| {
+        let index = Index::in_memory(Config::new("kgram(k=1)", "words", false).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+        for (id, words) in [("a", 0..60), ("b", 30..90)] {
+            let text: String = words.map(|word| format!("w{word} ")).collect();
+            writer.add(Document::new(id, text)).unwrap();
+            writer.commit().unwrap();
+        }
+        writer.finish().unwrap();
+        index.snapshot().unwrap()
+    });
 
     proptest! {
+        #[test]
+        fn terms_that_are_looked_up_in_parts_are_those_of_one_look_up(
+            others in prop::collection::btree_set(any::<u64>(), 0..20),
+            is_kept in prop::collection::vec(any::<bool>(), 90),
+            keys_at_once in 1usize..120,
+        ) {
+            let mut keys = Vec::new();
+            SEGMENTS.for_each_term(&mut |key, _| keys.push(key)).unwrap();
+            let mut is_kept = is_kept.into_iter().cycle();
+            keys.retain(|_| is_kept.next().unwrap());
+            keys.extend(others);
+            keys.sort_unstable();
+            keys.dedup();
+            let segments = SEGMENTS.segments().iter().map(|segment| &segment.signatures);
+            let segments: Vec<_> = segments.collect();
+            prop_assert_eq!(segments.len(), 2);
+            let of = |terms: Vec<Terms<'_>>| -> Vec<Vec<(u32, u32, u32)>> {
+                let of_one = |(place, term): (u32, crate::segment::Term<'_>)| {
+                    (place, term.ordinal, term.df())
+                };
+                terms.into_iter().map(|terms| terms.into_iter().map(of_one).collect()).collect()
+            };
+            let in_parts = terms_in_parts(&segments, &keys, keys_at_once, Stop::NEVER).unwrap();
+            prop_assert_eq!(of(in_parts), of(find_in(&segments, &keys).unwrap()));
+        }
+
         #[test]
         fn wanted_terms_are_found_and_no_others(
             ordinals in prop::collection::btree_set(prop_oneof![0u32..40, any::<u32>()], 0..40),
