@@ -81,6 +81,9 @@ impl Kills {
             }
             unacknowledged = found.len() - committed.len();
         }
+        if committed.is_empty() {
+            return Err("nothing was acknowledged before a kill: raise --within".into());
+        }
         println!(
             "killed {} times: {} documents were acknowledged as committed, all are there, none \
              twice; {unacknowledged} others are there too; check is clean",

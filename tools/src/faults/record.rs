@@ -13,6 +13,9 @@ pub const TRACED: &str = "openat,open,creat,close,write,pwrite64,writev,pwritev,
                           symlinkat,dup,dup2,dup3,fcntl,lseek,copy_file_range,sendfile,splice,\
                           chdir,fchdir,read,readv";
 
+/// The paths of open files.
+const HELD: &str = "/proc/self/fd/";
+
 /// A run that was recorded, and can be cut off after each of its changes.
 pub struct Recording {
     before: Tree,
@@ -228,27 +231,35 @@ impl Reader {
         self.disk.add(is_dir)
     }
 
+    /// The file or directory that a descriptor means; `None` if it is outside.
+    fn inode_of(&self, descriptor: &str) -> Result<Option<Inode>> {
+        let file = self.descriptors.get(&descriptor.parse()?);
+        Ok(file.map(|&file| self.files[file].inode))
+    }
+
     /// The path below the root, from the directory in argument `at`; `None` if it is outside.
     fn place(&self, call: &Call, at: Option<usize>, path: &[u8]) -> Result<Option<Place>> {
         let path = std::str::from_utf8(path)?;
-        let from = match path.strip_prefix('/') {
-            Some(_) => None,
-            None => match at.map(|at| call.arg(at)).transpose()? {
-                None | Some("AT_FDCWD") => Some(ROOT),
-                Some(text) => match self.descriptors.get(&text.parse::<i64>()?) {
-                    Some(&file) => Some(self.files[file].inode),
+        let (from, below) = if let Some(held) = path.strip_prefix(HELD) {
+            // A directory that the process holds open, and a path below it.
+            let (descriptor, below) = held.split_once('/').unwrap_or((held, ""));
+            let Some(dir) = self.inode_of(descriptor)? else { return Ok(None) };
+            (dir, below)
+        } else if path.starts_with('/') {
+            match format!("{path}/").strip_prefix(&self.root) {
+                Some(_) => (ROOT, &path[self.root.len().min(path.len())..]),
+                None => return Ok(None),
+            }
+        } else {
+            match at.map(|at| call.arg(at)).transpose()? {
+                None | Some("AT_FDCWD") => (ROOT, path),
+                Some(descriptor) => match self.inode_of(descriptor)? {
+                    Some(dir) => (dir, path),
                     None => return Ok(None),
                 },
-            },
+            }
         };
-        let below = match from {
-            Some(_) => path,
-            None => match format!("{path}/").strip_prefix(&self.root) {
-                Some(_) => &path[self.root.len().min(path.len())..],
-                None => return Ok(None),
-            },
-        };
-        let mut parents = vec![from.unwrap_or(ROOT)];
+        let mut parents = vec![from];
         let mut parts = below.split('/').filter(|part| !part.is_empty() && *part != ".").peekable();
         while let Some(part) = parts.next() {
             let dir = *parents.last().expect("the first is never taken away");
@@ -481,6 +492,23 @@ mod tests {
              1 unlinkat(4, \"c\", AT_REMOVEDIR) = 0\n",
         );
         assert_eq!(tree, Tree::from([("a".into(), None), ("b".into(), None)]));
+    }
+
+    #[test]
+    fn a_name_in_a_directory_that_is_held_open_is_known() {
+        // The writer of an index names all files so.
+        let (recording, tree) = after(
+            "1 mkdir(\"a\", 0777) = 0\n\
+             1 openat(AT_FDCWD, \"/r/a\", O_RDONLY|O_DIRECTORY) = 3\n\
+             1 openat(AT_FDCWD, \"/proc/self/fd/3/.tmp\", O_RDWR|O_CREAT, 0666) = 4\n\
+             1 write(4, \"x\", 1) = 1\n\
+             1 renameat(AT_FDCWD, \"/proc/self/fd/3/.tmp\", AT_FDCWD, \"/proc/self/fd/3/b\") = 0\n\
+             1 openat(AT_FDCWD, \"/proc/self/fd/3\", O_RDONLY) = 5\n\
+             1 fsync(5) = 0\n\
+             1 openat(AT_FDCWD, \"/proc/self/fd/9/c\", O_RDWR|O_CREAT, 0666) = 6\n",
+        );
+        assert_eq!(tree, Tree::from([("a".into(), None), ("a/b".into(), file("x"))]));
+        assert_eq!(recording.durable_after(3), Some(5));
     }
 
     #[test]
