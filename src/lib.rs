@@ -41,10 +41,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The types and calls that most programs need are here. The modules have the rest: [`index`] what is
-//! stored and how it changes, [`search`] queries and answers, [`join`] whole collections, [`compare`]
-//! two texts without an index, [`text`] and [`scheme`] how texts become fingerprints, [`segment`] the
-//! `.sig` files themselves, [`runtime`] threads, memory and cancellation.
+//! The types and calls that most programs need are here. The modules have the rest: [`index`] is
+//! about the stored documents and their changes, [`search`] about queries and answers, [`join`]
+//! about whole collections, [`compare`] about two texts without an index. [`text`] and [`scheme`]
+//! make fingerprints of texts, [`segment`] has the `.sig` files, [`runtime`] threads, memory and
+//! cancellation.
 //!
 //! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files
 //! and archives become documents in the package `cento-source`, a service is `cento-serve`.

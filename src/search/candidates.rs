@@ -34,7 +34,7 @@ pub struct Request<'a> {
     pub overlap_min: u32,
     /// Documents that are not among the best of this number, at least 1, may be left out.
     pub best: usize,
-    /// The sizes at which the search changes its method.
+    /// The sizes where the search changes its method.
     pub tuning: Tuning,
     /// Fingerprints in more live documents are stop-fingerprints.
     pub max_df: u64,

@@ -1,4 +1,4 @@
-//! Examination: which of the chosen documents are shown, with which details?
+//! Examination: the texts of the chosen documents decide which are shown, and give the details.
 //!
 //! They are examined one after the other, best first: verified, and searched for passages, until
 //! there are enough.

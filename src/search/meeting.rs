@@ -1,6 +1,6 @@
 //! Thresholds: which candidates meet the query?
 //!
-//! Counts leave out what cannot meet it. Where they leave that open and the texts decide, the texts
+//! Counts leave out documents that cannot meet it. Where they leave that open and the texts decide, the texts
 //! are compared.
 
 use super::candidates::Candidate;
@@ -32,8 +32,8 @@ impl Search<'_> {
         Ok(meeting)
     }
 
-    /// Returns the candidates that may meet the thresholds; `sampling` tells what counts say of
-    /// texts.
+    /// Returns the candidates that may meet the thresholds, as far as counts are evidence
+    /// (`sampling`).
     fn meeting_by_counts(
         &self,
         candidates: &[Candidate],

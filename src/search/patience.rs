@@ -115,7 +115,7 @@ impl Query {
 mod tests {
     use super::*;
 
-    /// Counts the examined documents of endlessly many, of which these have a passage.
+    /// Counts the examined documents of endlessly many; these have a passage.
     fn examined(query: &Query, has_passage: impl Fn(usize) -> bool) -> usize {
         let mut patience = Patience::of(query);
         let (mut count, mut hits) = (0, 0);

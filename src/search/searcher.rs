@@ -1,4 +1,4 @@
-//! The searcher: a snapshot, with what its searches share.
+//! The searcher: a snapshot, and the caches that its searches share.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
-//! The sizes at which a search changes its method: no answer depends on them.
+//! The sizes where a search changes its method: no answer depends on them.
 //!
 //! They are values of a searcher, so that a test of a small index can make them smaller than any
 //! that is worth the trouble.
 
-/// The sizes at which a search changes its method.
+/// The sizes where a search changes its method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
     /// Once this many documents of a segment have been brought up, the overlap that the best of

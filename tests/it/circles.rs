@@ -2,7 +2,7 @@
 //!
 //! An import leads from the file that names something to the file that defines it, also through the
 //! `pub use` of a module between them. A module and the files below it are one house: `mod.rs` may
-//! name its files, and they may name what it defines.
+//! name its files, and they may name its definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,11 +16,11 @@ type Module = Vec<String>;
 /// The files of a crate: their code without comments and tests.
 struct Crate {
     code: BTreeMap<Module, String>,
-    /// What each file brings into its scope: the name, and the path that it stands for.
+    /// The imports of each file: the name in the file, and the path.
     names: BTreeMap<Module, BTreeMap<String, Vec<String>>>,
 }
 
-/// Returns the code of a file without comments and without what is compiled for tests only.
+/// Returns the code of a file without comments and without code for tests only.
 fn without_tests(text: &str) -> String {
     let mut lines = text.lines().peekable();
     let mut kept = String::new();
@@ -153,7 +153,7 @@ impl Crate {
         needs
     }
 
-    /// Returns the groups of files of which each needs all others, directly or not.
+    /// Returns the groups of files that all need each other, directly or not.
     fn circles(&self) -> BTreeSet<Vec<String>> {
         let needs = self.needs();
         let mut reached: BTreeMap<&Module, BTreeSet<&Module>> = BTreeMap::new();
@@ -223,7 +223,7 @@ fn a_circle_is_found_through_what_a_module_hands_on() {
         ("x/c.rs", "use crate::x::a;"),
     ];
     assert_eq!(files(&three).iter().map(Vec::len).collect::<Vec<_>>(), [3]);
-    // A test may need what is above; a module and its files are one house.
+    // A test may need a file above; a module and its files are one house.
     let none = [
         ("lib.rs", "mod a;\nmod b;\npub struct Of;"),
         ("a.rs", "use crate::{Of, b};"),

@@ -1,4 +1,4 @@
-//! A search for passages that is cut short: what may have a passage stays, and says so.
+//! A search for passages that is cut short: documents that may have a passage stay, and are marked.
 
 use cento::hash::mix64;
 use cento::index::{Config, Document, Index, WriterOptions};

@@ -375,7 +375,10 @@ fn a_message_that_is_read_is_noticed() {
 fn the_architecture_names_modules_that_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
-    assert!(text.lines().count() <= 280);
+    // The list of places for changes grows with the parts, and is not counted.
+    let (before, rest) = text.split_once("\n## Where does a change go?\n").unwrap();
+    let after = rest.find("\n## ").map_or("", |at| &rest[at..]);
+    assert!(before.lines().count() + after.lines().count() <= 250);
     for word in text.split(|c: char| c.is_whitespace() || "`,;:()".contains(c)) {
         if ["src/", "tests/", "crates/"].iter().any(|dir| word.starts_with(dir)) {
             assert!(root.join(word.trim_end_matches('.')).exists(), "{word} is not there");

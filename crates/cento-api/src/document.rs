@@ -1,4 +1,4 @@
-//! Ids and meta objects of documents: what they may be, and how they are read from JSON.
+//! Ids and meta objects of documents: their limits, and how they are read from JSON.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Indexes, and what they are expected to hold.
+//! Indexes, and their expected content.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub fn add(writer: &mut Writer, id: &str, text: &str) -> cento::Result<()> {
 }
 
 /// Adds documents, written as lines of JSON, to the index at `path`, which is made with the default
-/// configuration if there is none.
+/// configuration if it does not exist.
 pub fn fill(path: &Path, lines: &str) {
     let index = match Index::exists(path) {
         true => Index::open(path).unwrap(),

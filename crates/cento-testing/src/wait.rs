@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The time after which a test that waits has failed: long enough for a machine that is busy.
+/// The longest wait of a test: enough for a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until `is_so`; `what` is the event, for the message of a test that waits in vain.

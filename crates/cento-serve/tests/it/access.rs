@@ -1,4 +1,4 @@
-//! Who may ask: roles of tokens, and pages of other sites.
+//! Access: roles of tokens, and pages of other sites.
 
 use crate::common::{Ask, Dir, JSON, Routes, indexed};
 use cento_serve::{Origins, Tokens};

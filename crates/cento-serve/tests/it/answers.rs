@@ -148,7 +148,7 @@ fn the_passages_of_a_hit_are_those_of_the_search() {
     }
 }
 
-/// Three documents: the first two share 60 words, of which 59 stand alike.
+/// Three documents: the first two share 60 words, 59 of them in the same order.
 fn three() -> PairsRequest {
     let documents = vec![
         body("x", &words(1, 100)),
@@ -204,7 +204,7 @@ fn alike() -> [Value; 3] {
     texts.map(|(id, text)| json!({"id": id, "text": text}))
 }
 
-/// The routes that find texts by their similarity: the name of what they find, and a request.
+/// The routes that find texts by their similarity: the name of their results, and a request.
 fn finding() -> [(&'static str, &'static str, Value); 2] {
     [
         ("/v1/search", "hits", json!({"text": words(1, 80)})),

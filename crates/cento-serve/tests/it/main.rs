@@ -1,4 +1,4 @@
-//! The service, in this process: its answers, its limits, and what it promises while others write,
+//! The service, in this process: its answers, its limits, and its promises while others write,
 //! dawdle or fail.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

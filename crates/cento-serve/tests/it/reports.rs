@@ -1,4 +1,4 @@
-//! Reports that a service hands out, and what they say was not compared.
+//! Reports that a service hands out, and their notes of texts that were not compared.
 
 use crate::common::{Dir, Service, created, indexed, words};
 use cento::index::{Config, Index};

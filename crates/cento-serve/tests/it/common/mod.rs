@@ -13,7 +13,7 @@ pub use cento_testing::*;
 pub use routes::Routes;
 pub use service::Service;
 
-/// A service that can be asked.
+/// A service that answers requests.
 pub trait Ask {
     /// Sends a request with these headers, lines that end with `\r\n`, and bytes as its body.
     fn send(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Reply;

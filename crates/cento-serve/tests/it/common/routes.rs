@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::{Ask, Dir, Reply, settings};
 
-/// The routes of a service, which are asked by calls: what is tested needs no connection.
+/// The routes of a service, called without a connection.
 pub struct Routes {
     routes: TowerToHyperService<Router>,
     runtime: Runtime,
