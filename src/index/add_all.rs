@@ -15,7 +15,7 @@ use super::signer::{DocumentSigner, IsKnown, Prepared, SignOutcome};
 use super::{AddReport, Document, Index, Outcome, SignedDocument, Writer};
 use crate::error::{Error, Result};
 use crate::runtime::Stop;
-use crate::runtime::pipeline::{Fed, pipeline};
+use crate::runtime::pipeline::Fed;
 use crate::text::is_white_space;
 
 /// Options for signing many documents.
@@ -109,8 +109,9 @@ impl Writer {
     ///
     /// ```
     /// use std::fs;
-    /// use cento::{Config, Document, Error, Index, SigningOptions, WriterOptions};
+    /// use cento::{Config, Document, Index, SigningOptions, WriterOptions};
     ///
+    /// type Failure = Box<dyn std::error::Error + Send + Sync>;
     /// # let dir = tempfile::tempdir()?;
     /// # for (name, text) in [("a.txt", "the text of one"), ("b.txt", "the text of another")] {
     /// #     fs::write(dir.path().join(name), text)?;
@@ -118,14 +119,14 @@ impl Writer {
     /// # let dir = dir.path();
     /// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
     /// let mut writer = index.writer(WriterOptions::default())?;
-    /// let documents = fs::read_dir(dir)?.map(|entry| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
+    /// let documents = fs::read_dir(dir)?.map(|entry| -> Result<_, Failure> {
     ///     let path = entry?.path();
     ///     Ok(Document::new(path.display().to_string(), fs::read_to_string(&path)?))
     /// });
     /// let report = writer.add_all(documents, &SigningOptions::default().threads(2usize))?;
     /// assert_eq!(report.added, 2);
     /// writer.finish()?;
-    /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+    /// # Ok::<(), Failure>(())
     /// ```
     ///
     /// # Errors
@@ -245,10 +246,10 @@ where
                 prepared.map(|document| Ok(prepare(document?)?)).collect()
             }
         };
-        let (feed, results) = pipeline(threads, memory_bytes, stop, work);
         let documents = Batches { documents: documents.fuse(), share };
+        let size = (threads, memory_bytes);
         Signing {
-            batches: Fed::new(documents, |batch| batch.share, feed, results),
+            batches: Fed::start(documents, |batch| batch.share, size, stop, work),
             current: Vec::new().into_iter(),
             signer,
             stop: stop.clone(),

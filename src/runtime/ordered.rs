@@ -38,7 +38,7 @@ pub fn in_order_within<T: Send>(
     work: &(dyn Fn(u64) -> Result<T> + Sync),
     sink: &mut dyn FnMut(u64, T) -> Result<()>,
 ) -> Result<()> {
-    let (feed, workers, results) = ends(threads, waiting.max(1), stop);
+    let (feed, workers, results) = ends(threads, WAITING_PER_THREAD, waiting.max(1), stop);
     let fed = Fed::new(numbers.clone(), |_| 1, feed, results);
     std::thread::scope(|scope| {
         workers.spawn(scope, work);
@@ -76,7 +76,8 @@ impl<T: Send + 'static> Ordered<T> {
         stop: &Stop,
         own: impl FnOnce(&Stop, Begin<'_, T>) -> Result<()> + Send + 'static,
     ) -> Ordered<T> {
-        let (feed, workers, results) = ends(threads, threads.max(1) * WAITING_PER_THREAD, stop);
+        let room = threads.max(1) * WAITING_PER_THREAD;
+        let (feed, workers, results) = ends(threads, WAITING_PER_THREAD, room, stop);
         let (begin_in, begun) = bounded(1);
         let (stop, own_stop) = (results.stop().clone(), results.stop().clone());
         let owner = std::thread::spawn(move || {

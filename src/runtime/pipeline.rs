@@ -17,21 +17,24 @@ use std::sync::Arc;
 use std::thread::{JoinHandle, Scope};
 use std::time::Duration;
 
-use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded, select};
+use crossbeam::channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded, select};
 
 use super::budget::{ByteBudget, Permit};
 use super::stop::Stop;
 use crate::error::{Error, Result};
 
-/// The number of inputs of each thread that may wait for it, and of its results that may wait for
-/// the one whose turn it is.
+/// The number of results of each thread that may wait for the one whose turn it is.
 pub(super) const WAITING_PER_THREAD: usize = 16;
+
+/// The number of inputs that may wait for each thread if the feed has a thread of its own, which
+/// goes on while the taker waits for a result.
+const QUEUED_PER_THREAD: usize = 2;
 
 /// The time between checks of a waiting thread whether to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Starts `threads` threads, each with a work of its own, within `room`. Returns the end that takes
-/// inputs, and the end that gives the results.
+/// inputs, and the end that gives the results, which are for two threads.
 ///
 /// A work gets a handle that is set when the results have no taker any more, or `stop` is set.
 /// Dropping the results ends the threads, and waits for them: that takes as long as the work takes
@@ -40,6 +43,19 @@ pub fn pipeline<I, T, W>(
     threads: usize,
     room: usize,
     stop: &Stop,
+    work: impl FnMut(&Stop) -> W,
+) -> (Feed<I>, Results<T>)
+where
+    I: Send + 'static,
+    T: Send + 'static,
+    W: FnMut(I) -> T + Send + 'static,
+{
+    started(ends(threads, QUEUED_PER_THREAD, room, stop), work)
+}
+
+/// Starts the threads between two ends.
+fn started<I, T, W>(
+    (feed, workers, mut results): (Feed<I>, Workers<I, T>, Results<T>),
     mut work: impl FnMut(&Stop) -> W,
 ) -> (Feed<I>, Results<T>)
 where
@@ -47,7 +63,6 @@ where
     T: Send + 'static,
     W: FnMut(I) -> T + Send + 'static,
 {
-    let (feed, workers, mut results) = ends(threads, room, stop);
     for _ in 0..workers.threads {
         let (mut work, worker) = (work(&results.stop), workers.worker.clone());
         results.threads.push(std::thread::spawn(move || worker.run(&mut work)));
@@ -69,11 +84,12 @@ type Done<T> = Numbered<std::thread::Result<T>>;
 /// Makes both ends of a pipeline of `threads` threads, and these, not yet started.
 pub(super) fn ends<I, T>(
     threads: usize,
+    queued_per_thread: usize,
     room: usize,
     stop: &Stop,
 ) -> (Feed<I>, Workers<I, T>, Results<T>) {
     let threads = threads.max(1);
-    let (jobs_in, jobs) = bounded(threads * WAITING_PER_THREAD);
+    let (jobs_in, jobs) = bounded(threads * queued_per_thread);
     let (done_in, done) = bounded(threads * WAITING_PER_THREAD);
     let (wanted, is_wanted) = bounded(0);
     let room = ByteBudget::new(room);
@@ -125,8 +141,14 @@ impl<I> Feed<I> {
         is_wanted: &dyn Fn() -> bool,
     ) -> std::result::Result<(), I> {
         let Some(permit) = self.room.enter_while(share, is_wanted) else { return Err(input) };
-        let sent = self.jobs.send(Numbered { number: self.number, permit, item: input });
-        sent.map_err(|refused| refused.0.item)?;
+        let mut job = Numbered { number: self.number, permit, item: input };
+        loop {
+            job = match self.jobs.send_timeout(job, STOP_INTERVAL) {
+                Ok(()) => break,
+                Err(SendTimeoutError::Timeout(job)) if is_wanted() => job,
+                Err(refused) => return Err(refused.into_inner().item),
+            };
+        }
         self.number += 1;
         Ok(())
     }
@@ -149,9 +171,7 @@ impl<I> Feed<I> {
                 self.number += 1;
                 Ok(())
             }
-            Err(TrySendError::Full(refused) | TrySendError::Disconnected(refused)) => {
-                Err(refused.item)
-            }
+            Err(refused) => Err(refused.into_inner().item),
         }
     }
 }
@@ -323,8 +343,26 @@ impl<J: Iterator, T> fmt::Debug for Fed<J, T> {
 }
 
 impl<J: Iterator, T> Fed<J, T> {
-    /// Feeds a pipeline from `inputs`; an input takes its `share` of the room.
-    pub fn new(
+    /// Starts threads as [`pipeline`] does, and feeds them from `inputs`; an input takes its
+    /// `share` of the room.
+    pub fn start<W>(
+        inputs: J,
+        share: fn(&J::Item) -> usize,
+        (threads, room): (usize, usize),
+        stop: &Stop,
+        work: impl FnMut(&Stop) -> W,
+    ) -> Fed<J, T>
+    where
+        J::Item: Send + 'static,
+        T: Send + 'static,
+        W: FnMut(J::Item) -> T + Send + 'static,
+    {
+        let (feed, results) = started(ends(threads, WAITING_PER_THREAD, room, stop), work);
+        Fed::new(inputs, share, feed, results)
+    }
+
+    /// Feeds a pipeline from `inputs`.
+    pub(super) fn new(
         inputs: J,
         share: fn(&J::Item) -> usize,
         feed: Feed<J::Item>,
@@ -378,32 +416,30 @@ mod tests {
         ) {
             // A share is inside from before it is worked on until the next result is requested.
             let inside = Arc::new(AtomicUsize::new(0));
-            let (feed, results) = pipeline(threads, room, Stop::NEVER, |_| {
+            let work = |_: &Stop| {
                 let inside = inside.clone();
                 move |share: usize| {
                     let with_others = inside.fetch_add(share, Ordering::SeqCst) + share;
                     std::thread::yield_now();
                     (share, share == 0 || with_others <= room.max(share))
                 }
-            });
-            let taken: Vec<(usize, bool)> = {
-                let take = |result: Result<(usize, bool)>| {
-                    let (share, is_within) = result.unwrap();
-                    inside.fetch_sub(share, Ordering::SeqCst);
-                    (share, is_within)
-                };
-                match is_fed_apart {
-                    false => Fed::new(shares.clone().into_iter(), |&share| share, feed, results)
-                        .map(take)
-                        .collect(),
-                    true => std::thread::scope(|scope| {
-                        let (mut feed, shares) = (feed, shares.clone());
-                        scope.spawn(move || {
-                            shares.into_iter().all(|share| feed.send(share, share))
-                        });
-                        results.map(take).collect()
-                    }),
+            };
+            let take = |result: Result<(usize, bool)>| {
+                let (share, is_within) = result.unwrap();
+                inside.fetch_sub(share, Ordering::SeqCst);
+                (share, is_within)
+            };
+            let taken: Vec<(usize, bool)> = match is_fed_apart {
+                false => {
+                    let (inputs, size) = (shares.clone().into_iter(), (threads, room));
+                    Fed::start(inputs, |&share| share, size, Stop::NEVER, work).map(take).collect()
                 }
+                true => std::thread::scope(|scope| {
+                    let (mut feed, results) = pipeline(threads, room, Stop::NEVER, work);
+                    let shares = shares.clone();
+                    scope.spawn(move || shares.into_iter().all(|share| feed.send(share, share)));
+                    results.map(take).collect()
+                }),
             };
             prop_assert!(taken.iter().all(|(_, is_within)| *is_within));
             prop_assert_eq!(taken.into_iter().map(|(share, _)| share).collect::<Vec<_>>(), shares);
