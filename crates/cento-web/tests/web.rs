@@ -1,5 +1,7 @@
 //! Sources of a text, with a search engine and a web of the test's own on loopback.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
