@@ -1,4 +1,6 @@
 //! Documents in the forms that people hand in: the same passage is found in each.
+//!
+//! They are read by processes of the command, so these tests are here and not with the readers.
 
 use std::io::Write;
 

@@ -6,16 +6,6 @@ use serde_json::{Value, json};
 use crate::common::run::{Dir, line};
 use crate::common::words;
 
-/// Four records as objects; the first has the number `from`.
-fn records(from: u64) -> Vec<Value> {
-    let record = |i: u64| json!({"id": format!("r{i}"), "text": words(i, 60)});
-    (from..from + 4).map(record).collect()
-}
-
-fn lines(records: &[Value]) -> String {
-    records.iter().map(|record| format!("{record}\n")).collect()
-}
-
 /// The report of adding these files, and the exit status.
 #[track_caller]
 fn added(dir: &Dir, args: &[&str]) -> (Value, i32) {
@@ -24,37 +14,7 @@ fn added(dir: &Dir, args: &[&str]) -> (Value, i32) {
 }
 
 #[test]
-fn records_in_json_are_known_by_their_first_bytes() {
-    let dir = Dir::new();
-    let all = records(1);
-    let pretty: String = all.iter().map(|record| format!("{record:#}\n")).collect();
-    let array = Value::from(all.clone());
-    let utf16 = |text: &str| -> Vec<u8> {
-        format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
-    };
-    let forms: [(&str, Vec<u8>); 8] = [
-        ("lines.jsonl", lines(&all).into()),
-        ("lines.txt", lines(&all).into()),
-        ("lines", lines(&all).into()),
-        ("array.jsonl", array.to_string().into()),
-        ("pretty.json", pretty.into()),
-        ("commas.json", lines(&all).replace('\n', ",\n").into()),
-        ("members.json", json!({"n": 4, "data": array}).to_string().into()),
-        ("utf16.jsonl", utf16(&lines(&all))),
-    ];
-    for (name, bytes) in forms {
-        dir.write(name, &bytes);
-        let (report, status) = added(&dir, &[&format!("{name}.idx"), name]);
-        assert_eq!((&report["added"], status), (&json!(4), 0), "{name}: {report}");
-        let run = dir.run_with(&["add", &format!("{name}.idx"), "-", "--format", "json"], &bytes);
-        assert_eq!((&run.json()["unchanged"], run.status), (&json!(4), 0), "{name}: {}", run.err);
-        let run = dir.run(&["dedup", name]);
-        assert_eq!((run.out.lines().count(), run.status), (4, 0), "{name}: {}", run.err);
-    }
-}
-
-#[test]
-fn json_without_records_is_left_out_by_name() {
+fn what_is_left_out_or_refused_is_named_and_sets_the_exit_status() {
     let dir = Dir::new();
     dir.write("in/settings.json", "{\n  \"a\": [1, 2]\n}\n");
     dir.write("in/a.txt", words(1, 60));
@@ -64,41 +24,40 @@ fn json_without_records_is_left_out_by_name() {
     let (report, _) = added(&dir, &["whole.idx", "in", "--html", "source"]);
     assert_eq!(report["added"], 2);
     dir.write("broken.json", "{ // a comment\n}");
-    let (_, status) = added(&dir, &["idx", "broken.json", "in"]);
-    assert_eq!(status, 2);
+    assert_eq!(added(&dir, &["idx", "broken.json", "in"]).1, 2);
+    dir.write("in/d.zip", "some text");
+    let run = dir.run(&["add", "idx", "in"]);
+    let said = "in/d.zip: it is named .zip, but it is text";
+    assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
 }
 
 #[test]
-fn an_irrelevant_fault_costs_no_record() {
+fn deduplication_keeps_records_that_an_index_cannot_hold() {
     let dir = Dir::new();
-    let text = |i| words(i, 60);
-    let good = [
-        format!("{{\"id\":\"a\",\"text\":\"{}\",\"x\":NaN}}", text(1)),
-        format!("{{\"id\":\"b\",\"text\":\"{} \\ud83d\"}}", text(2)),
-        format!("{{\"id\":\"c\",\"text\":\"{} \\u0000\"}}", text(3)),
-        format!("{{\"id\":\"d\\tx\",\"text\":\"{}\"}}", text(4)),
-        format!("{{\"id\":1.5,\"text\":\"{}\"}}", text(5)),
-        format!("{{\"id\":\"f\",\"text\":\"{}\",\"meta\":[1,2]}}", text(6)),
-        format!("{{\"id\":\"g\",\"text\":\"{}\",\"meta\":\"{{\\\"n\\\":1}}\"}}", text(7)),
+    let lines = [
+        line("a", &words(1, 60), json!({})),
+        format!("{{\"id\":[1],\"text\":\"{}\"}}\n", words(2, 60)),
     ];
-    dir.write("good.jsonl", good.join("\n"));
-    let (report, status) = added(&dir, &["idx", "good.jsonl"]);
-    assert_eq!((&report["added"], status), (&json!(7), 0), "{report}");
-    let found = dir.json(&["search", "idx", "--text", &text(7), "--filter", "n:1"]);
-    assert_eq!(found["hits"][0]["id"], "g");
-    // What an index cannot hold is refused by it, and of no interest to deduplication.
-    let long = "x".repeat(100_000);
-    let odd = [
-        format!("{{\"id\":[1],\"text\":\"{}\"}}", text(11)),
-        format!("{{\"id\":\"{}\",\"text\":\"{}\"}}", &long[..2000], text(12)),
-        format!("{{\"id\":\"m\",\"text\":\"{}\",\"meta\":{{\"a\":\"{long}\"}}}}", text(13)),
-    ];
-    dir.write("odd.jsonl", odd.join("\n"));
+    dir.write("odd.jsonl", lines.concat());
     let (report, status) = added(&dir, &["idx", "odd.jsonl"]);
-    assert_eq!((&report["failed"], status), (&json!(3), 2), "{report}");
-    let run = dir.run(&["dedup", "good.jsonl", "odd.jsonl"]);
-    assert_eq!((run.out.lines().count(), run.status), (10, 0), "{}", run.err);
-    assert_eq!(run.out, good.join("\n") + "\n" + &odd.join("\n") + "\n");
+    assert_eq!((&report["added"], &report["failed"], status), (&json!(1), &json!(1), 2));
+    let run = dir.run(&["dedup", "odd.jsonl"]);
+    assert_eq!((run.status, run.out), (0, lines.concat()), "{}", run.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_ignored_files_are_read_by_options() {
+    let dir = Dir::new();
+    dir.write("blobs/abc", line("a", &words(1, 60), json!({})));
+    dir.write("in/.ignore", "*.txt\n");
+    dir.write("in/b.txt", words(2, 60));
+    std::os::unix::fs::symlink("../blobs/abc", dir.path("in/train.jsonl")).unwrap();
+    let run = dir.run(&["add", "idx", "in", "--format", "json"]);
+    assert_eq!(run.json()["added"], 1, "{}", run.err);
+    assert!(run.err.contains("--follow"), "{}", run.err);
+    assert_eq!(added(&dir, &["both.idx", "in", "--follow"]).0["added"], 2);
+    assert_eq!(added(&dir, &["link.idx", "in", "--follow", "--ignore-files"]).0["added"], 1);
 }
 
 #[test]
@@ -161,83 +120,6 @@ fn an_id_that_was_made_replaces_no_document_of_another_source() {
     assert_eq!(within("b", &["--replace"]).0["replaced"], 4);
 }
 
-#[cfg(unix)]
-#[test]
-fn names_that_are_no_text_are_different_ids() {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-
-    let dir = Dir::new();
-    std::fs::create_dir(dir.path("in")).unwrap();
-    let names = [&b"\xfe.txt"[..], b"\xff.txt", b"caf\xe9.txt", b"%FE.txt", b"a\nb.txt"];
-    for (i, name) in (1..).zip(names) {
-        std::fs::write(dir.path("in").join(OsStr::from_bytes(name)), words(i, 60)).unwrap();
-    }
-    let (report, status) = added(&dir, &["idx", "in"]);
-    assert_eq!((&report["added"], status), (&json!(5), 0), "{report}");
-    let hit = dir.json(&["search", "idx", "--text", &words(1, 60)])["hits"][0]["id"].clone();
-    assert_eq!(hit, "in/%FE.txt");
-}
-
-#[test]
-fn a_quotation_mark_that_is_not_closed_is_refused_with_its_line() {
-    let dir = Dir::new();
-    let row = |i: u64| format!("{i},{}\n", words(i, 60));
-    let open = "x,\"open\n".to_owned();
-    let table: String = (0..20).map(row).chain([open]).chain((20..300).map(row)).collect();
-    dir.write("open.csv", format!("id,text\n{table}"));
-    let run = dir.run(&["add", "idx", "open.csv", "--format", "json"]);
-    assert_eq!((run.status, &run.json()["added"]), (2, &json!(20)), "{}", run.err);
-    assert!(run.err.contains("the quotation mark in line 22 is not closed"), "{}", run.err);
-    dir.write("open.tsv", format!("id\ttext\n{}", table.replace(',', "\t")));
-    assert_eq!(dir.run(&["dedup", "open.tsv"]).status, 2);
-}
-
-#[test]
-fn a_named_file_is_read_even_if_git_ignores_it() {
-    let dir = Dir::new();
-    dir.write("repo/.gitignore", "data/\n*.jsonl\n");
-    dir.write("repo/.git/config", "[core]");
-    dir.write("repo/data/a.jsonl", lines(&records(1)));
-    dir.write("repo/b.txt", words(9, 60));
-    let (report, status) = added(&dir, &["idx", "repo"]);
-    assert_eq!((&report["added"], status), (&json!(5), 0), "{report}");
-    let left_out: Vec<&str> = report["left_out"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|f| f["path"].as_str().unwrap())
-        .collect();
-    assert_eq!(left_out, ["repo/.git", "repo/.gitignore"]);
-    let (report, _) = added(&dir, &["obeying.idx", "repo", "--ignore-files"]);
-    assert_eq!(report["added"], 1, "{report}");
-}
-
-#[cfg(unix)]
-#[test]
-fn links_are_followed_where_they_are_named_or_if_asked() {
-    use std::os::unix::fs::symlink;
-
-    let dir = Dir::new();
-    dir.write("blobs/abc", lines(&records(1)));
-    std::fs::create_dir_all(dir.path("snapshots/r1")).unwrap();
-    symlink("../../blobs/abc", dir.path("snapshots/r1/train.jsonl")).unwrap();
-    symlink("snapshots", dir.path("latest")).unwrap();
-    symlink("..", dir.path("snapshots/loop")).unwrap();
-    let run = dir.run(&["add", "idx", "snapshots", "--format", "json"]);
-    assert_eq!((run.status, &run.json()["skipped"]), (2, &json!(2)), "{}", run.err);
-    assert!(run.err.contains("--follow"), "{}", run.err);
-    assert_eq!(added(&dir, &["idx", "snapshots/r1/train.jsonl"]).0["added"], 4);
-    std::fs::remove_file(dir.path("snapshots/loop")).unwrap();
-    symlink(".", dir.path("snapshots/loop")).unwrap();
-    let run = dir.run(&["add", "followed.idx", "latest", "--follow", "--format", "json"]);
-    assert_eq!((run.status, &run.json()["added"]), (2, &json!(4)), "{}", run.err);
-    assert!(run.err.contains("loop"), "{}", run.err);
-    std::fs::remove_file(dir.path("snapshots/loop")).unwrap();
-    let (report, status) = added(&dir, &["all.idx", "latest", "--follow"]);
-    assert_eq!((&report["added"], status), (&json!(4), 0));
-}
-
 #[test]
 fn files_left_out_by_name_do_not_fail_a_strict_run() {
     let dir = Dir::new();
@@ -250,27 +132,6 @@ fn files_left_out_by_name_do_not_fail_a_strict_run() {
     dir.write("in/b.png", b"\x89PNG\r\n\x1a\n\0\0");
     assert_eq!(added(&dir, &["idx", "in", "--strict"]).1, 3);
     assert_eq!(dir.run(&["dedup", "in", "--strict"]).status, 3);
-}
-
-#[test]
-fn a_file_that_contradicts_its_name_is_refused() {
-    let dir = Dir::new();
-    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n";
-    dir.write("in/a.txt", words(1, 60));
-    for (name, bytes, says) in [
-        ("a.parquet", pointer, "git lfs pull"),
-        ("b.jsonl", pointer, "git lfs pull"),
-        ("c.pdf", "<!doctype html><p>404", "it is named .pdf, but it is a web page"),
-        ("d.zip", "some text", "it is named .zip, but it is text"),
-        ("e.docx", "{\"error\": 404}", "it is named .docx, but it is JSON"),
-    ] {
-        dir.write(&format!("in/{name}"), bytes);
-        let run = dir.run(&["add", "idx", &format!("in/{name}")]);
-        assert_eq!(run.status, 2, "{name}");
-        assert!(run.err.contains(says), "{name}: {}", run.err);
-    }
-    let (report, status) = added(&dir, &["all.idx", "in"]);
-    assert_eq!((&report["added"], &report["unread"], status), (&json!(1), &json!(5), 2));
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Every record of a source is a document, a refusal or an exclusion, in every format, also of
 //! files that are damaged.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::Write;
 
 use cento::Error;
