@@ -1,29 +1,24 @@
-//! Access to an index without permission to write it, and after an interrupted attempt to open it.
+//! Access to an index without permission to write it, and beside a writer.
+#![cfg(unix)]
 
 use std::fs;
-#[cfg(unix)]
 use std::process::Command;
-use std::sync::Arc;
 
 use crate::common::run::{Dir, Run};
 use crate::common::service::{JSON, Service};
-use crate::common::{add, assert_holds, config, wait_until, words};
-use cento::Error;
-use cento::index::{Config, Index, WriterOptions};
+use crate::common::{wait_until, words};
+use cento::index::{Index, WriterOptions};
 
 /// The user id of an account that owns nothing.
-#[cfg(unix)]
 const NOBODY: u32 = 65534;
 
 /// Runs cento in `dir` as a user with permission to read everything there and to write nothing.
-#[cfg(unix)]
 fn run_as_reader(dir: &Dir, args: &[&str]) -> Run {
     as_reader(dir, args, |mut command| command.output().unwrap().into())
 }
 
 /// Passes `run` a command that runs cento in `dir` as a user with permission to read and not to
 /// write.
-#[cfg(unix)]
 fn as_reader<T>(dir: &Dir, args: &[&str], run: impl FnOnce(Command) -> T) -> T {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::CommandExt;
@@ -53,7 +48,6 @@ fn as_reader<T>(dir: &Dir, args: &[&str], run: impl FnOnce(Command) -> T) -> T {
     ran
 }
 
-#[cfg(unix)]
 #[test]
 fn a_user_with_read_permission_can_read() {
     let dir = Dir::new();
@@ -73,7 +67,6 @@ fn a_user_with_read_permission_can_read() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_user_without_write_permission_gets_an_error() {
     let dir = Dir::new();
@@ -92,7 +85,6 @@ fn a_user_without_write_permission_gets_an_error() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_user_without_write_permission_can_serve_and_sees_later_commits() {
     // The service took the lock of a writer, and could not begin.
@@ -135,7 +127,6 @@ fn a_user_without_write_permission_can_serve_and_sees_later_commits() {
     assert!(service.stop());
 }
 
-#[cfg(unix)]
 #[test]
 fn a_service_beside_a_writer_says_how() {
     let dir = Dir::new();
@@ -150,52 +141,4 @@ fn a_service_beside_a_writer_says_how() {
         "{}",
         together.err
     );
-}
-
-/// A configuration whose scheme reads a table of `text`.
-fn config_with_table(dir: &std::path::Path, text: &str) -> Config {
-    use cento::index::Training;
-    let training = Training { analyzer: "chars".parse().unwrap(), q: 3, spex: false };
-    let mut texts = |add: &mut dyn FnMut(&str) -> cento::Result<()>| add(text);
-    let table = training.write(&mut texts, &dir.join("table")).unwrap();
-    Config::with_frequencies("fbw(q=3,w=4)", "chars", true, Some(Arc::new(table))).unwrap()
-}
-
-#[test]
-fn a_creation_that_was_cut_off_after_the_table_is_resumed() {
-    let work = tempfile::tempdir().unwrap();
-    let config = || config_with_table(work.path(), &words(1, 300));
-    let path = work.path().join("index");
-    Index::create(&path, config()).unwrap();
-    // What a kill between the table and the list of segments leaves.
-    fs::remove_file(path.join("meta.json")).unwrap();
-    fs::write(path.join(".tmpAb12Cd"), "{").unwrap();
-    let other = config_with_table(work.path(), &words(2, 300));
-    let error = Index::create(&path, other).err().unwrap().to_string();
-    assert!(error.contains("frequencies.cento") && error.contains("delete it"), "{error}");
-    let index = Index::create(&path, config()).unwrap();
-    assert_eq!(index.check().unwrap().problems, []);
-    assert!(matches!(Index::create(&path, config()), Err(Error::Index { .. })));
-}
-
-#[test]
-fn a_writer_removes_the_rest_of_interrupted_writes() {
-    let dir = tempfile::tempdir().unwrap();
-    let index = Index::create(dir.path(), config()).unwrap();
-    let left = [".tmpAb12Cd", ".tmp0zZ9qQ"];
-    let others = [".tmpfile", ".tmpAb12Cde", "frequencies.cento", ".mine"];
-    for name in left.iter().chain(&others) {
-        fs::write(dir.path().join(name), "left").unwrap();
-    }
-    fs::create_dir(dir.path().join(".tmpFolde1")).unwrap();
-    let mut writer = index.writer(WriterOptions::default()).unwrap();
-    for name in left {
-        assert!(!dir.path().join(name).exists(), "{name}");
-    }
-    for name in others.iter().chain(&[".tmpFolde1"]) {
-        assert!(dir.path().join(name).exists(), "{name}");
-    }
-    add(&mut writer, "a", &words(1, 40)).unwrap();
-    writer.finish().unwrap();
-    assert_holds(&index, &[("a".to_owned(), words(1, 40))].into());
 }

@@ -30,7 +30,6 @@ mod compressed;
 ))]
 mod confined;
 mod dedup;
-mod deep;
 #[cfg(feature = "office")]
 mod documents;
 mod documents_of;
