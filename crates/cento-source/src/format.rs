@@ -1,8 +1,8 @@
 //! The description that a format of files gives of itself, and names and first bytes that several
 //! readers know.
 //!
-//! The reader of a text format has a [`FileFormat`]; the list of them in `formats` is the only other
-//! place where the format is named. This file depends on no reader.
+//! The reader of a text format has a [`FileFormat`]; the list of them in `formats` is the only
+//! other place where the format is named. This file depends on no reader.
 
 use serde::{Deserialize, Serialize};
 

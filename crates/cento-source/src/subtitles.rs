@@ -60,7 +60,8 @@ fn text_of(subtitles: &str) -> String {
             is_cue = true;
             return String::new();
         }
-        // A cue ends at an empty line; up to the next times there are a number or a name, or a block.
+        // A cue ends at an empty line. Up to the next times there are a number or a name, or a
+        // block.
         is_cue &= !line.trim().is_empty();
         if is_cue { without_tags(line) } else { String::new() }
     });

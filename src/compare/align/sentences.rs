@@ -151,8 +151,8 @@ fn ends_by_characters(between: &str, after: &str) -> bool {
 
 /// Returns whether a sentence goes on after an empty line: nothing but white space, commas and
 /// semicolons is there, and one of these marks, or a small letter after them, shows that more was
-/// to come. Subtitles, stanzas and pages are cut anywhere. A heading is followed by a capital, and an
-/// item of a list has a mark of its own.
+/// to come. Subtitles, stanzas and pages are cut anywhere. A heading is followed by a capital, and
+/// an item of a list has a mark of its own.
 fn goes_on(between: &str, after: &str) -> bool {
     let is_joined = between.contains([',', ';']);
     let is_blank = between.chars().all(|c| matches!(c, ',' | ';') || is_white_space(c));
