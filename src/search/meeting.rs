@@ -1,7 +1,7 @@
 //! Thresholds: which candidates meet the query?
 //!
-//! Counts leave out documents that cannot meet it. Where they leave that open and the texts decide, the texts
-//! are compared.
+//! Counts leave out documents that cannot meet it. Where they leave that open and the texts decide,
+//! the texts are compared.
 
 use super::candidates::Candidate;
 use super::retrieve::Search;
