@@ -47,13 +47,13 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 export RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$cargo_home=cargo --remap-path-prefix=$PWD=cento"
 export CFLAGS="${CFLAGS:-} -ffile-prefix-map=$cargo_home=cargo"
 export SOURCE_DATE_EPOCH=$epoch
-cargo build --locked --profile dist --target "$target" -p cento-cli --all-features --bin cento
+cargo build --locked --release --target "$target" -p cento-cli --all-features --bin cento
 
 suffix=
 if [[ $target == *-windows-* ]]; then
     suffix=.exe
 fi
-binary=${CARGO_TARGET_DIR:-target}/$target/dist/cento$suffix
+binary=${CARGO_TARGET_DIR:-target}/$target/release/cento$suffix
 "$binary" --version >/dev/null || fail "$binary does not run here; build $target on a machine where it does"
 
 name=cento-$version-$target
