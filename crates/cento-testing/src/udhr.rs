@@ -2,7 +2,8 @@
 //!
 //! The text is the Universal Declaration of Human Rights (tests/data/udhr). Edits are made to
 //! words: the text between spaces or, in a script without spaces between words, runs of about the
-//! mean length of a word. `cento-research scripts` prints the figures; tests/it/scripts.rs holds them.
+//! mean length of a word. `cento-research scripts` prints the figures; tests/it/scripts.rs holds
+//! them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
