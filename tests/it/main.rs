@@ -22,6 +22,7 @@ mod format;
 mod index;
 mod interrupted;
 mod join;
+mod layout;
 mod matched;
 mod misplaced;
 mod moved;

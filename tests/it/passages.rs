@@ -144,43 +144,6 @@ fn a_rewritten_passage_is_found_sentence_by_sentence() {
     assert!(found[0].similarity < 0.95);
 }
 
-/// Lays a text out in lines of six words, with these between them, and without the marks that end a
-/// line if they are `bare`.
-fn in_lines(text: &str, between: &str, is_bare: bool) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let lines = words.chunks(6).map(|words| {
-        let line = words.join(" ");
-        if is_bare { line.trim_end_matches(['.', ',']).to_owned() } else { line }
-    });
-    lines.collect::<Vec<_>>().join(between)
-}
-
-#[test]
-fn a_rewritten_text_keeps_its_passages_as_subtitles_and_as_verse() {
-    // Each cue was a sentence of its own, because an empty line follows it.
-    let original = "The harbour master closed the northern lock before the storm arrived. Three \
-        barges loaded with timber were moored along the quay. Their crews spent the night in the \
-        chapel above the village. At dawn the water had risen by two metres and covered the road. \
-        Nobody in the village remembered a flood of such a height. The council met in the school \
-        and asked the province for boats, blankets and a physician.";
-    let rewritten = "Before the storm arrived, the northern lock had been closed by the harbour \
-        master. Along the quay three barges lay moored, with timber loaded. The crews of them \
-        spent in the chapel above the village that night. The road was covered at dawn, as the \
-        water had by two metres risen. A flood of such a height was remembered by nobody in the \
-        village. For boats, blankets and a physician the province was asked by the council, which \
-        in the school had met.";
-    let document = format!("{}. {original} {}.", words(7, 80), words(8, 80));
-    for (layout, between, is_bare) in
-        [("paragraph", " ", false), ("cues", "\n\n\n", false), ("verse", "\n", true)]
-    {
-        let text = in_lines(rewritten, between, is_bare);
-        let query = format!("{}.\n\n{text}\n\n{}.", words(5, 80), words(6, 80));
-        let found = compare(&query, &document).passages;
-        let length: usize = found.iter().map(|passage| cut(&query, passage.a).len()).sum();
-        assert!(10 * length >= 9 * text.len(), "{layout}: {length} of {}", text.len());
-    }
-}
-
 #[test]
 fn without_stored_text_a_passage_is_a_range_of_tokens() {
     let quoted = words(1, 120);
