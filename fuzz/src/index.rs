@@ -7,6 +7,7 @@ use cento::Stop;
 use cento::index::Document;
 use cento::index::SignedDocument;
 use cento::index::{Config, Index, WriterOptions};
+use cento::scheme;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Query, Searcher};
 use cento::tantivy::Directory;
@@ -193,17 +194,34 @@ pub fn frequencies(data: &[u8]) {
         (last, grams) = (Some(key), grams + 1);
     });
     assert!(table.count(0) < u64::MAX);
-    let cento::scheme::frequency::Header { q, analyzer, .. } = table.header().clone();
+    let scheme::frequency::Header { q, analyzer, .. } = table.header().clone();
     let table = Arc::new(table);
-    for scheme in
-        [format!("fbw(q={q},w=3)"), format!("rare(k={q})"), "imatch".into(), "fuzzy(w=2)".into()]
-    {
+    for scheme in with_tables(q) {
         let Ok(config) = Config::with_frequencies(&scheme, &analyzer, true, Some(table.clone()))
         else {
             continue;
         };
         text::sign(&config.scheme, &text::analyzed(&config.analyzer, TEXT));
     }
+}
+
+/// Specifications of every scheme that reads a table of runs of `q` tokens: with the defaults of its
+/// other parameters, and with the least values.
+fn with_tables(q: usize) -> Vec<String> {
+    let families = scheme::families().iter().filter_map(|family| {
+        let run = match family.table()? {
+            scheme::Table::Tokens => None,
+            scheme::Table::Runs(parameter) | scheme::Table::Repeated(parameter) => Some(parameter),
+        };
+        let least = family.parameters.iter().map(|it| match Some(it.name) == run {
+            true => format!("{}={q}", it.name),
+            false => format!("{}={}", it.name, it.written(it.min)),
+        });
+        let least = least.collect::<Vec<_>>().join(",");
+        let run = run.map(|parameter| format!("{parameter}={q}")).unwrap_or_default();
+        Some([run, least].map(|parameters| format!("{}({parameters})", family.name)))
+    });
+    families.flatten().collect()
 }
 
 /// Ends the map behind the header with a checksum of the map, as the fst crate does.
