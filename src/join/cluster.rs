@@ -362,11 +362,12 @@ fn rank(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Ran
             match field_of(&meta, field) {
                 None | Some(Value::Null) => (2, 0, 0, None),
                 Some(Value::Number(value)) => {
-                    // The bits of a number in the order of the numbers; of whole ones that are
-                    // too large to be distinguished that way, themselves.
-                    let bits = value.as_f64().unwrap_or(0.0).to_bits() as i64;
+                    // The bits of a number in the order of the numbers, both zeros the same; of
+                    // whole ones that are too large to be distinguished that way, themselves.
+                    let float = value.as_f64().unwrap_or(0.0) + 0.0;
+                    let bits = float.to_bits() as i64;
                     let order = bits ^ ((bits >> 63) as u64 >> 1) as i64;
-                    let whole = value.as_i128().unwrap_or(0);
+                    let whole = value.as_i128().unwrap_or(float as i128);
                     (0, order, whole, None)
                 }
                 Some(Value::String(text)) => (1, 0, 0, Some(text.clone())),
@@ -444,4 +445,141 @@ fn root(parents: &mut [usize], mut place: usize) -> usize {
         place = parents[place];
     }
     place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, MaxDf, WriterOptions};
+    use crate::join::Thresholds;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    /// Returns a searcher over documents with these ids, texts and values of the field `of.n`.
+    fn searcher(documents: &[(String, String, Option<Value>)]) -> Searcher {
+        let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for (id, text, value) in documents {
+            let meta = value.iter().map(|value| ("of".to_owned(), json!({ "n": value })));
+            writer.add(Document::new(id, text).with_meta(meta.collect())).unwrap();
+        }
+        writer.finish().unwrap();
+        Searcher::new(index.snapshot().unwrap())
+    }
+
+    fn options() -> ClusterOptions {
+        ClusterOptions::default().max_df(MaxDf::Documents(u64::MAX))
+    }
+
+    fn found(searcher: &Searcher, options: &ClusterOptions) -> Vec<Cluster> {
+        clusters(searcher, options).threads(2).map(Result::unwrap).collect()
+    }
+
+    /// Values by rank: those in a line are equal, and less than those in the next. The last are as
+    /// if there were none.
+    fn values() -> Vec<Vec<Option<Value>>> {
+        let number = |text: &str| Some(serde_json::from_str(text).unwrap());
+        vec![
+            vec![number("-1e300")],
+            vec![number("-9223372036854775808")],
+            vec![number("-9223372036854775807")],
+            vec![number("-2.5")],
+            vec![number("-2"), number("-2.0")],
+            vec![number("-0.0"), number("0"), number("0.0")],
+            vec![number("0.5")],
+            vec![number("2.0"), number("2")],
+            vec![number("9007199254740992"), number("9007199254740992.0")],
+            vec![number("9007199254740993")],
+            vec![number("18446744073709551614")],
+            vec![number("18446744073709551615")],
+            vec![number("1e300")],
+            vec![Some(json!(""))],
+            vec![Some(json!("10"))],
+            vec![Some(json!("9"))],
+            vec![Some(json!("[1]")), Some(json!([1]))],
+            vec![Some(json!("true")), Some(json!(true))],
+            vec![None, Some(Value::Null)],
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn copies_are_represented_by_the_preferred_one(
+            drawn in prop::collection::vec((0usize..19, 0usize..3), 2..7), is_greatest: bool,
+        ) {
+            let values = values();
+            let documents: Vec<(String, String, Option<Value>)> = drawn
+                .iter()
+                .enumerate()
+                .map(|(at, &(rank, which))| {
+                    let equal = &values[rank];
+                    // Not in the order of addition.
+                    let id = format!("{}", (at * 5 + 3) % 7);
+                    (id, "a few words".into(), equal[which % equal.len()].clone())
+                })
+                .collect();
+            // Numbers come before texts, and these before nothing, whichever is preferred.
+            let kind = |rank: usize| (usize::from(rank >= 13), usize::from(rank == 18));
+            let of_rank = |rank: usize| if is_greatest { 18 - rank } else { rank };
+            let expected = drawn
+                .iter()
+                .zip(&documents)
+                .min_by_key(|&(&(rank, _), (id, ..))| (kind(rank), of_rank(rank), id))
+                .unwrap();
+            let prefer = match is_greatest {
+                true => Prefer::Greatest("of.n".into()),
+                false => Prefer::Least("of.n".into()),
+            };
+            let searcher = searcher(&documents);
+            for linkage in [Linkage::Star, Linkage::Single] {
+                let options = options().prefer(prefer.clone()).linkage(linkage);
+                let clusters = found(&searcher, &options);
+                prop_assert_eq!(clusters.len(), 1);
+                prop_assert_eq!(&clusters[0].representative, &expected.1.0, "{:?}", documents);
+            }
+        }
+
+        #[test]
+        fn components_are_those_of_merging_as_long_as_pairs_connect_two(
+            lengths in prop::collection::vec(1u32..6, 1..7), min_size in 0u64..6,
+        ) {
+            // Chains of texts, each with half of the words of the next; the first of a chain is the
+            // longest, so that it represents the chain.
+            let mut documents = Vec::new();
+            let mut expected = Vec::new();
+            for (chain, &len) in lengths.iter().enumerate() {
+                let id = |at: u32| format!("{chain}-{at}");
+                for at in 0..len {
+                    let more = if at == 0 { 3 } else { 2 };
+                    let word = |n: u32| format!("w{chain}x{n}");
+                    let text: Vec<String> = (2 * at..2 * at + 2 + more).map(word).collect();
+                    documents.push((id(at), text.join(" "), None));
+                }
+                if u64::from(len) >= min_size.max(2) {
+                    expected.push((Reverse(len), id(0), (1..len).map(id).collect::<Vec<_>>()));
+                }
+            }
+            expected.sort();
+            let options = options()
+                .thresholds(Thresholds::default().min_overlap(2))
+                .linkage(Linkage::Single)
+                .prefer(Prefer::Longest)
+                .min_size(min_size);
+            let clusters = found(&searcher(&documents), &options);
+            prop_assert_eq!(clusters.len(), expected.len());
+            for (number, (found, expected)) in (1..).zip(clusters.iter().zip(expected)) {
+                let Cluster { cluster, size, representative, members } = found;
+                let (expected_size, first, others) = expected;
+                prop_assert_eq!((*cluster, *size), (number, u64::from(expected_size.0)));
+                prop_assert_eq!(representative, &first);
+                // The similar ones first, and those without a common word in the order of ids.
+                let ids: Vec<&str> = members.iter().map(|member| &*member.id).collect();
+                prop_assert_eq!(ids, others);
+                let overlaps: Vec<u32> = members.iter().map(|member| member.overlap).collect();
+                let linked = [3, 1].into_iter().chain(std::iter::repeat(0));
+                prop_assert_eq!(overlaps, linked.take(members.len()).collect::<Vec<_>>());
+            }
+        }
+    }
 }
