@@ -149,6 +149,7 @@ mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, SignedDocument, WriterOptions};
     use crate::runtime::Stop;
+    use proptest::prelude::*;
 
     fn snapshot(metas: &[Value]) -> Snapshot {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
@@ -195,5 +196,27 @@ mod tests {
         // An index without documents has no pairs, and nothing is misspelled.
         let empty = self::snapshot(&[]);
         assert!(Series::read(&scope, &[&empty]).unwrap().is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn as_many_pairs_are_counted_as_are_kept(
+            codes in prop::collection::vec(0u32..4, 0..12), is_within: bool,
+        ) {
+            let some = (0..codes.len() as u64).filter(|number| number % 5 != 1);
+            let numbers: Vec<u64> = some.collect();
+            let series = Series { within: is_within, codes: vec![codes.clone()], without_field: 0 };
+            let mut kept = 0;
+            for (at, &a) in numbers.iter().enumerate() {
+                for &b in &numbers[at + 1..] {
+                    let [one, other] = [a, b].map(|number| codes[number as usize]);
+                    // A document without a series is in none, not in one with others of its kind.
+                    let is_kept = (one != 0 && one == other) == is_within;
+                    prop_assert_eq!(series.keeps(a, b), is_kept);
+                    kept += u64::from(is_kept);
+                }
+            }
+            prop_assert_eq!(series.pair_count(&numbers), kept);
+        }
     }
 }
