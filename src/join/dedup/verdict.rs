@@ -306,6 +306,7 @@ impl Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_kind_of_a_verdict_is_its_name_in_json() {
@@ -325,6 +326,68 @@ mod tests {
             assert_eq!(serde_json::to_value(&verdict).unwrap()["verdict"], verdict.kind());
             assert_eq!(verdict.is_kept(), verdict.kind() == "kept");
             assert_eq!(verdict.of(), other);
+        }
+    }
+
+    fn reason() -> impl Strategy<Value = Option<Reason>> {
+        let evidence = Evidence { exact: true, standard_error: None, of_sketches: false };
+        let reason = (0u8..3, 0u32..3, "[ab]").prop_map(move |(rank, tenths, id)| Reason {
+            rank,
+            similarity: f64::from(tenths) / 10.0,
+            evidence,
+            of: Holder::own(&id),
+        });
+        prop::option::of(reason)
+    }
+
+    proptest! {
+        #[test]
+        fn the_best_reason_is_found_in_any_order(reasons in prop::collection::vec(reason(), 0..6)) {
+            let all = reasons.iter().flatten();
+            // The same text, then resemblance, then containment; the more similar; the first id.
+            let best = all.min_by(|a, b| {
+                let by_rank = b.rank.cmp(&a.rank);
+                let by_similarity = by_rank.then(b.similarity.total_cmp(&a.similarity));
+                by_similarity.then_with(|| a.of.id.cmp(&b.of.id))
+            });
+            let forwards = reasons.iter().cloned().fold(None, Reason::better);
+            let backwards = reasons.iter().rev().cloned().fold(None, Reason::better);
+            let all = reasons.iter().cloned();
+            let from_right = all.rfold(None, |best, next| Reason::better(next, best));
+            for found in [forwards, backwards, from_right] {
+                prop_assert_eq!(found.as_ref(), best);
+            }
+        }
+
+        #[test]
+        fn documents_whose_sizes_do_not_fit_are_no_reason(
+            (in_a, in_b) in (1u32..60, 1u32..60), all: [bool; 2], shared in 1u32..60,
+            near in prop::option::of(1u32..11), contained in prop::option::of(1u32..11),
+        ) {
+            let share = |tenths: Option<u32>| tenths.map(|tenths| f64::from(tenths) / 10.0);
+            let settings = Settings {
+                min_resemblance: share(near),
+                min_containment: share(contained),
+                cut_passages: None,
+                boilerplate: None,
+                threads: 1,
+                memory_bytes: 0,
+                resumable: false,
+                temporary: false,
+                strict: false,
+            };
+            let overlap = Overlap::new(shared.min(in_a).min(in_b), in_a, in_b);
+            let of = [(in_a, all[0]), (in_b, all[1])]
+                .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
+            let estimator = crate::scheme::parse("winnow").unwrap().estimator().unwrap();
+            for sampling in [Sampling::Sketches, Sampling::Unknown, Sampling::Runs(estimator)] {
+                if settings.may_drop(sampling, overlap, of) {
+                    prop_assert!(settings.may_fit(sampling, of), "{sampling:?}");
+                    let least = settings.overlap_min(sampling, of[0]);
+                    let has_least = least.is_some_and(|least| overlap.shared >= least);
+                    prop_assert!(has_least, "{sampling:?}");
+                }
+            }
         }
     }
 }
