@@ -271,3 +271,116 @@ fn disjoint(ranges: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Span;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// Tokens with these hashes, of as many bytes each, with that many bytes between them; without
+    /// any, tokens overlap.
+    fn tokens(hashes: &[u64], len: u32, between: u32) -> Tokens {
+        let step = (len + between).saturating_sub(u32::from(between == 0)).max(1);
+        let span = |at: u32| Span { start: at * step, end: at * step + len };
+        Tokens { hashes: hashes.to_vec(), spans: (0..hashes.len() as u32).map(span).collect() }
+    }
+
+    fn set(ranges: impl IntoIterator<Item = (u32, u32)>) -> BTreeSet<u32> {
+        ranges.into_iter().flat_map(|(start, end)| start..end).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_token_in_two_passages_counts_once(
+            ranges in prop::collection::vec((0u32..40, 0u32..12), 0..8), least in 0u32..12,
+        ) {
+            let ranges: Vec<(u32, u32)> =
+                ranges.into_iter().map(|(start, len)| (start, start + len)).collect();
+            let passage = |&(start, end): &(u32, u32)| {
+                // In bytes they are elsewhere.
+                let query = (7 * start, 7 * end);
+                (Passage::new(query, (0, 1), Unit::Bytes, end - start, 1.0), start..end)
+            };
+            let found = Passages::new(ranges.iter().map(passage).collect(), true);
+            prop_assert_eq!(found.tokens(), set(ranges.clone()).len() as u32);
+            let long = found.of_at_least(least);
+            let is_long = |&(start, end): &(u32, u32)| end - start >= least;
+            let kept: Vec<_> = ranges.into_iter().filter(is_long).collect();
+            let shown: Vec<(u32, u32)> = long.found.iter().map(|passage| passage.query).collect();
+            prop_assert_eq!(long.tokens(), set(kept.clone()).len() as u32);
+            prop_assert_eq!(shown, kept.iter().map(|&(a, b)| (7 * a, 7 * b)).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_short_text_is_found_where_the_other_contains_all_of_it(
+            one in prop::collection::vec(0u64..2, 0..9),
+            other in prop::collection::vec(0u64..2, 0..9),
+            min in 1usize..9,
+        ) {
+            let is_query = one.len() <= other.len();
+            let (short, long) = if is_query { (&one, &other) } else { (&other, &one) };
+            let mut expected = None;
+            for at in (0..=long.len() - short.len()).rev() {
+                let (own, place) = (0..short.len(), at..at + short.len());
+                if !short.is_empty() && short.len() < min && long[place.clone()] == short[..] {
+                    expected = Some(if is_query { (own, place) } else { (place, own) });
+                }
+            }
+            let found = whole((&one, &other), min, Stop::NEVER).unwrap();
+            prop_assert_eq!(found.map(|aligned| (aligned.query, aligned.hit)), expected);
+        }
+
+        #[test]
+        fn tokens_in_bytes_are_those_that_are_whole_in_them(
+            count in 0usize..12, len in 1u32..4, between in 0u32..3,
+            start in 0u32..40, bytes in 0u32..40,
+        ) {
+            let tokens = tokens(&vec![1; count], len, between);
+            let all = (0..).zip(&tokens.spans);
+            let inside = all.filter(|(_, span)| span.start >= start && span.end <= start + bytes);
+            let expected: Vec<u32> = inside.map(|(at, _)| at).collect();
+            let range = tokens_in(&tokens, (start, start + bytes));
+            prop_assert_eq!(range.clone().collect::<Vec<_>>(), expected.clone());
+            if let (Some(&first), Some(&last)) = (expected.first(), expected.last()) {
+                let (first, last) = (tokens.spans[first as usize], tokens.spans[last as usize]);
+                let range = range.start as usize..range.end as usize;
+                prop_assert_eq!(super::bytes(&tokens, &range), (first.start, last.end));
+            }
+        }
+
+        #[test]
+        fn matched_ranges_have_the_bytes_of_the_matched_tokens_that_are_not_hidden(
+            mut matched in prop::collection::vec((0u32..20, 0u32..5), 0..6),
+            hidden in prop::collection::btree_set(0usize..25, 0..6),
+            len in 2u32..4, between in 0u32..2,
+        ) {
+            let mut query = tokens(&(0..25).collect::<Vec<u64>>(), len, between);
+            let places: Vec<Range<usize>> = hidden.iter().map(|&at| at..at + 1).collect();
+            runs::hide(&mut query.hashes, &places, runs::Place::Query);
+            matched.sort_unstable();
+            let ranges: Vec<Range<u32>> =
+                matched.into_iter().map(|(start, len)| start..start + len).collect();
+            let all: BTreeSet<u32> = ranges.iter().cloned().flatten().collect();
+            let all: BTreeSet<u32> =
+                all.into_iter().filter(|&at| !hidden.contains(&(at as usize))).collect();
+            let query_bytes = (0, query.spans[24].end);
+            let passage = Passage::new(query_bytes, (0, 1), Unit::Bytes, 25, 1.0);
+            let found = with_matched_tokens(passage, ranges.into_iter(), &query);
+            prop_assert_eq!(found.matched, all.len() as u32);
+            if !all.is_empty() {
+                // Between two matched tokens in a row is nothing that is not matched.
+                let with_gap = |at: &u32| {
+                    let next = all.contains(&(at + 1)).then(|| query.spans[*at as usize + 1].start);
+                    let span = query.spans[*at as usize];
+                    (span.start, span.end.max(next.unwrap_or(0)))
+                };
+                let expected = set(all.iter().map(with_gap));
+                prop_assert_eq!(set(found.matched_in_query().iter().copied()), expected);
+                let are_apart = |two: &[(u32, u32)]| two[0].1 < two[1].0;
+                prop_assert!(found.matched_in_query().windows(2).all(are_apart));
+            }
+        }
+    }
+}
