@@ -310,6 +310,18 @@ mod tests {
     }
 
     #[test]
+    fn a_negation_beside_a_clause_only_leaves_documents_out() {
+        for (filter, docs) in [
+            ("lang:de -year:2", &[0][..]),
+            ("-year:2 (lang:de OR lang:en)", &[0]),
+            ("-year:2", &[0, 2]),
+            ("-year:2 -lang:de", &[2]),
+        ] {
+            assert_eq!(passing(filter).unwrap(), docs, "{filter}");
+        }
+    }
+
+    #[test]
     fn a_range_from_a_whole_number_to_a_fraction_is_answered() {
         for (filter, expected) in [
             ("year:[1 TO 2.5]", &[0, 1][..]),
