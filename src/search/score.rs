@@ -109,3 +109,51 @@ pub fn name(snapshot: &Snapshot, hits: &mut [Scored], stop: &Stop) -> Result<()>
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, MaxDf, WriterOptions};
+
+    #[test]
+    fn a_document_is_a_hit_exactly_up_to_its_own_measures() {
+        let index = Index::in_memory(Config::new("kgram(k=1)", "words", false).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for i in 0..24u32 {
+            // Some words of the query, and others.
+            let words =
+                (0..=i % 9).map(|n| format!("w{n} ")).chain((0..i / 9).map(|n| format!("x{n} ")));
+            writer.add(Document::new(i.to_string(), words.collect::<String>())).unwrap();
+        }
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let query = Query::text("w0 w1 w2 w3 w4 w5 w6 w7 w8")
+            .limit(usize::MAX)
+            .max_df(MaxDf::Documents(u64::MAX))
+            .rank(Rank::Weight);
+        let is_hit = |query: &Query, id: &str| {
+            searcher.search(query).unwrap().hits.iter().any(|hit| hit.id == id)
+        };
+        let all = searcher.search(&query).unwrap().hits;
+        assert_eq!(all.len(), 24);
+        for hit in all {
+            let (similarity, weighted) = (hit.similarity, hit.weighted.unwrap());
+            let with: [(f64, &dyn Fn(Query, f64) -> Query); 4] = [
+                (similarity.containment_of_query, &|query, least| query.min_containment(least)),
+                (similarity.resemblance, &|query, least| query.min_resemblance(least)),
+                (weighted.containment_of_query, &|query, least| {
+                    query.min_weighted_containment(least)
+                }),
+                (weighted.resemblance, &|query, least| query.min_weighted_resemblance(least)),
+            ];
+            for (number, (own, with)) in with.into_iter().enumerate() {
+                let what = format!("document {}, measure {number}, {own}", hit.id);
+                assert!(is_hit(&with(query.clone(), own), &hit.id), "{what}");
+                let above = own + 1e-6;
+                assert!(above > 1.0 || !is_hit(&with(query.clone(), above), &hit.id), "{what}");
+            }
+            assert!(is_hit(&query.clone().min_overlap(hit.overlap), &hit.id));
+            assert!(!is_hit(&query.clone().min_overlap(hit.overlap + 1), &hit.id));
+        }
+    }
+}
