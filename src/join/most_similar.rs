@@ -261,6 +261,29 @@ mod tests {
         // Within: a and c. Across: all others, because d is in no series.
         assert_eq!(counts(PairOptions::default().within("series".to_owned())), (0, 0, 1));
         assert_eq!(counts(PairOptions::default().across("series".to_owned())), (3, 3, 2));
+        for (options, without) in [
+            (PairOptions::default(), 0),
+            (PairOptions::default().within("series".to_owned()), 1),
+            (PairOptions::default().across("series".to_owned()), 1),
+        ] {
+            let mut found = pairs(&searcher, &options);
+            assert!(found.by_ref().all(|pair| pair.is_ok()));
+            assert_eq!(found.summary().documents_without_field, without);
+        }
+    }
+
+    #[test]
+    fn pairs_have_margins_from_the_least_number_of_documents_on() {
+        for (documents, has_margins) in
+            [(MARGIN_DOCUMENTS_MIN - 1, false), (MARGIN_DOCUMENTS_MIN, true)]
+        {
+            let ids: Vec<String> = (0..documents).map(|n| n.to_string()).collect();
+            let texts: Vec<(&str, String)> =
+                (0..).zip(&ids).map(|(seed, id)| (id.as_str(), text(seed, 9, 9))).collect();
+            let found = pairs(&searcher(&texts), &PairOptions::default()).most_similar().unwrap();
+            assert_eq!(found.total, documents * (documents - 1) / 2);
+            assert!(found.pairs.iter().all(|pair| pair.pair.margin.is_some() == has_margins));
+        }
     }
 
     #[test]
