@@ -205,8 +205,8 @@ pub fn frequencies(data: &[u8]) {
     }
 }
 
-/// Specifications of every scheme that reads a table of runs of `q` tokens: with the defaults of its
-/// other parameters, and with the least values.
+/// Specifications of every scheme that reads a table of runs of `q` tokens: with the defaults of
+/// its other parameters, and with the least values.
 fn with_tables(q: usize) -> Vec<String> {
     let families = scheme::families().iter().filter_map(|family| {
         let run = match family.table()? {

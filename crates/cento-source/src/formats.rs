@@ -1,7 +1,8 @@
 //! The list of all formats of files.
 //!
 //! A text format is described in the file of its reader ([`FileFormat`]). Lists of records,
-//! archives and documents of programs are described here: [`walk`](crate::walk) calls a reader for each.
+//! archives and documents of programs are described here: [`walk`](crate::walk) calls a reader for
+//! each.
 
 use crate::format::{COLUMNS, FileFormat, LINES, Markup, TABLES};
 

@@ -8,7 +8,7 @@ use cento_source::{ReadError, SourceOptions, documents, read_bytes};
 
 pub use cento_testing::{Dir, line, words, zip};
 
-/// What was read. Paths are below the directory of the test.
+/// The documents and refusals of a reading. Paths are below the directory of the test.
 #[derive(Debug, Default)]
 pub struct Read {
     pub documents: Vec<Document>,
@@ -92,8 +92,8 @@ pub fn read_stream(name: &str, bytes: &[u8]) -> Read {
     found
 }
 
-/// Checks what a stream of this name becomes: the numbers of documents, refused records, files
-/// left out and files not read, and, unless it is empty, a part of what is said.
+/// Checks the reading of a stream of this name: the numbers of documents, refused records, files
+/// left out and files not read, and, unless it is empty, a part of the messages.
 #[track_caller]
 pub fn check(name: &str, bytes: &[u8], expected: [usize; 4], said: &str) {
     let found = read_stream(name, bytes);
