@@ -416,7 +416,7 @@ mod tests {
             }).collect();
             let committed = committed.index(documents.len() + 1);
             let expected = added(&documents, committed, &one_by_one);
-            for (threads, memory_bytes) in [(1, 1), (2, 1), (2, 4000), (8, 4000), (8, 128 << 20)] {
+            for (threads, memory_bytes) in [(1, 1), (2, 4000), (8, 128 << 20)] {
                 let all = added(&documents, committed, &|writer, documents| {
                     let input = documents.iter().cloned().map(Ok::<_, Error>);
                     writer.add_all(input, &options(threads, memory_bytes)).unwrap()
