@@ -46,106 +46,169 @@ pub fn ids(pairs: &[Value]) -> Vec<String> {
     pairs.iter().map(|pair| format!("{} {}", id(pair, "a"), id(pair, "b"))).collect()
 }
 
+/// The pairs of the index `idx`.
+fn pairs(dir: &Dir, args: &[&str]) -> Vec<Value> {
+    jsons(&dir.run(&[&["pairs", "idx", "--format", "json"], args].concat()).out)
+}
+
 #[test]
-fn pairs_have_categories_and_passages() {
+fn pairs_have_categories() {
     let dir = versions();
-    let pairs = |args: &[&str]| {
-        jsons(&dir.run(&[&["pairs", "idx", "--format", "json"], args].concat()).out)
-    };
-    let all = pairs(&[]);
+    let all = pairs(&dir, &[]);
     assert_eq!(ids(&all), ["a1 a2", "a1 a3", "a1 b", "a2 a3", "a2 b"]);
     assert_eq!(all[0]["category"], "C4");
     assert!(all[2]["containment_of_b"].as_f64().unwrap() < 0.2);
     assert!(all.iter().all(|pair| pair.get("passages").is_none()));
-    let close = pairs(&["--min-containment", "0.5", "--passages"]);
+}
+
+#[test]
+fn pairs_have_passages_on_request() {
+    let dir = versions();
+    let close = pairs(&dir, &["--min-containment", "0.5", "--passages"]);
     assert_eq!(ids(&close), ["a1 a2", "a2 a3"]);
     let passage = &close[0]["passages"][0];
-    let tokens = passage["tokens"].as_u64().unwrap();
-    let long = pairs(&["--min-passage", &tokens.to_string()]);
+    let text = words(1, 200);
+    let start = text.split(' ').take(40).map(|word| word.len() + 1).sum::<usize>();
+    assert_eq!((&passage["a"][0], &passage["b"][0]), (&json!(start), &json!(0)));
+}
+
+#[test]
+fn pairs_have_a_passage_of_the_requested_length() {
+    let dir = versions();
+    let longest = &pairs(&dir, &["--min-containment", "0.5", "--passages"])[0]["passages"][0];
+    let tokens = longest["tokens"].as_u64().unwrap();
+    let long = pairs(&dir, &["--min-passage", &tokens.to_string()]);
     assert!(ids(&long).contains(&"a1 a2".to_owned()), "{long:?}");
     let shorter = |pair: &Value| {
         let passages = pair["passages"].as_array().unwrap();
         passages.is_empty() || passages.iter().any(|p| p["tokens"].as_u64().unwrap() < tokens)
     };
-    assert!(!long.iter().any(shorter) && long.len() < all.len(), "{long:?}");
+    assert!(!long.iter().any(shorter) && long.len() < 5, "{long:?}");
     assert_eq!(dir.run(&["pairs", "idx", "--min-passage", "1000"]).status, 1);
-    let text = words(1, 200);
-    let start = text.split(' ').take(40).map(|word| word.len() + 1).sum::<usize>();
-    assert_eq!((&passage["a"][0], &passage["b"][0]), (&json!(start), &json!(0)));
-    assert_eq!(ids(&pairs(&["--within", "s"])), ["a1 a2"]);
-    assert_eq!(ids(&pairs(&["--across", "s", "--min-overlap", "8"])), ["a1 a3", "a2 a3"]);
-    assert_eq!(dir.run(&["pairs", "idx", "--min-resemblance", "0.99"]).status, 1);
-    for pair in pairs(&["--min-resemblance", "0.01"]) {
+}
+
+#[test]
+fn pairs_are_of_one_group_or_of_two() {
+    let dir = versions();
+    assert_eq!(ids(&pairs(&dir, &["--within", "s"])), ["a1 a2"]);
+    assert_eq!(ids(&pairs(&dir, &["--across", "s", "--min-overlap", "8"])), ["a1 a3", "a2 a3"]);
+}
+
+#[test]
+fn pairs_have_the_least_resemblance_of_their_texts() {
+    let dir = versions();
+    let found = pairs(&dir, &["--min-resemblance", "0.01"]);
+    assert!(!found.is_empty());
+    for pair in found {
         let number = |name: &str| pair[name].as_f64().unwrap();
         assert!(number("resemblance") >= 0.01 && pair["exact"] == true, "{pair}");
         assert!(number("containment_of_a") >= number("resemblance"), "{pair}");
     }
-    assert_eq!(dir.run(&["pairs", "idx", "--min-resemblance", "0.999"]).status, 1);
-    // Another index.
+    for none in ["0.99", "0.999"] {
+        assert_eq!(dir.run(&["pairs", "idx", "--min-resemblance", none]).status, 1, "{none}");
+    }
+}
+
+#[test]
+fn pairs_are_found_with_another_index() {
+    let dir = versions();
     dir.write("d.jsonl", line("d", &words(5, 100), json!({})));
     dir.json(&["add", "other", "d.jsonl"]);
     let across = dir.run(&["pairs", "idx", "--against", "other", "--format", "json"]);
     assert_eq!(ids(&jsons(&across.out)), ["c d"]);
-    dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
-    let refused = dir.run(&["pairs", "bare", "--min-passage", "20"]);
-    assert!(refused.status == 2 && refused.err.contains("stores none"), "{}", refused.err);
-    let refused = dir.run(&["pairs", "bare", "--passages"]);
-    assert!(refused.status == 2 && refused.err.contains("stores none"), "{}", refused.err);
 }
 
 #[test]
-fn pairs_and_clusters_are_weighed_and_pairs_ranked() {
+fn passages_of_an_index_without_texts_are_refused() {
     let dir = versions();
-    let pairs = |args: &[&str]| {
-        jsons(&dir.run(&[&["pairs", "idx", "--format", "json"], args].concat()).out)
-    };
-    let number = |pair: &Value, of: &str| pair.pointer(of).unwrap().as_f64().unwrap();
-    let descends = |pairs: &[Value], of: &str| {
-        pairs.is_sorted_by(|one, other| number(one, of) >= number(other, of))
-    };
-    let ids_of = |pairs: &[Value]| {
-        let mut ids = ids(pairs);
-        ids.sort();
-        ids
-    };
-    let plain = pairs(&[]);
+    dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
+    for args in [&["--min-passage", "20"][..], &["--passages"]] {
+        let refused = dir.run(&[&["pairs", "bare"], args].concat());
+        assert!(refused.status == 2 && refused.err.contains("stores none"), "{}", refused.err);
+    }
+}
+
+fn number(pair: &Value, of: &str) -> f64 {
+    pair.pointer(of).unwrap().as_f64().unwrap()
+}
+
+fn descends(pairs: &[Value], of: &str) -> bool {
+    pairs.is_sorted_by(|one, other| number(one, of) >= number(other, of))
+}
+
+fn sorted_ids(pairs: &[Value]) -> Vec<String> {
+    let mut ids = ids(pairs);
+    ids.sort();
+    ids
+}
+
+#[test]
+fn pairs_are_ranked_by_weight() {
+    let dir = versions();
+    let plain = pairs(&dir, &[]);
     assert!(plain.iter().all(|pair| pair.get("weighted").is_none()));
-    let by_weight = pairs(&["--rank", "weight"]);
+    let by_weight = pairs(&dir, &["--rank", "weight"]);
     assert!(descends(&by_weight, "/weighted/resemblance"), "{by_weight:?}");
-    assert_eq!(ids_of(&by_weight), ids_of(&plain));
+    assert_eq!(sorted_ids(&by_weight), sorted_ids(&plain));
     assert_ne!(ids(&by_weight), ids(&plain));
-    // Thresholds of weights are the only ones, as others are.
+    let human = dir.run(&["pairs", "idx", "--rank", "weight"]);
+    assert_eq!(human.out.matches(" weighted\n").count(), plain.len());
+    assert!(human.err.contains("5 pairs of 5 documents"), "{}", human.err);
+}
+
+#[test]
+fn thresholds_of_weights_are_the_only_ones_as_others_are() {
+    let dir = versions();
+    let by_weight = pairs(&dir, &["--rank", "weight"]);
     let least = number(&by_weight[1], "/weighted/resemblance");
-    let heavy = pairs(&["--min-weighted-resemblance", &least.to_string()]);
-    assert_eq!(ids_of(&heavy), ids_of(&by_weight[..2]));
-    let contained = pairs(&["--min-weighted-containment", "0.5"]);
+    let heavy = pairs(&dir, &["--min-weighted-resemblance", &least.to_string()]);
+    assert_eq!(sorted_ids(&heavy), sorted_ids(&by_weight[..2]));
+    let contained = pairs(&dir, &["--min-weighted-containment", "0.5"]);
     let containment = |pair: &Value| {
         number(pair, "/weighted/containment_of_a").max(number(pair, "/weighted/containment_of_b"))
     };
     let expected: Vec<Value> =
         by_weight.iter().filter(|pair| containment(pair) >= 0.5).cloned().collect();
-    assert!(!expected.is_empty() && expected.len() < plain.len(), "{by_weight:?}");
-    assert_eq!(ids_of(&contained), ids_of(&expected));
-    let most = pairs(&["--rank", "overlap", "--limit", "2"]);
+    assert!(!expected.is_empty() && expected.len() < by_weight.len(), "{by_weight:?}");
+    assert_eq!(sorted_ids(&contained), sorted_ids(&expected));
+}
+
+#[test]
+fn pairs_are_ranked_by_overlap_also_by_a_limit_alone() {
+    let dir = versions();
+    let most = pairs(&dir, &["--rank", "overlap", "--limit", "2"]);
     // The last line says that there are more.
     assert!(most.len() == 3 && descends(&most[..2], "/overlap"), "{most:?}");
-    let by_passages = pairs(&["--rank", "passages"]);
+    assert_eq!(pairs(&dir, &["-n", "2"]), most);
+}
+
+#[test]
+fn pairs_are_ranked_by_passages() {
+    let dir = versions();
+    let by_passages = pairs(&dir, &["--rank", "passages"]);
     assert!(descends(&by_passages, "/passage_tokens"), "{by_passages:?}");
     assert!(by_passages.iter().all(|pair| pair.get("passages").is_none()));
-    let shown = pairs(&["--rank", "passages", "--passages", "-n", "1"]);
+    let shown = pairs(&dir, &["--rank", "passages", "--passages", "-n", "1"]);
     assert_eq!(shown[0]["passage_tokens"], by_passages[0]["passage_tokens"]);
     assert_eq!(shown[0]["passage_tokens"], shown[0]["passages"][0]["tokens"]);
-    let human = dir.run(&["pairs", "idx", "--rank", "weight"]);
-    assert_eq!(human.out.matches(" weighted\n").count(), plain.len());
-    assert!(human.err.contains("5 pairs of 5 documents"), "{}", human.err);
-    assert_eq!(pairs(&["-n", "2"]), most, "a limit without a rank is one of overlaps");
+}
+
+#[test]
+fn a_limit_or_a_rank_is_refused_with_an_output_file() {
+    let dir = versions();
     for wrong in [&["-n", "1", "--out", "out"][..], &["--rank", "weight", "--out", "out"]] {
-        assert_eq!(dir.run(&[&["pairs", "idx"], wrong].concat()).status, 2);
+        assert_eq!(dir.run(&[&["pairs", "idx"], wrong].concat()).status, 2, "{wrong:?}");
     }
+}
+
+#[test]
+fn members_of_clusters_have_the_weights_of_their_pairs() {
+    let dir = versions();
     let clusters = |args: &[&str]| {
         jsons(&dir.run(&[&["cluster", "idx", "--format", "json"], args].concat()).out)
     };
     let member = &clusters(&["--min-weighted-resemblance", "0.05"])[0]["members"][0];
+    let by_weight = pairs(&dir, &["--rank", "weight"]);
     let pair = by_weight.iter().find(|pair| pair["a"] == "a1" && pair["b"] == member["id"]);
     assert_eq!(member["weighted"], pair.unwrap()["weighted"]);
     assert_eq!(clusters(&["--min-weighted-resemblance", "0.99"]), [] as [Value; 0]);

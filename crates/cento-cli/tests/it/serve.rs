@@ -74,8 +74,7 @@ fn the_command_line_adds_to_a_service() {
     dir.write("more.txt", words(9, 100));
     let service = Service::start(&dir, &["--commit-interval", "1h"]);
     let url = &service.url;
-    let args = ["add", "--url", url, "corpus.jsonl", "more.txt", "--format", "json"];
-    let run = dir.run(&args);
+    let run = dir.run(&["add", "--url", url, "corpus.jsonl", "more.txt", "--format", "json"]);
     assert_eq!(run.status, 2);
     let report = run.json();
     assert_eq!((&report["added"], &report["failed"]), (&json!(4), &json!(1)));
@@ -84,23 +83,38 @@ fn the_command_line_adds_to_a_service() {
     assert_eq!(again["unchanged"], 3);
     assert_eq!(dir.run(&["add", "--url", url]).status, 2);
     assert_eq!(dir.run(&["add", "--url", url, "--strict", "corpus.jsonl"]).status, 2);
+    assert!(service.stop());
+}
+
+#[test]
+fn the_command_line_removes_compacts_and_compares_by_a_service() {
+    let dir = indexed();
+    let service = Service::start(&dir, &["--commit-interval", "1h"]);
+    let url = &service.url;
     dir.write("a.txt", words(1, 100));
     dir.write("b.txt", words(1, 80));
-    let compared = dir.json(&["compare", "a.txt", "b.txt", "--measures", "lcs"]);
-    let by_url = dir.json(&["compare", "a.txt", "b.txt", "--measures", "lcs", "--url", url]);
-    assert_eq!(by_url, compared);
+    let compare = ["compare", "a.txt", "b.txt", "--measures", "lcs"];
+    let by_url = dir.json(&[&compare[..], &["--url", url]].concat());
+    assert_eq!(by_url, dir.json(&compare));
     assert_eq!(dir.json(&["remove", "--url", url, "a", "c"])["removed"], 2);
-    // The writer of the service is in the way of others, except for clients of the service.
-    let refused = dir.run(&["add", "idx", "more.txt"]);
-    assert_eq!(refused.status, 2);
-    assert!(refused.err.contains("--url"), "{}", refused.err);
-    assert_eq!(dir.run(&["serve", "idx", "--listen", "127.0.0.1:0"]).status, 2);
-    assert_eq!(dir.json(&["compact", "idx"])["segments_after"], 1);
     assert_eq!(dir.json(&["compact", "--url", url])["segments_after"], 1);
     assert_eq!(dir.json(&["stats", "--url", url])["deleted"], 0);
     assert!(service.stop());
     let gone = dir.run(&["search", "--url", "http://127.0.0.1:1", "--text", "x"]);
     assert!(gone.status == 2 && gone.err.contains("cannot ask http://127.0.0.1:1"), "{}", gone.err);
+}
+
+#[test]
+fn the_writer_of_a_service_is_in_the_way_of_others_except_for_its_clients() {
+    let dir = indexed();
+    dir.write("more.txt", words(9, 100));
+    let service = Service::start(&dir, &[]);
+    let refused = dir.run(&["add", "idx", "more.txt"]);
+    assert!(refused.status == 2 && refused.err.contains("--url"), "{}", refused.err);
+    assert_eq!(dir.run(&["serve", "idx", "--listen", "127.0.0.1:0"]).status, 2);
+    // The service compacts it.
+    assert_eq!(dir.json(&["compact", "idx"])["segments_after"], 1);
+    assert!(service.stop());
 }
 
 #[test]
