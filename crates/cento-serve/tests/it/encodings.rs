@@ -36,7 +36,8 @@ fn bodies_come_compressed() {
             service.send("POST", "/v1/documents?commit=wait", &headers, &pack(lines.as_bytes()));
         assert_eq!(reply.status, 200, "{reply:?}");
         let multipart = format!("{encoding}Content-Type: multipart/form-data; boundary=xx\r\n");
-        let files = "--xx\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n\
+        let files = "--xx\r\nContent-Disposition: form-data; name=\"file\"; \
+                     filename=\"a.txt\"\r\n\r\n\
                      some words of a file\r\n--xx--\r\n";
         let reply = service.send("POST", "/v1/texts", &multipart, &pack(files.as_bytes()));
         assert!(reply.status == 200 && reply.body.contains("some words of a file"), "{reply:?}");

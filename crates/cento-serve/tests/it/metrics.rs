@@ -29,7 +29,8 @@ fn metrics_count_the_requests() {
     ] {
         assert!(text.lines().any(|other| other == line), "{line} is not among\n{text}");
     }
-    let searches = "cento_request_duration_seconds_count{route=\"/v1/search\",method=\"POST\",status=\"200\"} 1";
+    let searches = "cento_request_duration_seconds_count{route=\"/v1/search\",method=\"POST\",\
+                    status=\"200\"} 1";
     assert!(text.contains(searches), "{text}");
     assert!(service.metric("cento_postings_total") > 0.0);
     // Merges are counted when the writer looks at them.

@@ -29,14 +29,15 @@ const LETTERS: u64 = 300_000;
 /// Requests that compute for long.
 fn requests() -> Vec<(&'static str, Value)> {
     let (a, b) = (letters(LETTERS, 2), letters(LETTERS, 3));
+    let pair = json!([{"id": "a", "text": &a}, {"id": "b", "text": &b}]);
     // As many tokens as a measure may take steps for.
-    let short = letters(20_000, 4);
+    let [short, other] = [letters(20_000, 4), letters(20_000, 5)];
     let long = format!("{a}{b}").repeat(6);
     vec![
         ("/v1/compare", json!({"a": {"text": &a}, "b": {"text": &b}})),
         (
             "/v1/compare",
-            json!({"a": {"text": &short}, "b": {"text": letters(20_000, 5)}, "measures": ["damerau"]}),
+            json!({"a": {"text": &short}, "b": {"text": &other}, "measures": ["damerau"]}),
         ),
         ("/v1/passages", json!({"text": &a, "hit": "d"})),
         (
@@ -44,10 +45,7 @@ fn requests() -> Vec<(&'static str, Value)> {
             json!({"text": &a, "passages": true, "verify": "overlap", "boilerplate": [&b]}),
         ),
         ("/v1/search", json!({"text": &a, "goal": "passage"})),
-        (
-            "/v1/pairs",
-            json!({"documents": [{"id": "a", "text": &a}, {"id": "b", "text": &b}], "boilerplate": [&a, &b]}),
-        ),
+        ("/v1/pairs", json!({"documents": pair, "boilerplate": [&a, &b]})),
         ("/v1/documents", json!({"id": "x", "text": long})),
     ]
 }
