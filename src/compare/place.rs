@@ -66,4 +66,17 @@ mod tests {
         check("", &[0], &[(None, None)]);
         check("a\nb", &[], &[]);
     }
+
+    #[test]
+    fn a_passage_has_its_places_in_both_texts() {
+        let passage = |query: u32, hit: u32| {
+            Passage::new((query, query + 1), (hit, hit + 1), Unit::Bytes, 1, 1.0)
+        };
+        let mut passages = [passage(4, 2), passage(0, 0)];
+        place(&mut passages, "a\n\x0cbc", "a\nb");
+        let places = passages
+            .map(|found| [found.query_page, found.query_line, found.hit_page, found.hit_line]);
+        assert_eq!(places[0], [Some(2), Some(2), None, Some(2)]);
+        assert_eq!(places[1], [Some(1), Some(1), None, Some(1)]);
+    }
 }
