@@ -22,7 +22,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When the query names no stored document, its filter cannot be parsed, or a file is damaged;
-    /// [`Error::Cancelled`] soon after the flag `stop` of the query is set.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the flag `stop` of the query is set.
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
         query.check()?;

@@ -115,6 +115,9 @@ mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, MaxDf, WriterOptions};
 
+    /// Sets the least value of a measure.
+    type WithLeast<'a> = &'a dyn Fn(Query, f64) -> Query;
+
     #[test]
     fn a_document_is_a_hit_exactly_up_to_its_own_measures() {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", false).unwrap()).unwrap();
@@ -138,7 +141,7 @@ mod tests {
         assert_eq!(all.len(), 24);
         for hit in all {
             let (similarity, weighted) = (hit.similarity, hit.weighted.unwrap());
-            let with: [(f64, &dyn Fn(Query, f64) -> Query); 4] = [
+            let with: [(f64, WithLeast); 4] = [
                 (similarity.containment_of_query, &|query, least| query.min_containment(least)),
                 (similarity.resemblance, &|query, least| query.min_resemblance(least)),
                 (weighted.containment_of_query, &|query, least| {

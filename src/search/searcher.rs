@@ -64,7 +64,8 @@ impl Searcher {
     /// compare whole texts, and include it.
     ///
     /// # Errors
-    /// When a segment is damaged; [`Error::Cancelled`] soon after `stop` is set.
+    /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
+    /// is set.
     pub fn excluding(
         self,
         boilerplate: impl Into<Arc<Boilerplate>>,
