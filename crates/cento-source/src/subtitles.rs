@@ -1,7 +1,9 @@
 //! The text of subtitles.
 //!
-//! The words of each cue stay on their lines; numbers, times, settings, notes, styles and tags go.
-//! Each line stays a line, so the lines of passages are those of the file.
+//! Numbers and names of cues, times, settings, notes, styles and tags go; all other words stay on
+//! their lines, also those outside of cues: an empty line within a cue does not end its words. A
+//! file without a cue is text as it is. Each line stays a line, so the lines of passages are those
+//! of the file.
 
 use crate::format::{FileFormat, Markup, TextOf};
 
@@ -51,19 +53,35 @@ fn is_time(line: &[u8]) -> bool {
     !from.is_empty() && from.iter().all(|byte| byte.is_ascii_digit() || b":.,".contains(byte))
 }
 
+/// The first words of blocks that are not cues, in WebVTT.
+const BLOCKS: [&str; 3] = ["NOTE", "STYLE", "REGION"];
+
+/// Returns whether a line begins a block that is not a cue.
+fn is_block(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|word| BLOCKS.contains(&word))
+}
+
 /// Returns the words of subtitles.
 fn text_of(subtitles: &str) -> String {
     let lines: Vec<&str> = subtitles.split('\n').collect();
-    let mut is_cue = false;
-    let words = lines.iter().map(|line| {
-        if is_time(line.as_bytes()) {
-            is_cue = true;
+    let is_time = |at: usize| lines.get(at).is_some_and(|line| is_time(line.as_bytes()));
+    if !(0..lines.len()).any(is_time) {
+        return subtitles.to_owned();
+    }
+    let is_empty = |at: usize| lines[at].trim().is_empty();
+    let first = (0..lines.len()).find(|&at| !is_empty(at)).unwrap_or_default();
+    let is_web = is_header(lines[first].trim().as_bytes());
+    let mut is_left_out = false;
+    let words = lines.iter().enumerate().map(|(at, line)| {
+        if is_time(at) || is_empty(at) {
+            is_left_out = false;
             return String::new();
         }
-        // A cue ends at an empty line. Up to the next times there are a number or a name, or a
-        // block.
-        is_cue &= !line.trim().is_empty();
-        if is_cue { without_tags(line) } else { String::new() }
+        let begins = at == 0 || is_empty(at - 1);
+        is_left_out |= is_web && begins && (at == first || is_block(line));
+        let is_number = line.trim().bytes().all(|byte| byte.is_ascii_digit());
+        let is_name = is_time(at + 1) && (is_number || begins);
+        if is_left_out || is_name { String::new() } else { without_tags(line) }
     });
     words.collect::<Vec<_>>().join("\n")
 }
@@ -115,6 +133,25 @@ mod tests {
              00:04.000 --> 00:05.000\nIt falls.",
             "\n\n\n\n\n\n\n\n\n\nTwice a day.\n\n\nIt falls.",
         );
+    }
+
+    #[test]
+    fn words_outside_of_cues_stay() {
+        // An empty line within a cue, and a cue without a number.
+        check(
+            "1\n00:00:01,000 --> 00:00:03,500\nTwice a day\n\nthe sea rises.\n\n\
+             2\n00:00:04,000 --> 00:00:05,000\nIt falls.\n00:00:06,000 --> 00:00:07,000\nSo.",
+            "\n\nTwice a day\n\nthe sea rises.\n\n\n\nIt falls.\n\nSo.",
+        );
+        // A text that begins as subtitles do, with an example in it and without.
+        check(
+            "WEBVTT\n\nThis is\na cue:\n\n00:01.000 --> 00:03.000\nTwice.\n\nNOTED.\n",
+            "\n\nThis is\na cue:\n\n\nTwice.\n\nNOTED.\n",
+        );
+        let text = "WEBVTT is a format\nof subtitles.\n\nA --> B\n";
+        check(text, text);
+        // Empty lines before the header.
+        check("\nWEBVTT\n\n00:01.000 --> 00:03.000\nTwice.", "\n\n\n\nTwice.");
     }
 
     #[test]
