@@ -9,9 +9,7 @@ use super::similar::Similarities;
 use super::weigh::WeightedOverlap;
 use crate::compare::Passages;
 use crate::error::Result;
-use cento_api::Hit;
-use cento_api::Verified;
-use cento_api::{Goal, Rank};
+use cento_api::{Goal, Hit, Rank, Verified};
 
 /// A hit to show, with the requested details besides numbers.
 pub struct HitDetails {

@@ -9,8 +9,7 @@ use super::retrieve::Search;
 use super::score::Scored;
 use super::searcher::Searcher;
 use crate::error::Result;
-use cento_api::Answer;
-use cento_api::Goal;
+use cento_api::{Answer, Goal};
 
 impl Searcher {
     /// Finds the documents that share fingerprints with the query, best first: by overlap, then by
@@ -22,7 +21,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When the query names no stored document, its filter cannot be parsed, or a file is damaged;
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the flag `stop` of the query is set.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
         query.check()?;
