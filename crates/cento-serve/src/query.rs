@@ -11,8 +11,8 @@ use cento_api::http::{SearchRequest, SignatureBody};
 
 use crate::STEPS_MAX;
 
-/// Returns the query of a request to an index with this configuration; `frequencies` weighs the
-/// words of measures that know a collection.
+/// Returns the query of a request to an index with this configuration, and the texts that do not
+/// count; `frequencies` weighs the words of measures that know a collection.
 ///
 /// # Errors
 /// When the request is invalid.
@@ -20,7 +20,7 @@ pub fn of(
     request: SearchRequest,
     config: &Config,
     frequencies: Option<&Arc<FrequencyTable>>,
-) -> Result<Query> {
+) -> Result<(Query, Vec<String>)> {
     let SearchRequest { text, id, signature, boilerplate, thresholds, options } = request;
     if options.goal == Goal::Passage && !boilerplate.is_empty() {
         let what = "the goal `passage` cannot be combined with `boilerplate`";
@@ -31,7 +31,7 @@ pub fn of(
     query.frequencies = frequencies.cloned();
     query.measure_steps_max = Some(STEPS_MAX);
     query.check()?;
-    Ok(query)
+    Ok((query, boilerplate))
 }
 
 /// Returns the subject of a search, one of three that exclude each other.

@@ -152,8 +152,7 @@ impl RequestedSearch {
             let what = format!("`candidates` must be at most {CANDIDATES_MAX}");
             return Err(Error::argument("candidates", what));
         }
-        let boilerplate = request.boilerplate.clone();
-        let query = query::of(request, config, frequencies)?;
+        let (query, boilerplate) = query::of(request, config, frequencies)?;
         Ok(RequestedSearch { query, boilerplate })
     }
 
