@@ -236,8 +236,8 @@ impl Page<'_> {
         let caption = format!(
             "Plain tantivy, {}: every run of five words as a term, and cento's fingerprints as \
              u64 terms. Both stop at document addresses; cento's answers have ids and measures. \
-             All are compacted into one segment and searched by turns, one round after one that is \
-             not counted; times of searches are wall.",
+             All are compacted into one segment. Two rounds search each of them; the first is not \
+             counted. Times of searches are wall.",
             self.part()
         );
         self.out.text(&caption);
