@@ -3,6 +3,7 @@
 pub mod cento;
 pub mod corpus;
 pub mod measure;
+pub mod readme;
 
 /// A result with any error.
 pub type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -81,21 +81,15 @@ fn main() -> Result {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use clap::CommandFactory as _;
 
     use super::Tools;
 
     #[test]
     fn the_readme_lists_all_commands() {
-        let rows = include_str!("../README.md").lines().filter(|line| line.starts_with("| `"));
-        let cells = rows.filter_map(|row| row.split('|').nth(1));
-        let listed: BTreeSet<&str> =
-            cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
-        let command = Tools::command();
-        let commands: BTreeSet<&str> =
-            command.get_subcommands().map(|command| command.get_name()).collect();
+        let program = Tools::command();
+        let (listed, commands) =
+            cento_tools::readme::commands(include_str!("../README.md"), &program);
         assert_eq!(listed, commands);
     }
 }

@@ -50,8 +50,8 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Starts the thread, which reads this number of chunks ahead. Readers of files in files call
-    /// each other, so they keep a stack, which is the thread's.
+    /// Starts a thread, which reads this number of chunks ahead. Readers of files in files call
+    /// each other, so they need a stack of their own.
     fn start(ahead: usize, read: impl FnOnce(Emit<'_>) + Send + 'static) -> Chunks {
         let (out, chunks) = bounded(ahead + 1);
         let (wanted, is_wanted) = bounded::<()>(ahead + 1);

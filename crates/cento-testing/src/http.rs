@@ -44,7 +44,7 @@ impl Reply {
     }
 }
 
-/// Sends these bytes to `address` on a connection of their own, and reads what comes back.
+/// Sends these bytes to `address` on a connection of their own, and reads the answer.
 pub fn exchange(address: &str, request: &[u8]) -> Reply {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();

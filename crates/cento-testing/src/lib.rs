@@ -5,12 +5,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+pub mod archive;
 mod dir;
+#[cfg(unix)]
+pub mod exchanged;
 pub mod fault;
 pub mod host;
 pub mod http;
 mod index;
+pub mod markup;
 pub mod naive;
+pub mod several;
 mod text;
 pub mod udhr;
 mod wait;

@@ -3,31 +3,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
 use crate::common::run::{Dir, line};
 use crate::common::{wait_until, words};
+use cento_testing::exchanged::{switch, two};
 use serde_json::{Value, json};
-
-/// Two indexes, `v1` and `v2` with `count` documents each, and a link `idx` to the first.
-fn two(count: u64) -> Dir {
-    let dir = Dir::new();
-    for (version, name) in ["v1", "v2"].into_iter().enumerate() {
-        let id = |i: u64| format!("{name}-{i}");
-        let text = |i: u64| words(1000 * version as u64 + i, 60);
-        let lines: Vec<String> = (0..count).map(|i| line(&id(i), &text(i), json!({}))).collect();
-        dir.write("lines.jsonl", lines.join("\n"));
-        assert_eq!(dir.run(&["add", name, "lines.jsonl"]).status, 0);
-    }
-    symlink(dir.path("v1"), dir.path("idx")).unwrap();
-    dir
-}
-
-fn switch(dir: &Dir, to: &str) {
-    fs::remove_file(dir.path("idx")).unwrap();
-    symlink(dir.path(to), dir.path("idx")).unwrap();
-}
 
 fn documents(dir: &Dir, index: &str) -> Value {
     assert_eq!(dir.json(&["check", index])["ok"], true);
@@ -37,7 +18,8 @@ fn documents(dir: &Dir, index: &str) -> Value {
 #[test]
 fn an_addition_ends_when_its_index_is_exchanged() {
     for exchange in ["link", "backup", "removed", "lock"] {
-        let dir = two(3);
+        let dir = Dir::new();
+        two(&dir, 3);
         let mut command = dir.command(&["add", "idx", "-", "--commit-every", "1"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -3,6 +3,7 @@
 
 use crate::common::run::Dir;
 use crate::common::{words, zip};
+use cento_testing::markup;
 use serde_json::{Value, json};
 
 #[test]
@@ -173,16 +174,7 @@ fn a_passage_tells_its_line_where_texts_have_lines() {
 #[test]
 fn a_passage_is_found_in_files_of_markup_with_its_line() {
     let dir = Dir::new();
-    let lines: Vec<String> = (0..6).map(|line| words(100 + line, 10)).collect();
-    let passage = lines.join("\n");
-    dir.write("in/a.md", format!("# Title\n\n[link](http://x.org/y)\n\n{passage}\n"));
-    let body = passage.replace("w1", "\\emph{w}1");
-    dir.write("in/b.tex", format!("\\documentclass{{x}}\n\\begin{{document}}\n{body}\n"));
-    let cell = |kind: &str, source: &str| json!({"cell_type": kind, "source": [source]});
-    let cells = [cell("markdown", "# One\ntwo"), cell("code", &passage)];
-    dir.write("in/c.ipynb", json!({"cells": cells, "nbformat": 4}).to_string());
-    // The names of files do not fit their contents.
-    dir.write("in/d", format!("\\documentclass{{x}}\n{passage}\n"));
+    let passage = markup::files(&dir);
     let run = dir.run(&["add", "idx", "in", "--strict"]);
     assert_eq!(run.status, 0, "{}", run.err);
     let found = dir.json(&["search", "idx", "--text", &passage, "--passages", "-n", "9"]);

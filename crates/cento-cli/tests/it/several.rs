@@ -1,36 +1,21 @@
 //! The real binary: several indexes that are searched and served as one.
 
+use cento_testing::several::{DOCUMENTS, text, third, without_names};
 use serde_json::{Value, json};
 
 use crate::common::run::{Dir, line};
 use crate::common::service::Service;
 use crate::common::words;
 
-const DOCUMENTS: u64 = 30;
-
-fn text(number: u64) -> String {
-    format!("{} {} {}", words(number % 5, 40), words(1000 + number, 30), words(77, 30))
-}
-
 /// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that merges them.
 fn parts() -> Dir {
     let dir = Dir::new();
     for (part, name) in (0..).zip(["a", "b", "c"]) {
-        let lines = (0..DOCUMENTS).filter(|number| number % 3 == part);
-        let lines = lines.map(|number| line(&format!("d{number:02}"), &text(number), json!({})));
-        dir.write("part.jsonl", lines.collect::<String>());
+        dir.write("part.jsonl", third(part));
         dir.json(&["add", name, "part.jsonl"]);
     }
     dir.json(&["merge", "all", "a", "b", "c"]);
     dir
-}
-
-/// Takes out what differs from run to run, and the names of indexes, which are returned.
-fn without_names(answer: &mut Value) -> Vec<String> {
-    answer.as_object_mut().unwrap().remove("took_us");
-    let hits = answer["hits"].as_array_mut().unwrap();
-    let names = hits.iter_mut().map(|hit| hit.as_object_mut().unwrap().remove("index"));
-    names.flatten().map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -1,55 +1,19 @@
 //! Unreadable inputs: bad entries of archives, files that are no text, empty texts, odd names.
 
-use std::io::{Cursor, Write};
-
 use crate::common::run::{Dir, Run, line};
 use crate::common::words;
+use cento_testing::archive::{central, ends, entry, stored};
 use serde_json::json;
-use zip::write::SimpleFileOptions;
 
 /// The first bytes of a Word document.
 #[cfg(not(feature = "office"))]
 const DOCX: &[u8] = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0[Content_Types].xml\0word/document.xml\0";
 
-fn zip(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    for (name, text) in files {
-        zip.start_file(*name, options).unwrap();
-        zip.write_all(text.as_bytes()).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
-}
-
-/// The start of the central header of the entry of this name.
-fn central(zip: &[u8], name: &str) -> usize {
-    let is_central = |at: &usize| {
-        zip[*at..].starts_with(b"PK\x01\x02") && zip[at + 46..].starts_with(name.as_bytes())
-    };
-    (0..zip.len() - 46).find(is_central).unwrap()
-}
-
-fn entry(kind: tar::EntryType, name: &str, contents: &[u8]) -> Vec<u8> {
-    let mut header = tar::Header::new_gnu();
-    header.set_path(name).unwrap();
-    header.set_mode(0o644);
-    header.set_entry_type(kind);
-    header.set_size(contents.len() as u64);
-    header.set_cksum();
-    let mut bytes = [header.as_bytes(), contents].concat();
-    bytes.resize(bytes.len().next_multiple_of(512), 0);
-    bytes
-}
-
-fn ends() -> Vec<u8> {
-    vec![0; 1024]
-}
-
 #[test]
 fn a_file_of_an_archive_that_cannot_be_read_is_named_and_the_others_are_added() {
     let dir = Dir::new();
     let (one, two) = (words(1, 60), words(2, 60));
-    let mut archive = zip(&[("bad.txt", &one), ("good.txt", &two)]);
+    let mut archive = stored(&[("bad.txt", &one), ("good.txt", &two)]);
     let at = central(&archive, "bad.txt");
     archive[at + 8] |= 1;
     dir.write("locked.zip", &archive);
@@ -205,7 +169,7 @@ fn control_characters_of_names_do_not_reach_the_terminal() {
     dir.write("in/plain.txt", &one);
     dir.write(&format!("in/{odd_id}"), &two);
     dir.write(&format!("in/bin{ODD}"), b"\0");
-    let mut bad = zip(&[(ODD, &one), ("last.txt", &one)]);
+    let mut bad = stored(&[(ODD, &one), ("last.txt", &one)]);
     let at = central(&bad, ODD);
     bad[at + 8] |= 1;
     dir.write("bad.zip", &bad);

@@ -9,7 +9,7 @@ use crate::common::{Ask, Service, created, indexed, wait_until, words};
 use cento_client::api::SearchRequest;
 use serde_json::{Value, json};
 
-/// What comes on a connection until the service ends it.
+/// Reads a connection until the service ends it.
 #[track_caller]
 fn end_of(mut stream: TcpStream) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

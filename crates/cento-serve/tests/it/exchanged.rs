@@ -2,32 +2,15 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::os::unix::fs::symlink;
 
-use crate::common::{Ask, Dir, Service, documents, fill, line, wait_until, words};
+use crate::common::{Ask, Dir, Service, documents, line, wait_until, words};
+use cento_testing::exchanged::{switch, two};
 use serde_json::json;
-
-/// Two indexes, `v1` and `v2` with `count` documents each, and a link `idx` to the first.
-fn two(count: u64) -> Dir {
-    let dir = Dir::new();
-    for (version, name) in ["v1", "v2"].into_iter().enumerate() {
-        let id = |i: u64| format!("{name}-{i}");
-        let text = |i: u64| words(1000 * version as u64 + i, 60);
-        let lines: String = (0..count).map(|i| line(&id(i), &text(i), json!({}))).collect();
-        fill(&dir.path(name), &lines);
-    }
-    symlink(dir.path("v1"), dir.path("idx")).unwrap();
-    dir
-}
-
-fn switch(dir: &Dir, to: &str) {
-    fs::remove_file(dir.path("idx")).unwrap();
-    symlink(dir.path(to), dir.path("idx")).unwrap();
-}
 
 #[test]
 fn a_service_acknowledges_nothing_when_a_link_is_switched() {
-    let dir = two(3);
+    let dir = Dir::new();
+    two(&dir, 3);
     let service = Service::start(&dir);
     let add =
         |id: &str| service.post("/v1/documents?commit=wait", &line(id, &words(77, 60), json!({})));
@@ -55,7 +38,8 @@ fn a_service_acknowledges_nothing_when_a_link_is_switched() {
 
 #[test]
 fn a_service_that_is_started_again_serves_the_target_of_the_link() {
-    let dir = two(3);
+    let dir = Dir::new();
+    two(&dir, 3);
     let service = Service::start(&dir);
     switch(&dir, "v2");
     let new = line("new", &words(77, 60), json!({}));

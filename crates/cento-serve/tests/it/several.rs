@@ -1,23 +1,16 @@
 //! Several indexes that are served as one.
 
 use cento::index::{AddIndexesOptions, Index, WriterOptions};
+use cento_testing::several::{DOCUMENTS, text, third, without_names};
 use serde_json::{Value, json};
 
 use crate::common::{Ask, Dir, Routes, Service, config, fill, line, wait_until, words};
-
-const DOCUMENTS: u64 = 30;
-
-fn text(number: u64) -> String {
-    format!("{} {} {}", words(number % 5, 40), words(1000 + number, 30), words(77, 30))
-}
 
 /// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that merges them.
 fn parts() -> Dir {
     let dir = Dir::new();
     for (part, name) in (0..).zip(["a", "b", "c"]) {
-        let lines = (0..DOCUMENTS).filter(|number| number % 3 == part);
-        let lines = lines.map(|number| line(&format!("d{number:02}"), &text(number), json!({})));
-        fill(&dir.path(name), &lines.collect::<String>());
+        fill(&dir.path(name), &third(part));
     }
     let all = Index::create(dir.path("all"), config()).unwrap();
     let mut writer = all.writer(WriterOptions::default()).unwrap();
@@ -30,14 +23,6 @@ fn parts() -> Dir {
 /// The name that answers have for an index: its path, as it was given.
 fn named(dir: &Dir, name: &str) -> String {
     dir.path(name).display().to_string()
-}
-
-/// Takes out what differs from run to run, and the names of indexes, which are returned.
-fn without_names(answer: &mut Value) -> Vec<String> {
-    answer.as_object_mut().unwrap().remove("took_us");
-    let hits = answer["hits"].as_array_mut().unwrap();
-    let names = hits.iter_mut().map(|hit| hit.as_object_mut().unwrap().remove("index"));
-    names.flatten().map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::{Dir, read, read_one, words};
 use cento_source::{Html, SourceOptions};
-use serde_json::json;
+use cento_testing::markup;
 
 fn with_html(html: Html) -> SourceOptions {
     SourceOptions { html, ..SourceOptions::default() }
@@ -34,16 +34,7 @@ fn a_page_without_a_declaration_is_known_by_its_name() {
 #[test]
 fn markup_is_taken_out_and_lines_stay_lines() {
     let dir = Dir::new();
-    let lines: Vec<String> = (0..6).map(|line| words(100 + line, 10)).collect();
-    let passage = lines.join("\n");
-    dir.write("in/a.md", format!("# Title\n\n[link](http://x.org/y)\n\n{passage}\n"));
-    let body = passage.replace("w1", "\\emph{w}1");
-    dir.write("in/b.tex", format!("\\documentclass{{x}}\n\\begin{{document}}\n{body}\n"));
-    let cell = |kind: &str, source: &str| json!({"cell_type": kind, "source": [source]});
-    let cells = [cell("markdown", "# One\ntwo"), cell("code", &passage)];
-    dir.write("in/c.ipynb", json!({"cells": cells, "nbformat": 4}).to_string());
-    // The names of files do not fit their contents.
-    dir.write("in/d", format!("\\documentclass{{x}}\n{passage}\n"));
+    let passage = markup::files(&dir);
     let found = read_one(&dir, "in");
     assert_eq!(found.counts(), [4, 0, 0, 0], "{found:?}");
     for (id, line) in [("in/a.md", 5), ("in/b.tex", 3), ("in/c.ipynb", 4), ("in/d", 2)] {

@@ -62,7 +62,7 @@ impl Service {
         TcpStream::connect(self.address()).unwrap()
     }
 
-    /// Sends these bytes on a connection of their own, and reads what comes back.
+    /// Sends these bytes on a connection of their own, and reads the answer.
     pub fn raw(&self, request: &[u8]) -> Reply {
         exchange(self.address(), request)
     }
