@@ -105,9 +105,9 @@ impl Analyzer {
 
     /// Returns the analyzer whose tokens delimit passages in texts that this one signs.
     ///
-    /// It is this one, unless it leaves words out or takes stems: the remaining tokens serve to
-    /// find documents, but the ends of a passage, and its changes, are found more exactly with all
-    /// words unchanged.
+    /// It is this one, unless it leaves words out, takes stems or reads letters: such tokens serve
+    /// to find documents, but the ends of a passage, and its changes, are found more exactly with
+    /// all words unchanged, and a reader counts words.
     #[must_use]
     pub fn of_passages(&self) -> Analyzer {
         let other = self.method.of_passages().map(|spec| spec.parse());
@@ -362,6 +362,17 @@ mod tests {
         for family in families() {
             let is_pinned = |(spec, _): &(&str, u64)| spec.split('(').next() == Some(family.name);
             assert!(expected.iter().any(is_pinned), "{}", family.name);
+        }
+    }
+
+    #[test]
+    fn passages_of_letters_are_found_in_words() {
+        let of_passages = |spec: &str| spec.parse::<Analyzer>().unwrap().of_passages().to_string();
+        for spec in ["chars", "consonants"] {
+            assert_eq!(of_passages(spec), DEFAULT_SPEC, "{spec}");
+        }
+        for spec in ["bytes()", "words(nfkc=1,fold=0,cjk=2)", "prefixes(n=1)"] {
+            assert_eq!(of_passages(spec), spec);
         }
     }
 

@@ -111,6 +111,11 @@ impl Tokenize for Kind {
     fn alphabet(&self) -> Option<&'static [u8]> {
         (*self == Kind::Chars).then_some(ALPHABET)
     }
+
+    fn of_passages(&self) -> Option<String> {
+        // A reader counts words; bytes are for data that may have none.
+        (*self != Kind::Bytes).then(|| "words".to_owned())
+    }
 }
 
 /// Appends the bytes of `text`.
