@@ -12,6 +12,7 @@ mod notices;
 mod pan;
 mod programs;
 mod recall;
+mod recognised;
 mod retrieval;
 mod reused;
 mod scripts;
@@ -39,6 +40,7 @@ enum Tool {
     Pan(pan::Pan),
     Programs(programs::Programs),
     Recall(recall::Recall),
+    Recognised(recognised::Recognised),
     Retrieval(retrieval::Retrieval),
     Reused(reused::Reused),
     Scripts(scripts::Scripts),
@@ -56,6 +58,7 @@ fn main() -> Result {
         Tool::Pan(tool) => tool.run(),
         Tool::Programs(tool) => tool.run(),
         Tool::Recall(tool) => tool.run(),
+        Tool::Recognised(tool) => tool.run(),
         Tool::Retrieval(tool) => tool.run(),
         Tool::Reused(tool) => tool.run(),
         Tool::Scripts(tool) => tool.run(),

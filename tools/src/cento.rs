@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use clap::Args;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -56,6 +57,11 @@ pub struct Document {
 
 /// The documents of a JSON lines file, which may be compressed with zstd.
 pub fn documents(path: &Path) -> Result<impl Iterator<Item = Result<Document>>> {
+    json_lines(path)
+}
+
+/// The values of a JSON lines file, which may be compressed with zstd.
+pub fn json_lines<T: DeserializeOwned>(path: &Path) -> Result<impl Iterator<Item = Result<T>>> {
     let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let inner: Box<dyn Read> = match path.extension().is_some_and(|extension| extension == "zst") {
         true => Box::new(zstd::Decoder::new(file)?),
