@@ -325,7 +325,7 @@ mod tests {
         let expected = [
             ("words", 0xf34b_b597_d64e_2608),
             ("prefixes", 0x06e8_faf2_8114_f128),
-            ("avtor", 0x11c3_87a9_97b7_3e33),
+            ("avtor", 0x24a5_1362_b89c_25b0),
             ("avtor(language=none)", 0xcf49_bbb6_d7f4_596f),
             ("avtor(language=ru)", 0x0296_7aef_57f0_b18f),
             ("code(language=c)", 0xaf76_c244_435a_4967),

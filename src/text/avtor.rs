@@ -1,6 +1,8 @@
 //! The pipeline of AVTOR.NET: `pipeline` processes words, and the other modules are its steps.
 
 #[cfg(feature = "avtor")]
+mod detect;
+#[cfg(feature = "avtor")]
 mod edit;
 #[cfg(feature = "avtor")]
 mod homoglyphs;

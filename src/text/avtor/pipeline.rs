@@ -4,6 +4,7 @@
 //! wrong script are replaced, stop words and words of little meaning are left out, and the others
 //! are stemmed. If no word would be left, all words are kept.
 
+use super::detect::detect;
 use super::edit::Edited;
 use super::language::{Language, StopWords};
 use super::vocabulary::{Outcome, Vocabulary};
@@ -21,6 +22,9 @@ use crate::text::{Span, Take};
 use frostem::Stemmer;
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
+
+/// The index in the list of names that means to detect the language.
+const DETECTED: usize = 0;
 
 /// Words of little meaning are shorter or longer than this, in letters, or contain a digit.
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=30;
@@ -227,8 +231,11 @@ struct Words<'a> {
 
 impl Words<'_> {
     fn new(steps: Steps, text: &str) -> Words<'_> {
-        let language =
-            (steps.stop || steps.stem).then(|| Language::of(steps.language, text)).flatten();
+        let language = match steps.language {
+            _ if !steps.stop && !steps.stem => None,
+            DETECTED => detect(text),
+            number => Language::of(number),
+        };
         let stop_words = language
             .filter(|_| steps.stop)
             .map(|language| language.stop_words(|word| normal_form(word, FORM)));
@@ -365,7 +372,10 @@ mod tests {
         let mut words = Tokens::default();
         tokenize(text, FORM, UNITS, &mut words, Stop::NEVER).unwrap();
         let words: Vec<(u64, Span)> = words.hashes.into_iter().zip(words.spans).collect();
-        let language = Language::of(steps.language, text);
+        let language = match steps.language {
+            DETECTED => detect(text),
+            number => Language::of(number),
+        };
         let mut tokens = Tokens::default();
         for keeps_all in [false, true] {
             for &(hash, span) in &words {
