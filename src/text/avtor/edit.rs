@@ -34,6 +34,12 @@ impl Edited {
         self.push(text, start, end, false);
     }
 
+    /// Returns whether the text is one piece of the original, as long as no bytes before or after
+    /// it were left out.
+    pub(in crate::text) fn is_copy(&self) -> bool {
+        self.pieces.len() <= 1 && self.pieces.iter().all(|piece| piece.is_copy)
+    }
+
     fn push(&mut self, text: &str, start: usize, end: usize, is_copy: bool) {
         if text.is_empty() {
             return;
