@@ -16,6 +16,7 @@ mod recognised;
 mod retrieval;
 mod reused;
 mod scripts;
+mod sentences;
 mod truth;
 mod verdicts;
 
@@ -44,6 +45,7 @@ enum Tool {
     Retrieval(retrieval::Retrieval),
     Reused(reused::Reused),
     Scripts(scripts::Scripts),
+    Sentences(sentences::Sentences),
     Verdicts(verdicts::Verdicts),
 }
 
@@ -62,6 +64,7 @@ fn main() -> Result {
         Tool::Retrieval(tool) => tool.run(),
         Tool::Reused(tool) => tool.run(),
         Tool::Scripts(tool) => tool.run(),
+        Tool::Sentences(tool) => tool.run(),
         Tool::Verdicts(tool) => tool.run(),
     }
 }
