@@ -66,7 +66,7 @@ impl Sampling {
     pub fn may_contain_a(&self, share: f64, overlap: Overlap, [a, b]: [bool; 2]) -> bool {
         match self {
             Sampling::Unknown => true,
-            Sampling::Runs(estimator) if !(a && b) => {
+            Sampling::Runs(estimator) if !(a && b) || estimator.has_tokens() => {
                 a || overlap.shared >= estimator.least_shared(share, overlap.in_a)
             }
             _ => overlap.containment() >= share,
@@ -84,6 +84,8 @@ impl Sampling {
         let Overlap { shared, in_a, in_b } = overlap;
         match self {
             Sampling::Unknown => true,
+            // Tokens that both have are no evidence for runs or against them.
+            Sampling::Runs(estimator) if estimator.has_tokens() && all == [true, true] => true,
             Sampling::Runs(estimator) if all != [true, true] => {
                 // The share of common runs among all runs of both is at most their share of those
                 // of either.
@@ -122,7 +124,12 @@ mod tests {
 
     #[test]
     fn nearly_no_pair_that_meets_a_threshold_is_lost_by_its_fingerprints() {
-        for (spec, k) in [("winnow(k=5,w=10)", 5), ("winnow(k=2,w=4)", 2), ("mod(k=3,p=3)", 3)] {
+        for (spec, k) in [
+            ("winnow(k=5,w=10)", 5),
+            ("winnow(k=2,w=4)", 2),
+            ("mod(k=3,p=3)", 3),
+            ("pairs(n=40)", 2),
+        ] {
             let scheme = scheme::parse(spec).unwrap();
             let whole = scheme::parse(&format!("kgram(k={k})")).unwrap();
             let estimator = scheme.estimator().unwrap();

@@ -12,6 +12,7 @@ use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::scheme::run_values;
 use crate::text::Analyzer;
+use crate::text::mark::is_marked;
 
 /// The distinct runs of a text.
 ///
@@ -39,8 +40,13 @@ impl RunSet {
         RunSet::without(tokens, k, |_| false)
     }
 
-    /// Makes the same set without the runs whose hash is left out.
+    /// Makes the same set without the runs whose hash is left out. Marked words are in no run: long
+    /// texts are without them.
     pub fn without(tokens: &[u64], k: usize, is_left_out: impl Fn(u64) -> bool) -> RunSet {
+        if tokens.iter().any(|&token| is_marked(token)) {
+            let kept = tokens.iter().copied().filter(|&token| !is_marked(token));
+            return RunSet::without(&kept.collect::<Vec<_>>(), k, is_left_out);
+        }
         let runs = (tokens.len() + 1).saturating_sub(k).max(1);
         let mut set = RunSet { table: vec![FREE; (2 * runs).next_power_of_two()], count: 0 };
         run_values(tokens, k).filter(|&hash| !is_left_out(hash)).for_each(|hash| set.insert(hash));

@@ -25,10 +25,15 @@
 //! fingerprints is known to be in the short one or not, and its positions alone determine the
 //! shared share.
 //!
+//! A scheme can keep other fingerprints of a short text than runs ([`Estimator::of_pairs`]): these
+//! count for nothing here. The keys tell them from runs, so what is known of both signatures is
+//! exact, and numbers of fingerprints alone are estimates.
+//!
 //! The odds of an estimate are at most [`Estimator::odds_max`] times those of the fingerprints. So
 //! a threshold of similarity implies one of fingerprints ([`Estimator::least_shared`]), and
 //! candidates are pruned by it.
 
+use super::ngram::is_of_pair;
 use crate::overlap::{Overlap, least_overlap};
 use crate::scheme::{Fingerprint, distinct_keys};
 use crate::similarity::Similarity;
@@ -58,6 +63,8 @@ pub struct Estimator {
     odds: f64,
     /// The maximum number of runs of a text that keeps all of them.
     all_runs_max: u32,
+    /// Whether every text keeps all of its runs, and those texts their single tokens too.
+    has_tokens: bool,
 }
 
 /// The tokens of a text and its signature, with the distinct keys of that, ascending.
@@ -148,7 +155,21 @@ impl Estimator {
     /// Returns the estimator of a scheme that keeps all runs: its numbers are those of the texts.
     pub(crate) const fn exact(run_tokens: u32) -> Estimator {
         let (edge, weight, odds, odds_max) = (0.5, 0.0, 1.0, 1.0);
-        Estimator { run_tokens, edge, weight, odds_max, odds, all_runs_max: u32::MAX }
+        Estimator {
+            run_tokens,
+            edge,
+            weight,
+            odds_max,
+            odds,
+            all_runs_max: u32::MAX,
+            has_tokens: false,
+        }
+    }
+
+    /// Returns the estimator of a scheme that keeps all pairs, and of a text of at most `short`
+    /// tokens these too.
+    pub(crate) const fn of_pairs(short: u32) -> Estimator {
+        Estimator { all_runs_max: short.saturating_sub(1), has_tokens: true, ..Estimator::exact(2) }
     }
 
     /// Returns the estimator of a scheme that keeps one run in `p`, whatever its neighbours are.
@@ -165,6 +186,7 @@ impl Estimator {
                 odds_max: odds_max(2.0 * f64::from(p) - 1.0),
                 odds: 1.0,
                 all_runs_max: 1,
+                has_tokens: false,
             },
         }
     }
@@ -190,6 +212,7 @@ impl Estimator {
             odds_max: odds_max(w),
             odds: 1.0 + w.sqrt() / 10.0,
             all_runs_max,
+            has_tokens: false,
         }
     }
 
@@ -207,12 +230,28 @@ impl Estimator {
 
     /// Tells whether a text with this number of distinct fingerprints may keep all of its runs.
     pub(crate) fn may_keep_all(&self, fingerprints: u32) -> bool {
-        fingerprints <= self.all_runs_max
+        let of_runs = self.all_runs_max;
+        fingerprints <= if self.has_tokens { 2 * of_runs + 2 } else { of_runs }
+    }
+
+    /// Returns the tokens of a run.
+    pub(crate) fn run_tokens(&self) -> usize {
+        self.run_tokens as usize
+    }
+
+    /// Tells whether short texts have fingerprints that represent no run.
+    pub(crate) fn has_tokens(&self) -> bool {
+        self.has_tokens
+    }
+
+    /// Tells whether a fingerprint represents a run.
+    pub(crate) fn is_of_run(&self, key: u64) -> bool {
+        !self.has_tokens || is_of_pair(key)
     }
 
     /// Tells whether there are texts whose fingerprints are not all of their runs.
     pub(crate) fn samples(&self) -> bool {
-        self.odds_max > 1.0
+        self.odds_max > 1.0 || self.has_tokens
     }
 
     /// Returns the share, 1/2 to 1, of the text between a shared fingerprint and one that is not
@@ -316,6 +355,12 @@ impl Estimator {
     /// Estimates the similarity of texts with this overlap and the distinct, ascending keys of
     /// their signatures.
     pub(crate) fn compare_keyed(&self, overlap: Overlap, a: Keyed<'_>, b: Keyed<'_>) -> Similarity {
+        if self.has_tokens {
+            let runs = |keys: &[u64]| -> Vec<u64> {
+                keys.iter().copied().filter(|&key| self.is_of_run(key)).collect()
+            };
+            return Similarity::exact(Overlap::of(&runs(a.1), &runs(b.1)));
+        }
         let coverage = |(tokens, of): (u32, &[Fingerprint]), other: &[u64]| {
             let is_shared = |f: &Fingerprint| (f.position, other.binary_search(&f.key).is_ok());
             self.coverage(tokens, of.iter().map(is_shared))
@@ -358,6 +403,9 @@ impl Estimator {
     #[must_use]
     pub fn of_counts(&self, overlap: Overlap, tokens_a: u32, tokens_b: u32) -> Similarity {
         let (a_is_all, b_is_all) = (self.keeps_all(tokens_a), self.keeps_all(tokens_b));
+        if self.has_tokens {
+            return of_tokens_and_pairs(overlap, [a_is_all, b_is_all]);
+        }
         if a_is_all && b_is_all {
             return Similarity::exact(overlap);
         }
@@ -394,6 +442,30 @@ impl Estimator {
             raised(overlap.swapped().containment()),
             error,
         )
+    }
+}
+
+/// The standard error of a resemblance of pairs, where single tokens are among the numbers of
+/// fingerprints.
+const TOKENS_ERROR: f64 = 0.1;
+
+/// Estimates the similarity of the pairs of two texts; those that are short have their tokens among
+/// these fingerprints, and about as many pairs.
+fn of_tokens_and_pairs(overlap: Overlap, is_short: [bool; 2]) -> Similarity {
+    let half = |count: u32| count.div_ceil(2);
+    let Overlap { shared, in_a, in_b } = overlap;
+    let [in_a, in_b] = [(in_a, is_short[0]), (in_b, is_short[1])]
+        .map(|(count, is_short)| if is_short { half(count) } else { count });
+    match is_short {
+        [false, false] => Similarity::exact(overlap),
+        _ => {
+            // What a long text shares with a short one are pairs.
+            let shared = if is_short == [true, true] { half(shared) } else { shared };
+            let runs = Overlap { shared: shared.min(in_a).min(in_b), in_a, in_b };
+            let Similarity { resemblance, containment_of_a, containment_of_b, .. } =
+                Similarity::exact(runs);
+            Similarity::estimated(resemblance, containment_of_a, containment_of_b, TOKENS_ERROR)
+        }
     }
 }
 

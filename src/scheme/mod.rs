@@ -8,6 +8,7 @@
 //! | specification | selects | fingerprints a token |
 //! |---|---|---|
 //! | `kgram(k=5)` | all runs of k tokens | 1 |
+//! | `pairs(n=100)` | all pairs of tokens, and the single tokens of short texts | 1; 2 in short texts |
 //! | `mod(k=5,p=6)` | runs whose value is divisible by `p` | 1 / p |
 //! | `winnow(k=5,w=10)` | the least of every `w` runs in a row | 2 / (w + 1) |
 //! | `every(k=5,l=6)` | every `l`-th run | 1 / l |
@@ -55,6 +56,7 @@ mod lsh;
 mod minhash;
 mod modulo;
 mod ngram;
+mod pairs;
 mod rare;
 mod se;
 mod select;
@@ -82,8 +84,9 @@ use std::fmt;
 use std::sync::Arc;
 
 /// All schemes, in display order.
-static FAMILIES: [&Family; 24] = [
+static FAMILIES: [&Family; 25] = [
     &kgram::FAMILY,
+    &pairs::FAMILY,
     &modulo::FAMILY,
     &winnow::FAMILY,
     &select::EVERY,
@@ -182,7 +185,7 @@ impl Scheme {
         let parameters = self.family.parameters;
         match parameters.iter().any(|parameter| parameter.name == "k") {
             true => Some(self.spec.get("k") as usize),
-            false => self.span(),
+            false => self.span().or(self.estimator().map(|estimator| estimator.run_tokens())),
         }
     }
 

@@ -63,7 +63,7 @@ impl Search<'_> {
     /// Returns the windows of the scheme.
     fn windows(&self) -> Result<Windows> {
         let scheme = &self.searcher.snapshot.config().scheme;
-        let windows = scheme.span().zip(scheme.window()).map(|(q, w)| Windows { q, w });
+        let windows = scheme.run_tokens().zip(scheme.window()).map(|(q, w)| Windows { q, w });
         windows.ok_or_else(|| {
             refused("only a winnowing scheme, such as winnow(k,w), can find the best passage")
         })

@@ -3,7 +3,7 @@
 //! They are read from the signatures of the few documents that matter: an estimate depends on the
 //! places of the common fingerprints in either text, not only on their number.
 
-use super::memory::QueryMemory;
+use super::memory::{self, QueryMemory};
 use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
 use crate::scheme::Estimator;
-use crate::scheme::Fingerprint;
+use crate::scheme::{Fingerprint, distinct_keys};
 use crate::similarity::Similarity;
 
 /// Estimates the similarity of one text, the first, with documents of a snapshot.
@@ -25,6 +25,8 @@ pub struct Estimates<'a> {
     /// Its fingerprints, by position: the position, and the place among the keys.
     places: Vec<(u32, u32)>,
     shared: SharedFingerprints,
+    /// The memory budget of the query, if it has one.
+    memory: Option<QueryMemory>,
     /// For each segment the ordinals of the terms that are among the keys, ascending, and their
     /// places there; empty if they have not been looked up.
     terms: &'a [Vec<(u32, u32)>],
@@ -122,6 +124,7 @@ impl Searcher {
             tokens,
             places,
             shared: SharedFingerprints::default(),
+            memory: None,
             terms: &[],
             is_shared: Vec::new(),
             of_document: Vec::new(),
@@ -139,7 +142,7 @@ impl<'a> Estimates<'a> {
 
     /// Sets the memory budget of the query, if it has one.
     pub(super) fn within(self, memory: Option<&QueryMemory>) -> Estimates<'a> {
-        Estimates { shared: SharedFingerprints::within(memory), ..self }
+        Estimates { shared: SharedFingerprints::within(memory), memory: memory.cloned(), ..self }
     }
 
     /// Estimates the similarity with the document at `address`, which has `in_document` distinct
@@ -150,6 +153,17 @@ impl<'a> Estimates<'a> {
     /// `stop`.
     pub fn with(&mut self, address: DocAddress, in_document: u32) -> Result<Similarity> {
         let keys = self.keys.len();
+        let tokens = self.snapshot.segment(address).signatures.document(address.doc)?.tokens;
+        if self.estimator.has_tokens() && self.estimator.keeps_all(tokens) {
+            // Its keys tell what is a run; they are few.
+            let signature =
+                memory::signature(self.snapshot, address, self.memory.as_ref(), self.stop)?;
+            let of_document = distinct_keys(&signature);
+            let overlap = Overlap::of(self.keys, &of_document);
+            let [own, other] = [(self.tokens, self.keys), (tokens, &of_document[..])]
+                .map(|(tokens, keys)| ((tokens, &[][..]), keys));
+            return Ok(self.estimator.compare_keyed(overlap, own, other));
+        }
         self.is_shared.clear();
         self.is_shared.resize(keys, false);
         self.of_document.clear();
@@ -162,6 +176,11 @@ impl<'a> Estimates<'a> {
         };
         let keyed = (self.keys, self.terms);
         let signature = self.shared.scan(self.snapshot, keyed, address, &mut each, self.stop)?;
+        if self.estimator.has_tokens() {
+            // A long document has runs alone.
+            let own = self.keys.iter().filter(|&&key| self.estimator.is_of_run(key)).count();
+            return Ok(Similarity::exact(Overlap::new(shared, own as u32, in_document)));
+        }
         self.of_text.clear();
         let own = (0..).zip(&self.places).filter(|(_, place)| self.is_shared[place.1 as usize]);
         self.of_text.extend(own.map(|(at, _)| at));
@@ -173,8 +192,6 @@ impl<'a> Estimates<'a> {
             |at| position(at) - at.checked_sub(1).map_or(0, position),
             || self.places.last().map_or(0, |place| u64::from(place.0)),
         );
-        let signatures = &self.snapshot.segment(address).signatures;
-        let tokens = signatures.document(address.doc)?.tokens;
         let other = self.estimator.coverage_of_shared(
             tokens,
             signature.len(),

@@ -38,7 +38,14 @@ pub(super) const FAMILY: Family = Family {
         ),
         Parameter::switch("markup", 1, "1 takes HTML away"),
         Parameter::switch("homoglyphs", 1, "1 replaces letters of a wrong script"),
-        Parameter::switch("stop", 1, "1 leaves out stop words"),
+        Parameter::number(
+            "stop",
+            1,
+            0,
+            2,
+            "1 leaves out stop words; 2 does too, but keeps all that is left out, marked for the \
+             scheme `pairs`, in a text of at most 100 words",
+        ),
         Parameter::switch("filter", 1, "1 leaves out numbers, codes and single letters"),
         Parameter::switch("stem", 1, "1 takes stems of words"),
     ],

@@ -8,6 +8,7 @@ mod chars;
 pub mod code;
 mod family;
 pub mod kind;
+pub(crate) mod mark;
 mod normalize;
 mod prepared;
 mod tokenize;

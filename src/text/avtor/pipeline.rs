@@ -3,6 +3,9 @@
 //! The pipeline of Sharapova and Sharapova (2018), section 3.3: markup is removed, letters of a
 //! wrong script are replaced, stop words and words of little meaning are left out, and the others
 //! are stemmed. If no word would be left, all words are kept.
+//!
+//! In a sentence the words that are left out are evidence: `stop=2` keeps them in a text of at most
+//! [`SHORT_WORDS`], marked for the scheme `pairs`.
 
 use super::detect::detect;
 use super::edit::Edited;
@@ -14,6 +17,7 @@ use crate::hash::hash_bytes;
 use crate::runtime::Stop;
 use crate::spec::Spec;
 use crate::text::family::{SAMPLE, Tokenize};
+use crate::text::mark::marked;
 use crate::text::normalize::normal_form;
 use crate::text::prepared::{FORM, UNITS, letters};
 use crate::text::tokenize::tokenize;
@@ -25,6 +29,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// The index in the list of names that means to detect the language.
 const DETECTED: usize = 0;
+
+/// The most words of a text that keeps all of them, if they are to be marked: a sentence, or a few.
+const SHORT_WORDS: usize = 100;
 
 /// Words of little meaning are shorter or longer than this, in letters, or contain a digit.
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=30;
@@ -56,6 +63,8 @@ struct Steps {
     markup: bool,
     homoglyphs: bool,
     stop: bool,
+    /// Whether a short text keeps the words that are left out, marked.
+    marks: bool,
     filter: bool,
     stem: bool,
 }
@@ -77,7 +86,8 @@ impl Steps {
             language: spec.get("language") as usize,
             markup: spec.is_on("markup"),
             homoglyphs: spec.is_on("homoglyphs"),
-            stop: spec.is_on("stop"),
+            stop: spec.get("stop") > 0,
+            marks: spec.get("stop") == 2,
             filter: spec.is_on("filter"),
             stem: spec.is_on("stem"),
         }
@@ -145,8 +155,12 @@ fn avtor(
     let vocabulary = vocabulary.get_or_insert_with(Vocabulary::new);
     let first = tokens.taken();
     for keeps_all in [false, true] {
-        let mut made = StemSink { words: &words, vocabulary, keeps_all, met: 0, tokens, origin };
+        let waiting = (steps.marks && !keeps_all).then(Vec::new);
+        let vocabulary = &mut *vocabulary;
+        let mut made =
+            StemSink { words: &words, vocabulary, keeps_all, waiting, met: 0, tokens, origin };
         tokenize(plain, FORM, UNITS, &mut made, stop)?;
+        made.mark();
         if tokens.taken() > first {
             break;
         }
@@ -186,10 +200,44 @@ struct StemSink<'a, T, F> {
     vocabulary: &'a mut Vocabulary,
     /// Whether words are taken also if they would be left out otherwise.
     keeps_all: bool,
+    /// The words so far, while the text may be short, if it then keeps all of them.
+    waiting: Option<Vec<(Outcome, Span)>>,
     /// The number of words of the text so far: a text whose words are all left out still has words.
     met: u64,
     tokens: &'a mut T,
     origin: F,
+}
+
+impl<T: Take, F: Fn(Span) -> Span> StemSink<'_, T, F> {
+    #[inline(always)]
+    fn take_kept(&mut self, outcome: Outcome, span: Span) {
+        if outcome.is_kept || self.keeps_all {
+            self.tokens.take(outcome.hash, (self.origin)(span));
+        }
+    }
+
+    /// Holds a word of a text that may be short.
+    #[cold]
+    fn hold(&mut self, mut waiting: Vec<(Outcome, Span)>, outcome: Outcome, span: Span) {
+        waiting.push((outcome, span));
+        if waiting.len() <= SHORT_WORDS {
+            self.waiting = Some(waiting);
+        } else {
+            waiting.into_iter().for_each(|(outcome, span)| self.take_kept(outcome, span));
+        }
+    }
+
+    /// Takes all words of a short text, those marked that would be left out; none if these are all.
+    fn mark(&mut self) {
+        let waiting = self.waiting.take().unwrap_or_default();
+        if !waiting.iter().any(|(outcome, _)| outcome.is_kept) {
+            return;
+        }
+        for (Outcome { hash, is_kept }, span) in waiting {
+            let hash = if is_kept { hash } else { marked(hash) };
+            self.tokens.take(hash, (self.origin)(span));
+        }
+    }
 }
 
 impl<T: Take, F: Fn(Span) -> Span> Take for StemSink<'_, T, F> {
@@ -199,8 +247,9 @@ impl<T: Take, F: Fn(Span) -> Span> Take for StemSink<'_, T, F> {
         let word = &text[span.start as usize..span.end as usize];
         let make = || self.words.outcome(hash, span);
         let outcome = self.vocabulary.outcome(word, hash, number, make);
-        if outcome.is_kept || self.keeps_all {
-            self.tokens.take(outcome.hash, (self.origin)(span));
+        match self.waiting.take() {
+            None => self.take_kept(outcome, span),
+            Some(waiting) => self.hold(waiting, outcome, span),
         }
         self.met += 1;
     }
@@ -293,6 +342,7 @@ fn says_little(word: &str) -> bool {
 mod tests {
     use super::*;
     use crate::text::Tokens;
+    use crate::text::mark::is_marked;
     use crate::text::prepared::prefixes;
     use proptest::prelude::*;
 
@@ -300,8 +350,15 @@ mod tests {
         super::avtor(text, steps, &mut None, tokens, Stop::NEVER).unwrap();
     }
 
-    const ALL: Steps =
-        Steps { language: 6, markup: true, homoglyphs: true, stop: true, filter: true, stem: true };
+    const ALL: Steps = Steps {
+        language: 6,
+        markup: true,
+        homoglyphs: true,
+        stop: true,
+        marks: false,
+        filter: true,
+        stem: true,
+    };
 
     /// Checks that the outcomes of words, by their spans, are these.
     fn check(steps: Steps, text: &str, expected: &[(&str, &str)]) {
@@ -388,13 +445,18 @@ mod tests {
                     .filter(|_| steps.stem)
                     .zip(letters)
                     .map(|(language, word)| hash_bytes(language.stemmer().stem(&word).as_bytes()));
-                if keeps_all || !(steps.stop && is_stop || steps.filter && is_code) {
-                    tokens.take(stem.unwrap_or(hash), span);
+                let is_kept = !(steps.stop && is_stop || steps.filter && is_code);
+                let hash = stem.unwrap_or(hash);
+                if keeps_all || is_kept {
+                    tokens.take(hash, span);
+                } else if steps.marks && words.len() <= SHORT_WORDS {
+                    tokens.take(marked(hash), span);
                 }
             }
-            if tokens.taken() > 0 {
+            if tokens.hashes.iter().any(|&hash| !is_marked(hash)) {
                 break;
             }
+            tokens = Tokens::default();
         }
         tokens
     }
@@ -408,12 +470,14 @@ mod tests {
                 "\u{43a}\u{43e}\u{448}\u{43a}\u{430}\u{43c}\u{438} ", "\u{41a}\u{43e}\u{448}\u{43a}\u{438} ",
                 "\u{438} ", "\u{3300} ", "\u{4e00}\u{4e8c}\u{4e09} ", "don't ", "... ", "1\u{bd} ",
             ]), 0..12), 1..6),
-            language in 0..super::super::LANGUAGES.len(), stop: bool, filter: bool, stem: bool,
+            language in 0..super::super::LANGUAGES.len(), stop: bool, marks: bool, filter: bool,
+            stem: bool, times in prop::sample::select(vec![1, 1, 9, 12]),
         ) {
-            let steps = Steps { language, markup: false, homoglyphs: false, stop, filter, stem };
+            let (markup, homoglyphs, marks) = (false, false, stop && marks);
+            let steps = Steps { language, markup, homoglyphs, stop, marks, filter, stem };
             let mut vocabulary = None;
             for text in texts {
-                let (text, mut tokens) = (text.concat(), Tokens::default());
+                let (text, mut tokens) = (text.concat().repeat(times), Tokens::default());
                 super::avtor(&text, steps, &mut vocabulary, &mut tokens, Stop::NEVER).unwrap();
                 prop_assert_eq!(tokens, word_by_word(&text, steps), "{}", text);
             }
