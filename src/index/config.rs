@@ -97,7 +97,7 @@ impl Config {
 
     /// Makes a configuration for a scheme that may need a frequency table.
     ///
-    /// `reuse` for the scheme is `winnow(k=2,w=4)` over `avtor`, or over the analyzer that is named
+    /// `reuse` for the scheme is `pairs(n=100)` over `avtor(stop=2)`, or over the analyzer that is named
     /// if it is not the default one.
     ///
     /// # Errors

@@ -353,7 +353,7 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     let english = ["--analyzer", "avtor(language=en)"];
     dir.json(&[&["add", "idx", "--scheme", "reuse", "corpus.jsonl"], &english[..]].concat());
     let stats = dir.json(&["stats", "idx"]);
-    assert_eq!(stats["scheme"], "winnow(k=2,w=4)");
+    assert_eq!(stats["scheme"], "pairs(n=100)");
     assert!(stats["analyzer"].as_str().unwrap().starts_with("avtor("), "{stats}");
     // An index that is there is the same one.
     dir.json(&[&["add", "idx", "--scheme", "reuse", "corpus.jsonl"], &english[..]].concat());
