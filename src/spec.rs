@@ -1,9 +1,10 @@
 //! Specifications of schemes, analyzers and measures, as text.
 //!
 //! A specification is written as `name(key=value,key=value)`: a name and whole numbers. Spaces are
-//! tolerated, parameters come in any order, and one left out takes its default. The printed form is
-//! canonical: every parameter, in the order of the grammar, no space. So two specifications have
-//! the same meaning exactly when they print the same, and an index compares that form.
+//! tolerated, parameters come in any order, and one left out takes its default. The value of a set
+//! is some of its names, joined by `+`, as in `name(key=one+two)`. The printed form is canonical:
+//! every parameter but empty sets, in the order of the grammar, no space. So two specifications
+//! have the same meaning exactly when they print the same, and an index compares that form.
 //!
 //! This module knows the syntax only; [`crate::scheme`] and [`crate::text::analyzer`] own the
 //! names.
@@ -51,7 +52,7 @@ pub struct Description {
     pub is_built: bool,
 }
 
-/// A whole number, or one of several names, with a name, a default and bounds.
+/// A whole number, one of several names, or a set of them, with a name, a default and bounds.
 #[derive(Debug)]
 pub struct Parameter {
     /// The name before the equals sign.
@@ -62,8 +63,11 @@ pub struct Parameter {
     pub min: u32,
     /// The greatest value allowed.
     pub max: u32,
-    /// The names of the values from 0 on, used instead of numbers; empty for a number.
+    /// The names of the values from 0 on, used instead of numbers; those of the bits of the value,
+    /// from the lowest on, if it is a set; empty for a number.
     pub names: &'static [&'static str],
+    /// Whether a value is a set of the names.
+    pub is_set: bool,
     /// The meaning of the value.
     pub meaning: &'static str,
     /// Whether a specification must give it, because no default would suit.
@@ -83,7 +87,8 @@ impl Parameter {
         meaning: &'static str,
     ) -> Parameter {
         let (is_required, missing) = (false, &[]);
-        Parameter { name, default, min, max, names: &[], meaning, is_required, missing }
+        let (names, is_set) = (&[], false);
+        Parameter { name, default, min, max, names, is_set, meaning, is_required, missing }
     }
 
     /// Creates a switch: 1 or 0, for on and off.
@@ -100,8 +105,21 @@ impl Parameter {
         meaning: &'static str,
     ) -> Parameter {
         let max = names.len() as u32 - 1;
-        let (is_required, missing) = (false, &[]);
-        Parameter { name, default: 0, min: 0, max, names, meaning, is_required, missing }
+        Parameter { names, ..Parameter::number(name, 0, 0, max, meaning) }
+    }
+
+    /// Creates a set of some of these names, empty if it is left out.
+    ///
+    /// An empty set is not printed, so a family can be given one without a change of the
+    /// specifications that do not name it.
+    #[must_use]
+    pub const fn set(
+        name: &'static str,
+        names: &'static [&'static str],
+        meaning: &'static str,
+    ) -> Parameter {
+        let max = (1 << names.len()) - 1;
+        Parameter { names, is_set: true, ..Parameter::number(name, 0, 0, max, meaning) }
     }
 
     /// Returns the parameter as one that must be given.
@@ -120,9 +138,17 @@ impl Parameter {
     /// Returns a value of this parameter as written in a specification.
     #[must_use]
     pub fn written(&self, value: u32) -> String {
+        if self.is_set {
+            let of = |(bit, name): (usize, &'static str)| (value >> bit & 1 == 1).then_some(name);
+            let some: Vec<&str> = self.names.iter().copied().enumerate().filter_map(of).collect();
+            return if some.is_empty() { EMPTY.to_owned() } else { some.join("+") };
+        }
         self.names.get(value as usize).map_or_else(|| value.to_string(), |name| (*name).to_owned())
     }
 }
+
+/// The value of an empty set.
+const EMPTY: &str = "none";
 
 /// A specification with every parameter known and within its bounds.
 ///
@@ -191,28 +217,28 @@ impl Eq for Spec {}
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = self.values.iter().copied().map(Some);
-        write_spec(f, self.name, self.parameters, values)
+        let values = self.parameters.iter().zip(self.values.iter().copied().map(Some));
+        let values = values.filter(|(parameter, value)| !parameter.is_set || *value != Some(0));
+        write_spec(f, self.name, values)
     }
 }
 
 /// Prints the family with its defaults, as in the error message for a mistyped specification.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values = self.parameters.iter().map(|p| (!p.is_required).then_some(p.default));
-        write_spec(f, self.name, self.parameters, values)
+        let value = |p: &Parameter| (!p.is_required).then_some(p.default);
+        write_spec(f, self.name, self.parameters.iter().map(|p| (p, value(p))))
     }
 }
 
-fn write_spec(
+fn write_spec<'a>(
     f: &mut fmt::Formatter<'_>,
     name: &str,
-    parameters: &[Parameter],
-    values: impl Iterator<Item = Option<u32>>,
+    values: impl Iterator<Item = (&'a Parameter, Option<u32>)>,
 ) -> fmt::Result {
     write!(f, "{name}(")?;
     let mut comma = "";
-    for (parameter, value) in parameters.iter().zip(values) {
+    for (parameter, value) in values {
         // A required parameter has no default to show, so its name in capitals replaces it.
         let value = value
             .map_or_else(|| parameter.name.to_ascii_uppercase(), |value| parameter.written(value));
@@ -291,7 +317,10 @@ fn parse_item(item: &str, family: &Description) -> std::result::Result<(usize, u
         let meant = did_you_mean(key, family.parameters.iter().map(|parameter| parameter.name));
         return Err(format!("no parameter `{key}`{meant}; allowed: {family}"));
     };
-    let Parameter { min, max, names, .. } = family.parameters[index];
+    let Parameter { min, max, names, is_set, .. } = family.parameters[index];
+    if is_set {
+        return parse_set(key, value, names).map(|value| (index, value));
+    }
     if !names.is_empty() {
         let number =
             names.iter().position(|name| *name == value).map(|number| (index, number as u32));
@@ -306,6 +335,25 @@ fn parse_item(item: &str, family: &Description) -> std::result::Result<(usize, u
         Ok(number) if digits && (min..=max).contains(&number) => Ok((index, number)),
         _ => Err(format!("`{key}` must be a whole number from {min} to {max}, not `{value}`")),
     }
+}
+
+/// Reads `name+name`; gives the set as bits.
+fn parse_set(key: &str, value: &str, names: &[&str]) -> std::result::Result<u32, String> {
+    let mut set = 0;
+    if value == EMPTY {
+        return Ok(set);
+    }
+    for given in value.split('+').map(str::trim_ascii) {
+        let Some(bit) = names.iter().position(|name| *name == given) else {
+            let meant = did_you_mean(given, names.iter().copied());
+            let all = names.join(", ");
+            return Err(format!(
+                "`{key}` must be some of {all}, joined by `+`, not `{given}`{meant}"
+            ));
+        };
+        set |= 1 << bit;
+    }
+    Ok(set)
 }
 
 #[cfg(test)]
@@ -340,6 +388,14 @@ mod tests {
             },
             &Shape { name: "globe", parameters: &[], feature: Some("round") },
             &Shape { name: "dot", parameters: &[], feature: None },
+            &Shape {
+                name: "star",
+                parameters: &[
+                    Parameter::number("n", 5, 3, 9, "the rays"),
+                    Parameter::set("with", &["rim", "hub", "glow"], "the parts"),
+                ],
+                feature: None,
+            },
             &Shape {
                 name: "line",
                 parameters: &[
@@ -386,7 +442,8 @@ mod tests {
 
     #[test]
     fn the_error_of_a_wrong_name_lists_the_right_ones() {
-        let clause = "no such shape; allowed: box(w=3,h=4), dot(), line(ink=INK,l=L)";
+        let clause = "no such shape; allowed: box(w=3,h=4), dot(), star(n=5,with=none), \
+                      line(ink=INK,l=L)";
         for text in ["", "ball", "(w=1)", "w=1"] {
             check_error(text, clause);
         }
@@ -432,6 +489,24 @@ mod tests {
         let absent = "`line(ink=gold)` needs the feature `rich` of the package `cento`, which this \
                       build lacks";
         check_error("line(ink=gold,l=1)", absent);
+    }
+
+    #[test]
+    fn a_set_has_one_spelling_and_an_empty_one_none() {
+        check("star", "star(n=5)");
+        check("star(with=none)", "star(n=5)");
+        check("star(with=glow)", "star(n=5,with=glow)");
+        check("star( with = glow + rim + glow )", "star(n=5,with=rim+glow)");
+        check("star(with=rim+hub+glow)", "star(n=5,with=rim+hub+glow)");
+        for (value, given) in [("", ""), ("1", "1"), ("rim+", ""), ("none+rim", "none")] {
+            let clause =
+                format!("`with` must be some of rim, hub, glow, joined by `+`, not `{given}`");
+            check_error(&format!("star(with={value})"), &clause);
+        }
+        check_error(
+            "star(with=rim+glows)",
+            "`with` must be some of rim, hub, glow, joined by `+`, not `glows` (did you mean `glow`?)",
+        );
     }
 
     #[test]
