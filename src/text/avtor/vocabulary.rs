@@ -1,11 +1,10 @@
 //! A cache of words and their stems.
 //!
 //! Texts repeat their words, and finding a stem takes thirty times as long as looking one up. A
-//! [`Vocabulary`] is emptied when it is full. It compares the letters of words, not only their
-//! hashes, so its result never depends on which words came before.
+//! [`Vocabulary`] is a table of bounded size, in which each word has two places, as in a
+//! set-associative cache; it replaces the word that came there first. It compares the letters of
+//! words, not only their hashes, so its result never depends on which words came before.
 
-use crate::hash::BuildKeyHasher;
-use std::collections::HashMap;
 use std::fmt;
 
 /// The outcome of the steps for a word.
@@ -19,39 +18,111 @@ pub(super) struct Outcome {
 
 /// A bounded number of words and their outcomes.
 pub(super) struct Vocabulary {
-    /// By the hash of the normal form.
-    known: HashMap<u64, KnownWord, BuildKeyHasher>,
-    /// The words, as texts have them; those of ASCII in lower case.
-    letters: Vec<u8>,
-    words_max: usize,
+    /// A power of two of them; a word is in the one that its hash selects.
+    sets: Vec<Set>,
+    /// The number of words that were put into these sets.
+    put: usize,
+    sets_max: usize,
 }
 
-/// The maximum number of words held, which take two megabytes: of a million words of English prose
-/// in 1,500 documents all but 7 in 100 are then known.
-const WORDS_MAX: usize = 1 << 15;
+/// The words with the same place, the newest first.
+type Set = [KnownWord; 2];
+
+/// The number of sets of a vocabulary that has met few words, such as those of a query: 16 KiB.
+const SETS_MIN: usize = 1 << 7;
+
+/// The maximum number of sets, which take two megabytes: of a million words of English prose in
+/// 1,500 documents all but 7 in 100 are then known.
+const SETS_MAX: usize = 1 << 14;
+
+/// The factor by which the number of sets grows.
+const GROWTH: usize = 4;
 
 /// Longer words are not held: they are rare, and most are not words.
-const WORD_BYTES_MAX: usize = 60;
+const WORD_BYTES_MAX: usize = 44;
 
-/// A word and its outcome.
+/// A word and its outcome, in one line of the processor's cache.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct KnownWord {
+    /// The hash of the normal form.
+    hash: u64,
     outcome: u64,
-    /// The offset of its letters.
-    start: u32,
-    length: u8,
-    language: u8,
     is_kept: bool,
+    language: u8,
+    /// The number of its letters, 0 in a free place.
+    length: u8,
+    /// The bits that are added to each byte of a word before it is compared with this one.
+    added: u8,
+    /// The word as a text has it, with these bits.
+    letters: [u8; WORD_BYTES_MAX],
+}
+
+impl KnownWord {
+    const NONE: KnownWord = KnownWord {
+        hash: 0,
+        outcome: 0,
+        is_kept: false,
+        language: 0,
+        length: 0,
+        added: 0,
+        letters: [0; WORD_BYTES_MAX],
+    };
+
+    fn new(word: &[u8], hash: u64, language: u8, outcome: Outcome) -> KnownWord {
+        // Words of ASCII are the same in upper and lower case, because their normal forms are; for
+        // other words this is not certain. The bit that tells capitals from small letters is set in
+        // all digits and in no `_`: with it no two other bytes of words become equal.
+        let added = if word.is_ascii() { 0x20 } else { 0 };
+        let mut letters = [0; WORD_BYTES_MAX];
+        for (letter, byte) in letters.iter_mut().zip(word) {
+            *letter = byte | added;
+        }
+        let Outcome { hash: outcome, is_kept } = outcome;
+        KnownWord { hash, outcome, is_kept, language, length: word.len() as u8, added, letters }
+    }
+
+    /// Returns whether this is `word`. A word that is not ASCII has a byte above 127, which no word
+    /// of ASCII has with the added bit.
+    #[inline(always)]
+    fn is(&self, word: &[u8], hash: u64, language: u8) -> bool {
+        self.hash == hash
+            && self.language == language
+            && usize::from(self.length) == word.len()
+            && is_same(&self.letters[..usize::from(self.length)], word, self.added)
+    }
+}
+
+/// Returns whether `word`, with the bits `added` to each byte, is `letters`, of the same length.
+///
+/// Eight bytes are compared at a time, the last of them again where the length is no multiple: a
+/// call of the library's function takes longer than the comparison of a word.
+#[inline(always)]
+fn is_same(letters: &[u8], word: &[u8], added: u8) -> bool {
+    let eight = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    let four = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+    let length = word.len();
+    if length >= 8 {
+        let added = u64::from_le_bytes([added; 8]);
+        let is_same = |at: usize| eight(&letters[at..at + 8]) == eight(&word[at..at + 8]) | added;
+        return is_same(length - 8) && (0..length / 8).all(|i| is_same(i * 8));
+    }
+    if length >= 4 {
+        let added = u32::from_le_bytes([added; 4]);
+        let is_same = |at: usize| four(&letters[at..at + 4]) == four(&word[at..at + 4]) | added;
+        return is_same(0) && is_same(length - 4);
+    }
+    letters.iter().zip(word).all(|(letter, byte)| *letter == byte | added)
 }
 
 impl Vocabulary {
     pub(super) fn new() -> Vocabulary {
-        Vocabulary { known: HashMap::default(), letters: Vec::new(), words_max: WORDS_MAX }
+        Vocabulary { sets: vec![[KnownWord::NONE; 2]; SETS_MIN], put: 0, sets_max: SETS_MAX }
     }
 
-    /// Returns the outcome of `word`, spelled as in the text. `make` computes it unless it is
-    /// known. `hash` is that of the normal form, and `language` represents all else on which the
-    /// outcome depends.
+    /// Returns the outcome of `word`, spelled as in the text and not empty. `make` computes it
+    /// unless it is known. `hash` is that of the normal form, and `language` represents all else on
+    /// which the outcome depends.
     #[inline(always)]
     pub(super) fn outcome(
         &mut self,
@@ -60,48 +131,50 @@ impl Vocabulary {
         language: u8,
         make: impl FnOnce() -> Outcome,
     ) -> Outcome {
-        let known = self.known.get(&hash).filter(|known| known.language == language);
-        if let Some(known) = known.filter(|known| self.is_of(known, word.as_bytes())) {
-            return Outcome { hash: known.outcome, is_kept: known.is_kept };
+        let word = word.as_bytes();
+        let set = &self.sets[place(hash, self.sets.len())];
+        for known in set {
+            if known.is(word, hash, language) {
+                return Outcome { hash: known.outcome, is_kept: known.is_kept };
+            }
         }
         let outcome = make();
-        self.hold(word.as_bytes(), hash, language, outcome);
+        if word.len() <= WORD_BYTES_MAX {
+            self.put(KnownWord::new(word, hash, language, outcome));
+        }
         outcome
     }
 
-    /// Returns whether `word` is the known one. Words of ASCII are the same in upper and lower
-    /// case, because their normal forms are; for other words this is not certain.
-    #[inline(always)]
-    fn is_of(&self, known: &KnownWord, word: &[u8]) -> bool {
-        let start = known.start as usize;
-        let held = &self.letters[start..start + usize::from(known.length)];
-        held == word || held.is_ascii() && held.eq_ignore_ascii_case(word)
+    #[cold]
+    fn put(&mut self, word: KnownWord) {
+        if self.put >= self.sets.len() && self.sets.len() < self.sets_max {
+            let length = (self.sets.len() * GROWTH).min(self.sets_max);
+            let before = std::mem::replace(&mut self.sets, vec![[KnownWord::NONE; 2]; length]);
+            for known in before.iter().flat_map(|set| set.iter().rev()) {
+                self.place(*known);
+            }
+        }
+        self.put += 1;
+        self.place(word);
     }
 
-    #[cold]
-    fn hold(&mut self, word: &[u8], hash: u64, language: u8, outcome: Outcome) {
-        if word.len() > WORD_BYTES_MAX {
-            return;
-        }
-        // If a word has several spellings, the letters of one remain when another replaces it.
-        if self.known.len() >= self.words_max || self.letters.len() >= 16 * self.words_max {
-            self.known.clear();
-            self.letters.clear();
-        }
-        let start = self.letters.len();
-        self.letters.extend_from_slice(word);
-        if word.is_ascii() {
-            self.letters[start..].make_ascii_lowercase();
-        }
-        let Outcome { hash: outcome, is_kept } = outcome;
-        let (start, length) = (start as u32, word.len() as u8);
-        self.known.insert(hash, KnownWord { outcome, start, length, language, is_kept });
+    /// Puts a word before the newest one of its place.
+    fn place(&mut self, word: KnownWord) {
+        let length = self.sets.len();
+        let [newest, other] = &mut self.sets[place(word.hash, length)];
+        *other = std::mem::replace(newest, word);
     }
+}
+
+/// Returns the set of the words with this hash among a power of two of them.
+#[inline(always)]
+fn place(hash: u64, sets: usize) -> usize {
+    hash as usize & (sets - 1)
 }
 
 impl fmt::Debug for Vocabulary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vocabulary").field("words", &self.known.len()).finish()
+        f.debug_struct("Vocabulary").field("sets", &self.sets.len()).finish_non_exhaustive()
     }
 }
 
@@ -112,37 +185,42 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_vocabulary_has_the_words_that_would_be_computed(words in words(6)) {
-            // Few words and few hashes, so that it is emptied, and words share hashes.
-            check(words)?;
+        fn the_vocabulary_has_the_words_that_would_be_computed(
+            words in prop::collection::vec(
+                ("[aAbZ_09\u{e9}\u{c9}]{1,12}", 0u8..3, 0u64..6),
+                0..300,
+            ),
+            sets_max in 0u32..3,
+        ) {
+            // Few sets and few hashes, so that words replace each other and share hashes.
+            let sets = vec![[KnownWord::NONE; 2]; 1];
+            let mut vocabulary = Vocabulary { sets, put: 0, sets_max: 1 << sets_max };
+            for (word, language, hash) in words {
+                let lower = if word.is_ascii() { word.to_ascii_lowercase() } else { word.clone() };
+                let outcome = || Outcome {
+                    hash: crate::hash::hash_bytes(format!("{lower} {language} {hash}").as_bytes()),
+                    is_kept: lower.len() % 2 == 0,
+                };
+                prop_assert_eq!(vocabulary.outcome(&word, hash, language, outcome), outcome());
+                prop_assert!(vocabulary.sets.len() <= 1 << sets_max);
+            }
         }
 
         #[test]
-        fn letters_of_words_that_lost_their_places_are_bounded(words in words(2)) {
-            // Two hashes never fill it: only the number of letters empties it.
-            check(words)?;
+        fn words_are_the_same_but_for_the_case_of_ascii(
+            word in "[a-zA-Z0-9_]{1,44}|[a-zA-Z0-9_\u{e9}\u{c9}\u{44f}\u{42f}]{1,11}",
+            at: prop::sample::Index,
+            other in "[a-zA-Z0-9_\u{e9}\u{c9}]",
+        ) {
+            let known = KnownWord::new(word.as_bytes(), 1, 0, Outcome { hash: 2, is_kept: true });
+            let mut chars: Vec<char> = word.chars().collect();
+            let at = at.index(chars.len());
+            chars[at] = other.chars().next().unwrap();
+            let changed: String = chars.iter().collect();
+            let is_same = word == changed || word.is_ascii() && word.eq_ignore_ascii_case(&changed);
+            prop_assert_eq!(known.is(changed.as_bytes(), 1, 0), is_same, "{} {}", word, changed);
+            prop_assert!(known.is(word.as_bytes(), 1, 0));
         }
-    }
-
-    /// Words of at most six bytes, each with a language and a hash below `hashes`.
-    fn words(hashes: u64) -> impl Strategy<Value = Vec<(String, u8, u64)>> {
-        prop::collection::vec(("[aAb\u{e9}\u{c9}]{0,3}", 0u8..3, 0..hashes), 0..200)
-    }
-
-    fn check(words: Vec<(String, u8, u64)>) -> Result<(), TestCaseError> {
-        let mut vocabulary = Vocabulary { words_max: 4, ..Vocabulary::new() };
-        for (word, language, hash) in words {
-            let lower = if word.is_ascii() { word.to_ascii_lowercase() } else { word.clone() };
-            let outcome = || Outcome {
-                hash: crate::hash::hash_bytes(format!("{lower} {language} {hash}").as_bytes()),
-                is_kept: lower.len() % 2 == 0,
-            };
-            prop_assert_eq!(vocabulary.outcome(&word, hash, language, outcome), outcome());
-            prop_assert!(vocabulary.known.len() <= 4, "{}", vocabulary.known.len());
-            // One word more than room for sixteen letters a word.
-            prop_assert!(vocabulary.letters.len() < 16 * 4 + 6, "{}", vocabulary.letters.len());
-        }
-        Ok(())
     }
 
     #[test]
@@ -162,5 +240,34 @@ mod tests {
         assert_eq!(made("WORD", 7), 0);
         assert_eq!(made(&"w".repeat(WORD_BYTES_MAX), 8), 1);
         assert_eq!(made(&"w".repeat(WORD_BYTES_MAX + 1), 9), 3);
+    }
+
+    #[test]
+    fn words_stay_known_while_the_table_grows_to_its_bound() {
+        let mut vocabulary = Vocabulary::new();
+        let hash = crate::hash::mix64;
+        let mut made = 0;
+        let mut meet = |vocabulary: &mut Vocabulary, i: u64| {
+            vocabulary.outcome(&i.to_string(), hash(i), 0, || {
+                made += 1;
+                Outcome { hash: i, is_kept: true }
+            })
+        };
+        for i in 0..SETS_MIN as u64 {
+            meet(&mut vocabulary, i);
+        }
+        // The next one makes the table grow.
+        for i in (0..=SETS_MIN as u64).rev() {
+            meet(&mut vocabulary, i);
+        }
+        assert_eq!(vocabulary.sets.len(), SETS_MIN * GROWTH);
+        for i in 0..8 * SETS_MAX as u64 {
+            assert_eq!(meet(&mut vocabulary, i).hash, i);
+        }
+        assert_eq!(vocabulary.sets.len(), SETS_MAX);
+        assert_eq!(size_of_val(&*vocabulary.sets), 2 << 20);
+        // Sets of two words: a few had more to hold before it grew.
+        let least = 8 * SETS_MAX;
+        assert!((least..least + SETS_MIN).contains(&made), "{made}");
     }
 }
