@@ -98,7 +98,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     std::iter::from_fn(move || {
         let ends = |c: char| !is_letter(c) && !is_within_words(c);
         // Most text is ASCII, which is not examined letter by letter.
-        let other = at + text.as_bytes()[at..].iter().position(|byte| !byte.is_ascii())?;
+        let other = at + first_not_ascii(&text.as_bytes()[at..])?;
         let before = &text[at..other];
         let from = at + before.rfind(ends).map_or(0, |i| i + 1);
         let start = from + text[from..].find(is_letter)?;
@@ -108,21 +108,29 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// Returns the position of the first byte that is not ASCII, looking at many at a time.
+fn first_not_ascii(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 64;
+    let before = BLOCK * bytes.chunks_exact(BLOCK).take_while(|block| block.is_ascii()).count();
+    bytes[before..].iter().position(|byte| !byte.is_ascii()).map(|at| before + at)
+}
+
 /// Returns the script that a word of several scripts is written in.
 fn right_script(word: &str) -> Option<usize> {
     if word.is_ascii() {
         return None;
     }
-    let (mut letters, mut sure) = ([0usize; SCRIPTS], [0usize; SCRIPTS]);
-    for c in word.chars() {
-        if let Some(script) = script_of(c) {
-            letters[script] += 1;
-            sure[script] += usize::from(!likes().contains_key(&c));
-        }
-    }
+    let mut letters = [0usize; SCRIPTS];
+    word.chars().filter_map(script_of).for_each(|script| letters[script] += 1);
     let present = (0..SCRIPTS).filter(|&script| letters[script] > 0);
     if present.clone().count() < 2 {
         return None;
+    }
+    let mut sure = [0usize; SCRIPTS];
+    for c in word.chars().filter(|c| !likes().contains_key(c)) {
+        if let Some(script) = script_of(c) {
+            sure[script] += 1;
+        }
     }
     present.max_by_key(|&script| (sure[script], letters[script], std::cmp::Reverse(script)))
 }
@@ -152,6 +160,12 @@ mod tests {
             let expected: Vec<_> = all_words(&text).into_iter().filter(not_ascii).collect();
             let found: Vec<_> = words(&text).filter(not_ascii).collect();
             proptest::prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn the_first_byte_that_is_not_ascii_is_found(bytes in "a{0,130}[a\u{e9}]{0,70}") {
+            let expected = bytes.bytes().position(|byte| !byte.is_ascii());
+            proptest::prop_assert_eq!(first_not_ascii(bytes.as_bytes()), expected);
         }
     }
 
