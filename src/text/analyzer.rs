@@ -35,9 +35,12 @@ use std::sync::Arc;
 /// `names=1`. The language must be given; [`ByName`](super::code::ByName) finds it from the names
 /// of files.
 ///
-/// `chars()`, `consonants()` and `bytes()` take characters for tokens: letters and digits, in the
-/// normal form of words and with their marks, and `_` for all else; letters without the vowels of
-/// ASCII; and every byte.
+/// `letters()`, `chars()`, `consonants()` and `bytes()` take characters for tokens: letters and
+/// digits, in the normal form of words and with their marks; these and `_` for all else; letters
+/// without the vowels of ASCII; and every byte.
+///
+/// `folds` of `words`, `prefixes`, `letters` and `chars` names spellings that are equal, as in
+/// `words(folds=marks+uv)`; see the list of analyzers.
 ///
 /// ```
 /// use cento::{Stop, text::{Tokens, analyzer::Analyzer}};
@@ -68,11 +71,12 @@ impl Eq for Analyzer {}
 pub const DEFAULT_SPEC: &str = "words(nfkc=1,fold=1,cjk=2)";
 
 /// All analyzers, in display order.
-static FAMILIES: [&Family; 7] = [
+static FAMILIES: [&Family; 8] = [
     &tokenize::FAMILY,
     &prepared::FAMILY,
     &avtor::FAMILY,
     &code::FAMILY,
+    &chars::LETTERS,
     &chars::CHARS,
     &chars::CONSONANTS,
     &chars::BYTES,
@@ -270,7 +274,7 @@ mod tests {
         assert_eq!(Analyzer::default().to_string(), DEFAULT_SPEC);
         for spec in [
             "",
-            "letters",
+            "letter",
             "words(nfkc=2)",
             "words(cjk=5)",
             "words(stem=1)",
@@ -293,6 +297,9 @@ mod tests {
             }
         }
         for spec in [
+            "letters",
+            "letters(folds=marks)",
+            "words(folds=marks)",
             "chars",
             "consonants",
             "bytes",
@@ -334,6 +341,9 @@ mod tests {
             ("code(language=python)", 0x5ae4_3960_5eda_ef11),
             ("code(language=rust)", 0xd2a8_08a7_b23b_fbed),
             ("code(language=rust,names=1)", 0xd8fe_9285_8535_6547),
+            ("letters", 0x8995_fdd8_a43f_efa5),
+            ("words(folds=marks+uv+ij+ligatures+forms+umlauts+hyphens)", 0x0f4e_4006_195b_4dba),
+            ("letters(folds=marks+uv+ij+ligatures+forms+umlauts+hyphens)", 0x1ca2_349c_4315_b6ec),
             ("chars", 0xe727_2a6c_ad59_7d60),
             ("consonants", 0x0687_6d66_f335_07d6),
             ("bytes", 0x2a9b_4dfc_fddb_5038),
@@ -368,8 +378,12 @@ mod tests {
     #[test]
     fn passages_of_letters_are_found_in_words() {
         let of_passages = |spec: &str| spec.parse::<Analyzer>().unwrap().of_passages().to_string();
-        for spec in ["chars", "consonants"] {
+        for spec in ["letters", "chars", "consonants"] {
             assert_eq!(of_passages(spec), DEFAULT_SPEC, "{spec}");
+        }
+        let folded = "words(nfkc=1,fold=1,cjk=2,folds=uv+hyphens)";
+        for spec in ["letters(folds=hyphens+uv)", "chars(folds=uv+hyphens)", folded] {
+            assert_eq!(of_passages(spec), folded, "{spec}");
         }
         for spec in ["bytes()", "words(nfkc=1,fold=0,cjk=2)", "prefixes(n=1)"] {
             assert_eq!(of_passages(spec), spec);
@@ -427,6 +441,7 @@ mod tests {
         for (spec, texts) in [
             ("words", &texts[..]),
             ("chars", &texts[..]),
+            ("letters", &texts[..]),
             ("code(language=c)", &texts[..2]),
             ("prefixes", &texts[..1]),
             ("avtor(filter=0)", &texts[..1]),
@@ -463,6 +478,8 @@ mod tests {
             ("words", &words),
             ("chars", &marks),
             ("chars", &words),
+            ("letters", &words),
+            ("words(folds=marks+hyphens)", &words),
             ("consonants", &words),
             ("bytes", &words),
             ("prefixes", &words),

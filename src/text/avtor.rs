@@ -3,8 +3,6 @@
 #[cfg(feature = "avtor")]
 mod detect;
 #[cfg(feature = "avtor")]
-mod edit;
-#[cfg(feature = "avtor")]
 mod homoglyphs;
 #[cfg(feature = "avtor")]
 mod language;
@@ -15,6 +13,8 @@ mod pipeline;
 #[cfg(feature = "avtor")]
 mod vocabulary;
 
+#[cfg(feature = "avtor")]
+use super::edit;
 use super::family::Family;
 use crate::spec::Parameter;
 #[cfg(feature = "avtor")]

@@ -1,6 +1,6 @@
 //! Analyzers with characters as tokens.
 //!
-//! Three kinds of token, for schemes that were described over characters:
+//! Four kinds of token, for schemes over characters:
 //!
 //! - [`Kind::Chars`]: letters and digits, and `_` for every other character. Over ASCII this is the
 //!   alphabet of 37 signs of Sun et al. (2013), section 7.1: lower case, digits and `_`. The paper
@@ -8,6 +8,9 @@
 //!   belong to it, normalised and folded as the analyzer `words` does (see [`super::normalize`]):
 //!   one composed character and the same letter with a combining accent are one token, a vowel sign
 //!   of Devanagari belongs to its consonant, and a ligature is its letters.
+//! - [`Kind::Letters`]: the same letters and digits without anything between them. Recognised text
+//!   (OCR) has wrong and missing spaces and marks as it has wrong letters, and a word that a line
+//!   end divides is whole.
 //! - [`Kind::Consonants`]: the consonants; vowels and all else are left out (Koala, Heintze 1996:
 //!   chunks of 20 consonants). Vowels are a, e, i, o and u, with whatever marks. Which letters of
 //!   other scripts are vowels depends on the language, so these letters are all kept.
@@ -17,6 +20,7 @@
 //! Marks that follow no letter or digit, and characters that are invisible by definition, are left
 //! out. [`Kind::Chars`] takes a text beyond ASCII without a letter or digit, such as one of emoji,
 //! symbol by symbol, as `words` does: otherwise all such texts of one length would be equal.
+//! [`Kind::Letters`] does so with every text without a letter or digit.
 //!
 //! Text is read in runs of ASCII, by a table, and *chunks*: a run of other characters, and the
 //! letter or digit of ASCII before it, which a mark may change. No normalisation crosses the place
@@ -24,7 +28,9 @@
 //! of it (`=` and U+0338).
 
 use super::family::{Family, Tokenize};
-use super::normalize::{Class, Normalizer, Sink};
+use super::fold::{FOLDS, Folds};
+use super::hyphens;
+use super::normalize::{Class, Form, Normalizer, Sink};
 use super::prepared::FORM;
 use super::tokenize::symbols;
 use super::unicode::is_letter;
@@ -34,17 +40,28 @@ use crate::Result;
 use crate::hash::{HashStream, hash_bytes};
 use crate::runtime::Stop;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
+
+/// `letters()`.
+pub(super) const LETTERS: Family = Family {
+    name: "letters",
+    parameters: &[FOLDS],
+    summary: "letters and digits of all scripts, without spaces and marks",
+    source: "",
+    example: "letters",
+    feature: None,
+    build: Some(|spec| Arc::new(Characters::new(Kind::Letters, Folds::of(spec)))),
+};
 
 /// `chars()`.
 pub(super) const CHARS: Family = Family {
     name: "chars",
-    parameters: &[],
+    parameters: &[FOLDS],
     summary: "letters and digits of all scripts, and `_` for every other character",
     source: "Sun, Qin and Wang 2013, section 7.1, for ASCII",
     example: "chars",
     feature: None,
-    build: Some(|_| Arc::new(Kind::Chars)),
+    build: Some(|spec| Arc::new(Characters::new(Kind::Chars, Folds::of(spec)))),
 };
 
 /// `consonants()`.
@@ -55,7 +72,7 @@ pub(super) const CONSONANTS: Family = Family {
     source: "Heintze 1996: Koala, for ASCII",
     example: "consonants",
     feature: None,
-    build: Some(|_| Arc::new(Kind::Consonants)),
+    build: Some(|_| Arc::new(Characters::new(Kind::Consonants, Folds::NONE))),
 };
 
 /// `bytes()`.
@@ -66,15 +83,39 @@ pub(super) const BYTES: Family = Family {
     source: "Manber 1994: SIF",
     example: "bytes",
     feature: None,
-    build: Some(|_| Arc::new(Kind::Bytes)),
+    build: Some(|_| Arc::new(Characters::new(Kind::Bytes, Folds::NONE))),
 };
 
 /// The kind of token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Chars,
+    Letters,
     Consonants,
     Bytes,
+}
+
+/// The tokens of a text are its characters.
+#[derive(Debug)]
+struct Characters {
+    kind: Kind,
+    folds: Folds,
+    /// The hash of the token for each byte of ASCII, `None` for one that is left out.
+    hashes: Box<[Option<u64>; 128]>,
+}
+
+impl Characters {
+    fn new(kind: Kind, folds: Folds) -> Characters {
+        let hash = |byte: usize| {
+            let sign = sign_of(kind, (byte as u8).to_ascii_lowercase())?;
+            Some(hash_bytes(&[folds.ascii(sign)]))
+        };
+        Characters { kind, folds, hashes: Box::new(std::array::from_fn(hash)) }
+    }
+
+    fn form(&self) -> Form {
+        Form { folds: self.folds.of_letters(), ..FORM }
+    }
 }
 
 /// The signs of [`Kind::Chars`] in a text of ASCII, in the order of their alphabet.
@@ -92,40 +133,53 @@ const PARTS_BETWEEN_LOOKS: usize = 64;
 /// A letter with more bytes of marks is hashed incrementally instead of being collected.
 const LETTER_BYTES_HELD: usize = 64;
 
-/// The hash of the token for each byte.
-static HASHES: LazyLock<[u64; 256]> =
-    LazyLock::new(|| std::array::from_fn(|byte| hash_bytes(&[byte as u8])));
-
-impl Tokenize for Kind {
+impl Tokenize for Characters {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
-        match self {
-            Kind::Chars if has_sign(text, stop)? || text.is_ascii() => {
-                tokenize::<true, _>(text, tokens, stop)
-            }
-            Kind::Chars => symbols(text, FORM, tokens, stop),
-            Kind::Consonants => tokenize::<false, _>(text, tokens, stop),
-            Kind::Bytes => bytes(text, tokens, stop),
-        }
+        // Letters are joined without that.
+        let joins = self.folds.joins_lines() && self.kind == Kind::Chars;
+        let Some(joined) = hyphens::join(text, joins) else {
+            return self.read(text, tokens, stop);
+        };
+        stop.check()?;
+        self.read(&joined.text, &mut joined.moved(tokens), stop)
+    }
+
+    fn scratch_bytes(&self, text_bytes: usize) -> usize {
+        hyphens::scratch_bytes(self.folds.joins_lines(), text_bytes)
     }
 
     fn alphabet(&self) -> Option<&'static [u8]> {
-        (*self == Kind::Chars).then_some(ALPHABET)
+        (self.kind == Kind::Chars).then_some(ALPHABET)
     }
 
     fn of_passages(&self) -> Option<String> {
-        // A reader counts words; bytes are for data that may have none.
-        (*self != Kind::Bytes).then(|| "words".to_owned())
+        // A reader counts words; bytes are for data that may lack them.
+        let folds = FOLDS.written(self.folds.value());
+        (self.kind != Kind::Bytes).then(|| format!("words(folds={folds})"))
+    }
+}
+
+impl Characters {
+    fn read(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
+        match self.kind {
+            Kind::Bytes => bytes(text, tokens, stop),
+            Kind::Consonants => self.characters(text, tokens, stop),
+            Kind::Letters if has_sign(text, stop)? => self.characters(text, tokens, stop),
+            Kind::Chars if has_sign(text, stop)? || text.is_ascii() => {
+                self.characters(text, tokens, stop)
+            }
+            Kind::Chars | Kind::Letters => symbols(text, self.form(), tokens, stop),
+        }
     }
 }
 
 /// Appends the bytes of `text`.
 fn bytes(text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
-    let hashes = &*HASHES;
     for (at, (start, c)) in text.char_indices().enumerate() {
         stop.check_at(at)?;
         let span = Span { start: start as u32, end: (start + c.len_utf8()) as u32 };
         for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-            tokens.take(hashes[usize::from(byte)], span);
+            tokens.take(hash_bytes(&[byte]), span);
         }
     }
     Ok(())
@@ -162,48 +216,73 @@ fn is_sign(c: char, class: Class) -> bool {
     matches!(class, Class::Word | Class::Unit) && !joins
 }
 
-/// Returns the sign of a byte of ASCII, if it has one.
-const fn sign_of<const CHARS: bool>(byte: u8) -> Option<u8> {
-    let lower = byte.to_ascii_lowercase();
-    match lower {
-        b'0'..=b'9' if CHARS => Some(lower),
-        b'a' | b'e' | b'i' | b'o' | b'u' if !CHARS => None,
-        b'a'..=b'z' => Some(lower),
-        _ if CHARS => Some(SEPARATOR),
+/// Returns the sign of a lower-case byte of ASCII, if it has one.
+const fn sign_of(kind: Kind, lower: u8) -> Option<u8> {
+    match (lower, kind) {
+        (_, Kind::Bytes) => Some(lower),
+        (b'a' | b'e' | b'i' | b'o' | b'u' | b'0'..=b'9', Kind::Consonants) => None,
+        (b'0'..=b'9' | b'a'..=b'z', _) => Some(lower),
+        (_, Kind::Chars) => Some(SEPARATOR),
         _ => None,
     }
 }
 
-/// Appends the characters of `text`, which must be at most `u32::MAX` bytes long; consonants alone
-/// unless `CHARS`.
-fn tokenize<const CHARS: bool, T: Take>(text: &str, tokens: &mut T, stop: &Stop) -> Result<()> {
-    // Created at the first chunk, which in English text may never occur.
-    let mut slow: Option<(Normalizer<'_>, Letter)> = None;
-    let (mut at, mut parts) = (0, 0usize);
-    while at < text.len() {
-        if parts.is_multiple_of(PARTS_BETWEEN_LOOKS) {
-            stop.check()?;
+impl Characters {
+    /// Appends the characters of `text`, which must be at most `u32::MAX` bytes long.
+    fn characters<T: Take>(&self, text: &str, tokens: &mut T, stop: &Stop) -> Result<()> {
+        // Created at the first chunk, which in English text may never occur.
+        let mut slow: Option<(Normalizer<'_>, Letter)> = None;
+        let (mut at, mut parts) = (0, 0usize);
+        while at < text.len() {
+            if parts.is_multiple_of(PARTS_BETWEEN_LOOKS) {
+                stop.check()?;
+            }
+            parts += 1;
+            let rest = &text.as_bytes()[at..];
+            let piece = &rest[..rest.len().min(PIECE)];
+            let ascii = match piece.is_ascii() {
+                true => piece.len(),
+                false => piece.iter().take_while(|byte| byte.is_ascii()).count(),
+            };
+            let chunk = chunk_after(rest, ascii);
+            self.push_ascii(&rest[..chunk.start], at, tokens);
+            if !chunk.is_empty() {
+                let (normalizer, letter) =
+                    slow.get_or_insert_with(|| (Normalizer::new(self.form(), stop), Letter::new()));
+                let start = at + chunk.start;
+                let mut sink = CharacterSink { by: self, letter, tokens };
+                normalizer.normalize(&text[start..at + chunk.end], start, &mut sink)?;
+                sink.close();
+            }
+            at += chunk.end;
         }
-        parts += 1;
-        let rest = &text.as_bytes()[at..];
-        let piece = &rest[..rest.len().min(PIECE)];
-        let ascii = match piece.is_ascii() {
-            true => piece.len(),
-            false => piece.iter().take_while(|byte| byte.is_ascii()).count(),
-        };
-        let chunk = chunk_after(rest, ascii);
-        push_ascii::<CHARS>(&rest[..chunk.start], at, tokens);
-        if !chunk.is_empty() {
-            let (normalizer, letter) =
-                slow.get_or_insert_with(|| (Normalizer::new(FORM, stop), Letter::new()));
-            let start = at + chunk.start;
-            let mut sink = Characters::<CHARS, T> { letter, tokens };
-            normalizer.normalize(&text[start..at + chunk.end], start, &mut sink)?;
-            sink.close();
-        }
-        at += chunk.end;
+        Ok(())
     }
-    Ok(())
+
+    /// Appends the characters of a piece of ASCII that begins at byte `start` of the text.
+    fn push_ascii(&self, piece: &[u8], start: usize, tokens: &mut impl Take) {
+        let span = |at: usize| {
+            let start = (start + at) as u32;
+            Span { start, end: start + 1 }
+        };
+        let hash = |&byte: &u8| self.hashes[usize::from(byte)];
+        if self.kind == Kind::Chars {
+            let hashes = piece.iter().map(|byte| hash(byte).expect("every byte has a sign"));
+            tokens.take_all(hashes, (0..piece.len()).map(span));
+            return;
+        }
+        for (at, byte) in piece.iter().enumerate() {
+            if let Some(hash) = hash(byte) {
+                tokens.take(hash, span(at));
+            }
+        }
+    }
+
+    /// Returns whether a letter or digit in normal form is a token.
+    fn keeps(&self, sign: char) -> bool {
+        self.kind != Kind::Consonants
+            || is_letter(sign) && !matches!(base(sign), 'a' | 'e' | 'i' | 'o' | 'u')
+    }
 }
 
 /// Returns the chunk after the first `ascii` bytes of `bytes`, which are ASCII: empty if no other
@@ -215,25 +294,6 @@ fn chunk_after(bytes: &[u8], ascii: usize) -> Range<usize> {
     let joins = ascii > 0 && bytes[ascii - 1].is_ascii_alphanumeric();
     let length = bytes[ascii..].iter().take_while(|byte| !byte.is_ascii()).count();
     ascii - usize::from(joins)..ascii + length
-}
-
-/// Appends the characters of a piece of ASCII that begins at byte `start` of the text.
-fn push_ascii<const CHARS: bool>(piece: &[u8], start: usize, tokens: &mut impl Take) {
-    let hashes = &*HASHES;
-    let span = |at: usize| {
-        let start = (start + at) as u32;
-        Span { start, end: start + 1 }
-    };
-    if CHARS {
-        let signs = piece.iter().map(|&byte| sign_of::<CHARS>(byte).unwrap_or(SEPARATOR));
-        tokens.take_all(signs.map(|sign| hashes[usize::from(sign)]), (0..piece.len()).map(span));
-        return;
-    }
-    for (at, &byte) in piece.iter().enumerate() {
-        if let Some(sign) = sign_of::<CHARS>(byte) {
-            tokens.take(hashes[usize::from(sign)], span(at));
-        }
-    }
 }
 
 /// A letter or digit, and the marks so far.
@@ -274,12 +334,13 @@ impl Letter {
 }
 
 /// Turns the characters of a chunk into tokens.
-struct Characters<'a, const CHARS: bool, T> {
+struct CharacterSink<'a, T> {
+    by: &'a Characters,
     letter: &'a mut Letter,
     tokens: &'a mut T,
 }
 
-impl<const CHARS: bool, T: Take> Characters<'_, CHARS, T> {
+impl<T: Take> CharacterSink<'_, T> {
     /// Ends the letter, if one is open.
     #[inline]
     fn close(&mut self) {
@@ -291,7 +352,7 @@ impl<const CHARS: bool, T: Take> Characters<'_, CHARS, T> {
     }
 }
 
-impl<const CHARS: bool, T: Take> Sink for Characters<'_, CHARS, T> {
+impl<T: Take> Sink for CharacterSink<'_, T> {
     #[inline(always)]
     fn accept(&mut self, c: char, class: Class, span: Span) {
         match class {
@@ -300,7 +361,7 @@ impl<const CHARS: bool, T: Take> Sink for Characters<'_, CHARS, T> {
             Class::Mark => (),
             _ if is_sign(c, class) => {
                 self.close();
-                if CHARS || is_kept(c) {
+                if self.by.keeps(c) {
                     self.letter.is_open = true;
                     self.letter.span = span;
                     self.letter.append(c, span);
@@ -308,17 +369,12 @@ impl<const CHARS: bool, T: Take> Sink for Characters<'_, CHARS, T> {
             }
             _ => {
                 self.close();
-                if CHARS {
-                    self.tokens.take(HASHES[usize::from(SEPARATOR)], span);
+                if self.by.kind == Kind::Chars {
+                    self.tokens.take(hash_bytes(&[SEPARATOR]), span);
                 }
             }
         }
     }
-}
-
-/// Returns whether a letter or digit is a letter and not a vowel.
-fn is_kept(c: char) -> bool {
-    is_letter(c) && !matches!(base(c), 'a' | 'e' | 'i' | 'o' | 'u')
 }
 
 #[cfg(test)]
@@ -332,7 +388,7 @@ mod tests {
 
     fn tokens(kind: Kind, text: &str) -> Tokens {
         let mut tokens = Tokens::default();
-        kind.tokenize(text, &mut tokens, Stop::NEVER).unwrap();
+        Characters::new(kind, Folds::NONE).tokenize(text, &mut tokens, Stop::NEVER).unwrap();
         assert_eq!(tokens.hashes.len(), tokens.spans.len());
         for span in &tokens.spans {
             let piece = text.get(span.start as usize..span.end as usize);
@@ -427,6 +483,18 @@ mod tests {
             let kept: Vec<u64> = kept.map(|sign| hash_bytes(&[sign])).collect();
             prop_assert_eq!(tokens(Kind::Consonants, &text).hashes, kept);
         }
+    }
+
+    #[test]
+    fn letters_are_the_signs_without_those_between() {
+        for text in ["A b-9\u{e9}!", "re\u{301} \u{301}x", "\u{915}\u{93f}, \u{4e2d}\u{6587}\u{bd}"]
+        {
+            let mut signs = tokens(Kind::Chars, text).hashes;
+            signs.retain(|&hash| hash != hash_bytes(b"_"));
+            assert_eq!(tokens(Kind::Letters, text).hashes, signs, "{text}");
+        }
+        check_signs(Kind::Letters, "Frank-\nreich", "frankreich");
+        check_signs(Kind::Letters, "!!! ?", "!!!?");
     }
 
     #[test]

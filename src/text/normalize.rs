@@ -16,8 +16,10 @@
 //! [`super::tokenize`] decides where words begin and end.
 
 use super::Span;
+use super::fold::Folds;
 use super::unicode::normal::{
-    combining_class, extend_by_nfkc, extend_by_nfkc_and_folding, is_second, nfkc, starts_segment,
+    combining_class, extend_by_decomposition, extend_by_nfkc, extend_by_nfkc_and_folding,
+    is_second, nfkc, starts_segment,
 };
 use super::unicode::{Category, category, folded, is_assigned, is_unspaced};
 use crate::Result;
@@ -31,6 +33,42 @@ pub(super) struct Form {
     pub(super) nfkc: bool,
     /// Full Unicode case folding.
     pub(super) fold: bool,
+    /// Spellings, of letters alone.
+    pub(super) folds: Folds,
+}
+
+impl Form {
+    /// Returns whether characters depend on those around them.
+    fn composes(self) -> bool {
+        self.nfkc || !self.folds.is_none()
+    }
+
+    /// Returns a character of ASCII in this form.
+    pub(super) fn ascii(self, byte: u8) -> u8 {
+        self.folds.ascii(if self.fold { byte.to_ascii_lowercase() } else { byte })
+    }
+
+    /// Appends characters in this form to `normal`.
+    #[inline(always)]
+    fn extend(self, normal: &mut Vec<char>, chars: &[char]) {
+        if self.folds.is_none() {
+            return self.extend_by_equivalences(normal, chars);
+        }
+        let (mut decomposed, mut changed) = (Vec::new(), Vec::new());
+        extend_by_decomposition(&mut decomposed, chars, self.nfkc);
+        self.folds.extend(&mut changed, &decomposed);
+        self.extend_by_equivalences(normal, &changed);
+    }
+
+    #[inline(always)]
+    fn extend_by_equivalences(self, normal: &mut Vec<char>, chars: &[char]) {
+        match (self.nfkc, self.fold) {
+            (true, true) => extend_by_nfkc_and_folding(normal, chars),
+            (true, false) => extend_by_nfkc(normal, chars),
+            (false, true) => normal.extend(folded(chars.iter().copied())),
+            (false, false) => normal.extend(chars),
+        }
+    }
 }
 
 /// The role of a character in a text.
@@ -57,7 +95,7 @@ pub(super) trait Sink {
 /// Returns the normal form of a single word.
 pub(super) fn normal_form(word: &str, form: Form) -> String {
     if word.is_ascii() {
-        return if form.fold { word.to_ascii_lowercase() } else { word.to_owned() };
+        return word.bytes().map(|byte| char::from(form.ascii(byte))).collect();
     }
     struct Letters(String);
     impl Sink for Letters {
@@ -202,16 +240,7 @@ impl<'a> Normalizer<'a> {
         self.expansions += 1;
         let chars = &self.chars[..self.length];
         self.expanded.clear();
-        match self.table.form {
-            Form { nfkc: true, fold: true } => {
-                extend_by_nfkc_and_folding(&mut self.expanded, chars);
-            }
-            Form { nfkc: true, fold: false } => extend_by_nfkc(&mut self.expanded, chars),
-            Form { nfkc: false, fold: true } => {
-                self.expanded.extend(folded(chars.iter().copied()));
-            }
-            Form { nfkc: false, fold: false } => self.expanded.extend(chars),
-        }
+        self.table.form.extend(&mut self.expanded, chars);
         for &c in &self.expanded {
             sink.accept(c, self.table.entry(c).own_class, self.span);
         }
@@ -282,7 +311,7 @@ impl Entry {
             entry.flags = Entry::BOUNDARY | Entry::SETTLED;
             return entry;
         }
-        if !form.nfkc || starts_segment(c) {
+        if !form.composes() || starts_segment(c) {
             entry.flags |= Entry::BOUNDARY;
         }
         if let Some(mapped) = settle(c, form) {
@@ -292,7 +321,7 @@ impl Entry {
             }
             entry.flags |= Entry::SETTLED;
         }
-        if form.nfkc {
+        if form.composes() {
             entry.combining = combining_class(entry.mapped);
         }
         entry
@@ -307,6 +336,9 @@ fn is_plain_unit(c: char) -> bool {
 
 /// Returns the one character that the assigned `c` becomes, whatever is around it.
 fn settle(c: char, form: Form) -> Option<char> {
+    if !form.folds.is_none() {
+        return settle_folded(c, form);
+    }
     let normal = if form.nfkc { only(nfkc(c))? } else { c };
     let folded = if form.fold { only(folded([normal].into_iter()))? } else { normal };
     if !form.nfkc {
@@ -316,6 +348,16 @@ fn settle(c: char, form: Form) -> Option<char> {
     // A mark that folds to something else moves to another place in its segment (U+0345).
     let keeps_its_place = combining_class(normal) == 0 || settled == normal;
     (keeps_its_place && !is_second(normal) && !is_second(settled)).then_some(settled)
+}
+
+/// Returns the same for a form with folds.
+fn settle_folded(c: char, form: Form) -> Option<char> {
+    let mut chars = Vec::new();
+    form.extend(&mut chars, &[c]);
+    let settled = only(chars.into_iter())?;
+    let keeps_its_place = combining_class(c) == 0 || settled == c;
+    let is_alone = !is_second(c) && !is_second(settled) && !form.folds.is_of_letter_before(c);
+    (keeps_its_place && is_alone).then_some(settled)
 }
 
 fn only(mut chars: impl Iterator<Item = char>) -> Option<char> {
@@ -370,8 +412,23 @@ struct Table {
 impl Table {
     fn new(form: Form) -> Table {
         static PAGES: [Pages; 4] = [const { [const { OnceLock::new() }; 0x1100] }; 4];
-        let pages = &PAGES[usize::from(form.nfkc) * 2 + usize::from(form.fold)];
+        let equivalences = usize::from(form.nfkc) * 2 + usize::from(form.fold);
+        let pages = match form.folds.is_none() {
+            true => &PAGES[equivalences],
+            false => Table::pages_of_folds(form.folds.number() * 4 + equivalences),
+        };
         Table { form, pages }
+    }
+
+    /// Returns the pages of a form with folds, which are 70 KB before any is made: few programs
+    /// use more than one of the 256 forms.
+    #[cold]
+    fn pages_of_folds(number: usize) -> &'static Pages {
+        static PAGES: [OnceLock<Box<Pages>>; 256] = [const { OnceLock::new() }; 256];
+        PAGES[number].get_or_init(|| {
+            let pages: Box<[_]> = (0..0x1100).map(|_| OnceLock::new()).collect();
+            pages.try_into().expect("there are as many pages")
+        })
     }
 
     #[inline(always)]

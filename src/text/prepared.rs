@@ -5,6 +5,8 @@
 //! which classifies words by their beginnings; [`super::avtor`] is the other.
 
 use super::family::{Family, Tokenize};
+use super::fold::{FOLDS, Folds};
+use super::hyphens;
 use super::normalize::{Form, normal_form};
 use super::tokenize::tokenize;
 use super::{Span, Take};
@@ -17,50 +19,73 @@ use std::sync::Arc;
 /// `prefixes(n)`.
 pub(super) const FAMILY: Family = Family {
     name: "prefixes",
-    parameters: &[Parameter::number("n", 1, 1, 64, "the letters that are taken of each word")],
+    parameters: &[
+        Parameter::number("n", 1, 1, 64, "the letters that are taken of each word"),
+        FOLDS,
+    ],
     summary: "the first letters of each word",
     source: "Stein 2005: the classes of fuzzy-fingerprinting",
     example: "prefixes(n=1)",
     feature: None,
-    build: Some(|spec| Arc::new(Prefixes { letters: spec.get("n") as usize })),
+    build: Some(|spec| {
+        Arc::new(Prefixes { letters: spec.get("n") as usize, folds: Folds::of(spec) })
+    }),
 };
 
 /// The tokens of a text are the beginnings of its words.
 #[derive(Debug)]
 struct Prefixes {
     letters: usize,
+    folds: Folds,
 }
 
 impl Tokenize for Prefixes {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
-        prefixes(text, self.letters, tokens, stop)
+        let form = Form { folds: self.folds.of_letters(), ..FORM };
+        let Some(joined) = hyphens::join(text, self.folds.joins_lines()) else {
+            return prefixes(text, form, self.letters, tokens, stop);
+        };
+        stop.check()?;
+        prefixes(&joined.text, form, self.letters, &mut joined.moved(tokens), stop)
+    }
+
+    fn scratch_bytes(&self, text_bytes: usize) -> usize {
+        hyphens::scratch_bytes(self.folds.joins_lines(), text_bytes)
     }
 }
 
 /// Words are taken as the analyzer `words` does by default.
-pub(super) const FORM: Form = Form { nfkc: true, fold: true };
+pub(super) const FORM: Form = Form { nfkc: true, fold: true, folds: Folds::NONE };
 pub(super) const UNITS: usize = 2;
 
 /// Appends the first `letters` letters of each word of `text`.
 pub(super) fn prefixes(
     text: &str,
+    form: Form,
     letters: usize,
     tokens: &mut impl Take,
     stop: &Stop,
 ) -> Result<()> {
-    tokenize(text, FORM, UNITS, &mut Beginnings { text, letters, tokens }, stop)
+    tokenize(text, form, UNITS, &mut Beginnings { text, form, letters, tokens }, stop)
 }
 
 /// Returns the normal form of the word at `span` of `text` that has this hash; `None` if a
 /// character made several words, which is then left unchanged.
+#[cfg(feature = "avtor")]
 pub(super) fn letters(text: &str, hash: u64, span: Span) -> Option<String> {
-    let letters = normal_form(&text[span.start as usize..span.end as usize], FORM);
+    letters_in(FORM, text, hash, span)
+}
+
+/// Returns the same for a form.
+fn letters_in(form: Form, text: &str, hash: u64, span: Span) -> Option<String> {
+    let letters = normal_form(&text[span.start as usize..span.end as usize], form);
     (hash_bytes(letters.as_bytes()) == hash).then_some(letters)
 }
 
 /// Takes the beginnings of the words of a text.
 struct Beginnings<'a, T> {
     text: &'a str,
+    form: Form,
     /// The number of letters to take from each word.
     letters: usize,
     tokens: &'a mut T,
@@ -72,7 +97,7 @@ impl<T: Take> Take for Beginnings<'_, T> {
             let end = word.char_indices().nth(self.letters).map_or(word.len(), |(at, _)| at);
             hash_bytes(&word.as_bytes()[..end])
         };
-        self.tokens.take(letters(self.text, hash, span).map_or(hash, prefix), span);
+        self.tokens.take(letters_in(self.form, self.text, hash, span).map_or(hash, prefix), span);
     }
 
     fn take_all(
@@ -94,7 +119,7 @@ mod tests {
     use crate::text::Tokens;
 
     fn prefixes(text: &str, letters: usize, tokens: &mut Tokens) {
-        super::prefixes(text, letters, tokens, Stop::NEVER).unwrap();
+        super::prefixes(text, FORM, letters, tokens, Stop::NEVER).unwrap();
     }
 
     #[test]

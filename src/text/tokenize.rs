@@ -18,6 +18,8 @@
 //! which at most makes another sign of it (`=` and U+0338).
 
 use super::family::{Family, Tokenize};
+use super::fold::{FOLDS, Folds};
+use super::hyphens;
 use super::normalize::{Class, Form, Normalizer, Sink};
 use super::unicode::is_white_space;
 use super::{Span, Take};
@@ -42,6 +44,7 @@ pub(super) const FAMILY: Family = Family {
             "letters of scripts written without spaces are cut into overlapping runs of this many; \
              0 leaves them whole",
         ),
+        FOLDS,
     ],
     summary: "words, as they read rather than as they are encoded",
     source: "",
@@ -55,18 +58,29 @@ pub(super) const FAMILY: Family = Family {
 struct WordTokens {
     form: Form,
     units: usize,
+    joins_lines: bool,
 }
 
 impl WordTokens {
     fn new(spec: &Spec) -> WordTokens {
-        let form = Form { nfkc: spec.is_on("nfkc"), fold: spec.is_on("fold") };
-        WordTokens { form, units: spec.get("cjk") as usize }
+        let folds = Folds::of(spec);
+        let (nfkc, fold) = (spec.is_on("nfkc"), spec.is_on("fold"));
+        let form = Form { nfkc, fold, folds: folds.of_letters() };
+        WordTokens { form, units: spec.get("cjk") as usize, joins_lines: folds.joins_lines() }
     }
 }
 
 impl Tokenize for WordTokens {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
-        tokenize(text, self.form, self.units, tokens, stop)
+        let Some(joined) = hyphens::join(text, self.joins_lines) else {
+            return tokenize(text, self.form, self.units, tokens, stop);
+        };
+        stop.check()?;
+        tokenize(&joined.text, self.form, self.units, &mut joined.moved(tokens), stop)
+    }
+
+    fn scratch_bytes(&self, text_bytes: usize) -> usize {
+        hyphens::scratch_bytes(self.joins_lines, text_bytes)
     }
 }
 
@@ -109,7 +123,7 @@ const PIECES_BETWEEN_LOOKS: usize = 64;
 const UNSETTLED_MAX: usize = 4;
 
 fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
-    let mut piece = Piece::new(form.fold);
+    let mut piece = Piece::new(form);
     // Created at the first chunk, which in English text may never occur.
     let mut slow: Option<(Normalizer<'_>, Words)> = None;
     let (mut start, mut pieces) = (0, 0usize);
@@ -227,7 +241,7 @@ const fn is_word_byte(byte: u8) -> bool {
 
 /// A stretch of a text, lower-cased, and where the runs of word bytes in it begin and end.
 struct Piece {
-    fold: bool,
+    form: Form,
     lower: [u8; PIECE],
     /// Begin, end, begin, end, ...
     edges: [u16; PIECE + 2],
@@ -237,8 +251,8 @@ struct Piece {
 }
 
 impl Piece {
-    fn new(fold: bool) -> Piece {
-        Piece { fold, lower: [0; PIECE], edges: [0; PIECE + 2], edges_length: 0, has_chunks: false }
+    fn new(form: Form) -> Piece {
+        Piece { form, lower: [0; PIECE], edges: [0; PIECE + 2], edges_length: 0, has_chunks: false }
     }
 
     /// Reads a stretch from the start of `bytes` and returns its length: no run crosses its end.
@@ -261,6 +275,9 @@ impl Piece {
             self.scan_block(bytes.len() / BLOCK, &block, &mut before, &mut high);
         }
         self.has_chunks = high >= 0x80;
+        if self.form.folds.change_ascii() {
+            self.lower[..bytes.len()].iter_mut().for_each(|b| *b = self.form.folds.ascii(*b));
+        }
         if self.edges_length.is_multiple_of(2) {
             return bytes.len();
         }
@@ -278,7 +295,7 @@ impl Piece {
     /// Reads block `i`. `before` is 1 when the block before ends in a run; `high` collects bits.
     #[inline(always)]
     fn scan_block(&mut self, i: usize, block: &[u8; BLOCK], before: &mut u64, high: &mut u8) {
-        let case = if self.fold { 0x20 } else { 0 };
+        let case = if self.form.fold { 0x20 } else { 0 };
         let lower = &mut self.lower[i * BLOCK..][..BLOCK];
         let mut flags = [0; BLOCK];
         for ((lower, flag), &byte) in lower.iter_mut().zip(&mut flags).zip(block) {

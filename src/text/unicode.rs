@@ -17,9 +17,9 @@
 pub(super) mod normal;
 mod tables;
 
-use tables::{CATEGORIES, FOLDS, FULL_FOLDS, UNSPACED};
 #[cfg(feature = "avtor")]
-use tables::{SCRIPTS, UPPER_CASE};
+use tables::SCRIPTS;
+use tables::{CATEGORIES, FOLDS, FULL_FOLDS, UNSPACED, UPPER_CASE};
 
 /// The general categories of Unicode that affect words, by their short names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,6 @@ pub(super) fn is_letter(c: char) -> bool {
 }
 
 /// Returns whether `c` is an upper-case letter (category Lu).
-#[cfg(feature = "avtor")]
 pub(super) fn is_upper_case(c: char) -> bool {
     let c = u32::from(c);
     let before = UPPER_CASE.partition_point(|&(first, ..)| first <= c);
@@ -207,7 +206,6 @@ mod tests {
             }
         };
         check(r"[\p{Alphabetic}--\p{M}]", &is_letter);
-        #[cfg(feature = "avtor")]
         check(r"\p{Lu}", &is_upper_case);
         check(r"\p{N}", &is_number);
         check(r"\p{M}", &is_mark);

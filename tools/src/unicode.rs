@@ -93,7 +93,6 @@ pub(super) static CATEGORIES: (u32, Category)",
     let upper = ('\0'..=char::MAX).filter(|&c| upper(c)).map(|c| (c.into(), 0));
     table(
         "/// Runs of upper-case letters: the first and last of the run, and the step from one to the next.
-#[cfg(feature = \"avtor\")]
 #[rustfmt::skip]
 pub(super) static UPPER_CASE: (u32, u32, u32)",
         stepped(upper)

@@ -99,7 +99,7 @@ impl Language {
 mod tests {
     use super::*;
     use crate::hash::mix64;
-    use crate::text::normalize::{Form, normal_form};
+    use crate::text::normalize::normal_form;
 
     #[test]
     fn no_word_of_any_script_makes_a_stemmer_panic() {
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn every_language_has_stop_words_and_a_stemmer_of_its_own() {
         // The sets are made once in a process, in the same way as by the analyzer.
-        let form = Form { nfkc: true, fold: true };
+        let form = crate::text::prepared::FORM;
         let mut sets = HashSet::new();
         for (number, name) in NAMES.iter().enumerate().skip(2) {
             let language = Language::of(number).unwrap();

@@ -8,7 +8,7 @@
 //! [`SHORT_WORDS`], marked for the scheme `pairs`.
 
 use super::detect::detect;
-use super::edit::Edited;
+use super::edit::{Edited, Moved};
 use super::language::{Language, StopWords};
 use super::vocabulary::{Outcome, Vocabulary};
 use super::{homoglyphs, markup};
@@ -166,32 +166,6 @@ fn avtor(
         }
     }
     Ok(())
-}
-
-/// Takes tokens of an edited text, with their spans in the original.
-struct Moved<'a, T, F> {
-    tokens: &'a mut T,
-    origin: F,
-}
-
-impl<T: Take, F: Fn(Span) -> Span> Take for Moved<'_, T, F> {
-    #[inline(always)]
-    fn take(&mut self, hash: u64, span: Span) {
-        self.tokens.take(hash, (self.origin)(span));
-    }
-
-    #[inline(always)]
-    fn take_all(
-        &mut self,
-        hashes: impl ExactSizeIterator<Item = u64>,
-        spans: impl ExactSizeIterator<Item = Span>,
-    ) {
-        self.tokens.take_all(hashes, spans.map(&self.origin));
-    }
-
-    fn taken(&self) -> u64 {
-        self.tokens.taken()
-    }
 }
 
 /// Takes the outcomes of the words of a text.
@@ -415,7 +389,7 @@ mod tests {
                     let mut tokens = Tokens::default();
                     match steps {
                         Some(steps) => avtor(text, Steps { filter: false, ..steps }, &mut tokens),
-                        None => prefixes(text, 64, &mut tokens, Stop::NEVER).unwrap(),
+                        None => prefixes(text, FORM, 64, &mut tokens, Stop::NEVER).unwrap(),
                     }
                     tokens.hashes
                 };

@@ -13,13 +13,13 @@ use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-pub(in crate::text) const DEFAULT: Form = Form { nfkc: true, fold: true };
+pub(in crate::text) const DEFAULT: Form = Form { nfkc: true, fold: true, folds: Folds::NONE };
 
 const FORMS: [Form; 4] = [
     DEFAULT,
-    Form { nfkc: true, fold: false },
-    Form { nfkc: false, fold: true },
-    Form { nfkc: false, fold: false },
+    Form { nfkc: true, fold: false, folds: Folds::NONE },
+    Form { nfkc: false, fold: true, folds: Folds::NONE },
+    Form { nfkc: false, fold: false, folds: Folds::NONE },
 ];
 
 /// A token: its normalised characters and its span.

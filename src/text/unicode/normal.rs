@@ -37,6 +37,18 @@ pub(in crate::text) fn extend_by_nfkc_and_folding(normal: &mut Vec<char>, chars:
     });
 }
 
+/// Appends `chars` to `normal`, decomposed: by compatible characters too (NFKD), or not (NFD).
+pub(in crate::text) fn extend_by_decomposition(
+    normal: &mut Vec<char>,
+    chars: &[char],
+    compatible: bool,
+) {
+    by_parts(chars, is_assigned, normal, |normal, part| match compatible {
+        true => normal.extend(part.iter().copied().nfkd()),
+        false => normal.extend(part.iter().copied().nfd()),
+    });
+}
+
 /// Appends to `normal` the output of `form` for each part without unassigned characters, and these
 /// unchanged.
 #[inline(always)]

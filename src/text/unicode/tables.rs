@@ -384,7 +384,6 @@ pub(super) static CATEGORIES: [(u32, Category); 2271] = [
 ];
 
 /// Runs of upper-case letters: the first and last of the run, and the step from one to the next.
-#[cfg(feature = "avtor")]
 #[rustfmt::skip]
 pub(super) static UPPER_CASE: [(u32, u32, u32); 163] = [
     (0x41, 0x5a, 1), (0xc0, 0xd6, 1), (0xd8, 0xde, 1), (0x100, 0x136, 2), (0x139, 0x147, 2),

@@ -3,12 +3,12 @@
 //! Some analyzers change a text before they cut it into words. Passages are shown in the original,
 //! so an edited text records for each of its bytes which bytes of the original it came from.
 
-use crate::text::Span;
+use super::{Span, Take};
 
 /// A text made of pieces of another, some of them replaced.
 #[derive(Debug, Default)]
-pub(in crate::text) struct Edited {
-    pub(in crate::text) text: String,
+pub(super) struct Edited {
+    pub(super) text: String,
     /// In order; together they cover the text.
     pieces: Vec<Piece>,
 }
@@ -25,12 +25,13 @@ struct Piece {
 
 impl Edited {
     /// Appends the bytes from `start` to `end` of `original`.
-    pub(in crate::text) fn copy(&mut self, original: &str, start: usize, end: usize) {
+    pub(super) fn copy(&mut self, original: &str, start: usize, end: usize) {
         self.push(&original[start..end], start, end, true);
     }
 
+    #[cfg(any(feature = "avtor", test))]
     /// Appends `text`, which replaces the bytes from `start` to `end` of the original.
-    pub(in crate::text) fn replace(&mut self, text: &str, start: usize, end: usize) {
+    pub(super) fn replace(&mut self, text: &str, start: usize, end: usize) {
         self.push(text, start, end, false);
     }
 
@@ -55,7 +56,7 @@ impl Edited {
     }
 
     /// Returns the source of `span`, which is not empty, as bytes of the original.
-    pub(in crate::text) fn origin(&self, span: Span) -> Span {
+    pub(super) fn origin(&self, span: Span) -> Span {
         let (first, offset) = self.piece_at(span.start as usize);
         let start = if first.is_copy { first.origin.start + offset } else { first.origin.start };
         let (last, offset) = self.piece_at(span.end as usize - 1);
@@ -63,11 +64,47 @@ impl Edited {
         Span { start, end }
     }
 
+    /// Returns a taker of tokens of the edited text, which passes them on to `tokens`.
+    pub(super) fn moved<'a, T: Take>(
+        &'a self,
+        tokens: &'a mut T,
+    ) -> Moved<'a, T, impl Fn(Span) -> Span + 'a> {
+        Moved { tokens, origin: |span| self.origin(span) }
+    }
+
     /// Returns the piece that has this byte, and the offset of the byte in it.
     fn piece_at(&self, byte: usize) -> (&Piece, u32) {
         let after = self.pieces.partition_point(|piece| piece.start <= byte);
         let piece = &self.pieces[after - 1];
         (piece, (byte - piece.start) as u32)
+    }
+}
+
+/// Takes tokens of an edited text, with their spans in the original.
+pub(super) struct Moved<'a, T, F> {
+    /// Takes them.
+    pub(super) tokens: &'a mut T,
+    /// Returns the bytes of the original that a span came from.
+    pub(super) origin: F,
+}
+
+impl<T: Take, F: Fn(Span) -> Span> Take for Moved<'_, T, F> {
+    #[inline(always)]
+    fn take(&mut self, hash: u64, span: Span) {
+        self.tokens.take(hash, (self.origin)(span));
+    }
+
+    #[inline(always)]
+    fn take_all(
+        &mut self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        spans: impl ExactSizeIterator<Item = Span>,
+    ) {
+        self.tokens.take_all(hashes, spans.map(&self.origin));
+    }
+
+    fn taken(&self) -> u64 {
+        self.tokens.taken()
     }
 }
 

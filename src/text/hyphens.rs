@@ -1,0 +1,125 @@
+//! Words that a line end divides.
+//!
+//! A hyphen directly after a letter, at the end of a line, divides a word if the next line begins
+//! with a lower-case letter: `Nord-` before `Amerika` is a compound. Transcriptions write the not
+//! sign (U+00AC) or the soft hyphen for such hyphens alone, so these join letters also where the
+//! line end is lost, and before letters of either case.
+
+use super::edit::Edited;
+use super::unicode::{is_letter, is_mark, is_upper_case, is_white_space};
+
+/// Returns the text with the divided words whole; `None` for a text without any, and if no lines
+/// are to be joined.
+pub(super) fn join(text: &str, joins: bool) -> Option<Edited> {
+    if !joins {
+        return None;
+    }
+    let mut edited: Option<Edited> = None;
+    // The end of the text that has been copied.
+    let mut copied = 0;
+    for (at, c) in text.char_indices() {
+        let Some(kind) = Kind::of(c) else { continue };
+        let Some(next) = kind.next(&text[..at], &text[at + c.len_utf8()..]) else { continue };
+        let next = at + c.len_utf8() + next;
+        let edited = edited.get_or_insert_default();
+        edited.copy(text, copied, at);
+        copied = next;
+    }
+    let mut edited = edited?;
+    edited.copy(text, copied, text.len());
+    Some(edited)
+}
+
+/// Returns the memory, in bytes, that joining the lines of a text of this many bytes takes, if
+/// they are joined.
+pub(super) fn scratch_bytes(joins: bool, text_bytes: usize) -> usize {
+    if joins { text_bytes.saturating_mul(BYTES_A_BYTE) } else { 0 }
+}
+
+/// The maximum memory for each byte of a text: its copy, and a piece of 24 bytes for three.
+const BYTES_A_BYTE: usize = 20;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Also within lines.
+    Hyphen,
+    /// At line ends alone.
+    Division,
+}
+
+impl Kind {
+    fn of(c: char) -> Option<Kind> {
+        match c {
+            '-' | '\u{2010}' | '\u{2e17}' => Some(Kind::Hyphen),
+            '\u{ac}' | '\u{ad}' => Some(Kind::Division),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of bytes of `after` before the rest of the word that ends `before`.
+    fn next(self, before: &str, after: &str) -> Option<usize> {
+        let last = before.chars().rev().find(|&c| !is_mark(c))?;
+        let rest = after.trim_start_matches(is_white_space);
+        let next = rest.chars().next()?;
+        if !is_letter(last) || !is_letter(next) {
+            return None;
+        }
+        let space = &after[..after.len() - rest.len()];
+        // A blank line ends a paragraph, a form feed a page; a word may go on after the latter.
+        let ends = space.matches('\n').count();
+        let joins = match self {
+            Kind::Hyphen => ends == 1 && !is_upper_case(next),
+            Kind::Division => ends <= 1 && (ends == 1 || space.is_empty()),
+        };
+        joins.then_some(space.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let joined = join(text, true);
+        assert_eq!(joined.as_ref().map_or(text, |edited| &edited.text), expected, "{text:?}");
+        assert_eq!(joined.is_none(), text == expected, "{text:?}");
+    }
+
+    #[test]
+    fn a_word_goes_on_after_a_line_end() {
+        check("Frank-\nreich", "Frankreich");
+        check("Frank-\r\n   reich, ein-\nmal", "Frankreich, einmal");
+        check("m\u{f6}g-\n\u{17f}t", "m\u{f6}g\u{17f}t");
+        check("re\u{301}-\npe\u{301}te\u{301}", "re\u{301}pe\u{301}te\u{301}");
+        for hyphen in ["\u{2010}", "\u{2e17}", "\u{ac}", "\u{ad}"] {
+            check(&format!("Frank{hyphen}\nreich"), "Frankreich");
+        }
+    }
+
+    #[test]
+    fn other_hyphens_stay() {
+        // A compound, a dash, a list, a paragraph's end, a number, the end of the text.
+        for text in [
+            "Nord-\nAmerika",
+            "so -\nund",
+            "-\nund",
+            "Ein-\n\nund",
+            "1914-\nund",
+            "in 3-\n4",
+            "ein-",
+            "ein-und",
+            "ein- und",
+            "",
+        ] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn the_not_sign_and_the_soft_hyphen_only_divide_words() {
+        check("Frank\u{ac}reich", "Frankreich");
+        check("Nord\u{ac}\nAmerika", "NordAmerika");
+        check("Frank\u{ad}reich", "Frankreich");
+        check("a \u{ac} b, \u{ac}b, a\u{ac} b", "a \u{ac} b, \u{ac}b, a\u{ac} b");
+    }
+}
