@@ -505,7 +505,8 @@ mod tests {
         }
         check_error(
             "star(with=rim+glows)",
-            "`with` must be some of rim, hub, glow, joined by `+`, not `glows` (did you mean `glow`?)",
+            "`with` must be some of rim, hub, glow, joined by `+`, not `glows` (did you mean \
+             `glow`?)",
         );
     }
 
