@@ -43,9 +43,9 @@
 //!
 //! The types and calls that most programs need are here. The modules have the rest: [`index`] is
 //! about the stored documents and their changes, [`search`] about queries and answers, [`join`]
-//! about whole collections, [`mod@compare`] about two texts without an index. [`text`] and
-//! [`scheme`] make fingerprints of texts, [`segment`] has the `.sig` files, [`runtime`] threads,
-//! memory and cancellation.
+//! about whole collections, [`mod@compare`] about two texts without an index, [`tune`] about the
+//! choice of settings. [`text`] and [`scheme`] make fingerprints of texts, [`segment`] has the
+//! `.sig` files, [`runtime`] threads, memory and cancellation.
 //!
 //! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files
 //! and archives become documents in the package `cento-source`, a service is `cento-serve`.
@@ -67,6 +67,7 @@ pub mod search;
 pub mod segment;
 pub mod spec;
 pub mod text;
+pub mod tune;
 
 /// Returns the number of processors available to this process; at least 1.
 #[must_use]
