@@ -1,10 +1,10 @@
 //! Reports of search results, for people to read.
 //!
 //! A search of [`cento`] gives numbers and places. A report says how much of a document is reused
-//! ([`ReuseReport`]) or which documents of a collection resemble each other ([`PairsReport`]):
-//! first as a model, which is computed here and becomes JSON by serde, then as one self-contained
-//! HTML file and as csv. This crate knows neither files nor the time: the caller supplies the date
-//! of a report.
+//! ([`ReuseReport`]), which documents of a collection resemble each other ([`PairsReport`]), or
+//! which setting finds copies best ([`TuningReport`]): first as a model, which is computed here and
+//! becomes JSON by serde, then as one self-contained HTML file and as csv. This crate knows neither
+//! files nor the time: the caller supplies the date of a report.
 
 mod answer;
 mod difference;
@@ -23,6 +23,7 @@ mod rows;
 mod run;
 mod shares;
 mod table;
+mod tuning;
 
 pub use answer::ReportMemory;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
@@ -42,6 +43,7 @@ pub use reuse::{
 pub use rows::{Delimiter, Rows};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
+pub use tuning::TuningReport;
 
 /// The note on a search for passages that was cut short.
 #[doc(hidden)]

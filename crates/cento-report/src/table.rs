@@ -7,6 +7,7 @@ use crate::number::{decimals, shown_of};
 use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
 use crate::reuse::{CountUnit, ReuseReport};
+use crate::tuning::TuningReport;
 
 /// The note on a document whose search was cut short.
 const CUT_SHORT: &str = "the search was cut short: sources may be missing";
@@ -48,6 +49,56 @@ fn noted(name: &str, note: String, columns: usize) -> Vec<String> {
 
 fn not_compared(NotCompared { name, reason }: &NotCompared, columns: usize) -> Vec<String> {
     noted(name, format!("not compared: {reason}"), columns)
+}
+
+impl TuningReport {
+    /// Writes the numbers as csv, one line a setting; then one for each input that was not used,
+    /// with the reason as its note.
+    ///
+    /// # Errors
+    /// No error is known: the lines are written to memory.
+    pub fn csv(&self) -> Result<String> {
+        let head = [
+            "setting",
+            "scheme",
+            "analyzer",
+            "best",
+            "threshold",
+            "recall",
+            "first",
+            "false_hits",
+            "f1",
+            "fingerprints",
+            "bytes",
+            "add_us",
+            "search_us",
+            "note",
+        ];
+        let rows = self.tuning.settings.iter().enumerate().map(|(number, setting)| {
+            vec![
+                setting.name(),
+                setting.setting.scheme.clone(),
+                setting.setting.analyzer.clone(),
+                if self.tuning.best == Some(number) { "yes" } else { "no" }.to_owned(),
+                setting.threshold.to_string(),
+                share(setting.recall.value),
+                share(setting.first.value),
+                setting.false_hits.to_string(),
+                share(setting.f1),
+                setting.fingerprints.to_string(),
+                setting.bytes.to_string(),
+                setting.add_us.to_string(),
+                setting.search_us.to_string(),
+                String::new(),
+            ]
+        });
+        let others = self.not_compared.iter().map(|other| not_compared(other, head.len()));
+        let mut out = Writer::from_writer(Vec::new());
+        let written = out.write_record(head);
+        let written =
+            written.and_then(|()| rows.chain(others).try_for_each(|row| out.write_record(row)));
+        finished(out, written)
+    }
 }
 
 impl ReuseReport {

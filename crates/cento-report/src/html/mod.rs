@@ -10,7 +10,9 @@ mod drawing;
 mod excerpt;
 mod names;
 mod pairs;
+mod plot;
 mod text;
+mod tuning;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -19,13 +21,14 @@ use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
 use crate::reuse::ReuseReport;
 use crate::run::{IndexState, Run};
+use crate::tuning::TuningReport;
 use text::{VisibleText, plain};
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of the style sheet and the script; a test compares them with the files.
-const STYLE_SHA256: &str = "2DD2NO0G6ClY+I/LxRL+sw6t1sxwGYATfKCSb6h0M34=";
+const STYLE_SHA256: &str = "6NO6s0GNoSRxxzgTVLguhzrCuQ7l7rmrwd5vumI47GU=";
 const SCRIPT_SHA256: &str = "8ViKQHP/+Pm/Up0EJW05Js2zv1DluXdc1h2+MNPhXdo=";
 
 /// The number of colours in the style sheet.
@@ -44,6 +47,14 @@ impl PairsReport {
     #[must_use]
     pub fn html(&self) -> String {
         page(&self.run, "Similar documents", pairs::body(self))
+    }
+}
+
+impl TuningReport {
+    /// Writes the report as one HTML file.
+    #[must_use]
+    pub fn html(&self) -> String {
+        page(&self.run, "Settings", tuning::body(self))
     }
 }
 

@@ -1,0 +1,22 @@
+//! A report on settings that were tried.
+
+use serde::Serialize;
+
+use cento::tune::TuneReport;
+
+use crate::omission::NotCompared;
+use crate::run::Run;
+
+/// The settings that were tried, and their findings.
+#[derive(Debug, Clone, Serialize)]
+pub struct TuningReport {
+    /// The origin of the numbers.
+    pub run: Run,
+    /// The settings and the best one.
+    #[serde(flatten)]
+    pub tuning: TuneReport,
+    /// The commands that use the best setting.
+    pub commands: Vec<String>,
+    /// The inputs that were not used, with reasons.
+    pub not_compared: Vec<NotCompared>,
+}
