@@ -16,7 +16,10 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("Search", &["search", "web", "demo"]),
-    ("Collections", &["pairs", "passages", "cluster", "dedup", "analyze", "boilerplate", "train"]),
+    (
+        "Collections",
+        &["pairs", "passages", "cluster", "dedup", "analyze", "boilerplate", "train", "tune"],
+    ),
     ("Files", &["compare", "fingerprint"]),
     (
         "Service and stores",
@@ -41,7 +44,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
     ),
     (
         "Which documents",
-        &["against", "within", "across", "filter", "exclude_id", "boilerplate", "by"],
+        &["against", "within", "across", "filter", "exclude_id", "boilerplate", "by", "sample"],
     ),
     (
         "Scheme and analyzer",
@@ -356,6 +359,16 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         [
             ("cento train corpus.jsonl --out counts.freq", "a frequency table of a collection"),
             ("cento train corpus.jsonl --analyzer avtor --out stems.freq", "one of stems"),
+        ],
+    ),
+    (
+        "tune",
+        [
+            ("cento tune articles.jsonl", "the setting that finds copies of these documents best"),
+            (
+                "cento tune programs --pairs judged.tsv --for code --report tune.html",
+                "the one that tells judged pairs of programs apart, as a file to read",
+            ),
         ],
     ),
     (

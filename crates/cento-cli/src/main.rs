@@ -73,6 +73,7 @@ mod terminal;
 #[cfg(feature = "serve")]
 mod tokens;
 mod train;
+mod tune;
 mod web;
 mod whole;
 
@@ -139,6 +140,7 @@ enum Verb {
     Recover(recover::Recover),
     Fingerprint(fingerprint::Fingerprint),
     Train(train::Train),
+    Tune(tune::Tune),
     Web(web::Web),
     Info(info::Info),
     #[cfg(feature = "serve")]
@@ -285,6 +287,7 @@ fn main() -> ExitCode {
         Verb::Recover(verb) => verb.run(),
         Verb::Fingerprint(verb) => verb.run(),
         Verb::Train(verb) => verb.run(),
+        Verb::Tune(verb) => verb.run(),
         Verb::Web(verb) => verb.run(),
         Verb::Info(verb) => verb.run(),
         #[cfg(feature = "serve")]

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use cento::runtime::replace;
 use cento::{Analyzer, Error, Result};
-use cento_report::{Exclusions, PairsReport, ReuseReport, Run};
+use cento_report::{Exclusions, PairsReport, ReuseReport, Run, TuningReport};
 
 /// The destination of a report.
 #[derive(Debug, Clone, Args)]
@@ -96,6 +96,18 @@ impl ReportArgs {
     /// # Errors
     /// When a file cannot be written.
     pub fn write_pairs(&self, report: &PairsReport) -> Result<()> {
+        self.write(|form| match form {
+            Form::Html => Ok(report.html()),
+            Form::Json => json(report),
+            Form::Csv => report.csv(),
+        })
+    }
+
+    /// Writes a report on settings.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_tuning(&self, report: &TuningReport) -> Result<()> {
         self.write(|form| match form {
             Form::Html => Ok(report.html()),
             Form::Json => json(report),

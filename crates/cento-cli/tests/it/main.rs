@@ -67,5 +67,6 @@ mod several;
 mod submissions;
 mod tables;
 mod tables_of_lists;
+mod tune;
 mod unreadable;
 mod web;

@@ -1,0 +1,335 @@
+//! `cento tune`
+
+mod output;
+mod pairs;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::add::SourceArgs;
+use super::left_out::FilterArgs;
+use super::messages::Messages;
+use super::output::{Format, count, counted, print_json};
+use super::progress::{Progress, stop_flag_and};
+use super::report_args::{ReportArgs, listed};
+use super::terminal::{note, tell};
+use super::{Outcome, Result, language};
+use cento::index::{Document, Index, Preset};
+use cento::text::code::language_in;
+use cento::tune::{
+    By, Cases, LabelledPair, Sample, TuneOptions, TuneReport, edits, labelled, planted, searches,
+    settings, tune,
+};
+use cento::{Analyzer, Error, Stop};
+use cento_report::{NotCompared, TuningReport};
+use cento_source::{ReadError, SourceOptions, check_there, documents, is_by_name};
+use pairs::ReadPair;
+
+/// Find the setting that suits a collection: recall, false hits, size and time of a dozen.
+///
+/// Indexes a sample of your documents with each setting (scheme, analyzer and ranking; those of the
+/// presets are among them), and searches for texts whose originals are known: pairs that you have
+/// labelled (--pairs), or copies of the documents with planted edits, of the kinds that --for
+/// needs: words replaced, deleted and moved, letters wrong as after recognition (OCR), passages
+/// within other text. Shows what each setting finds, what else it finds, how large it is and how
+/// long it takes, and the commands that use the best.
+///
+/// Half of the queries choose the threshold of each setting and the best one; the figures are of
+/// the other half. The best setting is the one with fewest fingerprints among those with an F1 of
+/// at most .01 below the best. Ratios of fingerprints and times are to the default setting, in this
+/// run.
+///
+/// A false hit is a hit that a label calls different. Without such labels it is one that is not the
+/// original, and has no twelve words in a row in common with the query as it was before the edit
+/// (in texts with fewer than 24 words: half of the words of the shorter one). Of planted queries
+/// the ten hits that a search shows are judged, of pairs 200. More documents bring more false hits
+/// than a sample shows.
+///
+/// Pairs are JSON lines with `a` and `b`, ids of documents, or `text_a` and `text_b`, and `same`,
+/// which is true if the one text was made of the other; or lines of two ids and a label (1 or 0)
+/// with tabs between them.
+#[derive(Debug, Args)]
+pub struct Tune {
+    /// Files and directories as for `cento add`, or indexes that store text.
+    #[arg(value_name = "PATH", required_unless_present = "pairs")]
+    paths: Vec<PathBuf>,
+    /// Purpose of the index: the kinds of edits to plant, and the measure of the threshold.
+    /// Default: edits of several kinds.
+    #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
+    preset: Option<Preset>,
+    /// Labelled pairs of documents or texts, to use instead of planted edits.
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+    /// Maximum number of documents to index, chosen at random, besides those that pairs name; they
+    /// have at most 32 MiB of text.
+    #[arg(
+        long, value_name = "N", default_value = "1000",
+        value_parser = clap::value_parser!(u32).range(10..=100_000),
+    )]
+    sample: u32,
+    /// Number that the sample, the edits and the halves depend on.
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+    /// Measure that thresholds apply to. Default: containment of the query, for passages; with
+    /// --pairs, and for purposes with a threshold of resemblance, resemblance.
+    #[arg(long, value_enum, value_name = "MEASURE")]
+    threshold: Option<ThresholdMeasure>,
+    #[command(flatten)]
+    filter: FilterArgs,
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// The measure that thresholds apply to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ThresholdMeasure {
+    /// The share of the query that a document has.
+    Containment,
+    /// The share of both texts that both have.
+    Resemblance,
+}
+
+/// The maximum amount of text in a sample.
+const SAMPLE_BYTES_MAX: usize = 32 << 20;
+
+/// Why a document is left out of the sample.
+const TOO_LONG: &str = "longer than an eighth of the text of a sample";
+
+/// The report as JSON.
+#[derive(Serialize)]
+struct Findings<'a> {
+    #[serde(flatten)]
+    report: &'a TuneReport,
+    commands: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_compared: &'a [NotCompared],
+}
+
+/// The inputs that are not used.
+#[derive(Default)]
+struct Unused {
+    list: Vec<NotCompared>,
+    messages: Messages,
+    /// Whether any was refused, and not only left out.
+    is_any_refused: bool,
+}
+
+impl Unused {
+    fn refuse(&mut self, error: &Error) {
+        self.messages.tell_error(error);
+        self.list.push(super::output::not_compared(error));
+        self.is_any_refused = true;
+    }
+
+    fn leave_out(&mut self, place: &str, why: &str) {
+        self.messages.tell(place, why);
+        self.list.push(NotCompared::new(place, why));
+    }
+}
+
+impl Tune {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag_and(|| note!("cento: stopping"));
+        check_there(&self.paths)?;
+        let mut unused = Unused::default();
+        let pairs = self.read_pairs(&mut unused)?;
+        let (language, source) = self.language_and_source()?;
+        let documents = self.sample(pairs.as_deref(), &source, &mut unused, &stop)?;
+        let cases = self.cases(documents, pairs, language.as_deref(), &mut unused, &stop)?;
+        unused.messages.finish();
+        let settings = settings(self.preset, language.as_deref());
+        let by = self.by();
+        let dir =
+            tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
+        let options =
+            TuneOptions { stop: stop.clone(), ..TuneOptions::new(&settings, by, dir.path()) };
+        let progress = Progress::new(searches(&cases, &settings), "searches");
+        let report = tune(&cases, &options, &mut |done| progress.set(done));
+        progress.finish();
+        let report = report?;
+        // Before the output, which may have no reader.
+        dir.close().map_err(|e| Error::io("remove", "the temporary directory", e))?;
+        self.tell(report, unused)
+    }
+
+    fn read_pairs(&self, unused: &mut Unused) -> cento::Result<Option<Vec<ReadPair>>> {
+        let Some(path) = &self.pairs else { return Ok(None) };
+        pairs::check_apart(path, &self.paths)?;
+        let pairs = pairs::read(path, &mut |error| unused.refuse(&error))?;
+        if pairs.is_empty() {
+            return Err(Error::input(path.display().to_string(), "there are no pairs in it"));
+        }
+        Ok(Some(pairs))
+    }
+
+    /// Returns the language of programs, and how documents are read.
+    fn language_and_source(&self) -> cento::Result<(Option<String>, SourceOptions)> {
+        let filter = self.filter.filter()?;
+        let options = SourceOptions { filter, ..self.source.options() };
+        if self.preset != Some(Preset::Code) {
+            return Ok((None, options));
+        }
+        let filter = options.filter.clone().without_libraries(false, true);
+        let options = SourceOptions { filter, ..options };
+        let analyzer = Preset::analyzer_or(self.preset, None);
+        let analyzer = language::commonest(analyzer, &self.paths, &options)?;
+        let language = language_in(&analyzer).map(str::to_owned);
+        Ok((language, options))
+    }
+
+    /// Reads the documents, and keeps a sample of them and those that the pairs name.
+    fn sample(
+        &self,
+        pairs: Option<&[ReadPair]>,
+        source: &SourceOptions,
+        unused: &mut Unused,
+        stop: &Stop,
+    ) -> cento::Result<Vec<Document>> {
+        let named = pairs.into_iter().flat_map(pairs::ids).map(str::to_owned);
+        let sample = Sample::new(self.sample as usize, SAMPLE_BYTES_MAX, self.seed);
+        let mut sample = sample.keeping(named);
+        let (indexes, files): (Vec<PathBuf>, Vec<PathBuf>) =
+            self.paths.iter().cloned().partition(|path| Index::exists(path));
+        for path in &indexes {
+            offer_index(path, &mut sample, unused, stop)?;
+        }
+        let source = SourceOptions { stop: stop.clone(), ..source.clone() };
+        for read in documents(&files, &source) {
+            stop.check()?;
+            match read {
+                Ok((document, _)) => offer(document, &mut sample, unused)?,
+                Err(ReadError::LeftOut { place, why, .. }) if is_by_name(why) => {
+                    unused.list.push(NotCompared::new(place, why));
+                }
+                Err(ReadError::LeftOut { place, why, .. }) => unused.leave_out(&place, why),
+                Err(ReadError::Refused(error) | ReadError::Unread(error)) => unused.refuse(&error),
+            }
+        }
+        // The reader ends without an error when it is stopped.
+        stop.check()?;
+        let seen = sample.seen();
+        let documents = sample.into_documents();
+        if (documents.len() as u64) < seen {
+            let all = counted(seen, "document");
+            note!("cento: a sample of {} of {all}", count(documents.len() as u64));
+        }
+        Ok(documents)
+    }
+
+    fn cases(
+        &self,
+        documents: Vec<Document>,
+        pairs: Option<Vec<ReadPair>>,
+        language: Option<&str>,
+        unused: &mut Unused,
+        stop: &Stop,
+    ) -> cento::Result<Cases> {
+        let Some(pairs) = pairs else {
+            let analyzer = language.map(|language| format!("code(language={language})"));
+            let programs = analyzer.map(|analyzer| analyzer.parse::<Analyzer>()).transpose()?;
+            return planted(documents, &edits(self.preset), programs.as_ref(), self.seed, stop);
+        };
+        let known: std::collections::HashSet<&str> =
+            documents.iter().map(|document| document.id.as_str()).collect();
+        let mut usable: Vec<LabelledPair> = Vec::new();
+        for read in pairs {
+            let one = std::slice::from_ref(&read);
+            let unknown = pairs::ids(one).find(|id| !known.contains(id)).map(str::to_owned);
+            match unknown {
+                None => usable.push(read.pair),
+                Some(id) => {
+                    let what = format!("no document has the id `{id}`");
+                    unused.refuse(&Error::input(read.place, what));
+                }
+            }
+        }
+        labelled(documents, &usable, self.seed)
+    }
+
+    fn by(&self) -> By {
+        match (self.threshold, self.preset) {
+            (Some(ThresholdMeasure::Containment), _) => By::Containment,
+            (Some(ThresholdMeasure::Resemblance), _) => By::Resemblance,
+            (None, Some(Preset::Essays | Preset::Rewritten)) => By::Containment,
+            (None, Some(_)) => By::Resemblance,
+            (None, None) if self.pairs.is_some() => By::Resemblance,
+            (None, None) => By::Containment,
+        }
+    }
+
+    fn tell(&self, report: TuneReport, unused: Unused) -> Result {
+        let best = report.best.map(|best| &report.settings[best]);
+        let commands = best.map(|best| output::commands(best, report.by)).unwrap_or_default();
+        match self.format {
+            Format::Json => {
+                let not_compared = &unused.list;
+                print_json(&Findings { report: &report, commands: &commands, not_compared })?;
+            }
+            Format::Human => {
+                let mut out = io::BufWriter::new(io::stdout().lock());
+                output::print(&mut out, &report, &commands)?;
+                out.flush()?;
+            }
+        }
+        for warning in &report.warnings {
+            tell!("cento: {warning}");
+        }
+        let outcome = match () {
+            () if unused.is_any_refused => Outcome::Bad,
+            () if report.best.is_none() => Outcome::Nothing,
+            () => Outcome::Found,
+        };
+        if self.report.is_asked() {
+            let run = self.report.run("tune", &Analyzer::default())?;
+            let run = run.with("paths", listed(&self.paths)).with("seed", self.seed);
+            let run = run.with("sample", self.sample);
+            let run = self.preset.into_iter().fold(run, |run, preset| run.with("for", preset));
+            let run = self.pairs.iter().fold(run, |run, path| run.with("pairs", path.display()));
+            let not_compared = unused.list;
+            self.report.write_tuning(&TuningReport {
+                run,
+                tuning: report,
+                commands,
+                not_compared,
+            })?;
+        }
+        Ok(outcome)
+    }
+}
+
+/// Considers a document for the sample.
+fn offer(document: Document, sample: &mut Sample, unused: &mut Unused) -> cento::Result<()> {
+    let id = document.id.clone();
+    if !sample.offer(document)? {
+        unused.leave_out(&id, TOO_LONG);
+    }
+    Ok(())
+}
+
+/// Considers the documents of an index for the sample.
+fn offer_index(
+    path: &Path,
+    sample: &mut Sample,
+    unused: &mut Unused,
+    stop: &Stop,
+) -> cento::Result<()> {
+    let snapshot = Index::open(path)?.snapshot()?;
+    if !snapshot.config().store_text {
+        let what = "the index stores no texts, which are needed to try settings; name the files";
+        return Err(Error::input(path.display().to_string(), what));
+    }
+    for address in snapshot.live() {
+        stop.check()?;
+        let stored = snapshot.document(address)?;
+        offer(Document::new(stored.id, stored.text.unwrap_or_default()), sample, unused)?;
+    }
+    Ok(())
+}

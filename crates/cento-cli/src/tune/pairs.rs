@@ -1,0 +1,179 @@
+//! Labelled pairs of texts, as the user has them.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use cento::tune::{LabelledPair, PairText};
+use cento::{Error, Result};
+
+/// The maximum length of the file, which is in memory as a whole.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// A pair with the place of its line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ReadPair {
+    /// The file and the line.
+    pub place: String,
+    /// The pair.
+    pub pair: LabelledPair,
+}
+
+/// A line of JSON: ids or texts, and the label.
+#[derive(Deserialize)]
+struct Line {
+    a: Option<String>,
+    b: Option<String>,
+    text_a: Option<String>,
+    text_b: Option<String>,
+    same: Option<Value>,
+    kind: Option<String>,
+}
+
+/// Reads pairs: JSON lines, or a table whose columns are separated by tabs. Other lines
+/// are passed to `refused`.
+///
+/// # Errors
+/// When the file cannot be read, or is too long.
+pub fn read(path: &Path, refused: &mut dyn FnMut(Error)) -> Result<Vec<ReadPair>> {
+    let failed = |e| Error::io("read", path, e);
+    if path.metadata().map_err(failed)?.len() > BYTES_MAX {
+        let what = format!("longer than {BYTES_MAX} bytes, the limit for pairs; name fewer pairs");
+        return Err(Error::input(path.display().to_string(), what));
+    }
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut pairs = Vec::new();
+    let is_json = text.trim_start().starts_with('{');
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let place = format!("{}:{number}", path.display());
+        let pair = match is_json {
+            true => of_json(line),
+            // The names of the columns.
+            false if number == 1 && has_names(line) => continue,
+            false => of_row(line),
+        };
+        match pair {
+            Ok(pair) => pairs.push(ReadPair { place, pair }),
+            Err(what) => refused(Error::input(place, what)),
+        }
+    }
+    Ok(pairs)
+}
+
+/// Returns the ids that the pairs name.
+pub fn ids(pairs: &[ReadPair]) -> impl Iterator<Item = &str> {
+    pairs.iter().flat_map(|ReadPair { pair, .. }| {
+        [&pair.a, &pair.b].into_iter().filter_map(|side| match side {
+            PairText::Id(id) => Some(id.as_str()),
+            PairText::Text(_) => None,
+        })
+    })
+}
+
+fn of_json(line: &str) -> std::result::Result<LabelledPair, String> {
+    let line: Line = serde_json::from_str(line).map_err(|error| format!("not a pair: {error}"))?;
+    let side = |id: Option<String>, text: Option<String>, name: &str| match (id, text) {
+        (Some(id), None) => Ok(PairText::Id(id)),
+        (None, Some(text)) => Ok(PairText::Text(text)),
+        _ => Err(format!(
+            "not a pair: it needs either `{name}`, the id of a document, or `text_{name}`, a text"
+        )),
+    };
+    let is_same = match &line.same {
+        None => true,
+        Some(Value::Bool(same)) => *same,
+        Some(Value::String(label)) => label_of(label).ok_or_else(|| unknown(label))?,
+        Some(other) => label_of(&other.to_string()).ok_or_else(|| unknown(&other.to_string()))?,
+    };
+    let (a, b) = (side(line.a, line.text_a, "a")?, side(line.b, line.text_b, "b")?);
+    Ok(LabelledPair { a, b, is_same, kind: line.kind })
+}
+
+fn of_row(line: &str) -> std::result::Result<LabelledPair, String> {
+    let mut cells = line.trim_end_matches(['\r', '\n']).split('\t');
+    let mut id = || cells.next().map(str::trim).filter(|cell| !cell.is_empty());
+    let (Some(a), Some(b)) = (id(), id()) else {
+        return Err("not a pair: a line has two ids and a label, separated by tabs".to_owned());
+    };
+    let is_same = match id() {
+        None => true,
+        Some(label) => label_of(label).ok_or_else(|| unknown(label))?,
+    };
+    let kind = id().map(str::to_owned);
+    Ok(LabelledPair { a: PairText::Id(a.into()), b: PairText::Id(b.into()), is_same, kind })
+}
+
+/// Tells whether the first line of a table has the names of its columns, and no label.
+fn has_names(line: &str) -> bool {
+    let label = line.split('\t').nth(2);
+    label.is_some_and(|label| label_of(label.trim()).is_none())
+}
+
+fn label_of(label: &str) -> Option<bool> {
+    match label.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "same" => Some(true),
+        "0" | "false" | "no" | "different" => Some(false),
+        _ => None,
+    }
+}
+
+fn unknown(label: &str) -> String {
+    format!(
+        "unknown label `{label}`: a label is 1, true, yes or same; or 0, false, no or different"
+    )
+}
+
+/// Refuses a file of pairs that are read where documents are.
+pub fn check_apart(path: &Path, inputs: &[PathBuf]) -> Result<()> {
+    if inputs.iter().any(|input| input == path) {
+        let what = "the file of --pairs is also named as a collection; name it once";
+        return Err(Error::argument("pairs", what));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> (Vec<LabelledPair>, Vec<String>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pairs");
+        std::fs::write(&path, text).unwrap();
+        let mut refused = Vec::new();
+        let pairs = read(&path, &mut |error| refused.push(error.to_string())).unwrap();
+        (pairs.into_iter().map(|read| read.pair).collect(), refused)
+    }
+
+    fn pair(a: &str, b: &str, is_same: bool) -> LabelledPair {
+        let id = |id: &str| PairText::Id(id.to_owned());
+        LabelledPair { a: id(a), b: id(b), is_same, kind: None }
+    }
+
+    #[test]
+    fn tables_and_json_lines_are_read_with_and_without_names() {
+        let all = vec![pair("a.txt", "b.txt", true), pair("a.txt", "c.txt", false)];
+        for text in [
+            "a.txt\tb.txt\t1\na.txt\tc.txt\t0\n",
+            "\u{feff}a\tb\tcopied\r\na.txt\tb.txt\tyes\r\n\r\na.txt\tc.txt\tno\r\n",
+            "{\"a\":\"a.txt\",\"b\":\"b.txt\"}\n{\"a\":\"a.txt\",\"b\":\"c.txt\",\"same\":0}\n",
+        ] {
+            assert_eq!(check(text), (all.clone(), Vec::new()), "{text}");
+        }
+        let (pairs, _) = check("{\"text_a\":\"one\",\"b\":\"b\",\"same\":true,\"kind\":\"short\"}");
+        assert_eq!(pairs[0].a, PairText::Text("one".into()));
+        assert_eq!(pairs[0].kind.as_deref(), Some("short"));
+    }
+
+    #[test]
+    fn what_is_no_pair_is_refused_with_its_line() {
+        let (pairs, refused) = check("a\tb\t1\nonly one\nc\td\tmaybe\n");
+        assert_eq!(pairs.len(), 1);
+        assert!(refused[0].contains("pairs:2") && refused[1].contains("unknown label `maybe`"));
+        let (pairs, refused) =
+            check("{\"a\":\"a\"}\n{\"a\":\"a\",\"text_a\":\"x\",\"b\":\"b\"}\n{\n");
+        assert!(pairs.is_empty() && refused.len() == 3, "{refused:?}");
+    }
+}
