@@ -4,6 +4,7 @@
 //! Results are in RESULTS.md and docs/QUALITY.md. The code is kept running, and is changed only
 //! when the library changes below it.
 
+mod advice;
 mod duplicates;
 mod estimate;
 mod evaluate;
@@ -32,6 +33,7 @@ struct Tools {
 
 #[derive(Debug, Subcommand)]
 enum Tool {
+    Advice(advice::Advice),
     Dedup(duplicates::Dedup),
     Duplicates(duplicates::Duplicates),
     Estimate(estimate::Estimate),
@@ -51,6 +53,7 @@ enum Tool {
 
 fn main() -> Result {
     match Tools::parse().tool {
+        Tool::Advice(tool) => tool.run(),
         Tool::Dedup(tool) => tool.run(),
         Tool::Duplicates(tool) => tool.run(),
         Tool::Estimate(tool) => tool.run(),
