@@ -201,6 +201,11 @@ fn hidden(text: Place, at: usize) -> u64 {
     mix64(salt ^ at as u64)
 }
 
+/// Returns whether the token at a place is hidden.
+pub(crate) fn is_hidden(token: u64, at: usize, text: Place) -> bool {
+    token == hidden(text, at)
+}
+
 /// Hides the tokens in these ranges: they match no other token.
 pub(crate) fn hide(tokens: &mut [u64], ranges: &[Range<usize>], text: Place) {
     for at in ranges.iter().cloned().flatten() {
@@ -210,7 +215,7 @@ pub(crate) fn hide(tokens: &mut [u64], ranges: &[Range<usize>], text: Place) {
 
 /// Returns the range without hidden tokens at its ends.
 pub(crate) fn trimmed(mut range: Range<usize>, tokens: &[u64], text: Place) -> Range<usize> {
-    let is_hidden = |at: usize| tokens[at] == hidden(text, at);
+    let is_hidden = |at: usize| is_hidden(tokens[at], at, text);
     while !range.is_empty() && is_hidden(range.start) {
         range.start += 1;
     }

@@ -21,8 +21,9 @@ const FINGERPRINT_BYTES: usize = 64;
 
 /// The memory of a token of a query while passages are looked for, beside runs: hash and place, its
 /// entries in the tables of seeds and of words, its place in a sentence. A text of 229,380 words,
-/// all different, takes 162 bytes for each: its tables have just doubled.
-const QUERY_TOKEN_BYTES: usize = 164;
+/// all different, takes 162 bytes for each: its tables have just doubled. Up to 12 more are for its
+/// places, if it is no clean copy.
+const QUERY_TOKEN_BYTES: usize = 176;
 
 /// The memory of a token of the document that the query is compared with; such a text takes 97
 /// bytes for each.

@@ -11,6 +11,7 @@ mod family;
 mod fold;
 mod hyphens;
 pub mod kind;
+mod letters;
 pub(crate) mod mark;
 mod normalize;
 mod prepared;
@@ -22,6 +23,7 @@ use crate::runtime::Stop;
 
 pub use analyzer::{Analyzer, PART_TOKENS};
 pub use family::Family;
+pub(crate) use letters::Letters;
 pub use unicode::is_white_space;
 
 /// Returns the token between the paragraphs of a program, that is, where a subroutine begins or

@@ -386,7 +386,7 @@ pub(super) fn is_within_words(c: char) -> bool {
 }
 
 /// Returns whether `c` has the property Default_Ignorable_Code_Point, which Unicode keeps stable.
-fn is_ignorable(c: char) -> bool {
+pub(super) fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

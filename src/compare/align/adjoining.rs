@@ -27,10 +27,14 @@ pub fn joined(mut parts: Vec<Part>) -> Vec<(Aligned, bool)> {
     for part in parts {
         match passages.last_mut() {
             Some((last, is_joined)) if last.adjoins(&part) => {
+                if last.passage.is_before(&part.passage) {
+                    last.passage.matched.extend(part.passage.matched);
+                } else {
+                    // Which tokens both have is yet to be found, as the similarity is.
+                    last.passage.matched.clear();
+                }
                 last.passage.query = hull(&last.passage.query, &part.passage.query);
                 last.passage.hit = hull(&last.passage.hit, &part.passage.hit);
-                // Which tokens both have is yet to be found, as the similarity is.
-                last.passage.matched.clear();
                 last.is_copied = false;
                 *is_joined = true;
             }
@@ -38,6 +42,17 @@ pub fn joined(mut parts: Vec<Part>) -> Vec<(Aligned, bool)> {
         }
     }
     passages.into_iter().map(|(part, is_joined)| (part.passage, is_joined)).collect()
+}
+
+impl Aligned {
+    /// Returns whether this passage is before `other` in both texts, and the tokens that both texts
+    /// have are known of both passages.
+    fn is_before(&self, other: &Aligned) -> bool {
+        self.query.end <= other.query.start
+            && self.hit.end <= other.hit.start
+            && !self.matched.is_empty()
+            && !other.matched.is_empty()
+    }
 }
 
 impl Part {

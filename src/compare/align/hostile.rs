@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::noisy::testing::{misread, text};
 use super::*;
 use crate::hash::mix64;
 use crate::runtime::stop::testing::After;
@@ -133,6 +134,27 @@ fn alike_sentences(sentences: u64) -> [Text; 2] {
     ]
 }
 
+/// Returns words of two letters of the alphabet, and the same with every ninth letter changed.
+fn words_of_two_letters(count: u64) -> [Text; 2] {
+    [0, 1].map(|side| {
+        let word = |number: u64| {
+            let letter = |at: u64| {
+                let wrong = side * u64::from((8 * number + at).is_multiple_of(9));
+                char::from(b'a' + ((mix64(number % 3000) >> at & 1) ^ wrong) as u8)
+            };
+            (0..8).map(letter).chain([' ']).collect::<String>()
+        };
+        Text::new((0..count).map(word).collect())
+    })
+}
+
+/// Returns a text, and the same with wrong letters.
+fn noisy(words: u64) -> [Text; 2] {
+    let own = text(1, words);
+    let misread = misread(&own, 15, 1);
+    [Text::new(own), Text::new(misread)]
+}
+
 /// Returns the pairs, with their names.
 fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
     let count = size as u64;
@@ -146,6 +168,8 @@ fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
         ("one word", [1, 2].map(|i| Text::new("word ".repeat(size / 5 - i)))),
         ("dots", [1, 2].map(|i| Text::new(". ".repeat(size / 2 - i)))),
         ("alike sentences", alike_sentences(count / 1000)),
+        ("noisy copy", noisy(count / 8)),
+        ("words of two letters", words_of_two_letters(count / 9)),
         ("words that end", [1, 2].map(|i| Text::new("a b c. ".repeat(size / 7 - i)))),
     ]
 }

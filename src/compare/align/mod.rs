@@ -4,8 +4,9 @@
 //! finds copied text, with few edits or none: runs of equal tokens, chained where the gaps between
 //! them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds). `rewritten`
 //! finds text that was rewritten so thoroughly that hardly any run is left: sentences that share
-//! rare words, clustered. `summarised` finds a short text that sums up a long one. A passage that
-//! two of them find is reported once.
+//! rare words, clustered. `summarised` finds a short text that sums up a long one. `noisy` finds
+//! text with wrong letters in its words, where hardly a run of words is left, but runs of letters
+//! are. A passage that two of them find is reported once.
 //!
 //! Any two programs in one language have most words in common, so programs have no such passages:
 //! theirs are the runs of equal tokens that `tiles` finds, and nothing else.
@@ -21,6 +22,11 @@ mod groups;
 mod hash_filter;
 #[cfg(test)]
 mod hostile;
+mod letter_runs;
+mod local;
+mod noise;
+mod noisy;
+mod places;
 mod rewritten;
 mod sentences;
 mod summarised;
@@ -45,6 +51,7 @@ pub(crate) use chain::{Chain, Chained, Match, chains, distinct};
 use chain::{CoveredRanges, TAKING_STEPS};
 use copied::Copied;
 pub(crate) use copied::runs_bytes;
+use noisy::QueryNoise;
 use sums::Bags;
 pub(crate) use tiles::TILE_TOKENS_MIN;
 use vocabulary::{QueryWords, Vocabulary};
@@ -57,11 +64,12 @@ pub struct Aligned {
     /// The tokens of the document.
     pub hit: Range<usize>,
     /// The tokens that both ranges have, however ordered, as a share of their mean length: 1 if
-    /// nothing was changed.
+    /// nothing was changed. A word with a wrong letter is another one.
     pub similarity: f64,
     /// The tokens of the query that this place of the document has too, ascending and disjoint.
-    /// They are in the same order there if the passage was copied; of a rewritten passage or a
-    /// summary they are the tokens of both, each as often as both have it.
+    /// They are in the same order there if the passage was copied, with or without wrong letters:
+    /// words that are only nearly equal are not matched. Of a rewritten passage or a summary they
+    /// are the tokens of both, each as often as both have it.
     pub matched: Vec<Range<usize>>,
 }
 
@@ -98,7 +106,7 @@ pub struct Alignment {
 }
 
 /// Each stage of an alignment (copied passages; pairs of sentences; groups of them that are
-/// summaries, and groups that were rewritten; how alike the sides of either are; selection among
+/// summaries, and groups that were rewritten; nearly equal words, and letters; how alike the sides of either are; selection among
 /// all) takes no more steps than this, plus a number for each token: some seconds. Two volumes of
 /// RFCs of 8 MB take 88 million in the longest stage, of 700 million that they may.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
@@ -115,6 +123,8 @@ pub(crate) struct Prepared {
     sentences: Vec<Range<usize>>,
     /// Computed at the first document that is not merely a copy: many queries meet none.
     words: OnceCell<QueryWords>,
+    /// The same, for its noisy passages.
+    noise: QueryNoise,
 }
 
 impl std::fmt::Debug for Prepared {
@@ -134,7 +144,13 @@ impl Prepared {
             Genre::Prose => (copied::Seeds::new(tokens, stop)?, sentences::ranges(query, stop)?),
             Genre::Program => (tiles::seeds(tokens, stop)?, Vec::new()),
         };
-        Ok(Prepared { genre, seeds, sentences, words: OnceCell::new() })
+        Ok(Prepared {
+            genre,
+            seeds,
+            sentences,
+            words: OnceCell::new(),
+            noise: QueryNoise::default(),
+        })
     }
 
     /// Returns the kind of the query.
@@ -195,7 +211,9 @@ fn align_within(
         Genre::Prose => {
             let copied = copied::passages((q, &prepared.seeds), d, steps)?;
             let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
-            chosen(copied, candidates, (q, d), steps)?
+            steps.begin_stage();
+            let noisy = noisy::passages((query, &prepared.noise), document, &copied, steps)?;
+            chosen((copied, noisy), candidates, (q, d), steps)?
         }
     };
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
@@ -203,7 +221,7 @@ fn align_within(
 
 /// Returns the candidates that are passages.
 fn chosen(
-    copied: Vec<Copied>,
+    (copied, mut noisy): (Vec<Copied>, Vec<Aligned>),
     candidates: Candidates,
     (q, d): (&[u64], &[u64]),
     steps: &mut Steps<'_>,
@@ -233,8 +251,22 @@ fn chosen(
     steps.begin_stage();
     // Copied text within a rewritten passage is part of that passage, and so is rewritten text
     // within a summary; a rewritten passage that is mostly copied adds nothing.
-    let (mut rewritten, inside) = Around::new(&summaries).parted(rewritten, steps)?;
+    let (rewritten, mut inside) = Around::new(&summaries).parted(rewritten, steps)?;
+    for at in 0..noisy.len() {
+        let passage = &mut noisy[at];
+        if !steps.take(similarity_steps(&passage.query, &passage.hit))? {
+            noisy.truncate(at);
+            break;
+        }
+        passage.similarity = aligned(passage.query.clone(), passage.hit.clone()).similarity;
+    }
+    // Of a noisy passage and about the same rewritten one, the ends of the former are more exact.
+    let (mut rewritten, in_noisy) = Around::new(&noisy).parted(rewritten, steps)?;
     let whole = [&rewritten[..], &summaries[..]].concat();
+    let (noisy, in_whole) = Around::new(&whole).parted(noisy, steps)?;
+    inside.extend(in_noisy);
+    inside.extend(in_whole);
+    let whole = [&rewritten[..], &summaries[..], &noisy[..]].concat();
     let around = Around::new(&whole);
     let changed = |passage| Part { passage, is_copied: false };
     let mut inside: Vec<Part> = inside.into_iter().map(changed).collect();
@@ -252,6 +284,7 @@ fn chosen(
     let mut taken = CoveredRanges::default();
     parts.iter().for_each(|part| _ = taken.take(&part.passage.query));
     rewritten.extend(summaries);
+    rewritten.extend(noisy);
     for part in rewritten.into_iter().map(changed).chain(inside) {
         if steps.take(TAKING_STEPS)? && taken.take(&part.passage.query) {
             parts.push(part);

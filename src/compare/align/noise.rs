@@ -1,0 +1,242 @@
+//! Does one of two texts have words that are nearly those of the other?
+//!
+//! Aligning letters takes ten times as long as aligning words, so a quick test decides whether it
+//! is worth it. In a noisy copy some words are unchanged, at the same distance from each other as
+//! in the original, and most words between two of them are nearly equal. In a clean copy they are
+//! equal, and in rewritten text they are others. Unrelated texts hardly have two words in common at
+//! the same distance.
+
+use std::ops::Range;
+
+use super::Side;
+use super::places::Places;
+use crate::error::Result;
+use crate::runtime::{Steps, Stop};
+
+/// A word that the query has more often says little.
+const PLACES_MAX: usize = 4;
+
+/// The maximum distance of two unchanged words.
+const DISTANCE_MAX: usize = 16;
+
+/// The number of unchanged words that are remembered: nearly as many as are in that distance.
+const RECENT: usize = 16;
+
+/// Of [`STRETCHES`] stretches between unchanged words, one after the other, at least this many have
+/// nearly equal words.
+const STRETCHES_MIN: u32 = 3;
+
+/// See [`STRETCHES_MIN`].
+const STRETCHES: u32 = 4;
+
+/// Words of fewer letters are nearly equal by chance.
+const LETTERS_MIN: usize = 4;
+
+/// The number of letters of a word that are compared.
+const LETTERS_MAX: usize = 24;
+
+/// The number of steps to compare two words.
+const WORD_STEPS: u64 = 64;
+
+/// The number of look-ups whose steps are taken together.
+const LOOKUPS_AT_ONCE: u64 = 1 << 10;
+
+/// Returns whether two words, the longer of so many letters, are nearly equal if they have this
+/// many letters in common, in the same order: two in three.
+pub fn are_nearly_equal(common: usize, letters: usize) -> bool {
+    letters >= LETTERS_MIN && 3 * common >= 2 * letters
+}
+
+/// The words of a query.
+pub struct Words(Places);
+
+impl Words {
+    /// Notes the places of the words of a query.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    pub fn new(query: &[u64], stop: &Stop) -> Result<Words> {
+        Ok(Words(Places::new(query.iter().copied(), stop)?))
+    }
+
+    /// Returns whether a document may be a noisy copy of a part of the query, or the query one of a
+    /// part of the document.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    pub fn are_noisy(
+        &self,
+        query: Side<'_>,
+        document: Side<'_>,
+        steps: &mut Steps<'_>,
+    ) -> Result<bool> {
+        let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
+        let mut recent = Recent { words: [(usize::MAX, 0); RECENT], next: 0 };
+        let mut places = Vec::with_capacity(PLACES_MAX);
+        let (mut stretches, mut due) = (0u32, 0);
+        for (j, &token) in d.iter().enumerate() {
+            due += 1 + self.0.find(token, |at| q[at] == token, PLACES_MAX, &mut places);
+            if due >= LOOKUPS_AT_ONCE && !steps.take(std::mem::take(&mut due))? {
+                return Ok(false);
+            }
+            for &i in &places {
+                let i = i as usize;
+                let before = recent.before(i, j);
+                recent.add(i, j);
+                let Some((a, b)) = before.filter(|&(a, _)| a + 1 < i) else { continue };
+                if !steps.take((i - a) as u64 * WORD_STEPS)? {
+                    return Ok(false);
+                }
+                let stretch = are_near((query, a + 1..i), (document, b + 1..j));
+                let Some(are_near) = stretch else { continue };
+                stretches = (stretches << 1 | u32::from(are_near)) & ((1 << STRETCHES) - 1);
+                if stretches.count_ones() >= STRETCHES_MIN {
+                    return Ok(true);
+                }
+            }
+        }
+        steps.take(due)?;
+        Ok(false)
+    }
+}
+
+/// The last unchanged words: their places in the query and in the document.
+struct Recent {
+    words: [(usize, usize); RECENT],
+    next: usize,
+}
+
+impl Recent {
+    fn add(&mut self, i: usize, j: usize) {
+        self.words[self.next] = (i, j);
+        self.next = (self.next + 1) % RECENT;
+    }
+
+    /// Returns the last word that is as far before these places in both texts, and not too far.
+    fn before(&self, i: usize, j: usize) -> Option<(usize, usize)> {
+        let (newer, older) = self.words.split_at(self.next);
+        let mut words = newer.iter().rev().chain(older.iter().rev());
+        let is_near =
+            |&&(a, b): &&(usize, usize)| a < i && b < j && i - a == j - b && i - a <= DISTANCE_MAX;
+        words.find(is_near).copied()
+    }
+}
+
+/// Returns whether at least half of the words that differ in two places, of as many words, are
+/// nearly equal; `None` if no word that is long enough differs.
+fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> Option<bool> {
+    let (mut differ, mut near) = (0, 0);
+    for (a, b) in one.1.zip(other.1) {
+        if one.0.tokens.hashes[a] == other.0.tokens.hashes[b] {
+            continue;
+        }
+        let [a, b] = [(one.0, a), (other.0, b)].map(|(side, at)| {
+            let span = side.tokens.spans[at];
+            side.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+        });
+        let (common, letters) = common_letters(a, b);
+        if letters >= LETTERS_MIN {
+            differ += 1;
+            near += u32::from(are_nearly_equal(common, letters));
+        }
+    }
+    (differ > 0).then_some(2 * near >= differ)
+}
+
+/// Returns the number of letters that two words have in common, in the same order, and that of the
+/// longer one.
+fn common_letters(a: &str, b: &str) -> (usize, usize) {
+    let (mut letters, mut counts) = ([['\0'; LETTERS_MAX]; 2], [0; 2]);
+    for ((word, letters), count) in [a, b].into_iter().zip(&mut letters).zip(&mut counts) {
+        for (c, letter) in word.chars().zip(letters) {
+            *letter = c.to_ascii_lowercase();
+            *count += 1;
+        }
+    }
+    let [a, b] = [&letters[0][..counts[0]], &letters[1][..counts[1]]];
+    let mut row = [0u8; LETTERS_MAX + 1];
+    for x in a {
+        let mut diagonal = 0;
+        for (at, y) in b.iter().enumerate() {
+            let up = row[at + 1];
+            row[at + 1] = if x == y { diagonal + 1 } else { up.max(row[at]) };
+            diagonal = up;
+        }
+    }
+    (row[b.len()].into(), a.len().max(b.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::noisy::testing::{misread, text};
+    use super::*;
+    use crate::text::{Analyzed, Analyzer};
+    use proptest::prelude::*;
+
+    fn analyzed(text: String) -> Analyzed {
+        Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
+    }
+
+    fn are_noisy(a: &str, b: &str) -> bool {
+        let [a, b] = [a, b].map(|text| analyzed(text.to_owned()));
+        let words = Words::new(&a.tokens.hashes, Stop::NEVER).unwrap();
+        words.are_noisy(a.side(), b.side(), &mut Steps::unbounded(Stop::NEVER)).unwrap()
+    }
+
+    #[test]
+    fn a_copy_with_wrong_letters_is_noisy_and_no_other_text() {
+        for seed in 0..20 {
+            let own = text(seed, 200);
+            for share in [8, 15, 25] {
+                assert!(are_noisy(&own, &misread(&own, share, seed)), "{seed} {share}");
+            }
+            assert!(!are_noisy(&own, &own));
+            assert!(!are_noisy(&own, &text(seed + 100, 400)), "{seed}: another text");
+            // Every third word is another.
+            let others = text(seed + 200, 200);
+            let words = own.split(' ').zip(others.split(' ')).enumerate();
+            let words = words.map(|(at, (own, other))| if at % 3 == 1 { other } else { own });
+            let rewritten = words.collect::<Vec<_>>().join(" ");
+            assert!(!are_noisy(&own, &rewritten), "{seed}: other words");
+        }
+    }
+
+    #[test]
+    fn a_noisy_page_in_a_long_text_is_seen() {
+        for seed in 0..5 {
+            let page = text(seed, 150);
+            let book = format!("{} {page} {}", text(seed + 50, 5000), text(seed + 60, 5000));
+            let recognised = misread(&page, 15, seed);
+            assert!(are_noisy(&recognised, &book) && are_noisy(&book, &recognised), "{seed}");
+        }
+    }
+
+    /// The longest common subsequence, by its definition.
+    fn naive(a: &[char], b: &[char]) -> usize {
+        match (a, b) {
+            ([], _) | (_, []) => 0,
+            ([x, a @ ..], [y, b @ ..]) if x == y => 1 + naive(a, b),
+            ([_, left @ ..], [_, right @ ..]) => naive(left, b).max(naive(a, right)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn common_letters_are_those_of_the_longest_common_subsequence(
+            a in "[abcAB\u{e9}]{0,8}", b in "[abcAB\u{e9}]{0,8}",
+        ) {
+            let folded = |word: &str| word.to_ascii_lowercase().chars().collect::<Vec<char>>();
+            let (x, y) = (folded(&a), folded(&b));
+            prop_assert_eq!(common_letters(&a, &b), (naive(&x, &y), x.len().max(y.len())));
+        }
+    }
+
+    #[test]
+    fn one_word_again_and_again_takes_few_steps() {
+        let text = analyzed("same ".repeat(20_000));
+        let words = Words::new(&text.tokens.hashes, Stop::NEVER).unwrap();
+        let mut steps = Steps::unbounded(Stop::NEVER);
+        assert!(!words.are_noisy(text.side(), text.side(), &mut steps).unwrap());
+        assert!(steps.taken() < 20 * 20_000, "{}", steps.taken());
+    }
+}

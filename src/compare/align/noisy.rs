@@ -1,0 +1,463 @@
+//! Passages in which letters are wrong: recognised text (OCR), and another spelling.
+//!
+//! Hardly a run of words is left where a third of them has a wrong letter, but runs of letters are.
+//! Two short runs that follow each other at about the same distance in both texts bring up a local
+//! alignment of letters (Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", pages 3391 and 3392),
+//! which is a passage if its score is high and nearly equal words are among its words: text whose
+//! words are equal or others is that of `copied` and `rewritten`. Spaces are not compared, so words
+//! that were joined or cut change nothing.
+//!
+//! Whether letters are aligned at all, [`Words::are_noisy`] decides.
+
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::chain::{CoveredRanges, TAKING_STEPS};
+use super::copied::Copied;
+use super::letter_runs::LetterRuns;
+use super::local::{Aligner, Pair};
+use super::noise::Words;
+use super::{Aligned, PASSAGE_TOKENS_MIN, Side};
+use crate::compare::runs::{Place, is_hidden};
+use crate::error::Result;
+use crate::runtime::{Steps, Stop};
+use crate::text::Letters;
+
+/// The minimum score of a passage: letters that are the same, less those that are not. No
+/// alignment of 3,133 pairs of different pages in German had a score of 16.
+const SCORE_MIN: u32 = 48;
+
+/// Of the words of a passage that are equal or nearly equal, at least one in this many is only
+/// nearly so. Recognised pages with a word error rate of .3 and more have one in four; passages of
+/// PAN 2013, which were rewritten and translated, one in ten at most.
+const NEARLY_EQUAL_ONE_IN: usize = 10;
+
+/// Texts with a run of at least this many equal words have no noise.
+const CLEAN_TOKENS_MIN: usize = 40;
+
+/// The maximum distance of two runs of letters that bring up an alignment.
+const DISTANCE_LETTERS_MAX: u32 = 64;
+
+/// Places whose distance in both texts differs by less than two to this power are in one band.
+const BAND_BITS: u32 = 4;
+
+/// The maximum number of letters of either text: those of a query take the memory of its runs of
+/// words (`runs_bytes`), which are no longer needed, 20 bytes each.
+const LETTERS_MAX: usize = 3 << 19;
+
+/// The maximum number of tokens in all alignments, for each token of the query.
+const ALIGNED_TOKENS_MAX: usize = 8;
+
+/// The number of steps to look up a run of letters that both texts may have.
+const LOOKUP_STEPS: u64 = 4;
+
+/// The number of look-ups whose steps are taken together.
+const LOOKUPS_AT_ONCE: u64 = 1 << 10;
+
+/// The codes of hidden tokens of a query and of a document.
+const HIDDEN: [u16; 2] = [2, 3];
+
+/// The words of a query, noted for the first document that is no clean copy. Its letters are made
+/// anew for each noisy document: they would take their memory beside the runs of words.
+#[derive(Default)]
+pub struct QueryNoise(OnceCell<Words>);
+
+impl QueryNoise {
+    fn words(&self, query: &[u64], stop: &Stop) -> Result<&Words> {
+        if let Some(words) = self.0.get() {
+            return Ok(words);
+        }
+        let words = Words::new(query, stop)?;
+        Ok(self.0.get_or_init(|| words))
+    }
+}
+
+/// Returns the letters of a text, and whether they are all.
+fn letters(side: Side<'_>, place: Place, stop: &Stop) -> Result<(Letters, bool)> {
+    let tokens = &side.tokens.hashes;
+    let is_left_out = |at: usize| is_hidden(tokens[at], at, place);
+    let instead = HIDDEN[usize::from(place == Place::Document)];
+    Letters::new(side, (&is_left_out, instead), LETTERS_MAX, stop)
+}
+
+/// Returns the noisy passages of two texts, in ascending order of the query; their similarity is
+/// yet to be computed.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+pub fn passages(
+    (query, noise): (Side<'_>, &QueryNoise),
+    document: Side<'_>,
+    copied: &[Copied],
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    let (tokens, stop) = ([query, document].map(|side| &side.tokens.hashes[..]), steps.stop());
+    let is_long = |run: &Range<usize>| run.len() >= CLEAN_TOKENS_MIN;
+    let is_clean = copied.iter().any(|copied| copied.matched.iter().any(is_long));
+    if is_clean || tokens[0].len().min(tokens[1].len()) < PASSAGE_TOKENS_MIN {
+        return Ok(Vec::new());
+    }
+    let words = noise.words(tokens[0], stop)?;
+    if !words.are_noisy(query, document, steps)? {
+        return Ok(Vec::new());
+    }
+    let (of_query, is_all) = letters(query, Place::Query, stop)?;
+    let (of_document, is_whole) = letters(document, Place::Document, stop)?;
+    if !(is_all && is_whole) {
+        steps.cut();
+    }
+    let runs = LetterRuns::new(&of_query.codes, stop)?;
+    let query = Lettered { letters: &of_query, tokens: tokens[0] };
+    let document = Lettered { letters: &of_document, tokens: tokens[1] };
+    steps.begin_stage();
+    let mut found = alignments((&query, &runs), &document, steps)?;
+    found.sort_by_key(|(score, _)| Reverse(*score));
+    let mut taken = CoveredRanges::default();
+    let mut passages = Vec::new();
+    for (_, aligned) in found {
+        if !steps.take(TAKING_STEPS)? {
+            break;
+        }
+        if taken.take(&aligned.query) {
+            passages.push(aligned);
+        }
+    }
+    passages.sort_unstable_by_key(|aligned| aligned.query.start);
+    Ok(passages)
+}
+
+/// A text as letters, and as tokens.
+struct Lettered<'a> {
+    letters: &'a Letters,
+    tokens: &'a [u64],
+}
+
+/// Returns the alignments that are passages, each with its score.
+fn alignments(
+    (query, runs): (&Lettered<'_>, &LetterRuns),
+    document: &Lettered<'_>,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<(u32, Aligned)>> {
+    let (q, d) = (&query.letters.codes[..], &document.letters.codes[..]);
+    let len = runs.len();
+    let mut bands = Bands::new(q.len(), d.len());
+    let (mut aligner, mut pairs, mut places) = (Aligner::default(), Vec::new(), Vec::new());
+    let (mut found, mut left) = (Vec::new(), query.tokens.len() * ALIGNED_TOKENS_MAX);
+    let mut due = 0;
+    for (j, hash) in runs.hashes(d).enumerate() {
+        due += 1;
+        if !runs.may_have(hash) && due < LOOKUPS_AT_ONCE {
+            continue;
+        }
+        due += LOOKUP_STEPS * (1 + runs.places(q, (&d[j..j + len], hash), &mut places));
+        if !steps.take(std::mem::take(&mut due))? {
+            return Ok(found);
+        }
+        for &i in &places {
+            if !bands.bring_up((i, j as u32), len as u32) {
+                continue;
+            }
+            let Some(score) = aligner.around((q, d), (i, j as u32), &mut pairs, steps)? else {
+                return Ok(found);
+            };
+            pairs.iter().for_each(|&pair| bands.pass(pair));
+            let passage = Some(&pairs).filter(|_| score >= SCORE_MIN);
+            if let Some(aligned) = passage.and_then(|pairs| passage_of(pairs, query, document)) {
+                if aligned.query.len() > left {
+                    steps.cut();
+                    return Ok(found);
+                }
+                left -= aligned.query.len();
+                found.push((score, aligned));
+            }
+        }
+    }
+    steps.take(due)?;
+    Ok(found)
+}
+
+/// The distances of places in both texts, in bands.
+struct Bands {
+    query_letters: usize,
+    /// The end of the last run of letters of each band, in the document.
+    ends: Vec<u32>,
+    /// The place of the document up to which an alignment has passed through each band.
+    passed: Vec<u32>,
+}
+
+impl Bands {
+    fn new(query_letters: usize, document_letters: usize) -> Bands {
+        let count = ((query_letters + document_letters) >> BAND_BITS) + 2;
+        Bands { query_letters, ends: vec![0; count], passed: vec![0; count] }
+    }
+
+    fn distance(&self, (i, j): Pair) -> usize {
+        self.query_letters + j as usize - i as usize
+    }
+
+    /// Notes a run of `len` letters in both texts, and returns whether it brings up an alignment:
+    /// there is another one shortly before, and no alignment has passed through both.
+    fn bring_up(&mut self, pair: Pair, len: u32) -> bool {
+        let distance = self.distance(pair);
+        let band = distance >> BAND_BITS;
+        // The neighbour that is nearer.
+        let is_upper = distance >> (BAND_BITS - 1) & 1 == 1;
+        let near = if is_upper { band + 1 } else { band.saturating_sub(1) };
+        let start = pair.1;
+        if self.passed[band].max(self.passed[near]) > start {
+            return false;
+        }
+        let follows = |end: u32| end > 0 && end <= start && start - end <= DISTANCE_LETTERS_MAX;
+        let is_second = follows(self.ends[band]) || follows(self.ends[near]);
+        // Runs that overlap are one.
+        if is_second || self.ends[band] <= start {
+            self.ends[band] = start + len;
+        }
+        is_second
+    }
+
+    /// Notes that an alignment has a pair of letters.
+    fn pass(&mut self, pair: Pair) {
+        let band = self.distance(pair) >> BAND_BITS;
+        let passed = &mut self.passed[band];
+        *passed = (*passed).max(pair.1 + 1);
+    }
+}
+
+/// Returns the passage of an alignment of letters, if it is noisy.
+fn passage_of(pairs: &[Pair], query: &Lettered<'_>, document: &Lettered<'_>) -> Option<Aligned> {
+    let (first, last) = (pairs.first()?, pairs.last()?);
+    let in_query = whole_tokens(query.letters, first.0 as usize..last.0 as usize + 1);
+    let hit = whole_tokens(document.letters, first.1 as usize..last.1 as usize + 1);
+    if in_query.len().min(hit.len()) < PASSAGE_TOKENS_MIN {
+        return None;
+    }
+    let mut matched: Vec<Range<usize>> = Vec::new();
+    let mut nearly_equal = 0;
+    let (mut a, mut b) = (in_query.start, hit.start);
+    let of_query = |token| query.letters.of_token(token);
+    let of_document = |token| document.letters.of_token(token);
+    let tokens_of = |&(i, j): &Pair| {
+        while of_query(a).end <= i as usize {
+            a += 1;
+        }
+        while of_document(b).end <= j as usize {
+            b += 1;
+        }
+        (a, b)
+    };
+    // Letters of a token at either end that is left out are before the first, or after the last.
+    let start = (of_query(in_query.start).start, of_document(hit.start).start);
+    let is_inside = |&&(i, j): &&Pair| i as usize >= start.0 && j as usize >= start.1;
+    let inside: Vec<(usize, usize)> = pairs.iter().filter(is_inside).map(tokens_of).collect();
+    for common in inside.chunk_by(|one, other| one == other) {
+        let (a, b) = common[0];
+        if query.tokens[a] != document.tokens[b] {
+            let letters = of_query(a).len().max(of_document(b).len());
+            nearly_equal += usize::from(super::noise::are_nearly_equal(common.len(), letters));
+        } else if in_query.contains(&a) && matched.last().is_none_or(|last| last.end <= a) {
+            match matched.last_mut() {
+                Some(last) if last.end == a => last.end += 1,
+                _ => matched.push(a..a + 1),
+            }
+        }
+    }
+    let equal: usize = matched.iter().map(Range::len).sum();
+    (nearly_equal * NEARLY_EQUAL_ONE_IN >= nearly_equal + equal).then_some(Aligned {
+        query: in_query,
+        hit,
+        similarity: 0.0,
+        matched,
+    })
+}
+
+/// Returns the tokens that have at least half of their letters in a range.
+fn whole_tokens(letters: &Letters, range: Range<usize>) -> Range<usize> {
+    let token = |letter: usize| {
+        let at = letters.token_of(letter);
+        (at, letters.of_token(at))
+    };
+    let (first, its) = token(range.start);
+    let first = first + usize::from(2 * (range.start - its.start) > its.len());
+    let (last, its) = token(range.end - 1);
+    let end = last + usize::from(2 * (range.end - its.start) >= its.len());
+    first..end.max(first)
+}
+
+#[cfg(test)]
+pub mod testing {
+    use crate::hash::mix64;
+    use std::fmt::Write;
+
+    /// Words, the same for the same seed: one in two of them is one of the 60 most frequent.
+    pub fn text(seed: u64, words: u64) -> String {
+        let mut text = String::new();
+        for at in 0..words {
+            let drawn = mix64(seed << 32 | at);
+            let word =
+                if drawn.is_multiple_of(2) { (drawn >> 1) % 60 } else { (drawn >> 1) % 5000 };
+            let mut letters = mix64(word ^ 0x7e57);
+            let space = if at == 0 { "" } else { " " };
+            text.push_str(space);
+            for _ in 0..2 + letters % 7 + u64::from(word > 60) * 2 {
+                letters = mix64(letters);
+                let _ =
+                    write!(text, "{}", char::from(b"eeeetaoinshrdlucmf"[(letters % 18) as usize]));
+            }
+        }
+        text
+    }
+
+    /// The same with wrong, lost and added letters: of a hundred letters, as many as `share`.
+    pub fn misread(text: &str, share: u64, seed: u64) -> String {
+        let mut misread = String::new();
+        for (at, c) in (0u64..).zip(text.chars()) {
+            let drawn = mix64(mix64(seed ^ 0x5eed) ^ at);
+            if c == ' ' || drawn % 100 >= share {
+                misread.push(c);
+                continue;
+            }
+            let other = char::from(b'a' + ((drawn >> 8) % 26) as u8);
+            match (drawn >> 16) % 6 {
+                0 => {}
+                1 => misread.extend([c, other]),
+                _ => misread.push(other),
+            }
+        }
+        misread
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Genre, align};
+    use super::testing::{misread, text};
+    use super::*;
+    use crate::compare::runs::hide;
+    use crate::text::{Analyzed, Analyzer};
+
+    fn analyzed(text: &str) -> Analyzed {
+        Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap()
+    }
+
+    fn passages(a: &Analyzed, b: &Analyzed) -> Vec<Aligned> {
+        let noise = QueryNoise::default();
+        let steps = &mut Steps::unbounded(Stop::NEVER);
+        let found = super::passages((a.side(), &noise), b.side(), &[], steps).unwrap();
+        assert!(steps.is_complete());
+        found
+    }
+
+    /// The share of the words of the first text that are in the second.
+    fn share_equal(one: &str, other: &str) -> f64 {
+        let pairs = one.split(' ').zip(other.split(' '));
+        pairs.clone().filter(|(a, b)| a == b).count() as f64 / pairs.count() as f64
+    }
+
+    #[test]
+    fn a_copy_with_wrong_letters_is_one_passage_between_other_text() {
+        for seed in 0..10 {
+            let copied = text(seed, 120);
+            let document = format!("{} {copied} {}", text(seed + 20, 80), text(seed + 30, 90));
+            for share in [8, 15, 25] {
+                let misread = misread(&copied, share, seed);
+                assert!(share_equal(&copied, &misread) < 0.7);
+                let query = format!("{} {misread} {}", text(seed + 40, 70), text(seed + 50, 60));
+                let found = passages(&analyzed(&query), &analyzed(&document));
+                assert_eq!(found.len(), 1, "{seed} {share}: {found:?}");
+                let near = |range: &Range<usize>, from: usize| {
+                    range.start.abs_diff(from) <= 4 && range.end.abs_diff(from + 120) <= 4
+                };
+                let Aligned { query, hit, .. } = &found[0];
+                assert!(near(query, 70) && near(hit, 80), "{seed} {share}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn matched_words_of_a_noisy_passage_are_equal_and_in_order() {
+        for seed in 0..10 {
+            let own = text(seed, 150);
+            let other = misread(&own, 12, seed);
+            let [a, b] = [&own, &other].map(|text| analyzed(text));
+            let found = align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages;
+            assert_eq!(found.len(), 1, "{seed}");
+            let equal: Vec<usize> =
+                (0..150).filter(|&at| a.tokens.hashes[at] == b.tokens.hashes[at]).collect();
+            let matched: Vec<usize> = found[0].matched.iter().cloned().flatten().collect();
+            // A word beside one that has become equal to it by chance may be matched instead.
+            let as_expected = matched.iter().filter(|at| equal.contains(at)).count();
+            assert!(as_expected + 4 >= matched.len(), "{seed}: {matched:?} {equal:?}");
+            assert!(as_expected + 4 >= equal.len(), "{seed}: {matched:?} {equal:?}");
+            // A nearly equal word is not the same word.
+            assert!(found[0].similarity < 0.75, "{seed}: {}", found[0].similarity);
+        }
+    }
+
+    #[test]
+    fn words_that_are_joined_or_cut_are_in_the_passage() {
+        let own = text(1, 150);
+        let misread = misread(&own, 12, 1);
+        let mut joined = String::new();
+        for (at, word) in misread.split(' ').enumerate() {
+            joined.push_str(word);
+            joined.push_str(match at % 12 {
+                3 => "",
+                9 => "-\n",
+                _ => " ",
+            });
+        }
+        let (a, b) = (analyzed(&own), analyzed(&joined));
+        assert!(b.tokens.hashes.len() < 140);
+        let found = passages(&a, &b);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].query.len() > 140 && found[0].hit.len() + 8 > b.tokens.hashes.len());
+    }
+
+    #[test]
+    fn texts_of_the_same_words_have_no_noisy_passage() {
+        for seed in 0..20 {
+            let own = text(seed, 400);
+            let (a, b) = (analyzed(&own), analyzed(&text(seed + 100, 400)));
+            assert!(passages(&a, &b).is_empty(), "{seed}");
+            // Not even if noise is expected.
+            let [q, d] = [(&a, Place::Query), (&b, Place::Document)].map(|(text, place)| {
+                (letters(text.side(), place, Stop::NEVER).unwrap().0, &text.tokens.hashes[..])
+            });
+            let runs = LetterRuns::new(&q.0.codes, Stop::NEVER).unwrap();
+            let [q, d] = [&q, &d].map(|(letters, tokens)| Lettered { letters, tokens });
+            let steps = &mut Steps::unbounded(Stop::NEVER);
+            assert!(alignments((&q, &runs), &d, steps).unwrap().is_empty(), "{seed}");
+        }
+    }
+
+    #[test]
+    fn a_clean_copy_is_no_noisy_passage() {
+        let own = text(1, 300);
+        let (a, b) = (analyzed(&own), analyzed(&format!("{} {own}", text(2, 50))));
+        assert!(passages(&a, &b).is_empty());
+        // Nor is one where words are others.
+        let others = text(3, 300);
+        let words = own.split(' ').zip(others.split(' ')).enumerate();
+        let words = words.map(|(at, (own, other))| if at % 6 == 1 { other } else { own });
+        let changed = words.collect::<Vec<_>>().join(" ");
+        assert!(passages(&a, &analyzed(&changed)).is_empty());
+    }
+
+    #[test]
+    fn hidden_words_are_in_no_noisy_passage() {
+        let own = text(1, 200);
+        let (a, mut b) = (analyzed(&own), analyzed(&misread(&own, 12, 1)));
+        let hidden = 60..110;
+        hide(&mut b.tokens.hashes, std::slice::from_ref(&hidden), Place::Document);
+        let found = passages(&a, &b);
+        assert!(
+            found.iter().all(|found| {
+                found.hit.end <= hidden.start + 1 || found.hit.start + 1 >= hidden.end
+            }),
+            "{found:?}"
+        );
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+}
