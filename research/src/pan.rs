@@ -4,8 +4,11 @@
 //! measures are those of Potthast et al. (2010): precision and recall count characters of both
 //! texts, averaged over detections and over cases; granularity is how many detections a detected
 //! case has; plagdet is F1 / log2(1 + granularity). Offsets are Unicode code points.
+//!
+//! A second table has recall by the length of the case. Pairs of documents that share nothing are
+//! drawn at random from the same documents, because the corpus has few of very different lengths.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -44,12 +47,18 @@ pub struct Pan {
     /// Only every n-th pair.
     #[arg(long, default_value = "1")]
     every: usize,
-    /// Not the first n pairs: with --every 2 and 1 here, the half that 0 leaves out.
-    #[arg(long, default_value = "0")]
-    skip: usize,
-    /// Print the detections, and the cases with none, of this category.
+    /// Only the pairs with a source at an even (0) or odd (1) place in the file of sources: what
+    /// is chosen on one half is confirmed on the other.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(..2))]
+    half: Option<u8>,
+    /// Print the detections, and the cases with none, of this category, of all, or those of
+    /// unrelated pairs ("all", "unrelated").
     #[arg(long)]
     show: Option<String>,
+    /// Align this many pairs drawn at random too, and as many where one document has at least
+    /// eight times the words of the other; none of them is in the file of pairs.
+    #[arg(long, default_value = "0")]
+    unrelated: usize,
 }
 
 /// Two documents and what one has of the other.
@@ -186,6 +195,41 @@ impl Sums {
     }
 }
 
+/// The lengths of cases, in words of the suspicious document, from which a row of the table of
+/// recall begins.
+const LENGTHS: [usize; 4] = [0, 30, 50, 100];
+
+/// Recall by length of the case.
+#[derive(Debug, Default, Clone)]
+struct ByLength([Recalled; LENGTHS.len()]);
+
+/// The recall of some cases.
+#[derive(Debug, Default, Clone)]
+struct Recalled {
+    cases: usize,
+    /// Cases without a detection.
+    missed: usize,
+    recall: f64,
+}
+
+impl ByLength {
+    fn add(&mut self, words: usize, case: &Region, detections: &[Region]) {
+        let row = LENGTHS.partition_point(|&from| from <= words) - 1;
+        let recalled = &mut self.0[row];
+        recalled.cases += 1;
+        recalled.missed += usize::from(!detections.iter().any(|found| found.detects(case)));
+        recalled.recall += covered(case, detections);
+    }
+
+    fn print(&self, name: &str) {
+        let cell = |of: &Recalled| {
+            let share = |sum: f64| if of.cases == 0 { 0.0 } else { sum / of.cases as f64 };
+            format!(" | {}, {:.3}, {:.3}", of.cases, share(of.recall), share(of.missed as f64))
+        };
+        println!("| {name}{} |", self.0.iter().map(cell).collect::<String>());
+    }
+}
+
 /// A text, its tokens, and what byte is which code point.
 struct Text {
     text: String,
@@ -216,24 +260,47 @@ impl Text {
         let point = |byte: u32| self.points[byte as usize] as usize;
         point(spans[tokens.start].start)..point(spans[tokens.end - 1].end)
     }
+
+    /// The number of words in a range of code points.
+    fn words(&self, points: &Range<usize>) -> usize {
+        let starts_before = |point: usize| {
+            self.tokens
+                .spans
+                .partition_point(|span| (self.points[span.start as usize] as usize) < point)
+        };
+        starts_before(points.end) - starts_before(points.start)
+    }
 }
 
 impl Pan {
     pub(crate) fn run(self) -> Result {
         let analyzer: Analyzer = self.analyzer.parse()?;
         let mut texts: HashMap<String, Text> = HashMap::new();
-        for path in [&self.corpus.sources, &self.corpus.suspicious] {
+        let mut ids = [Vec::new(), Vec::new()];
+        for (path, ids) in [&self.corpus.suspicious, &self.corpus.sources].into_iter().zip(&mut ids)
+        {
             for document in documents(path)? {
                 let document = document?;
+                ids.push(document.id.clone());
                 texts.insert(document.id, Text::new(document.text, &analyzer)?);
             }
         }
+        let [suspicious, sources] = &ids;
+        let half_of: HashMap<&String, usize> =
+            sources.iter().enumerate().map(|(at, id)| (id, at % 2)).collect();
         let mut sums: BTreeMap<String, Sums> = BTreeMap::new();
+        let mut by_length: BTreeMap<String, ByLength> = BTreeMap::new();
         let mut all = Sums::default();
         let (mut most_steps, mut cut) = (0, 0);
         let truth = std::fs::read_to_string(&self.corpus.truth)?;
-        for line in truth.lines().skip(self.skip).step_by(self.every) {
-            let pair: Pair = serde_json::from_str(line)?;
+        let pairs: Vec<Pair> =
+            truth.lines().map(serde_json::from_str).collect::<std::result::Result<_, _>>()?;
+        let labelled: HashSet<_> =
+            pairs.iter().map(|pair| (pair.susp.clone(), pair.src.clone())).collect();
+        let is_of_half = |source: &String| {
+            self.half.is_none_or(|half| half_of.get(source) == Some(&usize::from(half)))
+        };
+        for pair in pairs.into_iter().step_by(self.every).filter(|pair| is_of_half(&pair.src)) {
             let of = |id: &str| texts.get(id).ok_or_else(|| format!("no document {id}"));
             let (this, source) = (of(&pair.susp)?, of(&pair.src)?);
             let started = Instant::now();
@@ -254,7 +321,7 @@ impl Pan {
                 .iter()
                 .map(|case| Region { this: case.this(), source: case.source() })
                 .collect();
-            if self.show.as_ref() == Some(&pair.cat) {
+            if self.show.as_ref().is_some_and(|show| *show == pair.cat || show == "all") {
                 for (region, passage) in detections.iter().zip(&passages) {
                     let precision = covered(region, &cases);
                     let similarity = passage.similarity;
@@ -268,6 +335,10 @@ impl Pan {
                     println!("  case {case:?}: recall {:.2}", covered(case, &detections));
                 }
             }
+            for case in &cases {
+                let of_category = by_length.entry(pair.cat.clone()).or_default();
+                of_category.add(this.words(&case.this), case, &detections);
+            }
             sums.entry(pair.cat).or_default().add(&cases, &detections, micros);
             all.add(&cases, &detections, micros);
         }
@@ -280,6 +351,42 @@ impl Pan {
         }
         all.print("all");
         println!("at most {most_steps} steps in a stage; {cut} pairs were cut");
+        println!();
+        println!("cases, recall of characters, share without a detection, by words of the case:");
+        println!();
+        println!("| category | 1 to 29 | 30 to 49 | 50 to 99 | 100 and more |");
+        println!("|---|---|---|---|---|");
+        by_length.iter().for_each(|(category, by_length)| by_length.print(category));
+        if self.unrelated > 0 {
+            println!();
+        }
+        let mut random = fastrand::Rng::with_seed(0);
+        for (kind, ratio_min) in [("any", 1), ("one of eight times the words", 8)] {
+            let (mut aligned, mut passages) = (0, 0);
+            while aligned < self.unrelated {
+                let [this, source] = [suspicious, sources].map(|of| &of[random.usize(..of.len())]);
+                let [a, b] = [&texts[this], &texts[source]];
+                let [short, long] = {
+                    let words = [a, b].map(|text| text.tokens.hashes.len());
+                    [words[0].min(words[1]), words[0].max(words[1])]
+                };
+                let is_known = labelled.contains(&(this.clone(), source.clone()));
+                if long < ratio_min * short || is_known || !is_of_half(source) {
+                    continue;
+                }
+                aligned += 1;
+                for passage in align(a.side(), b.side(), Genre::Prose, Stop::NEVER)?.passages {
+                    passages += 1;
+                    if self.show.as_deref() == Some("unrelated") {
+                        let places = (a.points(&passage.query), b.points(&passage.hit));
+                        println!("{this} {source}: found {places:?}");
+                    }
+                }
+            }
+            if aligned > 0 {
+                println!("{aligned} unrelated pairs ({kind}): {passages} passages");
+            }
+        }
         Ok(())
     }
 }
