@@ -450,7 +450,7 @@ impl Table {
 }
 
 /// The columns that may have nothing in a row.
-const NULLABLE: [&str; 3] = ["passages", "margin", "category"];
+const NULLABLE: [&str; 4] = ["passages", "margin", "score", "category"];
 
 /// Puts named columns together.
 fn table(columns: Vec<(&str, ArrayRef)>) -> PyResult<Table> {
@@ -522,6 +522,7 @@ impl Table {
     pub fn of_pairs(pairs: &[PairReport]) -> PyResult<Table> {
         let each = || pairs.iter();
         let margins = each().map(|pair| pair.margin);
+        let scores = each().map(|pair| pair.score);
         let categories = each().map(|pair| pair.category.map(|category| format!("{category:?}")));
         table(vec![
             ("a", texts(each().map(|pair| &pair.a))),
@@ -537,6 +538,7 @@ impl Table {
             ("tokens_a", counts(each().map(|pair| pair.tokens_a))),
             ("tokens_b", counts(each().map(|pair| pair.tokens_b))),
             ("margin", maybe(margins)),
+            ("score", maybe(scores)),
             ("category", Arc::new(StringArray::from_iter(categories))),
         ])
     }

@@ -3,7 +3,9 @@
 use std::ffi::CString;
 
 use cento::join::cluster::{self, ClusterOptions};
-use cento::join::pairs::{JoinSummary, PairOptions, PairReport, document_count, pairs};
+use cento::join::pairs::{
+    JoinSummary, PairOptions, PairReport, document_count, has_scores, pairs,
+};
 use cento::{Error, PairPassage, PresetUse, Searcher};
 use crossbeam::channel::{Receiver, bounded};
 use pyo3::exceptions::PyUserWarning;
@@ -65,7 +67,8 @@ pub fn start(
         run::short(py, || Ok((index.searcher()?, against.map(OpenIndex::searcher).transpose()?)))?;
     let other = b.as_ref().unwrap_or(&a).snapshot().preset();
     let mut preset = PresetUse::of(a.snapshot().preset().filter(|own| other == Some(*own)));
-    let pair_options = pair_options.with_defaults(&mut preset, a.snapshot().documents());
+    let has_scores = has_scores(&a) && b.as_ref().is_none_or(has_scores);
+    let pair_options = pair_options.with_defaults(&mut preset, has_scores);
     let stop = Stop::new();
     let (sender, found) = bounded(WAITING);
     let flag = stop.clone();

@@ -8,6 +8,7 @@ mod fingerprints;
 pub mod measure;
 pub(crate) mod passages;
 mod place;
+pub(crate) mod programs;
 pub(crate) mod runs;
 
 use crate::Unseen;

@@ -57,6 +57,8 @@ mod tests {
             b: at(number + 1),
             overlap: Overlap::new(shared, 100, 100),
             margin: None,
+            score: None,
+            too_short: None,
             similarity: Similarity::of_sketches(Overlap::new(shared, 100, 100)),
             weighted: None,
             passage_tokens: None,

@@ -35,7 +35,7 @@ impl Join {
         let to_fill = summary.clone();
         let found = Ordered::start(threads, &stop, move |stop, begin| {
             let texts = PairTexts::new(&searcher, against.as_ref());
-            let search = PairSearch::new(&searcher, &texts, &wanted, stop)?;
+            let search = PairSearch::new(&searcher, &texts, &wanted, threads, stop)?;
             let documents_without_field = search.documents_without_field();
             let _ = to_fill.set(JoinSummary { documents_without_field });
             let end = search.end().min(documents.end);

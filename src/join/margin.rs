@@ -20,19 +20,27 @@ use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::search::{Neighbour, Searcher};
 
-/// The resemblances of a document to its neighbours, which decide its margins.
+/// How alike a document is to its neighbours, by a measure.
 #[derive(Debug, Clone, Copy)]
-struct Standing {
-    /// The resemblance to the neighbour of rank [`MARGIN_RANK`]; 0 if there are fewer neighbours.
-    ranked: f64,
-    /// The resemblance to the next one.
+pub(super) struct Standing {
+    /// The measure of the neighbour of rank [`MARGIN_RANK`]; 0 if there are fewer neighbours.
+    pub ranked: f64,
+    /// That of the next one.
     next: f64,
 }
 
 impl Standing {
-    /// Returns the resemblance of the neighbour of rank [`MARGIN_RANK`] when one with this
-    /// resemblance does not count.
-    fn without(self, resemblance: f64) -> f64 {
+    /// Returns the standing of a document whose neighbours have these measures.
+    pub fn of(mut measures: Vec<f64>) -> Standing {
+        measures.resize(measures.len().max(MARGIN_RANK + 1), 0.0);
+        let (better, next, _) = measures.select_nth_unstable_by(MARGIN_RANK, |a, b| b.total_cmp(a));
+        let ranked = better.iter().copied().fold(1.0, f64::min);
+        Standing { ranked, next: *next }
+    }
+
+    /// Returns the measure of the neighbour of rank [`MARGIN_RANK`] when one with this measure does
+    /// not count.
+    pub fn without(self, resemblance: f64) -> f64 {
         if resemblance >= self.ranked { self.next } else { self.ranked }
     }
 }
@@ -68,17 +76,10 @@ impl<'a> Standings<'a> {
         let except = self.is_own.then_some(address);
         let found = self.among.neighbours(&keys, 1, max_df, except, stop)?;
         let resemblance = |found: &Neighbour| found.with(size).resemblance();
-        let standing = standing_of(found.iter().map(resemblance).collect());
+        let standing = Standing::of(found.iter().map(resemblance).collect());
         // Another thread may have computed the same standing meanwhile.
         Ok(*kept.get_or_init(|| standing))
     }
-}
-
-fn standing_of(mut resemblances: Vec<f64>) -> Standing {
-    resemblances.resize(resemblances.len().max(MARGIN_RANK + 1), 0.0);
-    let (better, next, _) = resemblances.select_nth_unstable_by(MARGIN_RANK, |a, b| b.total_cmp(a));
-    let ranked = better.iter().copied().fold(1.0, f64::min);
-    Standing { ranked, next: *next }
 }
 
 /// The margins of pairs of one index, or of two.
@@ -144,7 +145,7 @@ mod tests {
             others.remove(one);
             others.sort_by(|a, b| b.total_cmp(a));
             let expected = others.get(MARGIN_RANK - 1).copied().unwrap_or(0.0);
-            prop_assert_eq!(standing_of(all.clone()).without(all[one]), expected);
+            prop_assert_eq!(Standing::of(all.clone()).without(all[one]), expected);
         }
     }
 }

@@ -19,6 +19,7 @@ mod pair_search;
 pub mod pairs;
 mod ranked;
 pub mod reuse;
+mod score;
 pub mod series;
 mod thresholds;
 mod verify;

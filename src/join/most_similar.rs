@@ -14,6 +14,7 @@ use super::pair::Pair;
 use super::pair_search::Wanted;
 use super::pairs::{JoinSummary, Pairs};
 use super::ranked::{BestPairs, best_of};
+use super::score::has_scores;
 use super::series::{Series, pair_count};
 use super::{PairOptions, PairRank, Thresholds};
 use crate::compare::Passages;
@@ -100,7 +101,8 @@ impl Pairs {
     ///
     /// Without a rank, pairs are ranked by similarity; without a limit, there are
     /// [`PairOptions::MOST_SIMILAR`]. Without a threshold, every pair meets them. Pairs have a
-    /// margin ([`margin`](super::margin)) if there are enough documents for it.
+    /// margin ([`margin`](super::margin)) if there are enough documents for it, and of programs a
+    /// score.
     ///
     /// # Errors
     /// Those of [`pairs`](super::pairs::pairs).
@@ -118,6 +120,7 @@ impl Pairs {
             thresholds: Thresholds::default(),
             min_similarity: 0.0,
             margins: documents >= MARGIN_DOCUMENTS_MIN,
+            scores: has_scores(&join.searcher) && has_scores(join.other()),
             min_margin: options.min_margin.map(|_| -1.0),
             min_passage: None,
             weighted: options.weighted || options.thresholds.is_weighed(),

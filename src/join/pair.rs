@@ -20,6 +20,10 @@ pub struct Pair {
     /// How much more alike they are than others are to either, if it was requested and the
     /// collection is large enough.
     pub margin: Option<f64>,
+    /// How much two programs suggest that one was copied, 0 to 1, if it was requested.
+    pub score: Option<f64>,
+    /// For programs: whether either is too short for meaningful numbers.
+    pub too_short: Option<bool>,
     /// How similar their texts are.
     pub similarity: Similarity,
     /// The measures with fingerprints weighed by their rarity, if these were weighed.
@@ -58,14 +62,14 @@ impl Pair {
             segment.signatures.document(address.doc).map(|document| document.tokens)
         };
         let (tokens_a, tokens_b) = (tokens(a, self.a)?, tokens(b, self.b)?);
-        let is_of_programs = a.config().analyzer.is_of_programs();
         Ok(PairReport {
             fingerprints_a: self.overlap.in_a,
             fingerprints_b: self.overlap.in_b,
             tokens_a,
             tokens_b,
             margin: self.margin,
-            too_short: is_of_programs.then_some(tokens_a.min(tokens_b) < PROGRAM_TOKENS_MIN),
+            score: self.score,
+            too_short: self.too_short,
             index_a: a.name_of(self.a).map(str::to_owned),
             index_b: b.name_of(self.b).map(str::to_owned),
             a: a.id(self.a)?,

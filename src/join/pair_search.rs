@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::copies::Copies;
 use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
-use super::pair::Pair;
+use super::pair::{PROGRAM_TOKENS_MIN, Pair};
+use super::score::Scores;
 use super::series::{Scope, Series};
 use super::thresholds::PairThresholds;
 use super::verify::{Own, Verifier};
@@ -34,6 +35,8 @@ pub(super) struct Wanted {
     pub max_df: Option<MaxDf>,
     /// Whether to compute margins, which takes a second search for every document of a pair.
     pub margins: bool,
+    /// Whether to compute scores, which takes the texts of all documents.
+    pub scores: bool,
     /// The least margin of a pair, if margins decide: too few documents are then an error.
     pub min_margin: Option<f64>,
     /// Whether to weigh fingerprints even if no threshold does.
@@ -67,6 +70,7 @@ impl Wanted {
             series: None,
             max_df: options.max_df,
             margins: false,
+            scores: false,
             min_margin: options.min_margin,
             weighted: options.weighted,
             passages: options.passages || options.min_passage.is_some(),
@@ -132,6 +136,8 @@ pub(super) struct PairSearch<'a> {
     series: Option<Arc<Series>>,
     copies: Copies,
     margins: Option<Margins<'a>>,
+    scores: Option<Scores<'a>>,
+    is_of_programs: bool,
     /// The weights of the documents of the index that is searched, if fingerprints are weighed.
     weights: Option<Weights<'a>>,
     /// The least overlap that a document of the other index needs to be contained in one that is
@@ -145,12 +151,13 @@ impl<'a> PairSearch<'a> {
     ///
     /// # Errors
     /// When the indexes sign texts differently or store none to find passages in, no document has
-    /// the field of the scope, margins decide and there are too few documents, or a file is
-    /// damaged.
+    /// the field of the scope, margins decide and there are too few documents, scores are wanted of
+    /// documents that have none, or a file is damaged.
     pub fn new(
         searcher: &'a Searcher,
         texts: &'a PairTexts<'a>,
         wanted: &'a Wanted,
+        threads: usize,
         stop: &'a Stop,
     ) -> Result<PairSearch<'a>> {
         let against = texts.against;
@@ -170,6 +177,8 @@ impl<'a> PairSearch<'a> {
             );
             return Err(Error::argument("min_margin", what));
         }
+        let scores = || Scores::new(searcher, against, wanted.max_df, threads, stop);
+        let scores = wanted.scores.then(scores).transpose()?;
         let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };
         let (numbering, other_numbering) = (Numbering::new(snapshot), Numbering::new(other));
         let sampling = texts.verifier.sampling();
@@ -195,6 +204,8 @@ impl<'a> PairSearch<'a> {
             series,
             copies,
             margins,
+            scores,
+            is_of_programs: snapshot.config().analyzer.is_of_programs(),
             weights: wanted.is_weighed().then(|| Weights::new(against.unwrap_or(searcher))),
             contained_min,
             stop,
@@ -283,6 +294,16 @@ impl<'a> PairSearch<'a> {
             let least = self.wanted.min_margin.unwrap_or(f64::NEG_INFINITY);
             pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
         }
+        if let Some(scores) = &self.scores {
+            for pair in &mut pairs {
+                pair.score = Some(scores.of((pair.a, pair.b), pair.overlap, self.stop)?);
+            }
+        }
+        if self.is_of_programs {
+            for pair in &mut pairs {
+                pair.too_short = Some(self.is_too_short(pair)?);
+            }
+        }
         if self.wanted.passages {
             let searched = self.against.unwrap_or(self.searcher);
             let mut texts = Texts::new(self.searcher, searched);
@@ -296,6 +317,16 @@ impl<'a> PairSearch<'a> {
             pairs.retain(|pair| pair.passages.as_ref().is_some_and(Passages::may_have_any));
         }
         Ok(pairs)
+    }
+
+    /// Tells whether a program of a pair has too few tokens for meaningful numbers.
+    fn is_too_short(&self, pair: &Pair) -> Result<bool> {
+        let tokens = |searcher: &Searcher, address: DocAddress| {
+            let segment = searcher.snapshot().segment(address);
+            segment.signatures.document(address.doc).map(|document| document.tokens)
+        };
+        let other = self.against.unwrap_or(self.searcher);
+        Ok(tokens(self.searcher, pair.a)?.min(tokens(other, pair.b)?) < PROGRAM_TOKENS_MIN)
     }
 
     /// Adds the pairs with copies that no fingerprint brings up, if copies are a pair.
@@ -363,6 +394,8 @@ impl<'a> PairSearch<'a> {
             overlap,
             similarity,
             margin: None,
+            score: None,
+            too_short: None,
             weighted: weights.map(WeightedPair::from),
             passage_tokens: None,
             passages: None,

@@ -26,6 +26,7 @@ use crate::search::Searcher;
 
 pub use super::by_document::{DocumentPairs, JoinSummary, PairsByDocument};
 pub use super::pair::{PROGRAM_TOKENS_MIN, Pair};
+pub use super::score::has_scores;
 pub use super::{PairOptions, PairRank, PairReport};
 
 /// Finds all pairs of documents of `searcher`: an iterator, which begins at the first call of
@@ -269,7 +270,7 @@ mod tests {
         let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
         let (mut expected, wanted) = (Vec::new(), Wanted::of(&options).unwrap());
         let texts = PairTexts::new(&searcher, None);
-        let search = PairSearch::new(&searcher, &texts, &wanted, Stop::NEVER).unwrap();
+        let search = PairSearch::new(&searcher, &texts, &wanted, 1, Stop::NEVER).unwrap();
         let work = |number| search.pairs_of(number);
         in_order(2, 0..search.end(), Stop::NEVER, &work, &mut |_, pairs| {
             expected.extend(pairs);

@@ -27,9 +27,10 @@ pub(super) struct BestPairs {
 }
 
 /// Finds the best pairs, best first, by `rank`; of equals those with the greater overlap, then
-/// resemblance, then those stored first.
+/// resemblance, then those stored first. Pairs with a program that is too short to tell come last.
 ///
-/// They have their weighted measures, tokens in passages or margins if they are ranked by them.
+/// They have their weighted measures, tokens in passages, margins or scores if they are ranked by
+/// them.
 /// `progress` is called with the number of documents that have been searched for.
 ///
 /// # Errors
@@ -65,6 +66,7 @@ pub(super) fn best_of(
         // A margin that is requested makes too few documents an error.
         wanted.min_margin = wanted.min_margin.or(Some(-1.0));
     }
+    wanted.scores |= rank == PairRank::Score;
     let has_passages = wanted.passages;
     let limit = join.options.limit.unwrap_or(usize::MAX);
     let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(rank, one, other));
@@ -99,18 +101,21 @@ pub(super) fn best_of(
     Ok(BestPairs { pairs, total, summary: documents.summary() })
 }
 
-/// Compares pairs: the better first.
+/// Compares pairs: the better first. Programs that are too short to tell come after all others.
 fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
+    let apart = one.too_short.cmp(&other.too_short);
     let by = |of: &dyn Fn(&Pair) -> f64| of(other).total_cmp(&of(one));
     let by_rank = match rank {
         PairRank::Overlap => Ordering::Equal,
         // Equally similar pairs are in the order of their documents, however long these are.
-        PairRank::Similarity => return by(&|pair| pair.similarity.symmetric()),
+        PairRank::Similarity => return apart.then(by(&|pair| pair.similarity.symmetric())),
         PairRank::Weight => by(&|pair| pair.weighted.map_or(0.0, |by| by.resemblance)),
         PairRank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
         PairRank::Margin => by(&|pair| pair.margin.unwrap_or(f64::NEG_INFINITY)),
+        PairRank::Score => by(&|pair| pair.score.unwrap_or(f64::NEG_INFINITY)),
     };
-    by_rank
+    apart
+        .then(by_rank)
         .then_with(|| other.overlap.shared.cmp(&one.overlap.shared))
         .then_with(|| by(&|pair| pair.similarity.resemblance))
 }

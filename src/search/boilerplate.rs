@@ -173,9 +173,14 @@ impl Boilerplate {
         runs.mask(tokens)
     }
 
+    /// Returns the tokens of a text that are boilerplate, by the analyzer of the index.
+    pub(crate) fn mask_as_signed(&self, tokens: &[u64]) -> Vec<Range<usize>> {
+        self.runs.mask(tokens)
+    }
+
     /// Hides boilerplate in tokens of the analyzer of the index: they match nothing.
     pub(crate) fn hide_as_signed(&self, tokens: &mut Tokens, text: Place) {
-        let mask = self.runs.mask(&tokens.hashes);
+        let mask = self.mask_as_signed(&tokens.hashes);
         hide(&mut tokens.hashes, &mask, text);
     }
 

@@ -258,8 +258,8 @@ impl Query {
 pub(super) fn rank_by(options: &SearchOptions, preset: &mut PresetUse) -> Rank {
     let of_preset = |rank| match rank {
         PresetRank::Weight => Some(Rank::Weight),
-        // Hits have no margins.
-        PresetRank::Margin => None,
+        // Hits have no scores of pairs.
+        PresetRank::Score => None,
     };
     let is_open = options.rank.is_none() && options.goal == Goal::Hits;
     let rank = options.rank.or_else(|| is_open.then(|| preset.rank(of_preset)).flatten());

@@ -71,7 +71,7 @@ pub struct PairOptions {
     pub weighted: bool,
     /// Show the best pairs first, after all have been found. Default: if there is a `limit`, that
     /// of the preset of the index, or by overlap, else in the order of the documents; of documents
-    /// that are not stored, by similarity, or by the margin if the preset of programs sets it.
+    /// that are not stored, by similarity, or by the score if the preset of programs sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub rank: Option<PairRank>,
@@ -104,7 +104,8 @@ pub struct PairOptions {
 
 /// The ranking of pairs.
 ///
-/// Equal pairs follow each other in the order of their documents.
+/// Equal pairs follow each other in the order of their documents. Pairs with a program that is too
+/// short to tell come after all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -121,6 +122,8 @@ pub enum PairRank {
     Passages,
     /// By the margin: how far a pair stands out from its collection.
     Margin,
+    /// By the score of programs: how much they suggest that one was copied.
+    Score,
 }
 
 /// A pair is compared with the neighbour of this rank among the other neighbours of a document: the
@@ -142,6 +145,7 @@ impl PairRank {
             PairRank::Weight => "weight",
             PairRank::Passages => "passages",
             PairRank::Margin => "margin",
+            PairRank::Score => "score",
         }
     }
 }
@@ -536,6 +540,7 @@ mod tests {
             PairRank::Weight,
             PairRank::Passages,
             PairRank::Margin,
+            PairRank::Score,
         ] {
             assert_eq!(serde_json::to_value(rank).unwrap(), rank.name());
         }

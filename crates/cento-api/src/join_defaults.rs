@@ -1,35 +1,38 @@
 //! Defaults of a preset for joins; [`Preset`](crate::Preset) has the rule.
 
-use crate::join::MARGIN_DOCUMENTS_MIN;
 use crate::{
     ClusterOptions, DedupOptions, PairOptions, PairRank, PresetRank, PresetUse, Thresholds,
 };
 
 impl PairOptions {
-    /// Returns the options with the defaults of a preset, for the pairs of this number of stored
-    /// documents: its threshold unless one is set, its rank if there is a limit. A preset ranks by
-    /// the margin only if there are enough documents for one.
+    /// Returns the options with the defaults of a preset, for the pairs of stored documents: its
+    /// threshold unless one is set, its rank if there is a limit. A preset ranks by the score only
+    /// if the documents have scores.
     #[must_use]
-    pub fn with_defaults(mut self, preset: &mut PresetUse, documents: u64) -> PairOptions {
+    pub fn with_defaults(mut self, preset: &mut PresetUse, has_scores: bool) -> PairOptions {
         self.set_threshold(preset);
         if self.rank.is_none() && self.limit.is_some() {
             self.rank = preset.rank(|rank| match rank {
                 PresetRank::Weight => Some(PairRank::Weight),
-                PresetRank::Margin => margin_of(documents),
+                PresetRank::Score => has_scores.then_some(PairRank::Score),
             });
         }
         self
     }
 
-    /// Returns the options with the defaults of a preset, for the most similar of this number of
-    /// texts: they are too few to be weighed, so of ranks only the margin is a default.
+    /// Returns the options with the defaults of a preset, for the most similar of some texts: they
+    /// are too few to be weighed, so of ranks only the score is a default.
     #[must_use]
-    pub fn with_defaults_of_texts(mut self, preset: &mut PresetUse, documents: u64) -> PairOptions {
+    pub fn with_defaults_of_texts(
+        mut self,
+        preset: &mut PresetUse,
+        has_scores: bool,
+    ) -> PairOptions {
         self.set_threshold(preset);
         if self.rank.is_none() {
             self.rank = preset.rank(|rank| match rank {
                 PresetRank::Weight => None,
-                PresetRank::Margin => margin_of(documents),
+                PresetRank::Score => has_scores.then_some(PairRank::Score),
             });
         }
         self
@@ -71,19 +74,15 @@ impl PresetUse {
     }
 }
 
-fn margin_of(documents: u64) -> Option<PairRank> {
-    (documents >= MARGIN_DOCUMENTS_MIN).then_some(PairRank::Margin)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Preset, PresetDefaults};
 
     /// Returns the options with the defaults of a preset, and the defaults that were used.
-    fn with(preset: Preset, options: PairOptions, documents: u64) -> (PairOptions, bool) {
+    fn with(preset: Preset, options: PairOptions, has_scores: bool) -> (PairOptions, bool) {
         let mut used = PresetUse::of(Some(preset));
-        let options = options.with_defaults(&mut used, documents);
+        let options = options.with_defaults(&mut used, has_scores);
         (options, used.defaults().is_some())
     }
 
@@ -92,7 +91,7 @@ mod tests {
         let plain = PairOptions::default();
         let none = Thresholds::default();
         let of_web = none.min_resemblance(0.8);
-        let (options, is_used) = with(Preset::Web, plain.clone(), 100);
+        let (options, is_used) = with(Preset::Web, plain.clone(), false);
         assert_eq!((options.effective_thresholds(), is_used), (of_web, true));
         for given in [
             plain.clone().thresholds(none.min_resemblance(0.0)),
@@ -103,7 +102,7 @@ mod tests {
         ] {
             assert_eq!(with(Preset::Web, given.clone(), 100), (given, false));
         }
-        assert_eq!(with(Preset::Essays, plain.clone(), 100), (plain, false));
+        assert_eq!(with(Preset::Essays, plain.clone(), false), (plain, false));
     }
 
     #[test]
@@ -125,25 +124,25 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_ranks_pairs_with_a_limit_and_by_the_margin_only_where_there_is_one() {
+    fn a_preset_ranks_pairs_with_a_limit_and_by_the_score_only_where_there_is_one() {
         let best = PairOptions::default().limit(5usize);
-        let rank = |preset, options: &PairOptions, documents| {
-            let (options, is_used) = with(preset, options.clone(), documents);
+        let rank = |preset, options: &PairOptions, has_scores| {
+            let (options, is_used) = with(preset, options.clone(), has_scores);
             (options.rank, is_used)
         };
-        assert_eq!(rank(Preset::Code, &best, 8), (Some(PairRank::Margin), true));
-        assert_eq!(rank(Preset::Code, &best, 7), (None, false));
-        assert_eq!(rank(Preset::Code, &PairOptions::default(), 8), (None, false));
+        assert_eq!(rank(Preset::Code, &best, true), (Some(PairRank::Score), true));
+        assert_eq!(rank(Preset::Code, &best, false), (None, false));
+        assert_eq!(rank(Preset::Code, &PairOptions::default(), true), (None, false));
         let given = best.clone().rank(PairRank::Overlap);
-        assert_eq!(rank(Preset::Code, &given, 8), (Some(PairRank::Overlap), false));
-        assert_eq!(rank(Preset::Rewritten, &best, 2), (Some(PairRank::Weight), true));
-        for (preset, documents, expected) in [
-            (Preset::Code, 8, Some(PairRank::Margin)),
-            (Preset::Code, 7, None),
-            (Preset::Rewritten, 8, None),
+        assert_eq!(rank(Preset::Code, &given, true), (Some(PairRank::Overlap), false));
+        assert_eq!(rank(Preset::Rewritten, &best, false), (Some(PairRank::Weight), true));
+        for (preset, has_scores, expected) in [
+            (Preset::Code, true, Some(PairRank::Score)),
+            (Preset::Code, false, None),
+            (Preset::Rewritten, true, None),
         ] {
             let mut used = PresetUse::of(Some(preset));
-            let options = PairOptions::default().with_defaults_of_texts(&mut used, documents);
+            let options = PairOptions::default().with_defaults_of_texts(&mut used, has_scores);
             assert_eq!((options.rank, used.defaults().is_some()), (expected, expected.is_some()));
         }
     }

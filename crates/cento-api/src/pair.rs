@@ -39,6 +39,12 @@ pub struct PairReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub margin: Option<f64>,
+    /// How much two programs suggest that one was copied, 0 to 1: how alike they are in code and in
+    /// words, where what few programs have counts for more, less if many programs are as alike
+    /// because they solve one task. Only of programs with stored texts, if it was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub score: Option<f64>,
     /// For programs: whether either is too short to be distinctive, because independent solutions
     /// of a task of its size are often equal. The numbers are then meaningless.
     #[serde(skip_serializing_if = "Option::is_none")]

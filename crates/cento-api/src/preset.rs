@@ -60,8 +60,8 @@ pub enum Preset {
 pub enum PresetRank {
     /// Hits and pairs by the weight of the fingerprints in common.
     Weight,
-    /// Pairs by their margin.
-    Margin,
+    /// Pairs of programs by their score.
+    Score,
 }
 
 /// What a preset sets.
@@ -113,7 +113,7 @@ const SETTINGS: [Settings; 7] = [
         purpose: "programs: copies with other names and another layout",
         scheme: "winnow(k=5,w=4)",
         analyzer: "code",
-        rank: Some(PresetRank::Margin),
+        rank: Some(PresetRank::Score),
         min_resemblance: None,
     },
     Settings {
@@ -246,7 +246,7 @@ impl PresetRank {
     pub fn name(self) -> &'static str {
         match self {
             PresetRank::Weight => "weight",
-            PresetRank::Margin => "margin",
+            PresetRank::Score => "score",
         }
     }
 }
@@ -362,8 +362,8 @@ mod tests {
         let mut used = PresetUse::of(Some(Preset::Code));
         assert_eq!(used.rank(|rank| (rank == PresetRank::Weight).then_some(())), None);
         assert_eq!(used.defaults(), None);
-        assert_eq!(used.rank(Some), Some(PresetRank::Margin));
-        assert_eq!(used.defaults().unwrap().to_string(), "code: rank margin");
+        assert_eq!(used.rank(Some), Some(PresetRank::Score));
+        assert_eq!(used.defaults().unwrap().to_string(), "code: rank score");
     }
 
     #[test]

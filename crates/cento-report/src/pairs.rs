@@ -94,6 +94,9 @@ pub struct PairEntry {
     /// How much more similar they are than other documents are to either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
+    /// How much two programs suggest that one was copied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
     /// Whether one of them is a program too short for meaningful numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub too_short: Option<bool>,
@@ -101,6 +104,13 @@ pub struct PairEntry {
     pub passages: Vec<Place>,
     /// Whether these are all.
     pub complete: bool,
+}
+
+impl PairEntry {
+    /// Tells whether one of them is a program too short for meaningful numbers.
+    pub(crate) fn is_too_short(&self) -> bool {
+        self.too_short == Some(true)
+    }
 }
 
 /// The definition of the similarities of `pairs`.
@@ -180,13 +190,14 @@ impl PairsReport {
             false => Some(warning),
         });
         let warnings = warnings.collect();
-        let clusters = clusters(pairs.iter().map(|(pair, _)| (name(&pair.a), name(&pair.b))));
+        let told = pairs.iter().filter(|(pair, _)| pair.too_short != Some(true));
+        let clusters = clusters(told.map(|(pair, _)| (name(&pair.a), name(&pair.b))));
         let cluster_of: BTreeMap<&str, usize> = clusters
             .iter()
             .flat_map(|found| found.members.iter().map(|name| (name.as_str(), found.cluster)))
             .collect();
         for document in &mut documents {
-            document.cluster = cluster_of[document.name.as_str()];
+            document.cluster = cluster_of.get(document.name.as_str()).copied().unwrap_or_default();
         }
         let pairs = pairs.into_iter().map(|(pair, similarity)| {
             let (a, b) = (numbers[&pair.a], numbers[&pair.b]);
@@ -209,6 +220,12 @@ impl PairsReport {
             clusters,
             limit_option,
         }
+    }
+
+    /// Returns the pairs with a program that is too short to tell, or those without, each with its
+    /// number.
+    pub(crate) fn numbered(&self, too_short: bool) -> impl Iterator<Item = (usize, &PairEntry)> {
+        (1..).zip(&self.pairs).filter(move |(_, pair)| pair.is_too_short() == too_short)
     }
 
     pub(crate) fn member(&self, number: usize) -> &Member {
@@ -239,6 +256,7 @@ fn entry(
         texts: pair.similarity,
         overlap: pair.overlap,
         margin: pair.margin,
+        score: pair.score,
         too_short: pair.too_short,
         passages,
         complete: pair.passages_complete != Some(false),

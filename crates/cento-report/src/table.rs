@@ -184,6 +184,7 @@ impl PairsReport {
             "tokens_a",
             "tokens_b",
             "margin",
+            "score",
             "passages",
             "cluster",
             "note",
@@ -201,9 +202,10 @@ impl PairsReport {
                 a.tokens.to_string(),
                 b.tokens.to_string(),
                 pair.margin.map_or(String::new(), |margin| format!("{margin:.4}")),
+                pair.score.map_or(String::new(), share),
                 pair.passages.len().to_string(),
                 a.cluster.to_string(),
-                if pair.too_short == Some(true) { TOO_SHORT.into() } else { String::new() },
+                if pair.is_too_short() { TOO_SHORT.into() } else { String::new() },
             ]
             .to_vec()
         });

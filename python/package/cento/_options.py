@@ -13,7 +13,7 @@ Rank = Literal["overlap", "weight", "passages"]
 
 Preset = Literal["essays", "web", "corpus", "code", "ocr", "rewritten", "titles"]
 
-PairRank = Literal["overlap", "similarity", "weight", "passages", "margin"]
+PairRank = Literal["overlap", "similarity", "weight", "passages", "margin", "score"]
 
 
 class Thresholds(TypedDict, total=False):

@@ -440,6 +440,8 @@ class Pair(_Shown):
     """The tokens of ``a`` in passages, if pairs are ranked by them."""
     margin: float | None = None
     """How far the pair stands out from its neighbours, -1 to 1, if requested."""
+    score: float | None = None
+    """How much two programs suggest that one was copied, 0 to 1, if requested."""
     too_short: bool | None = None
     """Of programs: whether either is so short that independent ones are often equal."""
     passages: tuple[PairPassage, ...] = ()

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::report::{report_bytes_max, tell_cut};
-use super::{Kind, Pairs, columns, write_network, write_passages};
+use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
 use crate::add::SourceArgs;
 use crate::boilerplate::{Unread, read_noting, without_read};
 use crate::create::ConfigArgs;
@@ -22,7 +22,7 @@ use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
 use cento::index::{Config, Index};
 use cento::join::most_similar::{MostSimilar, SymmetricPair};
-use cento::join::pairs::{self, PairOptions};
+use cento::join::pairs::{self, PairOptions, PairReport};
 use cento::search::{Boilerplate, Searcher};
 use cento::text::code::{lacks_language, language_in};
 use cento::{Error, PresetUse, Stop};
@@ -112,8 +112,8 @@ impl Pairs {
         let searcher = Searcher::new(index.snapshot()?);
         let searcher = without_read(searcher, boilerplate)?;
         let mut preset = PresetUse::of(searcher.snapshot().preset());
-        let documents = searcher.snapshot().documents();
-        let options = self.options.clone().with_defaults_of_texts(&mut preset, documents);
+        let has_scores = pairs::has_scores(&searcher);
+        let options = self.options.clone().with_defaults_of_texts(&mut preset, has_scores);
         let found = pairs::pairs(&searcher, &options).threads(self.join.threads());
         let found = found.stop(stop).most_similar()?;
         self.tell_without_field(found.summary);
@@ -146,6 +146,7 @@ impl Pairs {
         if let (Some(path), Some(network)) = (&self.graph, network) {
             let edges: Vec<_> = best
                 .iter()
+                .filter(|found| found.pair.too_short != Some(true))
                 .map(|found| (&*found.pair.a, &*found.pair.b, found.symmetric))
                 .collect();
             write_network(path, network, &edges)?;
@@ -306,19 +307,31 @@ impl Pairs {
         if let ListOut::Human(out) = &mut out
             && !best.is_empty()
         {
-            let margin =
-                if best.iter().any(|found| found.pair.margin.is_some()) { " margin" } else { "" };
-            line!(out, "share{margin} {:>6} {:>6}  documents", "words", "words")?;
+            let any = |is: fn(&PairReport) -> bool| best.iter().any(|found| is(&found.pair));
+            let score = if any(|pair| pair.score.is_some()) { "score " } else { "" };
+            let margin = if any(|pair| pair.margin.is_some()) { " margin" } else { "" };
+            line!(out, "{score}share{margin} {:>6} {:>6}  documents", "words", "words")?;
         }
+        let mut is_apart = false;
         for found in best {
             let SymmetricPair { pair, .. } = found;
+            if let ListOut::Human(out) = &mut out
+                && !is_apart
+                && pair.too_short == Some(true)
+            {
+                line!(out, "{TOO_SHORT}")?;
+                is_apart = true;
+            }
             let files = file_sets.map(|file_sets| file_sets.files_of(&pair.a, &pair.b));
             let (files, files_total) = files.unzip();
             let shown = Shown { pair: found, files, files_total };
             out.write(&shown, |out| print(out, &shown))?;
         }
         if self.files.clusters {
-            let edges = best.iter().map(|found| (&*found.pair.a, &*found.pair.b));
+            let edges = best
+                .iter()
+                .filter(|found| found.pair.too_short != Some(true))
+                .map(|found| (&*found.pair.a, &*found.pair.b));
             for cluster in clusters(edges) {
                 out.write(&cluster, |out| {
                     let members = cluster.members.join("  ");
@@ -340,11 +353,11 @@ impl Pairs {
 /// Writes a pair for people.
 fn print(out: &mut impl Write, Shown { pair, files, files_total }: &Shown<'_>) -> io::Result<()> {
     let SymmetricPair { pair, symmetric, .. } = pair;
+    let score = pair.score.map_or(String::new(), |score| format!("{} ", similarity(score)));
     let margin = pair.margin.map_or(String::new(), |margin| format!(" {margin:+.3}"));
     let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
-    let short = if pair.too_short == Some(true) { "  (too short to tell)" } else { "" };
     let similarity = similarity(*symmetric);
-    line!(out, "{similarity}{margin} {sizes}  {}  {}{short}", Id(&pair.a), Id(&pair.b))?;
+    line!(out, "{score}{similarity}{margin} {sizes}  {}  {}", Id(&pair.a), Id(&pair.b))?;
     for FilePair { a, b, overlap } in files.iter().flatten() {
         line!(out, "    {overlap:>6}  {a}  {b}")?;
     }

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::output::Output;
 use super::report::{joined_across, report_bytes_max, tell_cut};
-use super::{Kind, Pairs, columns, write_network, write_passages};
+use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
 use crate::failpoint::Failpoint;
 use crate::list_format::{ListFormat, ListOut};
 use crate::outfile::{listed, path_name};
@@ -62,7 +62,9 @@ impl Pairs {
         options.limit = options.limit.or(is_report.then_some(REPORT_PAIRS));
         let is_ranked = options.limit.is_some();
         let mut preset = PresetUse::of(common_preset(&searcher, against.as_ref()));
-        let mut options = options.with_defaults(&mut preset, searcher.snapshot().documents());
+        let has_scores =
+            [Some(&searcher), against.as_ref()].into_iter().flatten().all(pairs::has_scores);
+        let mut options = options.with_defaults(&mut preset, has_scores);
         output::tell_defaults(preset.defaults());
         let rank = options.rank.or(is_ranked.then_some(PairRank::Overlap));
         if let Some(rank) = rank {
@@ -93,7 +95,7 @@ impl Pairs {
             write_pairs(&mut out.out, &reports, self.format)?;
             if network.is_some() {
                 let against = self.indexes.against.as_deref();
-                edges.extend(reports.iter().map(|pair| edge(pair, against)));
+                edges.extend(network_edges(&reports, against));
             }
             out.checkpoint.next = next;
             progress.set(next);
@@ -179,7 +181,15 @@ impl Pairs {
         let mut out = ListOut::new(out, self.format, columns(Kind::Indexes))?;
         let reports = pairs.into_iter().map(|pair| pair.report(a, b));
         let reports = reports.collect::<cento::Result<Vec<_>>>()?;
+        let mut is_apart = false;
         for pair in &reports {
+            if let ListOut::Human(out) = &mut out
+                && !is_apart
+                && pair.too_short == Some(true)
+            {
+                line!(out, "{TOO_SHORT}")?;
+                is_apart = true;
+            }
             out.write(pair, |out| print(out, pair))?;
         }
         let end = ListEnd::new(reports.len(), total, &[]).with_defaults(defaults);
@@ -189,7 +199,7 @@ impl Pairs {
         out.flush()?;
         if let (Some(path), Some(network)) = (&self.graph, network) {
             let against = self.indexes.against.as_deref();
-            let edges: Vec<_> = reports.iter().map(|pair| edge(pair, against)).collect();
+            let edges: Vec<_> = network_edges(&reports, against).collect();
             write_edges(path, network, &edges)?;
         }
         if self.report.is_asked() {
@@ -312,6 +322,15 @@ fn edge(pair: &PairReport, against: Option<&Path>) -> OwnedEdge {
     (a, b, pair.similarity.resemblance)
 }
 
+/// Returns the edges of pairs, without those of programs that are too short to tell.
+fn network_edges<'a>(
+    pairs: &'a [PairReport],
+    against: Option<&'a Path>,
+) -> impl Iterator<Item = OwnedEdge> + 'a {
+    let pairs = pairs.iter().filter(|pair| pair.too_short != Some(true));
+    pairs.map(move |pair| edge(pair, against))
+}
+
 fn write_edges(path: &Path, network: Network, edges: &[OwnedEdge]) -> cento::Result<()> {
     let edges: Vec<_> = edges.iter().map(|(a, b, weight)| (&**a, &**b, *weight)).collect();
     write_network(path, network, &edges)
@@ -347,10 +366,11 @@ impl<W: Write> Write for Unflushed<W> {
 fn print(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
     let share = |share| output::share(share, pair.similarity.exact);
+    let score = pair.score.map_or(String::new(), |score| format!("{} ", similarity(score)));
     let margin = pair.margin.map_or(String::new(), |margin| format!("{margin:+.3} "));
     line!(
         out,
-        "{margin}{} {} {} {:>6} {category}  {}  {}",
+        "{score}{margin}{} {} {} {:>6} {category}  {}  {}",
         share(pair.similarity.containment_of_a),
         share(pair.similarity.containment_of_b),
         share(pair.similarity.resemblance),

@@ -50,6 +50,12 @@ use indexes::IndexArgs;
 /// document, whichever is greater. It tells copies from the usual solutions of a task, which are
 /// alike and have no margin. It needs at least eight documents; pairs of files show it then, pairs
 /// of indexes with --rank margin or --min-margin.
+///
+/// The score of a pair of programs is how much they suggest that one was copied, 0 to 1: how alike
+/// they are in code and in words, where what few programs have counts for more. Where many programs
+/// are as alike, because they solve one task, the score is less. Pairs of files show it, pairs of
+/// indexes with --rank score. Programs of fewer than 50 tokens are too short to tell: ranked pairs
+/// have them after all others, and clusters and networks leave them out.
 #[derive(Debug, Args)]
 pub struct Pairs {
     #[command(flatten)]
@@ -109,6 +115,9 @@ impl Args for Given {
     }
 }
 
+/// The line before the pairs with a program that is too short.
+const TOO_SHORT: &str = "too short to tell:";
+
 /// The columns of a table of pairs; the last three are of pairs of files.
 const COLUMNS: &[&str] = &[
     "a",
@@ -130,6 +139,7 @@ const COLUMNS: &[&str] = &[
     "tokens_a",
     "tokens_b",
     "margin",
+    "score",
     "too_short",
     "passage_tokens",
     "category",

@@ -282,7 +282,7 @@ fn programs(count: usize) -> Dir {
 }
 
 #[test]
-fn pairs_of_programs_are_ranked_by_the_margin_where_there_is_one() {
+fn pairs_of_programs_are_ranked_by_the_score_in_the_command_and_the_service() {
     let pairs = |count: usize, options: &[&str]| {
         let args = ["pairs", "in", "--for", "code", "--limit", "3", "--format", "json"];
         let run = programs(count).run(&[&args, options].concat());
@@ -291,20 +291,81 @@ fn pairs_of_programs_are_ranked_by_the_margin_where_there_is_one() {
         (pairs_of(&run), end, run.err)
     };
     let (shown, end, told) = pairs(9, &[]);
-    assert_eq!(end["defaults"], json!({"preset": "code", "rank": "margin"}), "{end}");
-    assert!(told.contains("--for code: rank margin"), "{told}");
-    let margins: Vec<f64> = shown.iter().map(|pair| pair["margin"].as_f64().unwrap()).collect();
-    assert!(margins.is_sorted_by(|a, b| a >= b), "{margins:?}");
+    assert_eq!(end["defaults"], json!({"preset": "code", "rank": "score"}), "{end}");
+    assert!(told.contains("--for code: rank score"), "{told}");
+    let scores: Vec<f64> = shown.iter().map(|pair| pair["score"].as_f64().unwrap()).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b) && scores[0] < 1.0, "{scores:?}");
+    let (by_score, _, _) = pairs(9, &["--rank", "score"]);
+    assert_eq!(shown, by_score);
     let (by_margin, _, _) = pairs(9, &["--rank", "margin"]);
-    assert_eq!(shown, by_margin);
+    let margins: Vec<f64> = by_margin.iter().map(|pair| pair["margin"].as_f64().unwrap()).collect();
+    assert!(margins.is_sorted_by(|a, b| a >= b), "{margins:?}");
     let (by_similarity, end, _) = pairs(9, &["--rank", "similarity"]);
     assert!(
         by_similarity.iter().map(|pair| pair["symmetric"].as_f64()).is_sorted_by(|a, b| a >= b)
     );
     assert!(end.get("defaults").is_none(), "{end}");
-    let (shown, end, told) = pairs(4, &[]);
-    assert!(shown.len() == 3 && end.get("defaults").is_none(), "{end}");
-    assert!(!told.contains("--for code"), "{told}");
+    // There is a score, but no margin, of a few programs.
+    let (few, end, _) = pairs(4, &[]);
+    assert_eq!(end["defaults"]["rank"], "score", "{end}");
+    assert!(few.iter().all(|pair| pair["score"].is_f64() && pair.get("margin").is_none()));
+    // An index has the same scores, and the service too.
+    let dir = programs(9);
+    dir.json(&["add", "idx", "in", "--for", "code"]);
+    let run = dir.run(&["pairs", "idx", "--limit", "3", "--format", "json"]);
+    let stored: Vec<f64> =
+        pairs_of(&run).iter().map(|pair| pair["score"].as_f64().unwrap()).collect();
+    assert_eq!(stored, scores);
+    let text = |number| fs::read_to_string(dir.path(&format!("in/P{number}.java"))).unwrap();
+    let documents: Vec<_> =
+        (0..9).map(|number| json!({"id": format!("{number}"), "text": text(number)})).collect();
+    let service = Service::start(&dir, &[]);
+    let request = json!({"documents": documents, "limit": 3}).to_string();
+    let answer: Value = serde_json::from_str(&service.post("/v1/pairs", &request).body).unwrap();
+    assert_eq!(answer["defaults"], json!({"preset": "code", "rank": "score"}), "{answer}");
+    let served = answer["pairs"].as_array().unwrap().iter();
+    assert_eq!(served.map(|pair| pair["score"].as_f64().unwrap()).collect::<Vec<_>>(), scores);
+    // Without texts there is no score.
+    let args =
+        ["create", "bare", "--for", "code", "--analyzer", "code(language=java)", "--no-text"];
+    assert_eq!(dir.run(&args).status, 0);
+    dir.json(&["add", "bare", "in"]);
+    let run = dir.run(&["pairs", "bare", "--limit", "3", "--format", "json"]);
+    assert!(run.status == 0 && !run.err.contains("rank score"), "{}", run.err);
+    let run = dir.run(&["pairs", "bare", "--rank", "score"]);
+    assert!(run.status == 2 && run.err.contains("stores no texts"), "{}", run.err);
+}
+
+#[test]
+fn programs_that_are_too_short_to_tell_are_set_apart() {
+    let dir = programs(3);
+    let short = "class S { int next(int x) { return x + 1; } }";
+    dir.write("in/S1.java", short);
+    dir.write("in/S2.java", short.replace('x', "y"));
+    let args = ["pairs", "in", "--for", "code", "--min-similarity", "0.9", "--clusters"];
+    let run = dir.run(&[&args[..], &["--graph", "pairs.dot", "--report", "pairs.html"]].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    let (before, after) = run.out.split_once("too short to tell:\n").unwrap();
+    assert!(!before.contains("S1.java") && after.contains("in/S1.java  in/S2.java"), "{}", run.out);
+    assert!(!after.contains("cluster 2"), "{after}");
+    let graph = fs::read_to_string(dir.path("pairs.dot")).unwrap();
+    assert!(graph.contains("P1.java") && !graph.contains("S1.java"), "{graph}");
+    let report = fs::read_to_string(dir.path("pairs.html")).unwrap();
+    assert_eq!(report.matches("Programs that are too short to tell").count(), 1);
+    dir.json(&["add", "idx", "in", "--for", "code"]);
+    // Five programs are too few for a margin.
+    for rank in ["score", "similarity", "overlap", "weight", "passages"] {
+        for place in ["in", "idx"] {
+            let mut args = vec!["pairs", place, "--rank", rank, "--format", "json"];
+            if place == "in" {
+                args.extend(["--for", "code"]);
+            }
+            let run = dir.run(&args);
+            let apart: Vec<bool> =
+                pairs_of(&run).iter().map(|pair| pair["too_short"].as_bool().unwrap()).collect();
+            assert!(apart.is_sorted() && apart.contains(&true), "{place} {rank}: {apart:?}");
+        }
+    }
 }
 
 #[test]

@@ -68,32 +68,53 @@ pub fn body(report: &PairsReport) -> Markup {
     }
 }
 
+/// The description of the column of scores.
+const SCORE: &str = " Score: how much two programs suggest that one was copied, in code and in \
+                     words; what few programs have counts for more.";
+
+/// The heading above the pairs of programs that are too short.
+const TOO_SHORT: &str = "Programs that are too short to tell";
+
 fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     let has_margins = report.pairs.iter().any(|pair| pair.margin.is_some());
+    let has_scores = report.pairs.iter().any(|pair| pair.score.is_some());
+    let columns = 6 + usize::from(has_margins) + usize::from(has_scores);
+    let row = |number: usize, pair: &PairEntry| {
+        let (a, b) = (report.member(pair.a), report.member(pair.b));
+        let score = pair.score.map_or(String::new(), |score| percent(thousandths(score)));
+        let margin = pair.margin.map_or(String::new(), |margin| format!("{margin:+.3}"));
+        html! { tr {
+            td.number { a href={ "#pair" (number) } { (number) } }
+            @if has_scores { td.number { (score) } }
+            td.number { (percent(thousandths(pair.similarity))) }
+            @if has_margins { td.number { (margin) } }
+            td { (short(a, names)) } td { (short(b, names)) }
+            td.number.rest { (count(a.tokens.into())) " \u{b7} " (count(b.tokens.into())) }
+            td.number.rest { (pair.passages.len()) }
+        } }
+    };
     html! {
         p.note { "Similarity: " (VisibleText(&report.measure)) ". " (words(report)) ": of the one and of the other."
+            @if has_scores { (SCORE) }
             @if has_margins { " Margin: how much more alike the two are than others are to either." }
         }
         div.wide tabindex="0" role="region" aria-label="Pairs by similarity" {
             table.list {
                 thead { tr {
                     th.number scope="col" { "Pair" }
+                    @if has_scores { th.number scope="col" { "Score" } }
                     th.number scope="col" aria-sort="descending" { "Similarity" }
                     @if has_margins { th.number scope="col" { "Margin" } }
                     th scope="col" { "Document" } th scope="col" { "Document" }
                     th.number.rest scope="col" { (words(report)) } th.number.rest scope="col" { "Passages" }
                 } }
-                tbody { @for (number, pair) in (1..).zip(&report.pairs) {
-                    @let (a, b) = (report.member(pair.a), report.member(pair.b));
-                    tr {
-                        td.number { a href={ "#pair" (number) } { (number) } }
-                        td.number { (percent(thousandths(pair.similarity))) }
-                        @if has_margins { td.number { @if let Some(margin) = pair.margin { (format!("{margin:+.3}")) } } }
-                        td { (short(a, names)) } td { (short(b, names)) }
-                        td.number.rest { (count(a.tokens.into())) " \u{b7} " (count(b.tokens.into())) }
-                        td.number.rest { (pair.passages.len()) }
+                tbody { @for (number, pair) in report.numbered(false) { (row(number, pair)) } }
+                @if report.pairs.iter().any(PairEntry::is_too_short) {
+                    tbody {
+                        tr { th colspan=(columns) scope="rowgroup" { (TOO_SHORT) } }
+                        @for (number, pair) in report.numbered(true) { (row(number, pair)) }
                     }
-                } }
+                }
             }
         }
     }
@@ -159,7 +180,7 @@ fn section(
                 (percent(thousandths(pair.texts.containment_of_a))) " of the first is in the second, "
                 (percent(thousandths(pair.texts.containment_of_b))) " of the second in the first; "
                 (counted(pair.passages.len() as u64, "passage"))
-                @if pair.too_short == Some(true) { "; these programs are too short to tell" }
+                @if pair.is_too_short() { "; these programs are too short to tell" }
                 @if !pair.complete { "; " (MORE_PASSAGES) }
                 "."
             }

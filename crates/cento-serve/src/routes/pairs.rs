@@ -230,7 +230,7 @@ impl Compared {
             searcher = searcher.excluding(ignored, stop)?;
         }
         let mut preset = PresetUse::of(searcher.snapshot().preset());
-        let options = options.with_defaults_of_texts(&mut preset, searcher.snapshot().documents());
+        let options = options.with_defaults_of_texts(&mut preset, pairs::has_scores(&searcher));
         let found = pairs::pairs(&searcher, &options).threads(threads).stop(stop).most_similar()?;
         Ok(Compared { searcher, found, defaults: preset.defaults(), memory })
     }
