@@ -24,7 +24,7 @@ def filled(path: Path, preset: cento.Preset | None) -> cento.Index:
 def test_an_index_has_what_the_list_says(tmp_path: Path) -> None:
     listed = {each.name: each for each in cento.presets()}
     assert tuple(listed) == get_args(cento.Preset)
-    for name in ("essays", "web", "corpus", "ocr", "rewritten", "titles"):
+    for name in ("essays", "web", "corpus", "ocr", "prints", "rewritten", "titles"):
         index = cento.Index(tmp_path / name, create=True, preset=name)
         assert index.preset == index.stats().preset == name
         assert index.scheme.startswith(listed[name].scheme[:-1])

@@ -47,6 +47,8 @@ pub enum Preset {
     Code,
     /// Recognised text.
     Ocr,
+    /// Old prints.
+    Prints,
     /// Rewritten text.
     Rewritten,
     /// Texts of a few words.
@@ -79,11 +81,18 @@ struct Settings {
 /// On 366 MB of English documentation it keeps 10.4 M fingerprints, 28 a kilobyte.
 pub const DEFAULT_SPEC: &str = "winnow(k=5,w=10)";
 
+/// The scheme for texts with wrong letters, over letters.
+///
+/// A run is chosen by its value alone, so a wrong letter changes the seven runs that have it and no
+/// choice beside them, as it does in windows. `p=9` is the densest choice whose signatures have at
+/// most three times the bytes of those of the default scheme. research/RESULTS.md has the figures.
+const LETTERS_SPEC: &str = "mod(k=7,p=9)";
+
 /// The default analyzer.
 const WORDS: &str = "words";
 
 /// In the order of [`Preset::ALL`].
-const SETTINGS: [Settings; 7] = [
+const SETTINGS: [Settings; 8] = [
     Settings {
         name: "essays",
         purpose: "essays, theses and articles: every passage of 14 words or more that texts share",
@@ -119,10 +128,18 @@ const SETTINGS: [Settings; 7] = [
     Settings {
         name: "ocr",
         purpose: "recognised text (OCR), where many words have wrong letters",
-        scheme: "winnow(k=8,w=10)",
-        analyzer: "chars",
+        scheme: LETTERS_SPEC,
+        analyzer: "letters(folds=marks+uv+ij+ligatures+forms+hyphens)",
         rank: None,
-        min_resemblance: Some(0.07),
+        min_resemblance: Some(0.05),
+    },
+    Settings {
+        name: "prints",
+        purpose: "old prints and editions of them, in old and in modern spelling",
+        scheme: LETTERS_SPEC,
+        analyzer: "letters(folds=marks+uv+ij+ligatures+forms+umlauts+hyphens)",
+        rank: None,
+        min_resemblance: Some(0.05),
     },
     Settings {
         name: "rewritten",
@@ -150,6 +167,7 @@ impl Preset {
         Preset::Corpus,
         Preset::Code,
         Preset::Ocr,
+        Preset::Prints,
         Preset::Rewritten,
         Preset::Titles,
     ];
@@ -372,8 +390,8 @@ mod tests {
         assert_eq!(Preset::scheme_or(web, Some("kgram(k=2)")), "kgram(k=2)");
         assert_eq!(Preset::scheme_or(web, None), "breaking(p=6)");
         assert_eq!(Preset::scheme_or(None, None), DEFAULT_SPEC);
-        assert_eq!(Preset::analyzer_or(Some(Preset::Ocr), None), "chars");
-        assert_eq!(Preset::analyzer_or(Some(Preset::Ocr), Some("words")), "words");
+        assert_eq!(Preset::analyzer_or(Some(Preset::Rewritten), None), "avtor");
+        assert_eq!(Preset::analyzer_or(Some(Preset::Rewritten), Some("words")), "words");
         assert_eq!(Preset::analyzer_or(None, None), "words");
     }
 }

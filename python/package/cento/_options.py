@@ -11,7 +11,7 @@ Goal = Literal["hits", "cover", "passage"]
 
 Rank = Literal["overlap", "weight", "passages"]
 
-Preset = Literal["essays", "web", "corpus", "code", "ocr", "rewritten", "titles"]
+Preset = Literal["essays", "web", "corpus", "code", "ocr", "prints", "rewritten", "titles"]
 
 PairRank = Literal["overlap", "similarity", "weight", "passages", "margin", "score"]
 

@@ -96,8 +96,8 @@ fn every_door_knows_the_presets_of_the_library() {
 fn a_scheme_or_an_analyzer_beside_it_replaces_its_part() {
     let dir = Dir::new();
     for (args, scheme, analyzer) in [
-        (["--scheme", "kgram(k=3)"], "kgram(k=3)", "chars"),
-        (["--analyzer", "words"], "winnow(k=8,w=10)", "words"),
+        (["--scheme", "kgram(k=3)"], "kgram(k=3)", "letters"),
+        (["--analyzer", "words"], "mod(k=7,p=9)", "words"),
     ] {
         let run = dir.run(&[&["create", args[1], "--for", "ocr"], &args[..]].concat());
         assert_eq!(run.status, 0, "{}", run.err);
@@ -158,8 +158,8 @@ fn dedup_takes_the_threshold_of_for_and_of_the_preset_of_its_index() {
     assert_eq!((&plain["kept"], plain.get("defaults")), (&json!(2), None));
     let (ocr, told) = summary(&["--for", "ocr"]);
     assert_eq!((&ocr["kept"], &ocr["near"]), (&json!(1), &json!(1)));
-    assert_eq!(ocr["defaults"], json!({"preset": "ocr", "min_resemblance": 0.07}));
-    assert!(told.contains("--for ocr: min_resemblance 0.07"), "{told}");
+    assert_eq!(ocr["defaults"], json!({"preset": "ocr", "min_resemblance": 0.05}));
+    assert!(told.contains("--for ocr: min_resemblance 0.05"), "{told}");
     let (given, _) = summary(&["--for", "ocr", "--min-resemblance", "0.99"]);
     assert_eq!((&given["kept"], given.get("defaults")), (&json!(2), None));
     let (exact, _) = summary(&["--for", "ocr", "--exact"]);
@@ -398,5 +398,36 @@ fn a_comparison_uses_its_scheme_and_a_service_its_own() {
         let args = ["compare", "a.txt", "b.txt", "--url", "http://127.0.0.1:9"];
         let run = dir.run(&[&args, &option[..]].concat());
         assert!(run.status == 2 && run.err.contains("cannot be used with --url"), "{}", run.err);
+    }
+}
+
+#[test]
+fn old_prints_are_found_by_modern_spelling_and_so_is_recognised_text() {
+    // Genesis 1 as printed in 1611 and in 1545, and with the spelling of today.
+    let old = [
+        "In the beginning God created the Heauen, and the Earth. And the earth was without forme, \
+         and voyd, and darkene\u{17f}\u{17f}e was vpon the face of the deepe: and the Spirit of \
+         God mooued vpon the face of the waters.",
+        "Am anfang \u{17f}chuff Gott Himel vnd Erden. Vnd die Erde war w\u{fc}\u{17f}t vnd leer / \
+         vnd es war fin\u{17f}ter auff der Tieffe / Vnd der Geist Gottes \u{17f}chwebet auff dem \
+         Wa\u{17f}\u{17f}er.",
+    ];
+    let modern = [
+        "In the beginning God created the heaven and the earth. And the earth was without form, \
+         and void; and darkness was upon the face of the deep. And the Spirit of God moved upon \
+         the face of the waters.",
+        "Am Anfang schuf Gott Himmel und Erde. Und die Erde war wuest und leer, und es war \
+         finster auf der Tiefe; und der Geist Gottes schwebte auf dem Wasser.",
+    ];
+    let dir = Dir::new();
+    let lines = ["1611", "1545"].iter().zip(old).map(|(id, text)| line(id, text, json!({})));
+    dir.write("old.jsonl", lines.collect::<String>() + &alike());
+    for (purpose, found) in [("prints", 2), ("ocr", 2), ("essays", 0)] {
+        dir.json(&["add", purpose, "old.jsonl", "--for", purpose]);
+        let first = ["1611", "1545"].iter().zip(modern).filter(|(id, text)| {
+            let run = dir.run(&["search", purpose, "--text", text, "--format", "json"]);
+            run.json()["hits"][0]["id"] == json!(id)
+        });
+        assert_eq!(first.count(), found, "{purpose}");
     }
 }
