@@ -29,8 +29,8 @@ impl Edited {
         self.push(&original[start..end], start, end, true);
     }
 
-    #[cfg(any(feature = "avtor", test))]
     /// Appends `text`, which replaces the bytes from `start` to `end` of the original.
+    #[cfg(any(feature = "avtor", test))]
     pub(super) fn replace(&mut self, text: &str, start: usize, end: usize) {
         self.push(text, start, end, false);
     }
