@@ -53,7 +53,7 @@ impl Setting {
     pub fn of_preset(preset: Preset, language: Option<&str>) -> Setting {
         let rank = match preset.rank() {
             Some(PresetRank::Weight) => Rank::Weight,
-            Some(PresetRank::Margin) | None => Rank::Overlap,
+            Some(PresetRank::Score) | None => Rank::Overlap,
         };
         let analyzer = match language {
             Some(language) => with_language(preset.analyzer(), language),

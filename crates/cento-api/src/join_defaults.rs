@@ -100,7 +100,7 @@ mod tests {
             plain.clone().min_margin(0.1),
             plain.clone().min_similarity(0.0),
         ] {
-            assert_eq!(with(Preset::Web, given.clone(), 100), (given, false));
+            assert_eq!(with(Preset::Web, given.clone(), true), (given, false));
         }
         assert_eq!(with(Preset::Essays, plain.clone(), false), (plain, false));
     }
@@ -109,15 +109,15 @@ mod tests {
     fn clusters_and_duplicates_take_the_threshold_too() {
         let mut used = PresetUse::of(Some(Preset::Ocr));
         let clusters = ClusterOptions::default().with_defaults(&mut used);
-        assert_eq!(clusters.effective_thresholds(), Thresholds::default().min_resemblance(0.07));
+        assert_eq!(clusters.effective_thresholds(), Thresholds::default().min_resemblance(0.05));
         let least = |used: Option<PresetDefaults>| used.and_then(|used| used.min_resemblance);
-        assert_eq!(least(used.defaults()), Some(0.07));
+        assert_eq!(least(used.defaults()), Some(0.05));
         let dedup = |options: DedupOptions| {
             let mut used = PresetUse::of(Some(Preset::Ocr));
             (options.with_defaults(&mut used).resemblance(), least(used.defaults()))
         };
         let plain = DedupOptions::default();
-        assert_eq!(dedup(plain), (Some(0.07), Some(0.07)));
+        assert_eq!(dedup(plain), (Some(0.05), Some(0.05)));
         assert_eq!(dedup(plain.min_resemblance(0.0)), (Some(0.0), None));
         assert_eq!(dedup(plain.exact(true)), (None, None));
         assert_eq!(plain.with_defaults(&mut PresetUse::of(None)).resemblance(), Some(0.8));
