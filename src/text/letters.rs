@@ -1,8 +1,8 @@
-//! The letters of a text, without what is between them.
+//! The letters of a text, without the signs between them.
 //!
 //! Recognised text (OCR) has wrong letters in most words, and its words are joined or cut in two
 //! where a line ends; its letters still follow each other. Spaces, hyphens and other signs are left
-//! out, case is folded, and accents are removed, since they are what is recognised worst. Vowel
+//! out, case is folded, and accents are removed, because they are recognised worst. Vowel
 //! signs, as Devanagari and Thai have, are letters.
 
 use std::ops::Range;
@@ -175,7 +175,7 @@ mod tests {
             ("Wa\u{17f}\u{17f}er \u{fb01}x", "wasserfix"),
             ("Gru\u{df}", "gru\u{df}"),
             ("\u{3b1}\u{301} \u{3ac}", "\u{3b1}\u{3b1}"),
-            // Vowel signs are letters, a virama is none; pairs of ideographs overlap.
+            // Vowel signs are letters, a virama is not; pairs of ideographs overlap.
             ("\u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940}", "\u{939}\u{93f}\u{928}\u{926}\u{940}"),
             ("\u{6f22}\u{5b57}\u{4eee}\u{540d}", "\u{6f22}\u{5b57}\u{4eee}\u{540d}"),
             ("\u{d55c}\u{ad6d}", "\u{d55c}\u{ad6d}"),

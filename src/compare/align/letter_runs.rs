@@ -25,7 +25,7 @@ pub struct LetterRuns {
 }
 
 impl LetterRuns {
-    /// Returns the number of letters of the runs of a text with so many letters: in a longer text
+    /// Returns the number of letters of a run, by that of the text: in a longer text
     /// more are there by chance.
     fn len_for(letters: usize) -> usize {
         match letters {

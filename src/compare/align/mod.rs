@@ -106,9 +106,10 @@ pub struct Alignment {
 }
 
 /// Each stage of an alignment (copied passages; pairs of sentences; groups of them that are
-/// summaries, and groups that were rewritten; nearly equal words, and letters; how alike the sides of either are; selection among
-/// all) takes no more steps than this, plus a number for each token: some seconds. Two volumes of
-/// RFCs of 8 MB take 88 million in the longest stage, of 700 million that they may.
+/// summaries, and groups that were rewritten; nearly equal words, and letters; how alike the sides
+/// of a passage are; selection among all) takes no more steps than this, plus a number for each
+/// token: some seconds. Two volumes of RFCs of 8 MB take 88 million in the longest stage, of 700
+/// million that they may.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
 
 /// See [`STAGE_STEPS_MAX`].
@@ -123,7 +124,7 @@ pub(crate) struct Prepared {
     sentences: Vec<Range<usize>>,
     /// Computed at the first document that is not merely a copy: many queries meet none.
     words: OnceCell<QueryWords>,
-    /// The same, for its noisy passages.
+    /// Data for its noisy passages, computed at the first document that is no clean copy.
     noise: QueryNoise,
 }
 

@@ -41,8 +41,8 @@ const WORD_STEPS: u64 = 64;
 /// The number of look-ups whose steps are taken together.
 const LOOKUPS_AT_ONCE: u64 = 1 << 10;
 
-/// Returns whether two words, the longer of so many letters, are nearly equal if they have this
-/// many letters in common, in the same order: two in three.
+/// Returns whether two words are nearly equal that have this many letters in common, in the same
+/// order, if the longer has `letters`: two in three.
 pub fn are_nearly_equal(common: usize, letters: usize) -> bool {
     letters >= LETTERS_MIN && 3 * common >= 2 * letters
 }

@@ -1,4 +1,4 @@
-//! Passages in which letters are wrong: recognised text (OCR), and another spelling.
+//! Passages with wrong letters: recognised text (OCR), and another spelling.
 //!
 //! Hardly a run of words is left where a third of them has a wrong letter, but runs of letters are.
 //! Two short runs that follow each other at about the same distance in both texts bring up a local
@@ -182,7 +182,7 @@ struct Bands {
     query_letters: usize,
     /// The end of the last run of letters of each band, in the document.
     ends: Vec<u32>,
-    /// The place of the document up to which an alignment has passed through each band.
+    /// For each band, the end in the document of the alignments that have passed through it.
     passed: Vec<u32>,
 }
 
@@ -309,7 +309,7 @@ pub mod testing {
         text
     }
 
-    /// The same with wrong, lost and added letters: of a hundred letters, as many as `share`.
+    /// Returns a text with wrong, lost and added letters: of a hundred letters, as many as `share`.
     pub fn misread(text: &str, share: u64, seed: u64) -> String {
         let mut misread = String::new();
         for (at, c) in (0u64..).zip(text.chars()) {

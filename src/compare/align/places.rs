@@ -37,8 +37,8 @@ impl Places {
     }
 
     /// Fills `places` with those of a hash, the last first: the last few places with the same part
-    /// of a hash where `is_same` holds. They are none if they are more than `places_max`. Returns
-    /// the number of places compared.
+    /// of a hash where `is_same` holds. If they are more than `places_max`, it is left empty.
+    /// Returns the number of places compared.
     #[inline]
     pub fn find(
         &self,
