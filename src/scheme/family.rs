@@ -94,6 +94,7 @@ impl fmt::Display for Extent {
             Extent::Exactly(1) => f.write_str("1 token"),
             Extent::Exactly(len) => write!(f, "{len} tokens"),
             Extent::Segment => f.write_str("a segment of any length"),
+            Extent::AtLeast(1) => f.write_str("1 token or more"),
             Extent::AtLeast(len) => write!(f, "{len} tokens or more"),
         }
     }
