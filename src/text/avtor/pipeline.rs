@@ -155,12 +155,11 @@ fn avtor(
     let vocabulary = vocabulary.get_or_insert_with(Vocabulary::new);
     let first = tokens.taken();
     for keeps_all in [false, true] {
-        let waiting = (steps.marks && !keeps_all).then(Vec::new);
-        let vocabulary = &mut *vocabulary;
-        let mut made =
-            StemSink { words: &words, vocabulary, keeps_all, waiting, met: 0, tokens, origin };
+        let mut made = StemSink::new(&words, vocabulary, keeps_all, tokens, origin);
+        made.waiting = (steps.marks && !keeps_all).then(Vec::new);
         tokenize(plain, FORM, UNITS, &mut made, stop)?;
         made.mark();
+        made.pass_on();
         if tokens.taken() > first {
             break;
         }
@@ -180,13 +179,55 @@ struct StemSink<'a, T, F> {
     met: u64,
     tokens: &'a mut T,
     origin: F,
+    /// The outcomes that were not passed on yet, and their places in the edited text.
+    hashes: [u64; HELD],
+    spans: [Span; HELD],
+    held: usize,
 }
 
-impl<T: Take, F: Fn(Span) -> Span> StemSink<'_, T, F> {
+/// The number of outcomes that are held before they are passed on. Whether a word is left out is
+/// hard to predict for a processor, so each is written, and the next one over it if it is.
+const HELD: usize = 64;
+
+impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
+    fn new(
+        words: &'a Words<'a>,
+        vocabulary: &'a mut Vocabulary,
+        keeps_all: bool,
+        tokens: &'a mut T,
+        origin: F,
+    ) -> StemSink<'a, T, F> {
+        let (hashes, spans) = ([0; HELD], [Span { start: 0, end: 0 }; HELD]);
+        let waiting = None;
+        StemSink {
+            words,
+            vocabulary,
+            keeps_all,
+            waiting,
+            met: 0,
+            tokens,
+            origin,
+            hashes,
+            spans,
+            held: 0,
+        }
+    }
+
+    /// Passes on what is held.
+    fn pass_on(&mut self) {
+        let spans = self.spans[..self.held].iter().map(|&span| (self.origin)(span));
+        self.tokens.take_all(self.hashes[..self.held].iter().copied(), spans);
+        self.held = 0;
+    }
+
+    /// Takes a word unless it is left out.
     #[inline(always)]
     fn take_kept(&mut self, outcome: Outcome, span: Span) {
-        if outcome.is_kept || self.keeps_all {
-            self.tokens.take(outcome.hash, (self.origin)(span));
+        self.hashes[self.held] = outcome.hash;
+        self.spans[self.held] = span;
+        self.held += usize::from(outcome.is_kept | self.keeps_all);
+        if self.held == HELD {
+            self.pass_on();
         }
     }
 
@@ -218,9 +259,10 @@ impl<T: Take, F: Fn(Span) -> Span> Take for StemSink<'_, T, F> {
     #[inline(always)]
     fn take(&mut self, hash: u64, span: Span) {
         let Words { text, number, .. } = *self.words;
-        let word = &text[span.start as usize..span.end as usize];
+        let length = (span.end - span.start) as usize;
+        let word = &text.as_bytes()[span.start as usize..];
         let make = || self.words.outcome(hash, span);
-        let outcome = self.vocabulary.outcome(word, hash, number, make);
+        let outcome = self.vocabulary.outcome(word, length, hash, number, make);
         match self.waiting.take() {
             None => self.take_kept(outcome, span),
             Some(waiting) => self.hold(waiting, outcome, span),

@@ -82,36 +82,39 @@ impl KnownWord {
         KnownWord { hash, outcome, is_kept, language, length: word.len() as u8, added, letters }
     }
 
-    /// Returns whether this is `word`. A word that is not ASCII has a byte above 127, which no word
-    /// of ASCII has with the added bit.
+    /// Returns whether this is the word of `length` bytes at the beginning of `text`. A word that
+    /// is not ASCII has a byte above 127, which no word of ASCII has with the added bit.
     #[inline(always)]
-    fn is(&self, word: &[u8], hash: u64, language: u8) -> bool {
-        self.hash == hash
-            && self.language == language
-            && usize::from(self.length) == word.len()
-            && is_same(&self.letters[..usize::from(self.length)], word, self.added)
+    fn is(&self, text: &[u8], length: usize, hash: u64, language: u8) -> bool {
+        if self.hash != hash || self.language != language || usize::from(self.length) != length {
+            return false;
+        }
+        match text.first_chunk::<16>() {
+            Some(text) if (1..=16).contains(&length) => {
+                let held =
+                    self.letters.first_chunk::<16>().expect("there is room for more letters");
+                is_same_start(held, text, length, self.added)
+            }
+            _ => is_same(&self.letters[..length], &text[..length], self.added),
+        }
     }
 }
 
-/// Returns whether `word`, with the bits `added` to each byte, is `letters`, of the same length.
+/// Returns whether the first `length` bytes of `text`, with the bits `added` to each, are the
+/// letters of a word of this length.
 ///
-/// Eight bytes are compared at a time, the last of them again where the length is no multiple: a
-/// call of the library's function takes longer than the comparison of a word.
+/// Most words are compared here: without a branch that depends on the word, because a processor
+/// predicts the lengths of words badly.
 #[inline(always)]
+fn is_same_start(letters: &[u8; 16], text: &[u8; 16], length: usize, added: u8) -> bool {
+    let mask = u128::MAX >> (128 - 8 * length);
+    let text = u128::from_le_bytes(*text) | u128::from_le_bytes([added; 16]);
+    (u128::from_le_bytes(*letters) ^ text) & mask == 0
+}
+
+/// Returns whether `word`, with the bits `added` to each byte, is `letters`, of the same length:
+/// for long words, and at the end of a text.
 fn is_same(letters: &[u8], word: &[u8], added: u8) -> bool {
-    let eight = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-    let four = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-    let length = word.len();
-    if length >= 8 {
-        let added = u64::from_le_bytes([added; 8]);
-        let is_same = |at: usize| eight(&letters[at..at + 8]) == eight(&word[at..at + 8]) | added;
-        return is_same(length - 8) && (0..length / 8).all(|i| is_same(i * 8));
-    }
-    if length >= 4 {
-        let added = u32::from_le_bytes([added; 4]);
-        let is_same = |at: usize| four(&letters[at..at + 4]) == four(&word[at..at + 4]) | added;
-        return is_same(0) && is_same(length - 4);
-    }
     letters.iter().zip(word).all(|(letter, byte)| *letter == byte | added)
 }
 
@@ -120,27 +123,27 @@ impl Vocabulary {
         Vocabulary { sets: vec![[KnownWord::NONE; 2]; SETS_MIN], put: 0, sets_max: SETS_MAX }
     }
 
-    /// Returns the outcome of `word`, spelled as in the text and not empty. `make` computes it
-    /// unless it is known. `hash` is that of the normal form, and `language` represents all else on
-    /// which the outcome depends.
+    /// Returns the outcome of the word of `length` bytes, not 0, at the beginning of `text`. `make`
+    /// computes it unless it is known. `hash` is that of the normal form, and `language` represents
+    /// all else on which the outcome depends.
     #[inline(always)]
     pub(super) fn outcome(
         &mut self,
-        word: &str,
+        text: &[u8],
+        length: usize,
         hash: u64,
         language: u8,
         make: impl FnOnce() -> Outcome,
     ) -> Outcome {
-        let word = word.as_bytes();
         let set = &self.sets[place(hash, self.sets.len())];
         for known in set {
-            if known.is(word, hash, language) {
+            if known.is(text, length, hash, language) {
                 return Outcome { hash: known.outcome, is_kept: known.is_kept };
             }
         }
         let outcome = make();
-        if word.len() <= WORD_BYTES_MAX {
-            self.put(KnownWord::new(word, hash, language, outcome));
+        if length <= WORD_BYTES_MAX {
+            self.put(KnownWord::new(&text[..length], hash, language, outcome));
         }
         outcome
     }
@@ -191,6 +194,7 @@ mod tests {
                 0..300,
             ),
             sets_max in 0u32..3,
+            rest in 0usize..20,
         ) {
             // Few sets and few hashes, so that words replace each other and share hashes.
             let sets = vec![[KnownWord::NONE; 2]; 1];
@@ -201,7 +205,11 @@ mod tests {
                     hash: crate::hash::hash_bytes(format!("{lower} {language} {hash}").as_bytes()),
                     is_kept: lower.len() % 2 == 0,
                 };
-                prop_assert_eq!(vocabulary.outcome(&word, hash, language, outcome), outcome());
+                // The next words do not count; there may be none.
+                let text = format!("{word}{}", &", and the rest of a text"[..rest]);
+                let found =
+                    vocabulary.outcome(text.as_bytes(), word.len(), hash, language, outcome);
+                prop_assert_eq!(found, outcome());
                 prop_assert!(vocabulary.sets.len() <= 1 << sets_max);
             }
         }
@@ -218,8 +226,13 @@ mod tests {
             chars[at] = other.chars().next().unwrap();
             let changed: String = chars.iter().collect();
             let is_same = word == changed || word.is_ascii() && word.eq_ignore_ascii_case(&changed);
-            prop_assert_eq!(known.is(changed.as_bytes(), 1, 0), is_same, "{} {}", word, changed);
-            prop_assert!(known.is(word.as_bytes(), 1, 0));
+            for rest in ["", "Zz and the rest of a text"] {
+                let is = |word: &str| {
+                    known.is(format!("{word}{rest}").as_bytes(), word.len(), 1, 0)
+                };
+                prop_assert_eq!(is(&changed), is_same, "{} {}", word, changed);
+                prop_assert!(is(&word));
+            }
         }
     }
 
@@ -229,7 +242,7 @@ mod tests {
         let mut made = |word: &str, hash| {
             let mut count = 0;
             for _ in 0..3 {
-                vocabulary.outcome(word, hash, 0, || {
+                vocabulary.outcome(word.as_bytes(), word.len(), hash, 0, || {
                     count += 1;
                     Outcome { hash: 1, is_kept: true }
                 });
@@ -248,7 +261,8 @@ mod tests {
         let hash = crate::hash::mix64;
         let mut made = 0;
         let mut meet = |vocabulary: &mut Vocabulary, i: u64| {
-            vocabulary.outcome(&i.to_string(), hash(i), 0, || {
+            let word = i.to_string();
+            vocabulary.outcome(word.as_bytes(), word.len(), hash(i), 0, || {
                 made += 1;
                 Outcome { hash: i, is_kept: true }
             })
