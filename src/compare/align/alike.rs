@@ -12,6 +12,7 @@ use std::ops::Range;
 use super::copied::runs_bytes;
 use super::groups::Seed;
 use super::sentences::Sentences;
+use super::summarised::FirstLook;
 use super::sums::Sums;
 use super::vocabulary::{Places, QueryWords, Vocabulary};
 use crate::error::Result;
@@ -19,7 +20,7 @@ use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::{Steps, Stop};
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
-pub const COSINE_MIN: f64 = 0.3;
+const COSINE_MIN: f64 = 0.3;
 /// Two sentences whose sets of words have more than this Dice coefficient may be a seed, in
 /// hundredths.
 const DICE_MIN_HUNDREDTHS: usize = 33;
@@ -50,8 +51,9 @@ pub struct Seeds {
 }
 
 /// Returns whether any of the `open` sentences of a query may be like one of the document, which
-/// has these sentences and tokens: if not, [`seeds`] finds none. Many documents that a search
-/// brings up have a copy and nothing beside it; this is detected without weighing words.
+/// has these sentences and tokens: if not, [`seeds`] finds none, and `look` has seen all of the
+/// document. Many documents that a search brings up have a copy and nothing beside it; this is
+/// detected without weighing words.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -59,6 +61,7 @@ pub fn may_be(
     of_query: &QueryWords,
     open: &[bool],
     (sentences, tokens): (&[Range<usize>], &[u64]),
+    look: &mut FirstLook<'_>,
     stop: &Stop,
 ) -> Result<bool> {
     let q = &of_query.sentences;
@@ -78,6 +81,7 @@ pub fn may_be(
     let mut last_of_others = vec![u32::MAX; 1 << 10];
     for (sentence, range) in (0u32..).zip(sentences) {
         stop.check_at(sentence as usize)?;
+        look.begin_sentence();
         let mut common = [0u32; u64::BITS as usize];
         let mut distinct = 0;
         for &hash in &tokens[range.clone()] {
@@ -90,6 +94,7 @@ pub fn may_be(
                 continue;
             }
             distinct += 1;
+            look.add(number);
             let mut bits = number.map_or(0, |number| in_open[number as usize]);
             while bits != 0 {
                 common[bits.trailing_zeros() as usize] += 1;
@@ -125,7 +130,7 @@ pub fn seeds(
     steps: &mut Steps<'_>,
 ) -> Result<Seeds> {
     let (Vocabulary { q, d, .. }, stop) = (texts, steps.stop());
-    let places = texts.places(stop)?;
+    let places = texts.places_in(d, stop)?;
     let many = (d.count() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
     // Computed on first use, which few of them have.
     let mut norms = vec![None; d.count()];
@@ -344,7 +349,8 @@ mod tests {
             let open: Vec<bool> = (0..q.len()).map(|at| at % 3 != 1).collect();
             let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
             let tokens = &b.tokens.hashes[..];
-            let may_be = may_be(&words, &open, (&d, tokens), Stop::NEVER).unwrap();
+            let look = &mut FirstLook::new(&words.weights, words.weight_max);
+            let may_be = may_be(&words, &open, (&d, tokens), look, Stop::NEVER).unwrap();
             let texts = Vocabulary::new(&words, (d, tokens), Stop::NEVER).unwrap();
             let steps = &mut Steps::unbounded(Stop::NEVER);
             let found = seeds(&texts, &open, usize::MAX, steps).unwrap().all;
@@ -371,7 +377,9 @@ mod tests {
             let [q, d] = [&a, &b].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
             let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
             let document = (&d[..], &b.tokens.hashes[..]);
-            assert_eq!(may_be(&words, &[true, false], document, Stop::NEVER).unwrap(), expected);
+            let look = &mut FirstLook::new(&words.weights, words.weight_max);
+            let found = may_be(&words, &[true, false], document, look, Stop::NEVER).unwrap();
+            assert_eq!(found, expected);
         }
     }
 
@@ -382,7 +390,10 @@ mod tests {
         let count = q.len();
         let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
         let document = (&d[..], &b.tokens.hashes[..]);
-        let ask = |open: &[bool]| may_be(&words, open, document, Stop::NEVER).unwrap();
+        let ask = |open: &[bool]| {
+            let look = &mut FirstLook::new(&words.weights, words.weight_max);
+            may_be(&words, open, document, look, Stop::NEVER).unwrap()
+        };
         assert!(ask(&vec![true; count]));
         assert!(!ask(&vec![false; count]));
     }

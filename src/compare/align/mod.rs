@@ -4,9 +4,9 @@
 //! finds copied text, with few edits or none: runs of equal tokens, chained where the gaps between
 //! them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds). `rewritten`
 //! finds text that was rewritten so thoroughly that hardly any run is left: sentences that share
-//! rare words, clustered. `summarised` finds a short text that sums up a long one. `noisy` finds
-//! text with wrong letters in its words, where hardly a run of words is left, but runs of letters
-//! are. A passage that two of them find is reported once.
+//! rare words, clustered. `summarised` finds a short text that sums up a long one, by words that
+//! crowd in it. `noisy` finds text with wrong letters in its words, where hardly a run of words is
+//! left, but runs of letters are. A passage that two of them find is reported once.
 //!
 //! Any two programs in one language have most words in common, so programs have no such passages:
 //! theirs are the runs of equal tokens that `tiles` finds, and nothing else.
@@ -28,6 +28,7 @@ mod noise;
 mod noisy;
 mod places;
 mod rewritten;
+mod scan;
 mod sentences;
 mod summarised;
 mod sums;
@@ -52,6 +53,7 @@ use chain::{CoveredRanges, TAKING_STEPS};
 use copied::Copied;
 pub(crate) use copied::runs_bytes;
 use noisy::QueryNoise;
+use summarised::{FirstLook, Open};
 use sums::Bags;
 pub(crate) use tiles::TILE_TOKENS_MIN;
 use vocabulary::{QueryWords, Vocabulary};
@@ -227,28 +229,8 @@ fn chosen(
     (q, d): (&[u64], &[u64]),
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Aligned>> {
-    let aligned = |query: Range<usize>, hit: Range<usize>| Aligned {
-        similarity: similarity(&q[query.clone()], &d[hit.clone()]),
-        query,
-        hit,
-        matched: Vec::new(),
-    };
-    let mut judged = |candidates: Vec<Candidate>| -> Result<Vec<Aligned>> {
-        steps.begin_stage();
-        let mut passages = Vec::new();
-        for Candidate { query, hit, similarity_min } in candidates {
-            if !steps.take(similarity_steps(&query, &hit))? {
-                break;
-            }
-            let passage = aligned(query, hit);
-            if passage.similarity >= similarity_min {
-                passages.push(passage);
-            }
-        }
-        Ok(passages)
-    };
-    let summaries = judged(candidates.summarised)?;
-    let rewritten = judged(candidates.rewritten)?;
+    let aligned = |query, hit| Aligned::of((query, hit), (q, d));
+    let Candidates { rewritten, summarised: summaries } = candidates;
     steps.begin_stage();
     // Copied text within a rewritten passage is part of that passage, and so is rewritten text
     // within a summary; a rewritten passage that is mostly copied adds nothing.
@@ -356,10 +338,31 @@ struct Candidate {
     similarity_min: f64,
 }
 
-/// The candidates for passages beside the copied ones.
+/// Returns the candidates that are passages, as many as the steps suffice for.
+fn judged(
+    candidates: Vec<Candidate>,
+    (q, d): (&[u64], &[u64]),
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    steps.begin_stage();
+    let mut passages = Vec::new();
+    for Candidate { query, hit, similarity_min } in candidates {
+        if !steps.take(similarity_steps(&query, &hit))? {
+            break;
+        }
+        let passage = Aligned::of((query, hit), (q, d));
+        if passage.similarity >= similarity_min {
+            passages.push(passage);
+        }
+    }
+    Ok(passages)
+}
+
+/// The passages beside the copied ones, some within others.
+#[derive(Default)]
 struct Candidates {
-    rewritten: Vec<Candidate>,
-    summarised: Vec<Candidate>,
+    rewritten: Vec<Aligned>,
+    summarised: Vec<Aligned>,
 }
 
 /// A copied passage of at least this many tokens is not searched further.
@@ -373,33 +376,53 @@ impl Candidates {
         steps: &mut Steps<'_>,
     ) -> Result<Candidates> {
         let stop = steps.stop();
-        let mut long = CoveredRanges::default();
-        for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {
-            long.insert(copied.query.clone());
-        }
-        // A copied passage ends within a sentence that is copied in part.
-        let is_open = |sentence: &Range<usize>| long.covered(sentence) == 0;
-        let open: Vec<bool> = prepared.sentences.iter().map(is_open).collect();
-        let none = Candidates { rewritten: Vec::new(), summarised: Vec::new() };
+        let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
+        let open = open(&prepared.sentences, copied, |copied| &copied.query);
         if !open.contains(&true) {
-            return Ok(none);
+            return Ok(Candidates::default());
         }
-        let (ranges, tokens) = (sentences::ranges(document, stop)?, &document.tokens.hashes[..]);
-        let words = prepared.words(&query.tokens.hashes, stop)?;
-        if !alike::may_be(words, &open, (&ranges, tokens), stop)? {
-            return Ok(none);
+        let ranges = sentences::ranges(document, stop)?;
+        let words = prepared.words(q, stop)?;
+        let mut look = FirstLook::new(&words.weights, words.weight_max);
+        if !alike::may_be(words, &open, (&ranges, d), &mut look, stop)?
+            && !look.may_be(&words.sentences)
+        {
+            return Ok(Candidates::default());
         }
-        let texts = Vocabulary::new(words, (ranges, tokens), stop)?;
+        let open_in_hit = self::open(&ranges, copied, |copied| &copied.hit);
+        let texts = Vocabulary::new(words, (ranges, d), stop)?;
         steps.begin_stage();
-        let seeds_max = seeds_max(query.tokens.hashes.len());
-        let seeds = seeds(&texts, &open, seeds_max, steps)?;
+        let seeds = seeds(&texts, &open, seeds_max(q.len()), steps)?;
         let mut bags = Bags::new(&texts);
         steps.begin_stage();
-        let summarised = summarised::passages(&mut bags, &seeds, steps)?;
-        steps.begin_stage();
         let rewritten = rewritten::passages((query, document), &mut bags, seeds, steps)?;
+        let rewritten = judged(rewritten, (q, d), steps)?;
+        let open = [
+            &Open::new(texts.q, open, &rewritten, |passage| &passage.query),
+            &Open::new(&texts.d, open_in_hit, &rewritten, |passage| &passage.hit),
+        ];
+        steps.begin_stage();
+        let summarised = summarised::passages((query, document), &texts, open, steps)?
+            .into_iter()
+            .map(|(query, hit)| Candidate { query, hit, similarity_min: 0.0 })
+            .collect();
+        let summarised = judged(summarised, (q, d), steps)?;
         Ok(Candidates { rewritten, summarised })
     }
+}
+
+/// Returns, for each of these sentences of a text, whether no long copied passage is in it.
+fn open(
+    sentences: &[Range<usize>],
+    copied: &[Copied],
+    place: fn(&Copied) -> &Range<usize>,
+) -> Vec<bool> {
+    let mut long = CoveredRanges::default();
+    for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {
+        long.insert(place(copied).clone());
+    }
+    // A copied passage ends within a sentence that is copied in part.
+    sentences.iter().map(|sentence| long.covered(sentence) == 0).collect()
 }
 
 /// The number of tokens that a table has room for from the beginning: growing it takes more time
@@ -471,6 +494,12 @@ impl Aligned {
     pub(super) fn run(query: usize, hit: usize, len: usize) -> Aligned {
         let query = query..query + len;
         Aligned { matched: vec![query.clone()], query, hit: hit..hit + len, similarity: 1.0 }
+    }
+
+    /// Returns two places of these tokens as a passage whose common tokens are not yet known.
+    fn of((query, hit): (Range<usize>, Range<usize>), (q, d): (&[u64], &[u64])) -> Aligned {
+        let similarity = similarity(&q[query.clone()], &d[hit.clone()]);
+        Aligned { similarity, query, hit, matched: Vec::new() }
     }
 
     /// Returns the number of matched tokens.

@@ -1,178 +1,420 @@
 //! Passages that sum up a longer one.
 //!
-//! Each sentence of a summary represents the sentence of the other text that is most like it. These
-//! sentences are clustered with small gaps in the summary and wide ones in the other text; the
-//! other side is much longer, and contains most of the words of the summary. Sanchez-Perez, Gelbukh
-//! and Sidorov, "Adaptive algorithm for plagiarism detection: the best-performing approach at PAN
-//! 2014 text alignment competition" (CLEF 2015), also recognise a summary by one side being three
-//! times as long as the other, and widen its gaps. Here gaps are wide in the longer side only, and
-//! a sentence that is like two counts for one of them: a rewritten sentence that is also a little
-//! like a distant one remains a rewritten one.
+//! A summary may be fused from sentences all over the other text, so that no two sentences are
+//! alike. What remains are words: one text has a stretch most of whose words the other has, unlike
+//! the words around it. Each sentence scores the weight of its words that the other text has, less
+//! that of the rest, and [`scan`](super::scan) finds the stretches. The text summed up is the place
+//! of the other, of some thousand words, that has most of the rarer words; where a short place
+//! already has nearly all of them, the passage was rewritten, not summed up.
+//!
+//! Chance gives much, too: the more, the longer the place is, and the more like the topics are. So
+//! a summary must have more words in common than the text around it has, and where there is little
+//! around it, more than texts of different writers on one topic (the independent answers of Clough
+//! and Stevenson, "Developing a corpus of plagiarised short answers", Language Resources and
+//! Evaluation 2011, share up to two fifths of the weight with articles of 240 to 540 words). It
+//! also shares pairs of adjacent words. And what speaks for it is not merely a copied or rewritten
+//! passage within it, which is one by itself.
 
 use std::ops::Range;
 
-use super::Candidate;
-use super::alike::{COSINE_MIN, Seeds, extent};
-use super::groups::{Seed, groups_within};
+use super::scan::segments;
 use super::sentences::Sentences;
-use super::sums::{Bags, SUM_STEPS_A_WORD, Sums};
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{Places, Vocabulary};
+use super::{Aligned, CoveredRanges, Side};
 use crate::error::Result;
+use crate::hash::mix64;
+use crate::number::ln;
 use crate::runtime::Steps;
 
 /// The minimum ratio of the lengths of the two sides.
 const LENGTHS_RATIO_MIN: usize = 3;
 /// A shorter summary is chance.
-const SUMMARY_TOKENS_MIN: usize = 30;
-/// The maximum number of sentences between two seeds, in the summary and in the text that it sums
-/// up.
-const GAPS_SENTENCES_MAX: [usize; 2] = [4, 40];
-/// The number of sentences of the longer side that resemble a sentence of the summary, on average.
-const SEEDS_A_SENTENCE_MAX: usize = 2;
-/// The minimum share of the weight of the summary's words that the longer side has.
-const CONTAINMENT_MIN: f64 = 2.0 / 3.0;
+const SUMMARY_TOKENS_MIN: usize = 60;
+/// The longer side has at most this many tokens, or is the whole text, if this is most of it.
+const LONG_TOKENS_MAX: usize = 1 << 11;
+/// The minimum share of the weight of a summary's words that the longer side has.
+const SHARE_MIN: f64 = 0.5;
+/// The minimum of the score of a stretch, in units of the weights of words, halved.
+const SCORE_MIN: f64 = 32.0;
+/// The minimum of the score of its distinct words, without those of rewritten passages in it.
+const SCORE_OF_REST_MIN: f64 = 24.0;
+/// A rewritten passage at least as long and similar explains the words that it shares.
+const EXPLAINED_TOKENS_MIN: usize = 40;
+/// See [`EXPLAINED_TOKENS_MIN`].
+const EXPLAINED_SIMILARITY_MIN: f64 = 0.6;
+/// A place of the other text with three tokens for two of the summary has at most this share of the
+/// weight of the rarer words that the longer side has.
+const NEAR_SHARE_MAX: f64 = 0.75;
+/// The minimum share of a summary's pairs of adjacent words that the longer side has, for one of
+/// 1,024 tokens and fewer; a tenth more for each doubling.
+const PAIRS_MIN: f64 = 0.25;
+/// The share of weight that a text on the same topic has by chance in 512 tokens and fewer; a tenth
+/// more for each doubling.
+const CHANCE: f64 = 0.3;
+/// The weight of [`CHANCE`] beside what the text around the summary shares: that of about a hundred
+/// words.
+const CHANCE_WEIGHT: f64 = 400.0;
+/// The minimum by which the share of a summary's weight exceeds that of the text around it.
+const EXCESS_MIN: f64 = 0.35;
+/// Words in more than a twentieth of the sentences of a text are no evidence of a place in it; the
+/// twentieth is at least the first number and at most the second.
+const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
+
+/// The tokens of a summary in the query, and of the place of the document that it sums up, or the
+/// other way round.
+pub type Summary = (Range<usize>, Range<usize>);
+
+/// Which sentences may be part of a summary?
+pub struct Open {
+    /// Those outside long copied passages.
+    uncopied: Vec<bool>,
+    /// Of these, those outside rewritten passages that explain what they share.
+    unexplained: Vec<bool>,
+}
+
+impl Open {
+    /// Returns which of these sentences are open, beside `rewritten` passages at `place`.
+    pub fn new(
+        sentences: &Sentences,
+        uncopied: Vec<bool>,
+        rewritten: &[Aligned],
+        place: fn(&Aligned) -> &Range<usize>,
+    ) -> Open {
+        let mut explained = CoveredRanges::default();
+        for passage in rewritten {
+            let tokens = passage.query.len().min(passage.hit.len());
+            if passage.similarity >= EXPLAINED_SIMILARITY_MIN && tokens >= EXPLAINED_TOKENS_MIN {
+                explained.insert(place(passage).clone());
+            }
+        }
+        let is_free = |sentence: &Range<usize>| explained.covered(sentence) == 0;
+        let of = uncopied.iter().zip(&sentences.ranges);
+        let unexplained = of.map(|(&is_open, sentence)| is_open && is_free(sentence)).collect();
+        Open { uncopied, unexplained }
+    }
+}
 
 /// Returns the summaries in either text of places of the other.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
-    bags: &mut Bags<'_>,
-    seeds: &Seeds,
+    (query, document): (Side<'_>, Side<'_>),
+    texts: &Vocabulary<'_>,
+    open: [&Open; 2],
     steps: &mut Steps<'_>,
-) -> Result<Vec<Candidate>> {
-    let [of_query, of_document] = &seeds.best;
-    let mut found = Vec::new();
-    let mut in_query = Summaries { bags, is_query: true };
-    for (summary, long) in in_query.find(of_query, &seeds.all, steps)? {
-        found.push(Candidate { query: summary, hit: long, similarity_min: 0.0 });
-    }
-    if !steps.take(sort_steps(seeds.all.len()))? {
-        return Ok(found);
-    }
-    let mut swapped: Vec<Seed> = seeds.all.iter().map(|&(a, b)| (b, a)).collect();
-    swapped.sort_unstable();
-    let mut in_document = Summaries { bags, is_query: false };
-    for (summary, long) in in_document.find(of_document, &swapped, steps)? {
-        found.push(Candidate { query: long, hit: summary, similarity_min: 0.0 });
-    }
-    Ok(found)
+) -> Result<Vec<Summary>> {
+    let [q, d] = [(texts.q, query), (&texts.d, document)]
+        .map(|(sentences, side)| Text { sentences, tokens: &side.tokens.hashes });
+    let found = |own, other, open: &Open, steps: &mut Steps<'_>| -> Result<Vec<Summary>> {
+        Summaries { texts, own, other, open }.find(steps)
+    };
+    let mut summaries = found(q, d, open[0], steps)?;
+    let of_document = found(d, q, open[1], steps)?;
+    summaries.extend(of_document.into_iter().map(|(summary, long)| (long, summary)));
+    Ok(summaries)
 }
 
-fn sort_steps(count: usize) -> u64 {
-    count as u64 * u64::from(count.max(1).ilog2() + 1)
+/// A text, as sentences and as tokens.
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    sentences: &'a Sentences,
+    tokens: &'a [u64],
 }
 
 /// Summaries in one text of places of another.
-struct Summaries<'a, 'b> {
-    bags: &'a mut Bags<'b>,
-    /// Whether the summaries are in the query.
-    is_query: bool,
+struct Summaries<'a> {
+    texts: &'a Vocabulary<'a>,
+    /// The text with the summaries.
+    own: Text<'a>,
+    /// The text that they sum up.
+    other: Text<'a>,
+    /// The sentences of its own that may be part of a summary.
+    open: &'a Open,
 }
 
-impl Summaries<'_, '_> {
-    /// Returns the text with the summaries, and the other.
-    fn sentences(&self) -> (&Sentences, &Sentences) {
-        let Vocabulary { q, d, .. } = self.bags.texts;
-        if self.is_query { (q, d) } else { (d, q) }
-    }
+/// Weights of words.
+#[derive(Clone, Copy)]
+struct Weights {
+    common: f64,
+    all: f64,
+}
 
-    /// Returns the tokens of each summary, and of the text that it sums up. `seeds` are in the
-    /// order of the text with the summaries; `best` has, for each sentence of that text, the one
-    /// that is most like it.
-    fn find(
-        &mut self,
-        best: &[Option<(u32, f64)>],
-        seeds: &[Seed],
-        steps: &mut Steps<'_>,
-    ) -> Result<Vec<(Range<usize>, Range<usize>)>> {
-        let best = (0u32..).zip(best).filter_map(|(at, best)| Some((at, best.as_ref()?.0)));
+impl Summaries<'_> {
+    /// Returns the tokens of each summary, and of the text that it sums up.
+    fn find(&self, steps: &mut Steps<'_>) -> Result<Vec<Summary>> {
+        let sentences = self.own.sentences;
+        if !steps.take(sentences.all_words().len() as u64)? {
+            return Ok(Vec::new());
+        }
+        let score = |sentence: usize| -> f64 {
+            if !self.open.uncopied[sentence] {
+                return 0.0;
+            }
+            let words = sentences.words(sentence).iter();
+            words
+                .map(|word| score(self.texts.weight(word), self.texts.is_common(word.number)))
+                .sum()
+        };
         let mut found = Vec::new();
-        for group in groups_within(best.collect(), GAPS_SENTENCES_MAX, steps)? {
-            let (short, long) = extent(&group);
-            match self.is_summary(&short, &long, steps)? {
+        let stretches = segments((0..sentences.count()).map(score), SCORE_MIN);
+        if stretches.is_empty() {
+            return Ok(found);
+        }
+        let places = self.texts.places_in(self.other.sentences, steps.stop())?;
+        for short in stretches {
+            match self.summed_up(&short, &places, steps)? {
                 None => break,
-                Some(false) => {}
-                Some(true) => {
-                    let Some(long) = widened(&short, long, group.len(), seeds, steps)? else {
-                        break;
-                    };
-                    if !long.is_empty() {
-                        let (of_short, of_long) = self.sentences();
-                        found.push((of_short.tokens(&short), of_long.tokens(&long)));
-                    }
+                Some(long) if long.is_empty() => {}
+                Some(long) => {
+                    found.push((sentences.tokens(&short), self.other.sentences.tokens(&long)));
                 }
             }
         }
         Ok(found)
     }
 
-    /// Returns whether these sentences sum up those; `None` if computing it takes too many steps.
-    fn is_summary(
-        &mut self,
+    /// Returns the sentences of the other text that these sum up, none if they sum up nothing;
+    /// `None` if that takes too many steps.
+    fn summed_up(
+        &self,
         short: &Range<usize>,
-        long: &Range<usize>,
+        places: &Places,
         steps: &mut Steps<'_>,
-    ) -> Result<Option<bool>> {
-        let (of_short, of_long) = self.sentences();
-        let tokens = of_short.tokens(short).len();
-        let is_long = of_long.tokens(long).len() >= LENGTHS_RATIO_MIN * tokens;
-        if !is_long || tokens < SUMMARY_TOKENS_MIN {
-            return Ok(Some(false));
+    ) -> Result<Option<Range<usize>>> {
+        let (tokens, none) = (self.own.sentences.tokens(short).len(), Ok(Some(0..0)));
+        if tokens < SUMMARY_TOKENS_MIN {
+            return none;
         }
-        let (a, b) = if self.is_query { (short, long) } else { (long, short) };
-        if !steps.take((self.bags.words(a, b) * SUM_STEPS_A_WORD) as u64)? {
+        let words = self.words(short.clone().filter(|&at| self.open.uncopied[at]));
+        let Some(evidence) = self.evidence(&words, places, steps)? else { return Ok(None) };
+        let (long, weight) = self.densest(&evidence, LONG_TOKENS_MAX);
+        let (_, near) = self.densest(&evidence, tokens * 3 / 2);
+        if near > NEAR_SHARE_MAX * weight || long.is_empty() {
+            return none;
+        }
+        let sentences = self.other.sentences;
+        let is_most = sentences.tokens(&long).len() * 2 >= self.other.tokens.len();
+        let long = if is_most { 0..sentences.count() } else { long };
+        let len = sentences.tokens(&long).len();
+        if len < LENGTHS_RATIO_MIN * tokens {
+            return none;
+        }
+        // The words of the place, and its pairs, are each compared with those of the summary.
+        if !steps.take(16 * len as u64)? {
             return Ok(None);
         }
-        let [a, b] = self.bags.of(a, b);
-        let (short, long) = if self.is_query { (a, b) } else { (b, a) };
-        let is_alike = short.are_alike(long, COSINE_MIN);
-        Ok(Some(is_alike && containment(short, long) >= CONTAINMENT_MIN))
+        let has = self.common_words(&words, &long);
+        let is_likely = self.has_the_words(short, &words, &has)
+            && self.pairs(short, &long) >= PAIRS_MIN + 0.1 * doublings(len, 1024);
+        if !is_likely {
+            return none;
+        }
+        if !steps.take(16 * self.own.tokens.len() as u64)? {
+            return Ok(None);
+        }
+        Ok(Some(if self.exceeds_chance(short, &words, &has, &long) { long } else { 0..0 }))
+    }
+
+    /// Returns the distinct words of some sentences of its own, ascending.
+    fn words(&self, sentences: impl Iterator<Item = usize>) -> Vec<u32> {
+        let mut words: Vec<u32> = sentences
+            .flat_map(|at| self.own.sentences.words(at).iter().map(|word| word.number))
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    }
+
+    /// Returns the sentences of the other text with each of the rarer `words`, ascending; `None` if
+    /// that takes too many steps.
+    fn evidence(
+        &self,
+        words: &[u32],
+        places: &Places,
+        steps: &mut Steps<'_>,
+    ) -> Result<Option<Vec<(u32, u32)>>> {
+        let (least, most) = SENTENCES_OF_WORD;
+        let many = (self.other.sentences.count() / 20).clamp(least, most);
+        let mut evidence: Vec<(u32, u32)> = Vec::new();
+        for &word in words.iter().filter(|&&word| self.texts.is_common(word)) {
+            let sentences = places.of(word);
+            if sentences.len() <= many {
+                if !steps.take(8 * sentences.len() as u64)? {
+                    return Ok(None);
+                }
+                evidence.extend(sentences.iter().map(|&sentence| (sentence, word)));
+            }
+        }
+        let sort = evidence.len() as u64 * u64::from(evidence.len().max(1).ilog2());
+        if !steps.take(sort + 8 * words.len() as u64)? {
+            return Ok(None);
+        }
+        evidence.sort_unstable();
+        Ok(Some(evidence))
+    }
+
+    /// Returns the sentences of the other text, of at most this many tokens, that have the words of
+    /// most weight, from the first with a word to the last, and that weight.
+    fn densest(&self, evidence: &[(u32, u32)], tokens_max: usize) -> (Range<usize>, f64) {
+        let mut words: Vec<u32> = evidence.iter().map(|&(_, word)| word).collect();
+        words.sort_unstable();
+        words.dedup();
+        let mut times = vec![0u32; words.len()];
+        let place = |word: u32| words.partition_point(|&other| other < word);
+        let (mut best, mut most, mut weight, mut first) = (0..0, 0.0, 0.0, 0);
+        for &(last, word) in evidence {
+            let times_of = &mut times[place(word)];
+            weight += if *times_of == 0 { self.texts.weight_of(word) } else { 0.0 };
+            *times_of += 1;
+            let range = |first: usize| evidence[first].0 as usize..last as usize + 1;
+            while evidence[first].0 < last
+                && self.other.sentences.tokens(&range(first)).len() > tokens_max
+            {
+                let word = evidence[first].1;
+                let times_of = &mut times[place(word)];
+                *times_of -= 1;
+                weight -= if *times_of == 0 { self.texts.weight_of(word) } else { 0.0 };
+                first += 1;
+            }
+            if weight > most {
+                (best, most) = (range(first), weight);
+            }
+        }
+        (best, most)
+    }
+
+    /// Returns which of the `words`, ascending, these sentences of the other text have.
+    fn common_words(&self, words: &[u32], long: &Range<usize>) -> Vec<u32> {
+        let mut has = vec![false; words.len()];
+        for word in self.other.sentences.words_of(long) {
+            if let Ok(at) = words.binary_search(&word.number) {
+                has[at] = true;
+            }
+        }
+        words.iter().zip(has).filter_map(|(&word, has)| has.then_some(word)).collect()
+    }
+
+    /// Returns the weights of `words`, and of those that are in `common`, ascending.
+    fn weights(&self, words: &[u32], common: &[u32]) -> Weights {
+        let weight = |word: &u32| self.texts.weight_of(*word);
+        let is_common = |word: &&u32| common.binary_search(word).is_ok();
+        let common = words.iter().filter(is_common).map(weight).sum();
+        Weights { common, all: words.iter().map(weight).sum() }
+    }
+
+    /// Returns whether enough of the words of these sentences are in `common`, and not only those
+    /// of rewritten passages.
+    fn has_the_words(&self, short: &Range<usize>, words: &[u32], common: &[u32]) -> bool {
+        let within = self.weights(words, common);
+        let rest = self.words(short.clone().filter(|&at| self.open.unexplained[at]));
+        let rest = self.weights(&rest, common);
+        within.common >= SHARE_MIN * within.all
+            && rest.common - SHARE_MIN * rest.all >= SCORE_OF_REST_MIN
+    }
+
+    /// Returns whether these sentences have a greater share of their weight in common with those of
+    /// the other text than the text around them has, and than chance gives.
+    fn exceeds_chance(
+        &self,
+        short: &Range<usize>,
+        words: &[u32],
+        common: &[u32],
+        long: &Range<usize>,
+    ) -> bool {
+        let within = self.weights(words, common);
+        let others = (0..short.start).chain(short.end..self.own.sentences.count());
+        let around = self.words(others.filter(|&at| self.open.unexplained[at]));
+        let around = self.weights(&around, &self.common_words(&around, long));
+        let chance = CHANCE + 0.1 * doublings(self.other.sentences.tokens(long).len(), 512);
+        let expected = (around.common + CHANCE_WEIGHT * chance) / (around.all + CHANCE_WEIGHT);
+        within.common >= (expected + EXCESS_MIN) * within.all
+    }
+
+    /// Returns the share of the pairs of adjacent words in these sentences that those of the other
+    /// text have.
+    fn pairs(&self, short: &Range<usize>, long: &Range<usize>) -> f64 {
+        let pair = |two: &[u64]| mix64(two[0]) ^ two[1];
+        let sentences = short.clone().filter(|&at| self.open.uncopied[at]);
+        let mut pairs: Vec<u64> = sentences
+            .map(|at| &self.own.tokens[self.own.sentences.ranges[at].clone()])
+            .flat_map(|tokens| tokens.windows(2).map(pair))
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut has = vec![false; pairs.len()];
+        for two in self.other.tokens[self.other.sentences.tokens(long)].windows(2) {
+            if let Ok(at) = pairs.binary_search(&pair(two)) {
+                has[at] = true;
+            }
+        }
+        has.iter().filter(|&&has| has).count() as f64 / pairs.len().max(1) as f64
     }
 }
 
-/// Returns the sentences of a longer side, with those that are like one of the `short`, until there
-/// is too wide a gap on either side; `None` if that takes too many steps.
+/// Returns what a word of this weight adds to the score of its sentence.
+fn score(weight: f64, is_common: bool) -> f64 {
+    if is_common { weight * (1.0 - SHARE_MIN) } else { weight * -SHARE_MIN }
+}
+
+/// Returns how often a length is the double of another, which may be a fraction.
+fn doublings(len: usize, of: usize) -> f64 {
+    ln(len.max(of) as f64 / of as f64) / std::f64::consts::LN_2
+}
+
+/// A first look at two texts, with the weights that words have in the query alone.
 ///
-/// The range is empty if the `stand_for` sentences of the summary are like many more: where all
-/// sentences are alike, likeness is no evidence.
-fn widened(
-    short: &Range<usize>,
-    long: Range<usize>,
-    stand_for: usize,
-    seeds: &[Seed],
-    steps: &mut Steps<'_>,
-) -> Result<Option<Range<usize>>> {
-    let at = |place: usize| seeds.partition_point(|seed| (seed.0 as usize) < place);
-    let seeds = &seeds[at(short.start)..at(short.end)];
-    if !steps.take(sort_steps(seeds.len()))? {
-        return Ok(None);
-    }
-    let mut places: Vec<usize> = seeds.iter().map(|seed| seed.1 as usize).collect();
-    places.sort_unstable();
-    let within = places.iter().filter(|place| long.contains(place)).count();
-    if within > stand_for * SEEDS_A_SENTENCE_MAX {
-        return Ok(Some(long.start..long.start));
-    }
-    let distance_max = GAPS_SENTENCES_MAX[1] + 1;
-    let (mut start, mut end) = (long.start, long.end);
-    for &place in places.iter().rev() {
-        if place < start && start - place <= distance_max {
-            start = place;
-        }
-    }
-    for &place in &places {
-        if place >= end && place - (end - 1) <= distance_max {
-            end = place + 1;
-        }
-    }
-    Ok(Some(start..end))
+/// Most documents that a search brings up have nothing of a summary, and this is detected without
+/// numbering and weighing their words. A word that the query does not have weighs as much as its
+/// rarest.
+pub struct FirstLook<'a> {
+    weights: &'a [f64],
+    /// The weight of a word that the query does not have.
+    of_unknown: f64,
+    /// Whether the document has each word of the query.
+    has: Vec<bool>,
+    /// The score of each sentence of the document.
+    scores: Vec<f64>,
 }
 
-/// Returns how much of the weight of the words of `a` those of `b` have too, 0 to 1.
-fn containment(a: &Sums, b: &Sums) -> f64 {
-    let shared: f64 = a.beside(b).map(|(own, other)| own.min(other)).sum();
-    shared / a.weights().sum::<f64>()
+impl<'a> FirstLook<'a> {
+    /// Begins with a document; `weights` has the words of the query by number.
+    pub fn new(weights: &'a [f64], of_unknown: f64) -> FirstLook<'a> {
+        FirstLook { weights, of_unknown, has: vec![false; weights.len()], scores: Vec::new() }
+    }
+
+    /// Begins the next sentence of the document.
+    #[inline]
+    pub fn begin_sentence(&mut self) {
+        self.scores.push(0.0);
+    }
+
+    /// Adds a word of the sentence, with its number in the query.
+    #[inline]
+    pub fn add(&mut self, number: Option<u32>) {
+        let score = match number {
+            None => score(self.of_unknown, false),
+            Some(number) => {
+                self.has[number as usize] = true;
+                score(self.weights[number as usize], true)
+            }
+        };
+        if let Some(sum) = self.scores.last_mut() {
+            *sum += score;
+        }
+    }
+
+    /// Returns whether either text may have a summary of the other: `query` are its sentences.
+    pub fn may_be(&self, query: &Sentences) -> bool {
+        let of_query = (0..query.count()).map(|sentence| {
+            let words = query.words(sentence).iter().map(|word| word.number as usize);
+            words.map(|word| score(self.weights[word], self.has[word])).sum()
+        });
+        // In both texts together a word weighs more than in the query alone.
+        let has_any = |found: Vec<Range<usize>>| !found.is_empty();
+        has_any(segments(of_query, SCORE_MIN / 2.0))
+            || has_any(segments(self.scores.iter().copied(), SCORE_MIN / 2.0))
+    }
 }
 
 #[cfg(test)]
@@ -195,11 +437,11 @@ mod tests {
         (0..count).for_each(|at| sentence((0..12).map(|i| seed << 32 | at << 8 | i), out));
     }
 
-    /// Sentences that each have ten words of every sixth one of text 1, in another order.
+    /// Sentences that each have ten words of every sixth one of text 1, in pairs, in another order.
     fn summary(out: &mut String) {
         (0..6).for_each(|at| {
             sentence(
-                [5, 0, 7, 2, 9, 4, 11, 6, 1, 8].map(|i| 1 << 32 | (at * 6) << 8 | i).into_iter(),
+                [10, 11, 4, 5, 0, 1, 8, 9, 2, 3].map(|i| 1 << 32 | (at * 6) << 8 | i).into_iter(),
                 out,
             );
         });
@@ -229,6 +471,76 @@ mod tests {
         let found = aligned(&long, &short);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!([found[0].hit.clone(), found[0].query.clone()], expected);
+    }
+
+    /// A word of text 1.
+    fn word(sentence: u64, place: u64) -> u64 {
+        1 << 32 | sentence << 8 | place
+    }
+
+    /// Six sentences between twenty others, each with these words.
+    fn between_others(words: impl Fn(u64) -> Vec<u64>) -> String {
+        let mut short = String::new();
+        text(2, 10, &mut short);
+        (0..6).for_each(|at| sentence(words(at).into_iter(), &mut short));
+        text(4, 10, &mut short);
+        short
+    }
+
+    #[test]
+    fn an_abstract_fused_from_sentences_all_over_is_a_summary() {
+        // Two words in a row of each of six sentences: no two sentences are alike.
+        let mut long = String::new();
+        text(1, 36, &mut long);
+        let short = between_others(|at| {
+            (0..12).map(|i| word(i / 2 * 6 + at, at * 2 % 12 + i % 2)).collect()
+        });
+        let found = aligned(&short, &long);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!([found[0].query.clone(), found[0].hit.clone()], [120..192, 0..432]);
+        let found = aligned(&long, &short);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!([found[0].hit.clone(), found[0].query.clone()], [120..192, 0..432]);
+    }
+
+    #[test]
+    fn texts_on_one_topic_by_different_writers_are_no_summary() {
+        // Five words in twelve, in no order of the other text.
+        let mut long = String::new();
+        text(1, 36, &mut long);
+        let short = between_others(|at| {
+            let of_topic = |i: u64| word((at * 5 + i * 7) % 36, i);
+            (0..12).map(|i| if i % 5 < 2 { of_topic(i) } else { 9 << 40 | at << 8 | i }).collect()
+        });
+        assert_eq!(aligned(&short, &long), []);
+        assert_eq!(aligned(&long, &short), []);
+    }
+
+    #[test]
+    fn names_without_the_words_between_them_are_no_summary() {
+        // All names of a text in another order: they are in common, its wording is not.
+        let mut long = String::new();
+        text(1, 36, &mut long);
+        let short = between_others(|at| (0..12).map(|i| word((at + i * 3) % 36, i)).collect());
+        assert_eq!(aligned(&short, &long), []);
+    }
+
+    #[test]
+    fn terms_that_two_contracts_have_throughout_are_no_summary() {
+        // Half of every sentence is one of four clauses that recur in both.
+        let contract = |seed: u64, sentences: u64| {
+            let mut text = String::new();
+            let clause = |at: u64, i: u64| (7 << 40) | ((at % 4) << 8) | i;
+            (0..sentences).for_each(|at| {
+                let own = |i: u64| seed << 32 | at << 8 | i;
+                let words = |i| if i < 6 { clause(at, i) } else { own(i) };
+                sentence((0..12).map(words), &mut text);
+            });
+            text
+        };
+        let is_summary = |found: &Aligned| found.hit.len() >= 3 * found.query.len();
+        let found = aligned(&contract(1, 12), &contract(2, 60));
+        assert!(!found.iter().any(is_summary), "{found:?}");
     }
 
     #[test]

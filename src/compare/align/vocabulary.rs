@@ -25,6 +25,10 @@ pub struct QueryWords {
     pub sentences: Sentences,
     /// The number of sentences that have each word.
     counts: Vec<u32>,
+    /// The weight of each word in the query alone.
+    pub weights: Vec<f64>,
+    /// The weight that a word has there if it is in one sentence.
+    pub weight_max: f64,
 }
 
 impl QueryWords {
@@ -43,7 +47,9 @@ impl QueryWords {
         let known = HashFilter::new(numbers.keys().copied(), stop)?;
         let mut counts = vec![0; numbers.len()];
         count(&mut counts, &sentences, stop)?;
-        Ok(QueryWords { numbers, known, sentences, counts })
+        let weight = |count| says_of(count, sentences.count());
+        let weights = counts.iter().map(|&count| weight(count)).collect();
+        Ok(QueryWords { numbers, known, weights, weight_max: weight(1), sentences, counts })
     }
 
     /// Returns the number of words.
@@ -84,6 +90,8 @@ pub struct Vocabulary<'a> {
     of_query: usize,
     /// The weight of each word, first those of the query and then the others of the document.
     says: Vec<f64>,
+    /// Whether the document has each word of the query.
+    common: Vec<bool>,
 }
 
 impl Vocabulary<'_> {
@@ -124,7 +132,8 @@ impl Vocabulary<'_> {
             }
             says.push(*known);
         }
-        Ok(Vocabulary { q, d, of_query, says })
+        let common = counts.iter().zip(&words.counts).map(|(all, of_query)| all > of_query);
+        Ok(Vocabulary { q, d, of_query, common: common.collect(), says })
     }
 
     /// Returns the number of words in both texts together.
@@ -148,14 +157,23 @@ impl Vocabulary<'_> {
         self.weighed(words).map(|(_, weight)| weight * weight).sum::<f64>().sqrt()
     }
 
-    /// Finds the sentences of the document that have each word of the query.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn places(&self, stop: &Stop) -> Result<Places> {
+    /// Returns whether both texts have a word.
+    #[inline]
+    pub fn is_common(&self, number: u32) -> bool {
+        self.common.get(number as usize).is_some_and(|&is_common| is_common)
+    }
+
+    /// Returns the weight of a word.
+    #[inline]
+    pub fn weight_of(&self, number: u32) -> f64 {
+        self.says[number as usize]
+    }
+
+    /// Finds the sentences of a text that have each word of the query.
+    pub fn places_in(&self, text: &Sentences, stop: &Stop) -> Result<Places> {
         let count = self.of_query;
         let mut starts = vec![0u32; count + 1];
-        for (at, word) in self.d.all_words().iter().enumerate() {
+        for (at, word) in text.all_words().iter().enumerate() {
             stop.check_at(at)?;
             if let Some(starts) = starts.get_mut(word.number as usize + 1) {
                 *starts += 1;
@@ -166,10 +184,10 @@ impl Vocabulary<'_> {
         }
         let mut free = starts.clone();
         let mut sentences = vec![0u32; starts[count] as usize];
-        for sentence in 0..self.d.count() {
+        for sentence in 0..text.count() {
             stop.check_at(sentence)?;
             let is_known = |word: &&Word| (word.number as usize) < count;
-            for word in self.d.words(sentence).iter().filter(is_known) {
+            for word in text.words(sentence).iter().filter(is_known) {
                 let free = &mut free[word.number as usize];
                 sentences[*free as usize] = sentence as u32;
                 *free += 1;
@@ -179,7 +197,7 @@ impl Vocabulary<'_> {
     }
 }
 
-/// The sentences of a document that each word of the query is in.
+/// The sentences of a text that each word of the query is in.
 pub struct Places {
     starts: Vec<u32>,
     sentences: Vec<u32>,
@@ -220,7 +238,7 @@ mod tests {
         let words = QueryWords::new(of_a.clone(), &a.tokens.hashes, Stop::NEVER).unwrap();
         let document = (of_b.clone(), &b.tokens.hashes[..]);
         let vocabulary = Vocabulary::new(&words, document, Stop::NEVER).unwrap();
-        let places = vocabulary.places(Stop::NEVER).unwrap();
+        let places = vocabulary.places_in(&vocabulary.d, Stop::NEVER).unwrap();
         let tokens = [(&a, &of_a), (&b, &of_b)].map(|(text, ranges)| {
             let hashes = |range: &Range<usize>| text.tokens.hashes[range.clone()].to_vec();
             ranges.iter().map(hashes).collect::<Vec<_>>()
