@@ -22,9 +22,9 @@ use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
 use crate::search::{Neighbour, Searcher};
 
-/// Programs whose sixth best neighbour is less alike need not solve one task. With this level judged
-/// pairs of contest programs, of many tasks, are ranked as well as without a reduction, and pairs of
-/// the few tasks of IR-Plag better (research/RESULTS.md, "Copies of programs").
+/// Programs whose sixth best neighbour is less alike need not solve one task. With this level,
+/// judged pairs of contest programs, of many tasks, are ranked as well as without a reduction, and
+/// pairs of the few tasks of IR-Plag better (research/RESULTS.md, "Copies of programs").
 const TASK_LIKENESS: f64 = 0.4;
 
 /// The neighbours of a program whose likeness is computed: more than twice the rank of the one that
