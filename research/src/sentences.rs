@@ -28,7 +28,7 @@ pub struct Sentences {
     #[arg(long)]
     work: PathBuf,
     /// A scheme; `reuse` is the one for rewritten text. Can be repeated.
-    #[arg(long, default_values_t = ["winnow(k=5,w=10)".to_owned(), "reuse".to_owned(), "kgram(k=1)".to_owned()])]
+    #[arg(long, default_values_t = ["winnow(k=5,w=10)", "reuse", "kgram(k=1)"].map(String::from))]
     scheme: Vec<String>,
     /// The analyzer, but for `reuse`, which has its own.
     #[arg(long, default_value = "words")]

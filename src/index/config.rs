@@ -97,8 +97,8 @@ impl Config {
 
     /// Makes a configuration for a scheme that may need a frequency table.
     ///
-    /// `reuse` for the scheme is `pairs(n=100)` over `avtor(stop=2)`, or over the analyzer that is named
-    /// if it is not the default one.
+    /// `reuse` for the scheme is `pairs(n=100)` over `avtor(stop=2)`, or over the analyzer that is
+    /// named if it is not the default one.
     ///
     /// # Errors
     /// When a specification cannot be used, alone or with the table.

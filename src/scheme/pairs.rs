@@ -11,8 +11,8 @@
 //! they are single tokens too, but a pair joins the neighbours on either side of them, as in a long
 //! text, where they are left out. Stop words tell sentences of few words apart.
 //!
-//! The lowest bit of a key tells a single token, 1, from a pair, 0: the resemblance of texts is that
-//! of their pairs alone, whatever their length.
+//! The lowest bit of a key tells a single token, 1, from a pair, 0: the resemblance of texts is
+//! that of their pairs alone, whatever their length.
 
 #[cfg(test)]
 use super::family::Laws;

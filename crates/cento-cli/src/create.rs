@@ -81,8 +81,8 @@ pub struct ConfigArgs {
     pub preset: Option<Preset>,
     /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento info schemes` lists
     /// them all. Default: that of --for, or winnow(k=5,w=10). `reuse` is pairs(n=100) over the
-    /// analyzer avtor(stop=2), for rewritten text; search such an index with --rank weight or --rank
-    /// passages.
+    /// analyzer avtor(stop=2), for rewritten text; search such an index with --rank weight or
+    /// --rank passages.
     #[arg(long, value_name = "SPEC")]
     pub scheme: Option<String>,
     /// Analyzer: how text is split into tokens, such as avtor(language=en) for stems without stop
