@@ -1,8 +1,9 @@
 //! Which setting finds the copies of a collection, with how few false hits, how big and how slow?
 //!
 //! Documents are indexed with each setting, and queries with known originals are searched for:
-//! pairs that a person has labelled ([`labelled`]), or copies with planted edits ([`planted`]). One half of the queries chooses the threshold of each setting and the best
-//! setting; the other half, from other documents, gives every figure of the report.
+//! pairs that a person has labelled ([`labelled`]), or copies with planted edits ([`planted`]). One
+//! half of the queries chooses the threshold of each setting and the best setting; the other half,
+//! from other documents, gives every figure of the report.
 //!
 //! A hit is *right* if it is a document that the query was made from, or that a label says is the
 //! same. It is *false* if a label says that it is different. If no label says of any pair that it

@@ -122,8 +122,8 @@ fn renamed_programs_are_the_same_by_their_code_and_others_by_their_words() {
             .map(|at| format!("    int v{at} = w{} * {of} + call{of}(v0, {at});\n", at % 5))
             .collect();
         let program = format!(
-            "class P{of} {{\n  int run{of}(int w0, int w1, int w2, int w3, int w4) {{\n{lines}{more}\
-             \x20   return v0;\n  }}\n}}\n",
+            "class P{of} {{\n  int run{of}(int w0, int w1, int w2, int w3, int w4) {{\n\
+             {lines}{more}    return v0;\n  }}\n}}\n",
             more = "    if (v1 > v2) { v3++; }\n".repeat(of)
         );
         dir.write(&format!("programs/P{of}.java"), program);
