@@ -195,8 +195,8 @@ impl Sums {
     }
 }
 
-/// The lengths of cases, in words of the suspicious document, from which a row of the table of
-/// recall begins.
+/// The least lengths of cases, in words of the suspicious document, in the rows of the table of
+/// recall.
 const LENGTHS: [usize; 4] = [0, 30, 50, 100];
 
 /// Recall by length of the case.

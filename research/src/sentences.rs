@@ -2,8 +2,8 @@
 //!
 //! All original sentences are indexed, and each one that a person rewrote is searched for in its
 //! new words: is its original the first hit by weight? Originals that are equal, word by word, are
-//! one. Halves of the queries, by their place, are counted apart, so that what is chosen on one can
-//! be confirmed on the other.
+//! one. Halves of the queries, by their place, are counted apart, so that a setting that is chosen
+//! on one can be confirmed on the other.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -150,7 +150,7 @@ impl RunWeights {
     }
 
     /// Returns how alike two programs with these weights are, 0 to 1: 1 if their runs are the same,
-    /// 0 if they have none in common.
+    /// 0 if they have no run in common.
     pub fn likeness(
         &self,
         a: (&ProgramRuns, ProgramWeight),

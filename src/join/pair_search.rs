@@ -152,7 +152,7 @@ impl<'a> PairSearch<'a> {
     /// # Errors
     /// When the indexes sign texts differently or store none to find passages in, no document has
     /// the field of the scope, margins decide and there are too few documents, scores are wanted of
-    /// documents that have none, or a file is damaged.
+    /// documents without texts, or a file is damaged.
     pub fn new(
         searcher: &'a Searcher,
         texts: &'a PairTexts<'a>,

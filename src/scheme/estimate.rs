@@ -26,7 +26,7 @@
 //! shared share.
 //!
 //! A scheme can keep other fingerprints of a short text than runs ([`Estimator::of_pairs`]): these
-//! count for nothing here. The keys tell them from runs, so what is known of both signatures is
+//! count for nothing here. The keys tell them from runs, so figures of two signatures are
 //! exact, and numbers of fingerprints alone are estimates.
 //!
 //! The odds of an estimate are at most [`Estimator::odds_max`] times those of the fingerprints. So

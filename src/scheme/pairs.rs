@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Returns a text and a revision of it: 3 to 160 tokens, of which some are replaced.
+    /// Returns a text of 3 to 160 tokens and a revision of it: some tokens are replaced.
     fn revised(seed: u64) -> [Vec<u64>; 2] {
         use crate::hash::mix64;
         let (len, edits) = (3 + mix64(seed) % 158, 2 + mix64(seed ^ 1 << 40) % 30);

@@ -155,7 +155,7 @@ impl<'a> Estimates<'a> {
         let keys = self.keys.len();
         let tokens = self.snapshot.segment(address).signatures.document(address.doc)?.tokens;
         if self.estimator.has_tokens() && self.estimator.keeps_all(tokens) {
-            // Its keys tell what is a run; they are few.
+            // Its keys distinguish runs from single tokens; they are few.
             let signature =
                 memory::signature(self.snapshot, address, self.memory.as_ref(), self.stop)?;
             let of_document = distinct_keys(&signature);

@@ -5,7 +5,7 @@
 //! before, after or within it improves. Karlin and Altschul, "Methods for assessing the statistical
 //! significance of molecular sequence features by using general scoring schemes" (PNAS 1990), give
 //! such sums their meaning: if scores are logarithms of odds, chance makes a segment of score s
-//! with a probability that falls as exp(-s). Segments are told apart as by BLAST (Altschul et al.
+//! with a probability that falls as exp(-s). Segments are separated as by BLAST (Altschul et al.
 //! 1990): one ends where the sum has fallen from its greatest value by as much as another segment
 //! would have to have. So one pass suffices.
 

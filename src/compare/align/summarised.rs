@@ -54,7 +54,7 @@ const CHANCE: f64 = 0.3;
 /// The weight of [`CHANCE`] beside what the text around the summary shares: that of about a hundred
 /// words.
 const CHANCE_WEIGHT: f64 = 400.0;
-/// The minimum by which the share of a summary's weight exceeds that of the text around it.
+/// The minimum difference of the share of a summary's weight and that of the text around it.
 const EXCESS_MIN: f64 = 0.35;
 /// Words in more than a twentieth of the sentences of a text are no evidence of a place in it; the
 /// twentieth is at least the first number and at most the second.
@@ -68,7 +68,7 @@ pub type Summary = (Range<usize>, Range<usize>);
 pub struct Open {
     /// Those outside long copied passages.
     uncopied: Vec<bool>,
-    /// Of these, those outside rewritten passages that explain what they share.
+    /// Of these, those outside rewritten passages, which explain the words in common.
     unexplained: Vec<bool>,
 }
 

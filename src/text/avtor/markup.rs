@@ -47,7 +47,7 @@ fn first_tag(text: &str) -> Option<usize> {
 }
 
 /// Passes positions on, but neither errors nor the contents of strings, comments and attributes,
-/// which nobody reads: checking and copying them took two thirds of the time.
+/// which are not used: checking and copying them took two thirds of the time.
 struct Positions<E>(E);
 
 impl<E: Emitter> ForwardingEmitter for Positions<E> {

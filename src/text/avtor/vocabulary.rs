@@ -1,7 +1,7 @@
 //! A cache of words and their stems.
 //!
 //! Texts repeat their words, and finding a stem takes thirty times as long as looking one up. A
-//! [`Vocabulary`] is a table of bounded size, in which each word has two places, as in a
+//! [`Vocabulary`] is a table of bounded size. Each word has two places in it, as in a
 //! set-associative cache; it replaces the word that came there first. It compares the letters of
 //! words, not only their hashes, so its result never depends on which words came before.
 
@@ -35,7 +35,7 @@ const SETS_MIN: usize = 1 << 7;
 /// 1,500 documents all but 7 in 100 are then known.
 const SETS_MAX: usize = 1 << 14;
 
-/// The factor by which the number of sets grows.
+/// The number of sets is multiplied by this when they grow.
 const GROWTH: usize = 4;
 
 /// Longer words are not held: they are rare, and most are not words.
