@@ -4,15 +4,21 @@
 //! levels of disguise, and independent solutions. First the ranking of copies above independent
 //! ones by level and by task, beside the ranking by lengths alone; then collections of several
 //! tasks with few copies each: half of the tasks choose the threshold and the other half judge it.
+//! With `--judged`, pairs of programs of many tasks that people have judged instead.
 
 mod collections;
+mod figures;
+mod judged;
 mod ranking;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use cento::Overlap;
-use cento::index::Config;
+use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
+use cento::join::pairs::{PairOptions, pairs};
+use cento::join::{PairRank, Thresholds};
+use cento::search::Searcher;
+use cento::{Overlap, Stop};
 use clap::Args;
 
 use crate::Result;
@@ -21,9 +27,13 @@ use crate::cento::documents;
 /// Measure what tells copies of programs from independent solutions.
 #[derive(Debug, Args)]
 pub struct Programs {
-    /// IR-Plag as JSON lines, with the paths of the files as ids.
+    /// IR-Plag as JSON lines, with the paths of the files as ids; with --judged, other programs.
     #[arg(long)]
     corpus: PathBuf,
+    /// Judged pairs of the programs: lines of two ids, and 1 for a copy or 0, with tabs between
+    /// them, below a heading.
+    #[arg(long, value_name = "FILE")]
+    judged: Option<PathBuf>,
     /// Similarities by another program, NAME=FILE: lines of two ids and a number with tabs between
     /// them.
     #[arg(long = "other", value_name = "NAME=FILE")]
@@ -75,6 +85,9 @@ const SETTINGS: [(&str, &str); 3] = [
 
 impl Programs {
     pub(crate) fn run(self) -> Result {
+        if let Some(judged) = &self.judged {
+            return judged::print(&self.corpus, judged);
+        }
         let programs = self.read()?;
         if let Some(dir) = &self.export {
             for program in &programs {
@@ -92,7 +105,7 @@ impl Programs {
             let (name, path) = other.split_once('=').ok_or("--other is NAME=FILE")?;
             compared.push(Compared::by_other(name, path, &programs)?);
         }
-        ranking::print(&programs, &compared);
+        ranking::print(&programs, &compared)?;
         ranking::print_lengths(&programs, &compared[0]);
         collections::print(&programs, &compared, self.collections, self.seed)
     }
@@ -117,7 +130,41 @@ impl Programs {
     }
 }
 
+/// Makes an index of programs, with their places as ids.
+fn searcher((scheme, analyzer): (&str, &str), texts: &[&str], has_texts: bool) -> Result<Searcher> {
+    let index = Index::in_memory(Config::new(scheme, analyzer, has_texts)?)?;
+    let mut writer = index.writer(WriterOptions::default())?;
+    for (place, text) in texts.iter().enumerate() {
+        let document = Document::new(place.to_string(), (*text).to_owned());
+        writer.add_signed(SignedDocument::new(document, index.config(), Stop::NEVER)?)?;
+    }
+    writer.finish()?;
+    Ok(Searcher::new(index.snapshot()?))
+}
+
+/// Returns cento's scores of the pairs of a collection.
+fn scores(texts: &[&str]) -> Result<Vec<Vec<f64>>> {
+    let searcher = searcher(SETTINGS[0], texts, true)?;
+    let thresholds = Thresholds::default().min_overlap(1);
+    let options = PairOptions::default().thresholds(thresholds).rank(PairRank::Score);
+    let mut scores = vec![vec![0.0; texts.len()]; texts.len()];
+    for pair in pairs(&searcher, &options) {
+        let pair = pair?;
+        let place = |address| -> Result<usize> { Ok(searcher.snapshot().id(address)?.parse()?) };
+        let (a, b) = (place(pair.a)?, place(pair.b)?);
+        let score = pair.score.ok_or("a pair has no score")?;
+        (scores[a][b], scores[b][a]) = (score, score);
+    }
+    Ok(scores)
+}
+
 impl Compared {
+    /// Tells whether this is the way of cento's preset.
+    fn is_default(&self) -> bool {
+        let (scheme, analyzer) = SETTINGS[0];
+        self.name == name(scheme, analyzer)
+    }
+
     fn by_cento(scheme: &str, analyzer: &str, programs: &[Program]) -> Result<Compared> {
         let config = Config::new(scheme, analyzer, false)?;
         let (mut keys, mut tokens) = (Vec::new(), Vec::new());
@@ -135,7 +182,7 @@ impl Compared {
             keys.iter().map(row).collect()
         };
         let (similarity, containment) = (by(Overlap::resemblance), by(Overlap::max_containment));
-        let name = format!("`{scheme}`, `{analyzer}`");
+        let name = name(scheme, analyzer);
         Ok(Compared { name, keys, tokens, similarity, containment })
     }
 
@@ -154,4 +201,8 @@ impl Compared {
         let (keys, tokens, containment) = (Vec::new(), Vec::new(), similarity.clone());
         Ok(Compared { name: name.to_owned(), keys, tokens, similarity, containment })
     }
+}
+
+fn name(scheme: &str, analyzer: &str) -> String {
+    format!("`{scheme}`, `{analyzer}`")
 }

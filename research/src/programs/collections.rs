@@ -5,13 +5,11 @@
 //! of one half choose a threshold, in collections of few programs; the others judge it, in small
 //! collections and in large ones. Then the halves change places.
 
-use cento::Stop;
-use cento::index::{Document, Index, SignedDocument, WriterOptions};
 use cento::join::margin::MARGIN_RANK;
 use cento::join::pairs::{PairOptions, pairs};
-use cento::search::Searcher;
 
-use super::{Compared, Program, Role, SETTINGS};
+use super::figures::{Scored, best, f1};
+use super::{Compared, Program, Role, SETTINGS, scores, searcher};
 use crate::Result;
 
 /// The halves of the tasks.
@@ -25,9 +23,6 @@ const LARGE: (usize, usize, usize) = (4, 15, 2);
 /// Ranks of neighbours that are compared with [`MARGIN_RANK`], which was chosen before.
 const RANKS: [usize; 5] = [2, 4, MARGIN_RANK, 8, 12];
 
-/// A pair's score in a collection, and whether it is to be found.
-type Scored = (f64, bool);
-
 /// A way to score the pairs of a collection.
 #[derive(Clone, Copy, PartialEq)]
 enum Score {
@@ -39,6 +34,8 @@ enum Score {
     Margin(usize),
     /// The margin with the weights.
     WeightedMargin(usize),
+    /// cento's score of pairs of programs.
+    Programs,
 }
 
 pub(super) fn print(
@@ -62,20 +59,26 @@ pub(super) fn print(
         if !way.keys.is_empty() {
             scores.push(Score::WeightedMargin(MARGIN_RANK));
         }
+        if way.is_default() {
+            scores.push(Score::Programs);
+        }
         for score in scores {
             let (mut thresholds, mut judged) = (Vec::new(), [0.0; 3]);
             for (chooser, judge) in [(0, 1), (1, 0)] {
-                let pool = |half: usize, shape, salt: u64| -> Vec<Scored> {
+                let pool = |half: usize, shape, salt: u64| -> Result<Vec<Scored>> {
                     let mut rng = fastrand::Rng::with_seed(seed * 1000 + salt);
                     let one = |_| {
                         let members = collection(programs, HALVES[half], shape, &mut rng);
                         scored(programs, way, &members, score)
                     };
-                    (0..count).flat_map(one).collect()
+                    let found = (0..count).map(one).collect::<Result<Vec<_>>>()?;
+                    Ok(found.into_iter().flatten().collect::<Vec<Scored>>())
                 };
-                let (threshold, _) = best(&pool(chooser, SMALL, chooser as u64));
-                let (small, large) =
-                    (pool(judge, SMALL, 10 + judge as u64), pool(judge, LARGE, 20 + judge as u64));
+                let (threshold, _) = best(&pool(chooser, SMALL, chooser as u64)?);
+                let (small, large) = (
+                    pool(judge, SMALL, 10 + judge as u64)?,
+                    pool(judge, LARGE, 20 + judge as u64)?,
+                );
                 thresholds.push(format!("{threshold:.2}"));
                 judged[0] += f1(&small, threshold) / 2.0;
                 judged[1] += f1(&large, threshold) / 2.0;
@@ -104,6 +107,7 @@ impl Score {
             Score::Margin(MARGIN_RANK) => format!("**margin**, rank {MARGIN_RANK}"),
             Score::Margin(rank) => format!("margin, rank {rank}"),
             Score::WeightedMargin(rank) => format!("margin of weighted, rank {rank}"),
+            Score::Programs => "**score**".into(),
         }
     }
 }
@@ -136,11 +140,20 @@ fn collection(
 }
 
 /// The scores of all pairs of a collection.
-fn scored(programs: &[Program], way: &Compared, members: &[usize], score: Score) -> Vec<Scored> {
+fn scored(
+    programs: &[Program],
+    way: &Compared,
+    members: &[usize],
+    score: Score,
+) -> Result<Vec<Scored>> {
     let plain = match score {
         Score::Containment => select(&way.containment, members),
         Score::Weighted | Score::WeightedMargin(_) => weighted(way, members),
         Score::Resemblance | Score::Margin(_) => select(&way.similarity, members),
+        Score::Programs => {
+            let texts: Vec<&str> = members.iter().map(|&place| &*programs[place].text).collect();
+            scores(&texts)?
+        }
     };
     let similarity = match score {
         Score::Margin(rank) | Score::WeightedMargin(rank) => margins(&plain, rank),
@@ -155,7 +168,7 @@ fn scored(programs: &[Program], way: &Compared, members: &[usize], score: Score)
             found.push((similarity[a][b], is_copy));
         }
     }
-    found
+    Ok(found)
 }
 
 fn select(all: &[Vec<f64>], members: &[usize]) -> Vec<Vec<f64>> {
@@ -205,21 +218,11 @@ fn margins(similarity: &[Vec<f64>], rank: usize) -> Vec<Vec<f64>> {
 fn check_with_cento(programs: &[Program], compared: &[Compared]) -> Result {
     let mut rng = fastrand::Rng::with_seed(1);
     let members = collection(programs, HALVES[0], LARGE, &mut rng);
-    let (scheme, analyzer) = SETTINGS[0];
-    let index = Index::in_memory(cento::index::Config::new(scheme, analyzer, false)?)?;
-    let mut writer = index.writer(WriterOptions::default())?;
-    for &member in &members {
-        let document = Document::new(member.to_string(), programs[member].text.clone());
-        writer.add_signed(SignedDocument::new(document, index.config(), Stop::NEVER)?)?;
-    }
-    writer.finish()?;
-    let searcher = Searcher::new(index.snapshot()?);
+    let texts: Vec<&str> = members.iter().map(|&place| &*programs[place].text).collect();
+    let searcher = searcher(SETTINGS[0], &texts, false)?;
     let expected = margins(&select(&compared[0].similarity, &members), MARGIN_RANK);
     let options = PairOptions::default().min_margin(-1.0);
-    let place = |id: String| -> Result<usize> {
-        let member: usize = id.parse()?;
-        members.binary_search(&member).map_err(|_| "an unknown program".into())
-    };
+    let place = |id: String| -> Result<usize> { Ok(id.parse()?) };
     let snapshot = searcher.snapshot();
     let found = pairs(&searcher, &options).collect::<cento::Result<Vec<_>>>()?;
     for pair in &found {
@@ -231,32 +234,4 @@ fn check_with_cento(programs: &[Program], compared: &[Compared]) -> Result {
     }
     println!("\ncento's margins of {} pairs are those of the definition", found.len());
     Ok(())
-}
-
-/// The threshold with the greatest F1, and that; of equals the greatest threshold.
-fn best(scored: &[Scored]) -> (f64, f64) {
-    let mut ranked = scored.to_vec();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let all = ranked.iter().filter(|(_, is_copy)| *is_copy).count();
-    let (mut right, mut best) = (0, (1.0, 0.0));
-    for (place, &(score, is_copy)) in ranked.iter().enumerate() {
-        right += usize::from(is_copy);
-        let is_last_of_equals = ranked.get(place + 1).is_none_or(|next| next.0 < score);
-        let f1 = 2.0 * right as f64 / (place + 1 + all) as f64;
-        if is_last_of_equals && f1 > best.1 {
-            best = (score, f1);
-        }
-    }
-    best
-}
-
-fn f1(scored: &[Scored], threshold: f64) -> f64 {
-    let (mut right, mut wrong, mut all) = (0u32, 0u32, 0u32);
-    for &(score, is_copy) in scored {
-        all += u32::from(is_copy);
-        if score >= threshold {
-            *(if is_copy { &mut right } else { &mut wrong }) += 1;
-        }
-    }
-    2.0 * f64::from(right) / f64::from(right + wrong + all).max(1.0)
 }

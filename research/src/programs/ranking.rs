@@ -1,16 +1,16 @@
 //! Places of copies when all programs of a task are ranked by their similarity to the original.
 
-use super::{Compared, Program, Role};
-
-/// A score, and whether it is that of a copy.
-type Scored = (f64, bool);
+use super::figures::{Scored, auc, average_precision};
+use super::{Compared, Program, Role, scores};
+use crate::Result;
 
 /// A way to rank: its name, and the score of a program against the original of its task.
 type Ranking<'a> = (String, Box<dyn Fn(usize, usize) -> f64 + 'a>);
 
 /// Prints, for each ranking, AUC and average precision of all copies, by level and by task.
-pub(super) fn print(programs: &[Program], compared: &[Compared]) {
+pub(super) fn print(programs: &[Program], compared: &[Compared]) -> Result {
     let tokens = &compared[0].tokens;
+    let by_score = scores_in_tasks(programs)?;
     let mut rankings: Vec<Ranking<'_>> = Vec::new();
     let by_tokens = |a: usize, b: usize| ratio(tokens[a], tokens[b]);
     rankings.push(("lengths in tokens alone".into(), Box::new(by_tokens)));
@@ -24,6 +24,7 @@ pub(super) fn print(programs: &[Program], compared: &[Compared]) {
             rankings.push((name, Box::new(move |a, b| way.containment[a][b])));
         }
     }
+    rankings.push(("**score**".into(), Box::new(|a, b| by_score[a][b])));
     println!("Copies above independent solutions, AUC and average precision; by level AUC\n");
     println!("| ranking | AUC | AP | L1 | L2 | L3 | L4 | L5 | L6 |");
     println!("|---|---|---|---|---|---|---|---|---|");
@@ -49,6 +50,21 @@ pub(super) fn print(programs: &[Program], compared: &[Compared]) {
         }
         println!(" {:.3}, {:.3} |", sums.0 / 7.0, sums.1 / 7.0);
     }
+    Ok(())
+}
+
+/// Returns cento's scores of the pairs of each task, whose programs are a collection.
+fn scores_in_tasks(programs: &[Program]) -> Result<Vec<Vec<f64>>> {
+    let mut found = vec![vec![0.0; programs.len()]; programs.len()];
+    for task in 1..=7 {
+        let members: Vec<usize> =
+            (0..programs.len()).filter(|&place| programs[place].task == task).collect();
+        let texts: Vec<&str> = members.iter().map(|&place| &*programs[place].text).collect();
+        for (row, &a) in scores(&texts)?.iter().zip(&members) {
+            row.iter().zip(&members).for_each(|(score, &b)| found[a][b] = *score);
+        }
+    }
+    Ok(found)
 }
 
 /// Prints how often independent solutions of a task are alike, by the tokens of the shorter one.
@@ -121,31 +137,4 @@ fn scored(
         }
     }
     found
-}
-
-/// The share of pairs of a copy and another program whose copy has the higher score; equal ones
-/// are half.
-fn auc(scored: &[Scored]) -> f64 {
-    let (mut sum, mut count) = (0.0, 0u64);
-    for (copy, _) in scored.iter().filter(|(_, is_copy)| *is_copy) {
-        for (other, _) in scored.iter().filter(|(_, is_copy)| !is_copy) {
-            sum += if copy > other { 1.0 } else { 0.5 * f64::from(u8::from(copy == other)) };
-            count += 1;
-        }
-    }
-    sum / count.max(1) as f64
-}
-
-/// The mean precision at the rank of each copy; of equal scores the copies come last.
-fn average_precision(scored: &[Scored]) -> f64 {
-    let mut ranked = scored.to_vec();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let (mut copies, mut sum) = (0u32, 0.0);
-    for (rank, (_, is_copy)) in (1u32..).zip(ranked) {
-        if is_copy {
-            copies += 1;
-            sum += f64::from(copies) / f64::from(rank);
-        }
-    }
-    sum / f64::from(copies.max(1))
 }
