@@ -7,8 +7,7 @@
 //! frequency (Sparck Jones 1972): code that many programs have is no evidence.
 //!
 //! For each of both, the measure is the geometric mean of resemblance and containment (Broder 1997,
-//! section 2) of the lighter program in the other. In the likeness of two programs, code counts for
-//! two thirds.
+//! section 2) of the lighter program in the other. In both together, code counts for two thirds.
 //!
 //! A run is kept in 32 bits. Document frequencies are counted in a table, at the place that some of
 //! the bits name: a row of the count-min sketch of Cormode and Muthukrishnan (2005, section 3).
@@ -129,6 +128,21 @@ impl RunFrequencies {
     }
 }
 
+/// How alike two programs are, 0 to 1: 1 if their runs are the same, 0 if they have no run in
+/// common.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Likeness {
+    pub code: f64,
+    pub words: f64,
+}
+
+impl Likeness {
+    /// Returns how alike the programs are in code and in words together.
+    pub fn both(self) -> f64 {
+        (2.0 * self.code + self.words) / 3.0
+    }
+}
+
 /// The weights of the runs of a collection.
 #[derive(Debug)]
 pub(crate) struct RunWeights {
@@ -149,13 +163,12 @@ impl RunWeights {
         u64::from(places[run as usize & (places.len() - 1)])
     }
 
-    /// Returns how alike two programs with these weights are, 0 to 1: 1 if their runs are the same,
-    /// 0 if they have no run in common.
+    /// Returns how alike two programs with these weights are.
     pub fn likeness(
         &self,
         a: (&ProgramRuns, ProgramWeight),
         b: (&ProgramRuns, ProgramWeight),
-    ) -> f64 {
+    ) -> Likeness {
         let of = |kind: usize| {
             let (mut one, mut other) = (&a.0.kinds[kind][..], &b.0.kinds[kind][..]);
             let mut shared = 0;
@@ -168,7 +181,7 @@ impl RunWeights {
             }
             measure(shared, a.1[kind], b.1[kind])
         };
-        (2.0 * of(0) + of(1)) / 3.0
+        Likeness { code: of(0), words: of(1) }
     }
 }
 
@@ -204,6 +217,7 @@ mod tests {
         let [a, b] = [0, 1].map(|at| (&programs[at], weights.of(&programs[at])));
         let found = weights.likeness(a, b);
         assert_eq!(found, weights.likeness(b, a), "it is symmetric");
+        let found = found.both();
         assert!((0.0..=1.0).contains(&found), "{found}");
         found
     }
@@ -277,7 +291,8 @@ mod tests {
                     (sum(&(&sets[0] | &sets[1])), sum(&sets[0]).min(sum(&sets[1])));
                 if shared == 0.0 { 0.0 } else { (shared / both * shared / least).sqrt() }
             };
-            let expected = (2.0 * of(kinds[0]) + of(kinds[1])) / 3.0;
+            let [code, words] = kinds.map(of);
+            let expected = (2.0 * code + words) / 3.0;
             let runs = |set: &BTreeSet<u32>| set.iter().copied().collect();
             let programs: Vec<ProgramRuns> = (0..programs.len())
                 .map(|at| ProgramRuns { kinds: kinds.map(|kind| runs(&kind[at])) })

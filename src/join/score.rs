@@ -7,6 +7,10 @@
 //! the better of both, has above it. That is what a [`margin`](super::margin) does, where it helps:
 //! among programs of many tasks, small groups of copies keep their scores.
 //!
+//! Where a task leaves no choice of code, words decide: the reduction is smaller by the share that
+//! the pair is more alike in words than its sixth best other neighbours are, so that it does not
+//! hide a copy with the names of its original.
+//!
 //! Of the neighbours of a program, the [`NEIGHBOURS`] with the greatest resemblance of fingerprints
 //! are looked at, and those with as much as the last of them.
 
@@ -14,7 +18,7 @@ use std::sync::OnceLock;
 
 use super::margin::Standing;
 use super::numbering::Numbering;
-use crate::compare::programs::{ProgramRuns, ProgramWeight, RunFrequencies, RunWeights};
+use crate::compare::programs::{Likeness, ProgramRuns, ProgramWeight, RunFrequencies, RunWeights};
 use crate::error::{Error, Result};
 use crate::index::{ByteLru, DocAddress, InMemory, MaxDf, Owner};
 use crate::overlap::Overlap;
@@ -49,18 +53,21 @@ struct Program {
 /// The likeness of a program to its neighbours.
 #[derive(Debug, Clone, Copy)]
 struct Level {
-    standing: Standing,
+    /// That of code and words together.
+    both: Standing,
+    /// That of words alone.
+    words: Standing,
     /// The least resemblance of the neighbours that were looked at.
     resemblance_min: f64,
 }
 
 impl Level {
-    /// Returns the likeness of the neighbour that decides when one with this resemblance and
-    /// likeness does not count.
-    fn without(self, resemblance: f64, likeness: f64) -> f64 {
+    /// Returns the likeness, and that of words alone, of the neighbours that decide when one with
+    /// this resemblance and likeness does not count.
+    fn without(self, resemblance: f64, likeness: Likeness) -> (f64, f64) {
         match resemblance >= self.resemblance_min {
-            true => self.standing.without(likeness),
-            false => self.standing.ranked,
+            true => (self.both.without(likeness.both()), self.words.without(likeness.words)),
+            false => (self.both.ranked, self.words.ranked),
         }
     }
 }
@@ -184,7 +191,7 @@ impl<'a> Scores<'a> {
         Ok(Program { runs, weight })
     }
 
-    fn likeness(&self, a: &Program, b: &Program) -> f64 {
+    fn likeness(&self, a: &Program, b: &Program) -> Likeness {
         self.run_weights.likeness((&a.runs, a.weight), (&b.runs, b.weight))
     }
 
@@ -213,11 +220,14 @@ impl<'a> Scores<'a> {
             resemblance_min = last.0;
             found.retain(|(resemblance, _)| *resemblance >= resemblance_min);
         }
-        let mut likenesses = Vec::with_capacity(found.len());
+        let (mut both, mut words) = (Vec::new(), Vec::new());
         for (_, address) in found {
-            likenesses.push(self.likeness(program, &self.program(among, address, stop)?));
+            let likeness = self.likeness(program, &self.program(among, address, stop)?);
+            both.push(likeness.both());
+            words.push(likeness.words);
         }
-        let found = Level { standing: Standing::of(likenesses), resemblance_min };
+        let (both, words) = (Standing::of(both), Standing::of(words));
+        let found = Level { both, words, resemblance_min };
         // Another thread may have computed the same level meanwhile.
         Ok(*level.get_or_init(|| found))
     }
@@ -235,14 +245,16 @@ impl<'a> Scores<'a> {
         let (one, other) = (&self.a, self.b.as_ref().unwrap_or(&self.a));
         let (first, second) = (self.program(one, a, stop)?, self.program(other, b, stop)?);
         let (likeness, resemblance) = (self.likeness(&first, &second), overlap.resemblance());
-        if likeness == 0.0 {
+        if likeness.both() == 0.0 {
             return Ok(0.0);
         }
         let of_first = self.level((one, other), (a, &first), stop)?;
         let of_second = self.level((other, one), (b, &second), stop)?;
-        let [first, second] =
+        let [(first, first_words), (second, second_words)] =
             [of_first, of_second].map(|level| level.without(resemblance, likeness));
-        Ok(likeness * (1.0 - (first.max(second) - TASK_LIKENESS).max(0.0)))
+        let excess = (first.max(second) - TASK_LIKENESS).max(0.0);
+        let margin_of_words = (likeness.words - first_words.max(second_words)).max(0.0);
+        Ok(likeness.both() * (1.0 - excess * (1.0 - margin_of_words)))
     }
 }
 
@@ -342,18 +354,22 @@ mod tests {
             weights.likeness((&runs[a], weights.of(&runs[a])), (&runs[b], weights.of(&runs[b])))
         };
         let resemblance = |a: usize, b: usize| Overlap::of(&keys[a], &keys[b]).resemblance();
-        let level = |of: usize, without: usize| {
+        let level = |of: usize, without: usize, by: fn(Likeness) -> f64| {
             let others = all.clone().filter(|&other| other != of && resemblance(of, other) > 0.0);
             let mut others: Vec<usize> = others.collect();
             others.sort_by(|&a, &b| resemblance(of, b).total_cmp(&resemblance(of, a)));
             let last = others.get(NEIGHBOURS - 1).map_or(0.0, |&last| resemblance(of, last));
             others.retain(|&other| resemblance(of, other) >= last && other != without);
-            let mut likenesses: Vec<f64> = others.iter().map(|&other| alike(of, other)).collect();
+            let mut likenesses: Vec<f64> =
+                others.iter().map(|&other| by(alike(of, other))).collect();
             likenesses.sort_by(|a, b| b.total_cmp(a));
             likenesses.get(5).copied().unwrap_or(0.0)
         };
         let score = |a: usize, b: usize| {
-            alike(a, b) * (1.0 - (level(a, b).max(level(b, a)) - TASK_LIKENESS).max(0.0))
+            let level = |by| level(a, b, by).max(level(b, a, by));
+            let margin = (alike(a, b).words - level(|likeness| likeness.words)).max(0.0);
+            let excess = (level(Likeness::both) - TASK_LIKENESS).max(0.0);
+            alike(a, b).both() * (1.0 - excess * (1.0 - margin))
         };
         all.clone().map(|a| all.clone().map(|b| score(a, b)).collect()).collect()
     }
@@ -387,6 +403,22 @@ mod tests {
         assert_eq!(best(&texts), 1.0);
         // Programs with seven equals solve a task that leaves no choice.
         assert!((best(&vec![unusual; 8]) - TASK_LIKENESS).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_copy_with_the_names_of_its_original_stands_out_where_all_code_is_equal() {
+        let base = program(&(50..80).collect::<Vec<_>>());
+        let renamed = |author: u64| {
+            (0..5).fold(base.clone(), |text, name| {
+                text.replace(&format!("v{name}"), &format!("of{author}name{name}"))
+            })
+        };
+        let mut texts: Vec<String> = (0..12).map(renamed).collect();
+        texts.push(texts[3].replace(';', ";\n"));
+        let found = scored(&searcher(&texts), None, 2);
+        assert!(found.iter().all(|pair| pair.similarity.resemblance == 1.0));
+        let scores = [0, 1].map(|place| found[place].score.unwrap());
+        assert!(scores[0] > 0.85 && scores[1] < 0.6, "{scores:?}");
     }
 
     #[test]
