@@ -81,7 +81,7 @@ pub fn may_be(
     let mut last_of_others = vec![u32::MAX; 1 << 10];
     for (sentence, range) in (0u32..).zip(sentences) {
         stop.check_at(sentence as usize)?;
-        look.begin_sentence();
+        let mut score = 0.0;
         let mut common = [0u32; u64::BITS as usize];
         let mut distinct = 0;
         for &hash in &tokens[range.clone()] {
@@ -94,13 +94,14 @@ pub fn may_be(
                 continue;
             }
             distinct += 1;
-            look.add(number);
+            score += look.score_of(number);
             let mut bits = number.map_or(0, |number| in_open[number as usize]);
             while bits != 0 {
                 common[bits.trailing_zeros() as usize] += 1;
                 bits &= bits - 1;
             }
         }
+        look.end_sentence(score);
         let is_alike = |(&at, common): (&usize, u32)| {
             have_in_common(common as usize, q.words(at).len() + distinct)
         };

@@ -188,8 +188,8 @@ impl Summaries<'_> {
         }
         let words = self.words(short.clone().filter(|&at| self.open.uncopied[at]));
         let Some(evidence) = self.evidence(&words, places, steps)? else { return Ok(None) };
-        let (long, weight) = self.densest(&evidence, LONG_TOKENS_MAX);
-        let (_, near) = self.densest(&evidence, tokens * 3 / 2);
+        let (long, weight) = self.densest(&words, &evidence, LONG_TOKENS_MAX);
+        let (_, near) = self.densest(&words, &evidence, tokens * 3 / 2);
         if near > NEAR_SHARE_MAX * weight || long.is_empty() {
             return none;
         }
@@ -204,7 +204,7 @@ impl Summaries<'_> {
         if !steps.take(16 * len as u64)? {
             return Ok(None);
         }
-        let has = self.common_words(&words, &long);
+        let has = self.common_words(&words, &long, places);
         let is_likely = self.has_the_words(short, &words, &has)
             && self.pairs(short, &long) >= PAIRS_MIN + 0.1 * doublings(len, 1024);
         if !is_likely {
@@ -213,7 +213,8 @@ impl Summaries<'_> {
         if !steps.take(16 * self.own.tokens.len() as u64)? {
             return Ok(None);
         }
-        Ok(Some(if self.exceeds_chance(short, &words, &has, &long) { long } else { 0..0 }))
+        let exceeds = self.exceeds_chance((short, &words), (&long, places), &has);
+        Ok(Some(if exceeds { long } else { 0..0 }))
     }
 
     /// Returns the distinct words of some sentences of its own, ascending.
@@ -226,8 +227,8 @@ impl Summaries<'_> {
         words
     }
 
-    /// Returns the sentences of the other text with each of the rarer `words`, ascending; `None` if
-    /// that takes too many steps.
+    /// Returns the sentences of the other text with each of the rarer `words`, ascending, and the
+    /// place of the word among these; `None` if that takes too many steps.
     fn evidence(
         &self,
         words: &[u32],
@@ -237,13 +238,14 @@ impl Summaries<'_> {
         let (least, most) = SENTENCES_OF_WORD;
         let many = (self.other.sentences.count() / 20).clamp(least, most);
         let mut evidence: Vec<(u32, u32)> = Vec::new();
-        for &word in words.iter().filter(|&&word| self.texts.is_common(word)) {
+        let common = (0u32..).zip(words).filter(|&(_, &word)| self.texts.is_common(word));
+        for (at, &word) in common {
             let sentences = places.of(word);
             if sentences.len() <= many {
                 if !steps.take(8 * sentences.len() as u64)? {
                     return Ok(None);
                 }
-                evidence.extend(sentences.iter().map(|&sentence| (sentence, word)));
+                evidence.extend(sentences.iter().map(|&sentence| (sentence, at)));
             }
         }
         let sort = evidence.len() as u64 * u64::from(evidence.len().max(1).ilog2());
@@ -254,27 +256,29 @@ impl Summaries<'_> {
         Ok(Some(evidence))
     }
 
-    /// Returns the sentences of the other text, of at most this many tokens, that have the words of
+    /// Returns the sentences of the other text, of at most this many tokens, that have `words` of
     /// most weight, from the first with a word to the last, and that weight.
-    fn densest(&self, evidence: &[(u32, u32)], tokens_max: usize) -> (Range<usize>, f64) {
-        let mut words: Vec<u32> = evidence.iter().map(|&(_, word)| word).collect();
-        words.sort_unstable();
-        words.dedup();
+    fn densest(
+        &self,
+        words: &[u32],
+        evidence: &[(u32, u32)],
+        tokens_max: usize,
+    ) -> (Range<usize>, f64) {
         let mut times = vec![0u32; words.len()];
-        let place = |word: u32| words.partition_point(|&other| other < word);
+        let weight_of = |word: u32| self.texts.weight_of(words[word as usize]);
         let (mut best, mut most, mut weight, mut first) = (0..0, 0.0, 0.0, 0);
         for &(last, word) in evidence {
-            let times_of = &mut times[place(word)];
-            weight += if *times_of == 0 { self.texts.weight_of(word) } else { 0.0 };
+            let times_of = &mut times[word as usize];
+            weight += if *times_of == 0 { weight_of(word) } else { 0.0 };
             *times_of += 1;
             let range = |first: usize| evidence[first].0 as usize..last as usize + 1;
             while evidence[first].0 < last
                 && self.other.sentences.tokens(&range(first)).len() > tokens_max
             {
                 let word = evidence[first].1;
-                let times_of = &mut times[place(word)];
+                let times_of = &mut times[word as usize];
                 *times_of -= 1;
-                weight -= if *times_of == 0 { self.texts.weight_of(word) } else { 0.0 };
+                weight -= if *times_of == 0 { weight_of(word) } else { 0.0 };
                 first += 1;
             }
             if weight > most {
@@ -285,14 +289,14 @@ impl Summaries<'_> {
     }
 
     /// Returns which of the `words`, ascending, these sentences of the other text have.
-    fn common_words(&self, words: &[u32], long: &Range<usize>) -> Vec<u32> {
-        let mut has = vec![false; words.len()];
-        for word in self.other.sentences.words_of(long) {
-            if let Ok(at) = words.binary_search(&word.number) {
-                has[at] = true;
-            }
-        }
-        words.iter().zip(has).filter_map(|(&word, has)| has.then_some(word)).collect()
+    fn common_words(&self, words: &[u32], long: &Range<usize>, places: &Places) -> Vec<u32> {
+        let is_in_long = |&word: &u32| {
+            let sentences = places.of(word);
+            let first = sentences.partition_point(|&sentence| (sentence as usize) < long.start);
+            sentences.get(first).is_some_and(|&sentence| (sentence as usize) < long.end)
+        };
+        let is_common = |word: &u32| self.texts.is_common(*word) && is_in_long(word);
+        words.iter().copied().filter(is_common).collect()
     }
 
     /// Returns the weights of `words`, and of those that are in `common`, ascending.
@@ -317,15 +321,14 @@ impl Summaries<'_> {
     /// the other text than the text around them has, and than chance gives.
     fn exceeds_chance(
         &self,
-        short: &Range<usize>,
-        words: &[u32],
+        (short, words): (&Range<usize>, &[u32]),
+        (long, places): (&Range<usize>, &Places),
         common: &[u32],
-        long: &Range<usize>,
     ) -> bool {
         let within = self.weights(words, common);
         let others = (0..short.start).chain(short.end..self.own.sentences.count());
         let around = self.words(others.filter(|&at| self.open.unexplained[at]));
-        let around = self.weights(&around, &self.common_words(&around, long));
+        let around = self.weights(&around, &self.common_words(&around, long, places));
         let chance = CHANCE + 0.1 * doublings(self.other.sentences.tokens(long).len(), 512);
         let expected = (around.common + CHANCE_WEIGHT * chance) / (around.all + CHANCE_WEIGHT);
         within.common >= (expected + EXCESS_MIN) * within.all
@@ -383,25 +386,23 @@ impl<'a> FirstLook<'a> {
         FirstLook { weights, of_unknown, has: vec![false; weights.len()], scores: Vec::new() }
     }
 
-    /// Begins the next sentence of the document.
+    /// Notes a word of a sentence of the document, with its number in the query, and returns what
+    /// it adds to the score of the sentence.
     #[inline]
-    pub fn begin_sentence(&mut self) {
-        self.scores.push(0.0);
-    }
-
-    /// Adds a word of the sentence, with its number in the query.
-    #[inline]
-    pub fn add(&mut self, number: Option<u32>) {
-        let score = match number {
+    pub fn score_of(&mut self, number: Option<u32>) -> f64 {
+        match number {
             None => score(self.of_unknown, false),
             Some(number) => {
                 self.has[number as usize] = true;
                 score(self.weights[number as usize], true)
             }
-        };
-        if let Some(sum) = self.scores.last_mut() {
-            *sum += score;
         }
+    }
+
+    /// Ends a sentence of the document, which has this score.
+    #[inline]
+    pub fn end_sentence(&mut self, score: f64) {
+        self.scores.push(score);
     }
 
     /// Returns whether either text may have a summary of the other: `query` are its sentences.

@@ -47,9 +47,9 @@ impl QueryWords {
         let known = HashFilter::new(numbers.keys().copied(), stop)?;
         let mut counts = vec![0; numbers.len()];
         count(&mut counts, &sentences, stop)?;
-        let weight = |count| says_of(count, sentences.count());
-        let weights = counts.iter().map(|&count| weight(count)).collect();
-        Ok(QueryWords { numbers, known, weights, weight_max: weight(1), sentences, counts })
+        let weights = weights(&counts, sentences.count(), stop)?;
+        let weight_max = says_of(1, sentences.count());
+        Ok(QueryWords { numbers, known, weights, weight_max, sentences, counts })
     }
 
     /// Returns the number of words.
@@ -69,6 +69,22 @@ impl QueryWords {
 /// sentences is taken.
 fn says_of(count: u32, sentences: usize) -> f64 {
     (ln(1.0 + sentences as f64 / f64::from(count)) * 4096.0).round() / 4096.0
+}
+
+/// Returns the weights of words, each of which is in a number of this many sentences.
+fn weights(counts: &[u32], sentences: usize, stop: &Stop) -> Result<Vec<f64>> {
+    // Few words are in many sentences, and a logarithm takes as long as ten words.
+    let mut of_count = vec![0.0; sentences + 1];
+    let mut weights = Vec::with_capacity(counts.len());
+    for (at, &count) in counts.iter().enumerate() {
+        stop.check_at(at)?;
+        let known = &mut of_count[count as usize];
+        if *known == 0.0 {
+            *known = says_of(count, sentences);
+        }
+        weights.push(*known);
+    }
+    Ok(weights)
 }
 
 /// Adds up the number of sentences that have each word.
@@ -120,18 +136,7 @@ impl Vocabulary<'_> {
         let mut counts = words.counts.clone();
         counts.resize(of_query + others.len(), 0);
         count(&mut counts, &d, stop)?;
-        let sentences = q.count() + d.count();
-        // Few words are in many sentences, and a logarithm takes as long as ten words.
-        let mut of_count = vec![0.0; sentences + 1];
-        let mut says = Vec::with_capacity(counts.len());
-        for (at, &count) in counts.iter().enumerate() {
-            stop.check_at(at)?;
-            let known = &mut of_count[count as usize];
-            if *known == 0.0 {
-                *known = says_of(count, sentences);
-            }
-            says.push(*known);
-        }
+        let says = weights(&counts, q.count() + d.count(), stop)?;
         let common = counts.iter().zip(&words.counts).map(|(all, of_query)| all > of_query);
         Ok(Vocabulary { q, d, of_query, common: common.collect(), says })
     }
