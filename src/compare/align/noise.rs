@@ -19,8 +19,9 @@ const PLACES_MAX: usize = 4;
 /// The maximum distance of two unchanged words.
 const DISTANCE_MAX: usize = 16;
 
-/// The number of unchanged words that are remembered: nearly as many as are in that distance.
-const RECENT: usize = 16;
+/// The number of unchanged words that are remembered: a few times as many as are in that distance,
+/// so that few of them share a slot.
+const RECENT: usize = 1 << 10;
 
 /// Of [`STRETCHES`] stretches between unchanged words, one after the other, at least this many have
 /// nearly equal words.
@@ -56,7 +57,8 @@ impl Words {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(query: &[u64], stop: &Stop) -> Result<Words> {
-        Ok(Words(Places::new(query.iter().copied(), stop)?))
+        // A third of a text are its frequent words, each found only to be passed over.
+        Ok(Words(Places::of_rare(query.iter().copied(), stop)?))
     }
 
     /// Returns whether a document may be a noisy copy of a part of the query, or the query one of a
@@ -71,7 +73,7 @@ impl Words {
         steps: &mut Steps<'_>,
     ) -> Result<bool> {
         let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
-        let mut recent = Recent { words: [(usize::MAX, 0); RECENT], next: 0 };
+        let mut recent = Recent(vec![(u32::MAX, 0); RECENT]);
         let mut places = Vec::with_capacity(PLACES_MAX);
         let (mut stretches, mut due) = (0u32, 0);
         for (j, &token) in d.iter().enumerate() {
@@ -81,9 +83,9 @@ impl Words {
             }
             for &i in &places {
                 let i = i as usize;
-                let before = recent.before(i, j);
-                recent.add(i, j);
-                let Some((a, b)) = before.filter(|&(a, _)| a + 1 < i) else { continue };
+                let Some((a, b)) = recent.replace(i, j).filter(|&(a, _)| a + 1 < i) else {
+                    continue;
+                };
                 if !steps.take((i - a) as u64 * WORD_STEPS)? {
                     return Ok(false);
                 }
@@ -100,25 +102,20 @@ impl Words {
     }
 }
 
-/// The last unchanged words: their places in the query and in the document.
-struct Recent {
-    words: [(usize, usize); RECENT],
-    next: usize,
-}
+/// The last unchanged words, each in the slot of its distance between both texts: their places in
+/// the query and in the document.
+struct Recent(Vec<(u32, u32)>);
 
 impl Recent {
-    fn add(&mut self, i: usize, j: usize) {
-        self.words[self.next] = (i, j);
-        self.next = (self.next + 1) % RECENT;
-    }
-
-    /// Returns the last word that is as far before these places in both texts, and not too far.
-    fn before(&self, i: usize, j: usize) -> Option<(usize, usize)> {
-        let (newer, older) = self.words.split_at(self.next);
-        let mut words = newer.iter().rev().chain(older.iter().rev());
-        let is_near =
-            |&&(a, b): &&(usize, usize)| a < i && b < j && i - a == j - b && i - a <= DISTANCE_MAX;
-        words.find(is_near).copied()
+    /// Notes a word, and returns the last one that is as far before these places in both texts, if
+    /// it is not too far.
+    #[inline]
+    fn replace(&mut self, i: usize, j: usize) -> Option<(usize, usize)> {
+        let slot = &mut self.0[j.wrapping_sub(i) & (RECENT - 1)];
+        let (a, b) = std::mem::replace(slot, (i as u32, j as u32));
+        let (a, b) = (a as usize, b as usize);
+        let is_near = a < i && b < j && i - a == j - b && i - a <= DISTANCE_MAX;
+        is_near.then_some((a, b))
     }
 }
 

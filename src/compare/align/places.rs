@@ -10,7 +10,7 @@ use crate::runtime::Stop;
 const NONE: u32 = u32::MAX;
 
 /// The maximum number of places that are compared.
-const CHAIN_MAX: u64 = 16;
+const CHAIN_MAX: u8 = 16;
 
 /// The places of hashes.
 pub struct Places {
@@ -36,6 +36,28 @@ impl Places {
         Ok(Places { last, before })
     }
 
+    /// Notes the places as [`new`](Self::new) does, but none of a part of the hashes that has more
+    /// than [`CHAIN_MAX`]: those of a frequent hash, with a few others that are in the same part.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_rare(
+        hashes: impl ExactSizeIterator<Item = u64> + Clone,
+        stop: &Stop,
+    ) -> Result<Places> {
+        let mut places = Places::new(hashes.clone(), stop)?;
+        let mut counts = vec![0u8; places.last.len()];
+        for (at, hash) in hashes.enumerate() {
+            stop.check_at(at)?;
+            let count = &mut counts[part(hash, places.last.len())];
+            *count = count.saturating_add(1);
+        }
+        for (last, count) in places.last.iter_mut().zip(counts) {
+            *last = if count > CHAIN_MAX { NONE } else { *last };
+        }
+        Ok(places)
+    }
+
     /// Fills `places` with those of a hash, the last first: the last few places with the same part
     /// of a hash where `is_same` holds. If they are more than `places_max`, it is left empty.
     /// Returns the number of places compared.
@@ -50,7 +72,7 @@ impl Places {
         places.clear();
         let mut at = self.last[part(hash, self.last.len())];
         let mut compared = 0;
-        while at != NONE && compared < CHAIN_MAX {
+        while at != NONE && compared < u64::from(CHAIN_MAX) {
             compared += 1;
             if is_same(at as usize) {
                 if places.len() == places_max {
@@ -99,11 +121,29 @@ mod tests {
     }
 
     #[test]
+    fn places_of_a_frequent_hash_are_not_noted() {
+        // Seventeen times 7, with 8 and 9 between them.
+        let hashes: Vec<u64> =
+            (0u64..21).map(|at| if at % 5 == 1 { 8 + at % 2 } else { 7 } << 32).collect();
+        let found = |hashes: &[u64], wanted: u64| {
+            let places = Places::of_rare(hashes.iter().copied(), Stop::NEVER).unwrap();
+            let mut found = Vec::new();
+            places.find(wanted << 32, |at| hashes[at] == wanted << 32, 16, &mut found);
+            found
+        };
+        assert_eq!(hashes.iter().filter(|&&hash| hash == 7 << 32).count(), 17);
+        let of_all = [7, 8, 9].map(|wanted| found(&hashes, wanted));
+        assert_eq!(of_all, [vec![], vec![16, 6], vec![11, 1]]);
+        // Sixteen places are not too many.
+        assert_eq!(found(&hashes[..20], 7).len(), 16);
+    }
+
+    #[test]
     fn few_places_are_compared_however_often_a_hash_occurs() {
         let places = Places::new(std::iter::repeat_n(5, 10_000), Stop::NEVER).unwrap();
         let mut found = Vec::new();
-        assert!(places.find(5, |_| true, 100, &mut found) <= CHAIN_MAX);
-        assert!(places.find(5, |_| true, 8, &mut found) <= CHAIN_MAX && found.is_empty());
+        assert!(places.find(5, |_| true, 100, &mut found) <= CHAIN_MAX.into());
+        assert!(places.find(5, |_| true, 8, &mut found) <= CHAIN_MAX.into() && found.is_empty());
     }
 
     #[test]
