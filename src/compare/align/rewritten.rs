@@ -21,9 +21,10 @@ const GAP_SENTENCES_MAX: usize = 4;
 /// The maximum ratio of the lengths of a passage and its rewritten form.
 const LENGTHS_RATIO_MAX: usize = 4;
 /// A passage with a shorter side is chance.
-const PASSAGE_BYTES_MIN: usize = 150;
-/// Two less similar places have like content at most.
-const SIMILARITY_MIN: f64 = 0.3;
+const PASSAGE_BYTES_MIN: usize = 120;
+/// Two less similar places have like content at most. This removes more of them than the shorter
+/// passages add.
+const SIMILARITY_MIN: f64 = 0.4;
 /// A single pair of sentences is chance, unless it is at least this similar.
 const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
 
@@ -102,4 +103,55 @@ fn cluster(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::super::{Aligned, Genre, align};
+    use crate::hash::mix64;
+    use crate::runtime::Stop;
+    use crate::text::{Analyzed, Analyzer};
+
+    /// Twenty sentences, each of `own` words of its own and as many `others` that all sentences of
+    /// this text have. Of those from the eighth on, `alike` have the own words of text 0.
+    fn text(seed: u64, (own, others): (u64, u64), alike: u64) -> Analyzed {
+        let mut text = String::new();
+        for at in 0..20 {
+            let of = if (8..8 + alike).contains(&at) { 0 } else { seed };
+            let order = |i: u64| if seed.is_multiple_of(2) { i } else { own.saturating_sub(1 + i) };
+            for i in 0..own.max(others) {
+                let words =
+                    [(i < own, of << 16 | at << 8 | order(i)), (i < others, seed << 32 | i)];
+                for (_, word) in words.into_iter().filter(|&(is_there, _)| is_there) {
+                    write!(text, "{:04x} ", mix64(word) >> 48).unwrap();
+                }
+            }
+            text.push_str(". ");
+        }
+        Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
+    }
+
+    fn aligned(words: (u64, u64), alike: u64) -> Vec<Aligned> {
+        let [a, b] = [1, 2].map(|seed| text(seed, words, alike));
+        align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages
+    }
+
+    #[test]
+    fn two_places_with_three_words_in_eight_in_common_are_no_passage() {
+        // Their rare words are all in common, so that each pair of sentences is alike.
+        assert_eq!(aligned((6, 10), 4), []);
+        let found = aligned((8, 10), 4);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!([&found[0].query, &found[0].hit], [&(8 * 18..12 * 18); 2]);
+    }
+
+    #[test]
+    fn two_sentences_of_140_bytes_are_a_passage_and_one_of_70_is_none() {
+        let found = aligned((8, 6), 2);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!([&found[0].query, &found[0].hit], [&(8 * 14..10 * 14); 2]);
+        assert_eq!(aligned((8, 6), 1), []);
+    }
 }
