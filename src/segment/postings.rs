@@ -209,7 +209,13 @@ impl<'a> List<'a> {
         let before = docs.len();
         match self.encoding {
             Encoding::Varint => self.decode_deltas(docs),
-            Encoding::Roaring => docs.extend(self.bitmap(file)?.iter()),
+            Encoding::Roaring => {
+                let bitmap = self.bitmap(file)?;
+                docs.resize(before + self.df as usize, 0);
+                // Many at a time: one by one each goes through the layers of an iterator.
+                let len = bitmap.iter().next_many(&mut docs[before..]).len();
+                docs.truncate(before + len);
+            }
         }
         let decoded = &docs[before..];
         let last_fits = decoded.last().is_some_and(|&doc| doc < file.header.documents);
