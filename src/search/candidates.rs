@@ -125,7 +125,7 @@ pub fn find(
     }
     let known = known(segments, &terms, request, dfs.len())?;
     let weights = match request.weighed {
-        Some((weigh, _)) => dfs.iter().map(|&df| weigh.weight(df)).collect(),
+        Some((weigh, _)) => weigh.weights(&dfs),
         None => Vec::new(),
     };
     let mut plan = Plan::new(request, &dfs, &weights);

@@ -38,13 +38,18 @@ impl Searcher {
     }
 
     fn stored_keys_of(&self, address: DocAddress) -> Result<Vec<u64>> {
-        let segment = &self.snapshot.segment(address).signatures;
+        let ordinals = self.stored_ordinals_of(address)?;
+        Ok(self.snapshot.segment(address).signatures.keys_at(&ordinals)?)
+    }
+
+    /// Returns the ordinals in its segment of the distinct fingerprints of a document with a stored
+    /// signature, ascending, as their keys do.
+    fn stored_ordinals_of(&self, address: DocAddress) -> Result<Vec<u32>> {
         let mut ordinals = Vec::new();
-        segment.forward_ordinals(address.doc, &mut ordinals)?;
-        // Ordinals are in the order of keys.
+        self.snapshot.segment(address).signatures.forward_ordinals(address.doc, &mut ordinals)?;
         ordinals.sort_unstable();
         ordinals.dedup();
-        Ok(segment.keys_at(&ordinals)?)
+        Ok(ordinals)
     }
 
     /// Returns the number of distinct fingerprints of a stored document.
@@ -89,13 +94,26 @@ impl Searcher {
         memory: Option<&QueryMemory>,
         stop: &Stop,
     ) -> Result<u64> {
-        let keys = self.keys_within(address, memory, stop)?;
-        Ok(self.weights_of(&keys, weigh, stop)?.into_iter().sum())
+        // Which fingerprints are ignored is known by their keys, and which of its documents are
+        // deleted by the list of a term.
+        let is_by_ordinal = self.snapshot.config().store_signatures
+            && self.ignored.is_none()
+            && self.snapshot.segment(address).deleted_documents() == 0;
+        let dfs = match is_by_ordinal {
+            true => {
+                let (own, ordinals) = (address.segment as usize, self.stored_ordinals_of(address)?);
+                frequencies::live_frequencies_at(&self.snapshot, own, &ordinals, stop)?
+            }
+            false => {
+                let keys = self.keys_within(address, memory, stop)?;
+                frequencies::live_frequencies(&self.snapshot, &keys, stop)?
+            }
+        };
+        Ok(weigh.weights(&dfs).into_iter().sum())
     }
 
     /// Returns the weight of each of the ascending keys.
     pub(crate) fn weights_of(&self, keys: &[u64], weigh: Weigh, stop: &Stop) -> Result<Vec<u64>> {
-        let dfs = frequencies::live_frequencies(&self.snapshot, keys, stop)?;
-        Ok(dfs.into_iter().map(|df| weigh.weight(df)).collect())
+        Ok(weigh.weights(&frequencies::live_frequencies(&self.snapshot, keys, stop)?))
     }
 }

@@ -7,23 +7,23 @@ use super::shared::terms_of;
 use crate::error::Result;
 use crate::index::{SegmentView, Snapshot};
 use crate::runtime::Stop;
-use crate::segment::Term;
+use crate::segment::{Term, Terms};
+
+/// The number of terms whose frequencies are read between two checks of a stop: some milliseconds.
+const TERMS_AT_ONCE: usize = 1 << 14;
 
 /// The terms of each segment that are among the keys, with their places, and the document frequency
 /// of each key, deleted documents included.
-pub type LookedUp<'a> = (Vec<Vec<(u32, Term<'a>)>>, Vec<u64>);
+pub type LookedUp<'a> = (Vec<Terms<'a>>, Vec<u64>);
 
 /// Looks up the ascending `keys` in all segments.
 ///
 /// # Errors
 /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: &Stop) -> Result<LookedUp<'a>> {
-    let mut dfs = vec![0u64; keys.len()];
     let segments = snapshot.segments().iter().map(|segment| &segment.signatures);
     let terms = terms_of(&segments.collect::<Vec<_>>(), keys, stop)?;
-    for (i, term) in terms.iter().flatten() {
-        dfs[*i as usize] += u64::from(term.df());
-    }
+    let dfs = sums(&terms, keys.len());
     Ok((terms, dfs))
 }
 
@@ -35,6 +35,51 @@ pub fn live_frequencies(snapshot: &Snapshot, keys: &[u64], stop: &Stop) -> Resul
     let (terms, mut dfs) = look_up(snapshot, keys, stop)?;
     leave_out_all_deleted(snapshot.segments(), &terms, &mut dfs, stop)?;
     Ok(dfs)
+}
+
+/// Returns, for each term of the segment `own` with one of these ordinals, which ascend, the number
+/// of live documents of all segments that have its key. No document of `own` may be deleted.
+///
+/// The segment is not searched for keys: its signatures have ordinals, and a document frequency is
+/// found by an ordinal. Keys are read only if other segments may have them.
+///
+/// # Errors
+/// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+pub fn live_frequencies_at(
+    snapshot: &Snapshot,
+    own: usize,
+    ordinals: &[u32],
+    stop: &Stop,
+) -> Result<Vec<u64>> {
+    let segments = snapshot.segments();
+    assert_eq!(segments[own].deleted_documents(), 0, "deleted documents would be counted");
+    let signatures = &segments[own].signatures;
+    let others = segments.iter().enumerate().filter(|(at, _)| *at != own);
+    let others: Vec<_> = others.map(|(_, segment)| &segment.signatures).collect();
+    let mut all = Vec::with_capacity(ordinals.len());
+    for part in ordinals.chunks(TERMS_AT_ONCE) {
+        stop.check()?;
+        let own_dfs = signatures.dfs_at(part)?.into_iter().map(u64::from);
+        if others.is_empty() {
+            all.extend(own_dfs);
+            continue;
+        }
+        let mut terms = terms_of(&others, &signatures.keys_at(part)?, stop)?;
+        let mut dfs = sums(&terms, part.len());
+        terms.insert(own, Vec::new());
+        leave_out_all_deleted(segments, &terms, &mut dfs, stop)?;
+        all.extend(own_dfs.zip(dfs).map(|(here, elsewhere)| here + elsewhere));
+    }
+    Ok(all)
+}
+
+/// Returns the document frequency of each of this number of keys, which have these terms.
+fn sums(terms: &[Terms<'_>], keys: usize) -> Vec<u64> {
+    let mut dfs = vec![0; keys];
+    for (i, term) in terms.iter().flatten() {
+        dfs[*i as usize] += u64::from(term.df());
+    }
+    dfs
 }
 
 /// Subtracts deleted documents from those document frequencies that would exceed `max_df` with
@@ -87,4 +132,47 @@ fn leave_out_deleted_of(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, WriterOptions};
+
+    #[test]
+    fn frequencies_by_ordinal_are_those_by_key_whatever_other_segments_have() {
+        let config = Config::new("kgram(k=1)", "words", false).unwrap();
+        for segments in 1u64..4 {
+            let index = Index::in_memory(config.clone()).unwrap();
+            let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+            for segment in 0..segments {
+                // Words of one, two, a few and many documents, and some of this segment alone.
+                for i in 0..300 {
+                    let word = |of: u64| format!("d{of}x{} ", i / of);
+                    let words: String = [1, 2, 20, 300].into_iter().map(word).collect();
+                    let own = format!("s{segment}x{}", i % 7);
+                    writer.add(Document::new(format!("{segment}-{i}"), words + &own)).unwrap();
+                }
+                writer.commit().unwrap();
+            }
+            if segments > 1 {
+                // All segments but the last keep all of their documents.
+                for i in 0..40 {
+                    assert!(writer.remove(&format!("{}-{i}", segments - 1)).unwrap());
+                }
+            }
+            writer.finish().unwrap();
+            let snapshot = index.snapshot().unwrap();
+            assert_eq!(snapshot.segments().len() as u64, segments);
+            let whole = snapshot.segments().iter().enumerate();
+            for (own, segment) in whole.filter(|(_, segment)| segment.deleted_documents() == 0) {
+                let ordinals: Vec<u32> = (0..segment.signatures.counts().terms as u32).collect();
+                let keys = segment.signatures.keys_at(&ordinals).unwrap();
+                let by_key = live_frequencies(&snapshot, &keys, Stop::NEVER).unwrap();
+                let found = live_frequencies_at(&snapshot, own, &ordinals, Stop::NEVER).unwrap();
+                assert_eq!(found, by_key);
+                assert!([1, 2, 20, 300].iter().all(|df| segments > 1 || found.contains(df)));
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::candidates::Candidate;
 use super::query::Query;
 use super::searcher::Searcher;
-use super::weigh::{Weigh, WeightedOverlap};
+use super::weigh::{self, Weigh, WeightedOverlap};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
@@ -43,9 +43,7 @@ impl Scored {
         let weighted = Some(WeightedOverlap { shared, in_query, in_document: 0 });
         let score = match rank {
             Rank::Overlap => 0.0,
-            Rank::Weight | Rank::Passages => {
-                shared as f64 / f64::from(self.overlap.in_b.max(1)).sqrt()
-            }
+            Rank::Weight | Rank::Passages => weigh::score(shared, self.overlap.in_b),
         };
         Scored { weighted, score, ..self }
     }

@@ -34,6 +34,32 @@ impl Weigh {
         let idf = ln((self.documents + 1) as f64 / (df as f64 + 0.5)).max(0.0);
         ((idf * idf * UNIT).round() as u64).max(1)
     }
+
+    /// Returns the weights of fingerprints that these numbers of live documents have.
+    pub fn weights(self, dfs: &[u64]) -> Vec<u64> {
+        // Most fingerprints are in few documents, and a logarithm takes longer than a look-up. No
+        // weight is 0.
+        let mut known = [0; KNOWN_DFS];
+        let weight = |&df: &u64| match known.get_mut(usize::try_from(df).unwrap_or(usize::MAX)) {
+            Some(known) => {
+                if *known == 0 {
+                    *known = self.weight(df);
+                }
+                *known
+            }
+            None => self.weight(df),
+        };
+        dfs.iter().map(weight).collect()
+    }
+}
+
+/// The document frequencies whose weights are computed once for many fingerprints.
+const KNOWN_DFS: usize = 128;
+
+/// Returns the score of a document of `size` distinct fingerprints whose shared ones have this
+/// weight.
+pub fn score(shared: u64, size: u32) -> f64 {
+    shared as f64 / f64::from(size.max(1)).sqrt()
 }
 
 /// The weighted overlap of a query and a document: as [`Overlap`](crate::overlap::Overlap), with
@@ -108,6 +134,14 @@ mod tests {
         assert!(weights[1] > 20 * weights[500], "{} {}", weights[1], weights[500]);
         // Deleted documents may still be counted elsewhere; a weight is never nothing.
         assert!(weigh.weight(1000) >= 1);
+    }
+
+    #[test]
+    fn weights_of_many_fingerprints_are_those_of_each() {
+        let weigh = Weigh { documents: 1000 };
+        let twice: Vec<u64> = (0..=1000).chain(0..=1000).collect();
+        let each: Vec<u64> = twice.iter().map(|&df| weigh.weight(df)).collect();
+        assert_eq!(weigh.weights(&twice), each);
     }
 
     proptest! {

@@ -307,6 +307,20 @@ impl<'a> Block<'a> {
         self.several_at(index, place, lists, self.gaps())
     }
 
+    /// Returns the number of documents of the term `index`, which is in the block, or the place of
+    /// its list, which has it.
+    #[inline]
+    pub fn df_or_list(&self, index: usize) -> Result<u32, u64> {
+        if get(self.several, index, 1) == 0 {
+            return Ok(1);
+        }
+        let place = ones_before(self.several, index);
+        match get(self.rest, place, 1) {
+            0 => Ok(2),
+            _ => Err(self.lists_base + self.value(index)),
+        }
+    }
+
     /// Appends the postings of all terms, in order.
     pub fn all_postings(&self, postings: &mut Vec<Postings>) {
         let mut all = self.postings_from(0);

@@ -1,11 +1,13 @@
-//! The keys of terms that are known by their ordinals.
+//! The keys and document frequencies of terms that are known by their ordinals.
 //!
 //! Those of a signature are spread over the whole dictionary, so that each would wait for memory,
 //! or for the disk, on its own. Many are therefore read step by step, and each step requests the
 //! bytes that the next one reads.
 
+use super::bits::VARINT_BYTES_MAX;
 use super::block::Block;
 use super::layout::{BLOCK_TERMS, Section};
+use super::postings::List;
 use super::prefetch::near;
 use super::reader::SegmentReader;
 use super::term_index::Located;
@@ -24,13 +26,53 @@ impl SegmentReader {
         let mut keys = Vec::with_capacity(ordinals.len());
         for part in ordinals.chunks(KEYS_AT_ONCE) {
             let located = self.locate(part)?;
+            near(located.iter().map(|at| {
+                // High parts are 64 to 96 bytes.
+                let touch = |at| self.file().touch(Section::Terms, at);
+                touch(at.range.0) ^ touch(at.range.0 + 64)
+            }));
             let placed = self.place(part, &located)?;
             keys.extend(placed.iter().map(|(block, index, high)| block.key_of(*high, *index)));
         }
         Ok(keys)
     }
 
-    /// Returns the blocks of the terms; requests their high parts.
+    /// Returns the document frequencies of the terms with these ordinals, in their order, deleted
+    /// documents included; reads no keys.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such term.
+    pub(crate) fn dfs_at(&self, ordinals: &[u32]) -> Result<Vec<u32>, Corruption> {
+        let mut dfs = Vec::with_capacity(ordinals.len());
+        let mut lists = Vec::new();
+        for part in ordinals.chunks(KEYS_AT_ONCE) {
+            let located = self.locate(part)?;
+            near(part.iter().zip(&located).map(|(&ordinal, located)| {
+                let [flag, entry] = located.flag_and_entry(ordinal as usize % BLOCK_TERMS);
+                self.file().touch(Section::Terms, flag) ^ self.file().touch(Section::Terms, entry)
+            }));
+            lists.clear();
+            for (&ordinal, located) in part.iter().zip(&located) {
+                let block = self.index().open_block(self.file(), located)?;
+                dfs.push(match block.df_or_list(ordinal as usize % BLOCK_TERMS) {
+                    Ok(df) => df,
+                    Err(list) => {
+                        lists.push((dfs.len(), list as usize));
+                        0
+                    }
+                });
+            }
+            let own = |&(_, list): &(usize, usize)| list..list + VARINT_BYTES_MAX;
+            self.file().fetch(Section::Postings, lists.iter().map(own));
+            near(lists.iter().map(|&(_, list)| self.file().touch(Section::Postings, list)));
+            for &(at, list) in &lists {
+                dfs[at] = List::df_at(self.file(), list)?;
+            }
+        }
+        Ok(dfs)
+    }
+
+    /// Returns the blocks of the terms.
     fn locate(&self, ordinals: &[u32]) -> Result<Vec<Located>, Corruption> {
         let (file, index) = (self.file(), self.index());
         let terms = self.counts().terms;
@@ -47,11 +89,6 @@ impl SegmentReader {
         let locate = |ordinal| index.locate(file, block_of(ordinal));
         let located = ordinals.iter().map(locate).collect::<Result<Vec<_>, _>>()?;
         file.fetch(Section::Terms, located.iter().map(|at| at.range.0..at.range.1));
-        near(located.iter().map(|at| {
-            // High parts are 64 to 96 bytes.
-            let touch = |at| file.touch(Section::Terms, at);
-            touch(at.range.0) ^ touch(at.range.0 + 64)
-        }));
         Ok(located)
     }
 

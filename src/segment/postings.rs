@@ -179,12 +179,7 @@ impl<'a> List<'a> {
         let start = at as usize;
         let mut head = file.read_up_to(Section::Postings, start, 2 * VARINT_BYTES_MAX)?;
         let before = head.len();
-        let df = take_varint(&mut head).filter(|&df| df <= u64::from(file.header.documents));
-        let df =
-            df.ok_or_else(|| damage("a list is longer than the number of documents"))? as usize;
-        if df <= INLINE_DF_MAX {
-            return Err(damage("a list is so short that the term itself would have it"));
-        }
+        let df = take_df(file, start, &mut head)? as usize;
         let encoding = Encoding::of(df);
         let bytes = match encoding {
             Encoding::Varint => {
@@ -199,6 +194,15 @@ impl<'a> List<'a> {
             }
         };
         Ok(List { df: df as u32, encoding, bytes, at })
+    }
+
+    /// Returns the number of documents of the list at byte `at` of the postings section, and reads
+    /// no more of it.
+    ///
+    /// # Errors
+    /// When its bytes are damaged or its length is not possible in this segment.
+    pub fn df_at(file: &SigFile, at: usize) -> Result<u32, Corruption> {
+        take_df(file, at, &mut file.read_up_to(Section::Postings, at, VARINT_BYTES_MAX)?)
     }
 
     /// Appends the documents of the list, in ascending order, to `docs`.
@@ -307,6 +311,17 @@ impl<'a> List<'a> {
     fn damage(&self, file: &SigFile, what: &str) -> Corruption {
         file.corruption(Section::Postings, self.at as usize, what)
     }
+}
+
+/// Takes the number of documents off the `head` of the list at byte `at` of the postings section.
+fn take_df(file: &SigFile, at: usize, head: &mut &[u8]) -> Result<u32, Corruption> {
+    let damage = |what| file.corruption(Section::Postings, at, what);
+    let df = take_varint(head).filter(|&df| df <= u64::from(file.header.documents));
+    let df = df.ok_or_else(|| damage("a list is longer than the number of documents"))?;
+    if df <= INLINE_DF_MAX as u64 {
+        return Err(damage("a list is so short that the term itself would have it"));
+    }
+    Ok(df as u32)
 }
 
 /// Returns whether the containers of a serialised bitmap are at the offsets in its header, have the

@@ -98,6 +98,19 @@ pub struct Located {
     pub range: (usize, usize),
 }
 
+impl Located {
+    /// Returns where in the terms section the number of documents of the term `index` of the block
+    /// is decided, the flag of several and the entry; for loads ahead of time.
+    #[inline]
+    pub fn flag_and_entry(&self, index: usize) -> [usize; 2] {
+        let Shape { low_bits, value_bits, upper_bytes, .. } = self.shape;
+        let flags = self.range.0 + usize::from(upper_bytes);
+        let bits = usize::from(low_bits) + usize::from(value_bits);
+        let entry = flags + BLOCK_TERMS / 8 + index * bits / 8;
+        [flags + index / 8, entry].map(|at| at.min(self.range.1 - 1))
+    }
+}
+
 /// Finds the block of a key: the separators of groups are in memory, all else is read in place.
 pub struct TermIndex {
     /// The separators as keys: each group's keys are at least its own and less than the next.
