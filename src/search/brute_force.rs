@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::tuning::Tuning;
+use super::weigh::Weigh;
 use super::{Answer, Goal, MaxDf, Query, Rank, Searcher, Subject};
 use crate::hash::mix64;
 use crate::index::{Config, Document, Index, WriterOptions};
@@ -132,8 +133,13 @@ fn query() -> impl Strategy<Value = Query> {
 }
 
 fn tuning() -> impl Strategy<Value = Tuning> {
-    (0usize..50, 1usize..50)
-        .prop_map(|(reached_after, batch_documents)| Tuning { reached_after, batch_documents })
+    (0usize..50, 1usize..50, 0usize..50).prop_map(
+        |(reached_after, batch_documents, candidates_kept)| Tuning {
+            reached_after,
+            batch_documents,
+            candidates_kept,
+        },
+    )
 }
 
 /// Returns the fingerprints of the query, and its document if it is a stored one.
@@ -147,6 +153,15 @@ fn wanted(query: &Query) -> (BTreeSet<u64>, Option<&String>) {
 
 /// Returns the expected hits, best first, by definition.
 fn expected(query: &Query) -> Vec<(String, u32)> {
+    expected_by(query, |_, _| 0.0)
+}
+
+/// Returns the expected hits in the order of a score of the fingerprints of a document and of the
+/// shared ones, then of overlap, resemblance and id.
+fn expected_by(
+    query: &Query,
+    score: impl Fn(&BTreeSet<u64>, &BTreeSet<u64>) -> f64,
+) -> Vec<(String, u32)> {
     let documents = &WORLD.documents;
     let (wanted, own) = wanted(query);
     let max_df = query.options.max_df.unwrap().limit(documents.len() as u64);
@@ -154,7 +169,8 @@ fn expected(query: &Query) -> Vec<(String, u32)> {
     let kept: BTreeSet<u64> = wanted.iter().copied().filter(|key| df(key) <= max_df).collect();
     let mut hits = Vec::new();
     for (id, (keys, parity)) in documents {
-        let shared = keys.intersection(&wanted).count();
+        let both: BTreeSet<u64> = keys.intersection(&wanted).copied().collect();
+        let shared = both.len();
         let resemblance = shared as f64 / keys.union(&wanted).count() as f64;
         let passes = query
             .options
@@ -167,12 +183,28 @@ fn expected(query: &Query) -> Vec<(String, u32)> {
             && !keys.is_disjoint(&kept)
             && shared >= query.thresholds.overlap() as usize
         {
-            hits.push((shared as u32, resemblance, id.clone()));
+            hits.push((score(keys, &both), shared as u32, resemblance, id.clone()));
         }
     }
-    hits.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
+    hits.sort_by(|a, b| {
+        let by_overlap = b.0.total_cmp(&a.0).then(b.1.cmp(&a.1));
+        by_overlap.then(b.2.total_cmp(&a.2)).then(a.3.cmp(&b.3))
+    });
     hits.truncate(query.options.limit.unwrap());
-    hits.into_iter().map(|(shared, _, id)| (id, shared)).collect()
+    hits.into_iter().map(|(_, shared, _, id)| (id, shared)).collect()
+}
+
+/// Returns the expected hits by weight.
+fn expected_by_weight(query: &Query) -> Vec<(String, u32)> {
+    let weigh = Weigh::new(WORLD.searcher.snapshot());
+    let mut dfs: BTreeMap<u64, u64> = BTreeMap::new();
+    for key in WORLD.documents.values().flat_map(|(keys, _)| keys) {
+        *dfs.entry(*key).or_default() += 1;
+    }
+    expected_by(query, |keys, both| {
+        let shared: u64 = both.iter().map(|key| weigh.weight(dfs[key])).sum();
+        shared as f64 / (keys.len() as f64).sqrt()
+    })
 }
 
 /// Returns the share of the query's fingerprints that a document has which may be a hit.
@@ -220,6 +252,18 @@ proptest! {
         let all = expected(&query.limit(usize::MAX)).len();
         prop_assert_eq!(answer.more, all > answer.hits.len());
         prop_assert!(answer.total.is_none_or(|total| total == all as u64));
+    }
+
+    #[test]
+    fn a_search_by_weight_of_any_tuning_is_brute_force(query in query(), tuning in tuning()) {
+        let query = query.rank(Rank::Weight);
+        let answer = searcher(tuning).search(&query).unwrap();
+        let found: Vec<_> = answer.hits.iter().map(|hit| (hit.id.clone(), hit.overlap)).collect();
+        prop_assert_eq!(found, expected_by_weight(&query));
+        // Those that are left out are counted.
+        let all = expected_by_weight(&query.limit(usize::MAX)).len();
+        prop_assert_eq!(answer.total, Some(all as u64));
+        prop_assert_eq!(answer.more, all > answer.hits.len());
     }
 
     #[test]

@@ -17,6 +17,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::best_by_weight::BestByWeight;
+use super::candidate::Candidate;
 use super::filter::Filter;
 use super::frequencies::{leave_out_all_deleted, leave_out_deleted, look_up};
 use super::tuning::Tuning;
@@ -34,6 +36,8 @@ pub struct Request<'a> {
     pub overlap_min: u32,
     /// Documents that are not among the best of this number, at least 1, may be left out.
     pub best: usize,
+    /// Documents that are not among the best of this number by weight are counted only.
+    pub best_by_weight: usize,
     /// The sizes where the search changes its method.
     pub tuning: Tuning,
     /// Fingerprints in more live documents are stop-fingerprints.
@@ -79,20 +83,11 @@ pub struct CandidateSet {
     /// For each segment the ordinals of the query's terms and their places among the keys,
     /// ascending, if they are to be kept.
     pub terms: Vec<Vec<(u32, u32)>>,
+    /// The number of documents that were left out because they are not among the best by weight.
+    pub left_out: usize,
     /// Whether documents may have been left out because they are not among the best; then at least
     /// [`Request::best`] were found.
     pub is_pruned: bool,
-}
-
-/// A document, with the number of fingerprints that it shares with the query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candidate {
-    /// The document.
-    pub address: DocAddress,
-    /// Distinct fingerprints in common.
-    pub overlap: u32,
-    /// Their weight; 0 if they are not weighed.
-    pub weight: u64,
 }
 
 /// The memory that one query leaves to the next.
@@ -104,6 +99,7 @@ pub struct Counters {
     weights: Vec<u64>,
     touched: Vec<u32>,
     docs: Vec<u32>,
+    sizes: Vec<u32>,
 }
 
 /// Finds the documents that meet the request.
@@ -151,6 +147,10 @@ pub fn find(
         let before = found.documents.len();
         plan.collect(at, segment, counters, &mut found.documents)?;
         plan.raise(found.documents[before..].iter().map(|counted| counted.overlap));
+    }
+    if let Some(best) = plan.by_weight {
+        (found.documents, found.left_out) = best.finish();
+        return Ok(found);
     }
     found.is_pruned = request.best != usize::MAX && plan.best.len() == request.best;
     let reachable = plan.overlap_min();
@@ -208,6 +208,8 @@ struct Plan<'a> {
     weight_min: u64,
     /// The greatest overlaps found, at most [`Request::best`] of them; unused if all are requested.
     best: BinaryHeap<Reverse<u32>>,
+    /// The best by weight, if only these are requested.
+    by_weight: Option<BestByWeight>,
 }
 
 impl<'a> Plan<'a> {
@@ -241,7 +243,11 @@ impl<'a> Plan<'a> {
             };
         }
         let best = BinaryHeap::new();
-        Plan { request, ranks, kept, read, postings, weights, rest, weight_min, best }
+        // Within a budget weights are too low to tell which documents are the best.
+        let is_by_weight = request.best_by_weight != usize::MAX && read as usize == order.len();
+        let by_weight = is_by_weight
+            .then(|| BestByWeight::new(request.best_by_weight, request.tuning.candidates_kept));
+        Plan { request, ranks, kept, read, postings, weights, rest, weight_min, best, by_weight }
     }
 
     /// Returns the weight of the fingerprint of this rank and of all after it; the greatest if they
@@ -291,7 +297,7 @@ impl<'a> Plan<'a> {
         counters: &mut Counters,
     ) -> Result<()> {
         let documents = segment.signatures.header().documents as usize;
-        let Counters { counts, weights, touched, docs } = counters;
+        let Counters { counts, weights, touched, docs, .. } = counters;
         if counts.len() < documents {
             counts.resize(documents, 0);
         }
@@ -359,7 +365,7 @@ impl<'a> Plan<'a> {
         overlap_min: u32,
         counters: &mut Counters,
     ) -> Result<()> {
-        let Counters { counts, weights, touched, docs } = counters;
+        let Counters { counts, weights, touched, docs, .. } = counters;
         let Some(((first, _), _)) = terms.split_first() else { return Ok(()) };
         let lacking = self.ranks.len() as u32 - first;
         let weight_lacking = self.rest(*first);
@@ -367,7 +373,11 @@ impl<'a> Plan<'a> {
             counts[*doc as usize] + lacking >= overlap_min
                 && (!WEIGHED || weights[*doc as usize] + weight_lacking >= self.weight_min)
         };
-        let wanted: Vec<u32> = touched.iter().copied().filter(is_wanted).collect();
+        let wanted: Vec<u32> = match overlap_min <= 1 + lacking && self.weight_min <= weight_lacking
+        {
+            true => touched.clone(),
+            false => touched.iter().copied().filter(is_wanted).collect(),
+        };
         if wanted.is_empty() {
             return Ok(());
         }
@@ -405,35 +415,47 @@ impl<'a> Plan<'a> {
 
     /// Moves the counts of segment `at` to `documents`.
     fn collect(
-        &self,
+        &mut self,
         at: usize,
         segment: &SegmentView,
         counters: &mut Counters,
         documents: &mut Vec<Candidate>,
     ) -> Result<()> {
-        let Counters { counts, weights, touched, docs } = counters;
+        let Counters { counts, weights, touched, docs, sizes } = counters;
         self.request.stop.check()?;
         let is_weighed = self.request.weighed.is_some();
         let weight = |doc: u32| if is_weighed { weights[doc as usize] } else { 0 };
         let overlap_min = self.overlap_min();
         let address = |doc| DocAddress { segment: at as u32, doc };
         docs.clear();
-        docs.extend(touched.iter().copied().filter(|&doc| {
-            counts[doc as usize] >= overlap_min
-                && weight(doc) >= self.weight_min
-                && segment.is_alive(doc)
-                && !self.request.is_excluded(address(doc))
-        }));
+        // Most segments have all of their documents, and most queries exclude none.
+        let are_all_there = segment.deleted_documents() == 0 && self.request.excluded.is_empty();
+        match are_all_there && overlap_min <= 1 && self.weight_min == 0 {
+            true => docs.extend_from_slice(touched),
+            false => docs.extend(touched.iter().copied().filter(|&doc| {
+                counts[doc as usize] >= overlap_min
+                    && weight(doc) >= self.weight_min
+                    && segment.is_alive(doc)
+                    && !self.request.is_excluded(address(doc))
+            })),
+        }
         let mut passed = Ok(());
         if let Some(filter) = self.request.filter {
             docs.sort_unstable();
             passed = filter.retain(at, docs, self.request.stop);
         }
-        documents.extend(docs.iter().map(|&doc| Candidate {
+        let candidates = docs.iter().map(|&doc| Candidate {
             address: address(doc),
             overlap: counts[doc as usize],
             weight: weight(doc),
-        }));
+        });
+        match &mut self.by_weight {
+            None => documents.extend(candidates),
+            Some(best) => {
+                segment.signatures.distinct_of(docs, sizes)?;
+                best.extend(candidates, sizes);
+            }
+        }
         for doc in touched.drain(..) {
             counts[doc as usize] = 0;
             if is_weighed {

@@ -1,6 +1,6 @@
 //! The fingerprints of stored documents: which, how many, and how much do they weigh?
 
-use super::candidates::Candidate;
+use super::candidate::Candidate;
 use super::frequencies;
 use super::memory::{self, QueryMemory};
 use super::searcher::Searcher;

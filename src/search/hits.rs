@@ -4,7 +4,6 @@ use super::evidence::Evidence;
 use super::examine::Examined;
 use super::extent::Extent;
 use super::outcome::Outcome;
-use super::patience::Patience;
 use super::retrieve::Search;
 use super::score::{self, Scored};
 use crate::error::Result;
@@ -18,15 +17,8 @@ impl Search<'_> {
     pub fn hits(&self, meeting: Vec<Scored>) -> Result<Outcome> {
         let Search { searcher, query, subject, found } = self;
         let mut evidence = Evidence::of(searcher, subject, query)?;
-        let met = meeting.len();
-        // Candidates for passages are the same number, whichever of them are hits.
-        let may_miss_passage =
-            query.options.min_passage.is_some() && !Patience::of(query).counts_all();
-        // If hits are verified, or need a passage, these are all, because some may not pass.
-        let limit = match query.options.verify.is_some() || may_miss_passage {
-            true => usize::MAX,
-            false => query.looked_at(),
-        };
+        let met = meeting.len() + found.left_out;
+        let limit = if query.may_drop_hits() { usize::MAX } else { query.looked_at() };
         let best = score::best(&searcher.snapshot, meeting, limit, query.stop())?;
         let is_left_out = best.len() < met;
         let chosen = best.into_iter().map(|scored| (scored, None)).collect();

@@ -3,7 +3,7 @@
 //! Counts leave out documents that cannot meet it. Where they leave that open and the texts decide,
 //! the texts are compared.
 
-use super::candidates::Candidate;
+use super::candidate::Candidate;
 use super::retrieve::Search;
 use super::score::{self, Scored};
 use super::similar::Similarities;

@@ -9,7 +9,8 @@
 //! 1. `pipeline`: [`Searcher::search`] takes the stages one after the other and makes the answer.
 //! 2. `query_signature`: the text is signed, or the signature of the stored document is read.
 //! 3. `retrieve`: `candidates` looks up the fingerprints in every segment, leaves out those of a
-//!    high document frequency, and counts. Within a budget the best are counted again.
+//!    high document frequency, and counts. By weight, `best_by_weight` keeps the documents that may
+//!    be among the best. Within a budget the best are counted again.
 //! 4. `meeting`: the thresholds decide, by counts (`score`), then by texts (`similar`).
 //! 5. By the goal: `hits` takes the best, `cover` those that explain the query together, and
 //!    `best_passage` the one passage that is most like it.
@@ -17,10 +18,12 @@
 //!    makes the hits.
 
 mod best;
+mod best_by_weight;
 mod best_passage;
 mod boilerplate;
 #[cfg(test)]
 mod brute_force;
+mod candidate;
 mod candidates;
 mod cost;
 mod cover;

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::boilerplate::Boilerplate;
-use super::candidates::{self, Candidate, CandidateSet, Request};
+use super::candidate::Candidate;
+use super::candidates::{self, CandidateSet, Request};
 use super::searcher::Searcher;
 use super::weigh::Weigh;
 use crate::compare::passages::{self, Genre, Passages, Prepared};
@@ -95,6 +96,7 @@ impl Searcher {
             keys,
             overlap_min: overlap_min.max(1),
             best: usize::MAX,
+            best_by_weight: usize::MAX,
             tuning: self.tuning,
             max_df: max_df.limit(self.snapshot.documents()),
             budget: u64::MAX,

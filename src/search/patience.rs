@@ -90,6 +90,15 @@ impl Query {
         Patience::of(self).most()
     }
 
+    /// Tells whether documents may be dropped after their texts are looked at, so that others take
+    /// their places.
+    pub(super) fn may_drop_hits(&self) -> bool {
+        // Candidates for passages are the same number, whichever of them are hits.
+        let may_miss_passage =
+            self.options.min_passage.is_some() && !Patience::of(self).counts_all();
+        self.options.verify.is_some() || may_miss_passage
+    }
+
     /// Returns the number of hits to show; `has_passage` tells, best first, which of them have a
     /// passage.
     pub(super) fn shown(

@@ -6,7 +6,8 @@
 
 use std::cmp::Reverse;
 
-use super::candidates::{self, Candidate, CandidateSet, Counters, Request};
+use super::candidate::Candidate;
+use super::candidates::{self, CandidateSet, Counters, Request};
 use super::filter::Filter;
 use super::query::{Query, Subject};
 use super::query_signature::QuerySignature;
@@ -15,7 +16,7 @@ use super::shared::SharedFingerprints;
 use super::weigh::Weigh;
 use crate::error::{Error, Result};
 use crate::sampling::{Sampling, Size};
-use cento_api::Goal;
+use cento_api::{Goal, Rank};
 
 /// A search whose candidates are known.
 pub struct Search<'a> {
@@ -104,6 +105,7 @@ fn find(
             // One more tells whether there are more.
             query.looked_at().saturating_add(1)
         },
+        best_by_weight: best_by_weight(searcher, query),
         tuning: searcher.tuning,
         max_df: max_df.limit(snapshot.documents()),
         budget: query.options.budget.unwrap_or(u64::MAX),
@@ -115,6 +117,17 @@ fn find(
     };
     query.stop().check()?;
     candidates::find(snapshot, &request, counters)
+}
+
+/// Returns the number of documents by weight that decide the answer; the greatest number if more
+/// than scores decide: texts, thresholds of weights, ignored fingerprints, a choice among all.
+fn best_by_weight(searcher: &Searcher, query: &Query) -> usize {
+    let ranks = query.ranked_by() != Rank::Overlap && query.options.goal == Goal::Hits;
+    let is_open = query.is_of_texts() || query.thresholds.is_weighed() || query.may_drop_hits();
+    match ranks && !is_open && searcher.ignored.is_none() {
+        true => query.looked_at(),
+        false => usize::MAX,
+    }
 }
 
 /// Returns the minimum overlap of a document that meets the thresholds of a query of this size.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::candidates::Candidate;
+use super::candidate::Candidate;
 use super::query::Query;
 use super::searcher::Searcher;
 use super::weigh::{self, Weigh, WeightedOverlap};

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::candidates::Candidate;
+use super::candidate::Candidate;
 use super::frequencies::live_frequencies;
 use super::searcher::Searcher;
 use super::shared::terms_of;

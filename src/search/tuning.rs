@@ -12,9 +12,13 @@ pub struct Tuning {
     pub reached_after: usize,
     /// The number of documents compared with a filter at a time.
     pub batch_documents: usize,
+    /// Once this many candidates by weight are kept, those that cannot be among the best are left
+    /// out.
+    pub candidates_kept: usize,
 }
 
 impl Tuning {
     /// The sizes of searches of any index.
-    pub const DEFAULT: Tuning = Tuning { reached_after: 4096, batch_documents: 4096 };
+    pub const DEFAULT: Tuning =
+        Tuning { reached_after: 4096, batch_documents: 4096, candidates_kept: 256 };
 }
