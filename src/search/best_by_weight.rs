@@ -1,6 +1,6 @@
 //! Candidates by weight: which of them may be among the best?
 //!
-//! A query by weight has a common fingerprint with most documents of a collection, and few of them
+//! A query by weight shares a fingerprint with many documents of a collection, and few of them
 //! are shown. The score of a document depends on the weight of the shared fingerprints and on its
 //! size alone ([`weigh::score`]), so documents whose score is less than the score of the last of
 //! the best so far are counted, and nothing else is done for them.
