@@ -37,7 +37,8 @@ const SCORES: [Score; 6] = [
 const SETTINGS: [(&str, &str); 2] =
     [("winnow(k=5,w=4)", "code(language=java)"), ("kgram(k=3)", "words")];
 
-/// A group of programs that judged pairs connect is a collection of one task if it has so many.
+/// A group of programs that judged pairs connect is a collection of one task if it has this number
+/// of programs or more.
 const TASK_PROGRAMS_MIN: usize = 13;
 
 /// Thresholds of the score, for the table of precision and recall.

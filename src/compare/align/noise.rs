@@ -19,8 +19,8 @@ const PLACES_MAX: usize = 4;
 /// The maximum distance of two unchanged words.
 const DISTANCE_MAX: usize = 16;
 
-/// The number of unchanged words that are remembered: a few times as many as are in that distance,
-/// so that few of them share a slot.
+/// The number of slots for unchanged words: many more than there are within that distance, so that
+/// few of them share a slot.
 const RECENT: usize = 1 << 10;
 
 /// Of [`STRETCHES`] stretches between unchanged words, one after the other, at least this many have

@@ -71,7 +71,7 @@ fn says_of(count: u32, sentences: usize) -> f64 {
     (ln(1.0 + sentences as f64 / f64::from(count)) * 4096.0).round() / 4096.0
 }
 
-/// Returns the weights of words, each of which is in a number of this many sentences.
+/// Returns the weights of words by the numbers of their sentences, out of this many sentences.
 fn weights(counts: &[u32], sentences: usize, stop: &Stop) -> Result<Vec<f64>> {
     // Few words are in many sentences, and a logarithm takes as long as ten words.
     let mut of_count = vec![0.0; sentences + 1];
