@@ -37,6 +37,7 @@ impl Edited {
 
     /// Returns whether the text is one piece of the original, as long as no bytes before or after
     /// it were left out.
+    #[cfg(feature = "avtor")]
     pub(in crate::text) fn is_copy(&self) -> bool {
         self.pieces.len() <= 1 && self.pieces.iter().all(|piece| piece.is_copy)
     }
