@@ -19,7 +19,8 @@ fn the_sources_of_a_text_are_its_quotations() {
     let mut found = sources_of_a_text::quotations(dir.path()).unwrap();
     found.sort();
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].0 == "jefferson" && found[0].1.starts_with("we hold"), "{found:?}");
+    // The sentence has other words at its beginning.
+    assert!(found[0].0 == "jefferson" && found[0].1.contains("we hold"), "{found:?}");
     assert!(found[1].0 == "lincoln" && found[1].1.ends_with("in liberty"), "{found:?}");
     sources_of_a_text::main().unwrap();
 }

@@ -340,8 +340,8 @@ fn hits_without_a_long_passage_make_room_for_others() {
     let kept: Vec<&str> = query.split(' ').collect();
     let phrases = |seed: u64| {
         let mut text = String::new();
-        for (at, phrase) in (0u64..).zip(kept[..400].chunks(9)) {
-            text += &format!("{} {} ", phrase.join(" "), words(seed << 10 | at, 30));
+        for (at, phrase) in (0u64..).zip(kept[..400].chunks(25)) {
+            text += &format!("{} {} ", phrase[..9].join(" "), words(seed << 10 | at, 30));
         }
         text
     };
@@ -371,8 +371,9 @@ fn passages_are_looked_for_in_the_candidates_alone() {
     let kept: Vec<&str> = query.split(' ').collect();
     let phrases = |part: usize| {
         let mut text = String::new();
-        for (at, phrase) in (0u64..).zip(kept[part * 130..(part + 1) * 130].chunks(9)) {
-            text += &format!("{} {} ", phrase.join(" "), words((part as u64 + 2) << 10 | at, 30));
+        for (at, phrase) in (0u64..).zip(kept[part * 200..(part + 1) * 200].chunks(20)) {
+            text +=
+                &format!("{} {} ", phrase[..9].join(" "), words((part as u64 + 2) << 10 | at, 30));
         }
         text
     };
@@ -470,11 +471,10 @@ fn passages_are_looked_for_until_thirty_documents_in_a_row_have_none() {
 #[test]
 fn a_summary_is_one_passage_of_the_whole() {
     let sentences: Vec<String> = (0..40).map(|at| words(100 + at, 14)).collect();
-    // Every sixth sentence without its last words, in the other order.
+    // Every sixth sentence without its last words, three words at a time in the other order.
     let shortened = |sentence: &String| {
-        let mut words: Vec<&str> = sentence.split(' ').take(11).collect();
-        words.reverse();
-        words.join(" ")
+        let words: Vec<&str> = sentence.split(' ').take(11).collect();
+        words.chunks(3).rev().flatten().copied().collect::<Vec<&str>>().join(" ")
     };
     let kept: Vec<String> = sentences.iter().step_by(6).map(shortened).collect();
     let summary = kept.join(". ");

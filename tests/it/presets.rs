@@ -4,6 +4,7 @@ use std::path::Path;
 
 use cento::index::{Document, Index, WriterOptions};
 use cento::search::{Goal, Query, Rank, Searcher};
+use cento::text::analyzer::Analyzer;
 use cento::{AddIndexesOptions, Config, Error, Preset, PresetDefaults, PresetRank, Snapshot};
 
 use crate::common::words;
@@ -37,7 +38,10 @@ fn an_index_keeps_its_preset_and_stats_show_it() {
         let made = config(preset);
         let (scheme, analyzer) = (made.scheme.to_string(), made.analyzer.to_string());
         assert_eq!(scheme, cento::scheme::parse(preset.scheme()).unwrap().to_string(), "{preset}");
-        assert!(analyzer.starts_with(preset.analyzer()), "{preset}: {analyzer}");
+        // That of programs needs a language.
+        let named = preset.analyzer().parse::<Analyzer>();
+        let named = named.map_or_else(|_| preset.analyzer().to_owned(), |named| named.to_string());
+        assert!(analyzer.starts_with(&named), "{preset}: {analyzer}");
         Index::create(dir.path(), made).unwrap();
         let index = Index::open(dir.path()).unwrap();
         assert_eq!(index.config().preset, Some(preset));

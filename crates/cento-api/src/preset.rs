@@ -390,7 +390,7 @@ mod tests {
         assert_eq!(Preset::scheme_or(web, Some("kgram(k=2)")), "kgram(k=2)");
         assert_eq!(Preset::scheme_or(web, None), "breaking(p=6)");
         assert_eq!(Preset::scheme_or(None, None), DEFAULT_SPEC);
-        assert_eq!(Preset::analyzer_or(Some(Preset::Rewritten), None), "avtor");
+        assert_eq!(Preset::analyzer_or(Some(Preset::Rewritten), None), "avtor(stop=2)");
         assert_eq!(Preset::analyzer_or(Some(Preset::Rewritten), Some("words")), "words");
         assert_eq!(Preset::analyzer_or(None, None), "words");
     }
