@@ -218,7 +218,7 @@ fn every_list_has_the_same_rows_as_csv_and_tsv_as_in_json() {
 #[test]
 fn every_verb_that_prints_json_lines_prints_tables() {
     // The others print one object, or documents.
-    const OTHERS: [&str; 15] = [
+    const OTHERS: [&str; 16] = [
         "add",
         "analyze",
         "check",
@@ -234,6 +234,7 @@ fn every_verb_that_prints_json_lines_prints_tables() {
         "restore",
         "show",
         "stats",
+        "tune",
     ];
     let dir = Dir::new();
     let help = |args: &[&str]| dir.run(&[args, &["--help"]].concat()).out;
