@@ -286,7 +286,7 @@ mod tests {
         let table = pairs.csv().unwrap();
         assert_eq!(
             table.lines().nth(1).unwrap(),
-            "'@a,b,0.5000,0.9000,0.8000,0.5000,9,30,40,,1,1,"
+            "'@a,b,0.5000,0.9000,0.8000,0.5000,9,30,40,,,1,1,"
         );
     }
 }
