@@ -3,9 +3,7 @@
 use std::ffi::CString;
 
 use cento::join::cluster::{self, ClusterOptions};
-use cento::join::pairs::{
-    JoinSummary, PairOptions, PairReport, document_count, has_scores, pairs,
-};
+use cento::join::pairs::{JoinSummary, PairOptions, PairReport, document_count, has_scores, pairs};
 use cento::{Error, PairPassage, PresetUse, Searcher};
 use crossbeam::channel::{Receiver, bounded};
 use pyo3::exceptions::PyUserWarning;
