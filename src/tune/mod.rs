@@ -21,11 +21,12 @@
 //! use cento::tune::{By, TuneOptions, edits, planted, settings, tune};
 //! # let dir = tempfile::tempdir()?;
 //!
-//! let text = |of: u64| (0..90).map(|at| format!("word{} ", (of * 37 + at * at) % 1009));
+//! let text = |of: u64| (0..90).map(move |at| format!("word{} ", (of * 37 + at * at) % 1009));
 //! let document = |of: u64| Document::new(of.to_string(), text(of).collect::<String>());
 //! let documents = (0..24).map(document).collect();
 //! let cases = planted(documents, &edits(None), None, 1, Stop::NEVER)?;
-//! let options = TuneOptions::new(&settings(None, None)[..2], By::Containment, dir.path());
+//! let settings = settings(None, None);
+//! let options = TuneOptions::new(&settings[..2], By::Containment, dir.path());
 //! let report = tune(&cases, &options, &mut |_| {})?;
 //! let best = &report.settings[report.best.expect("copies are found")];
 //! assert!(best.recall.value > 0.5 && best.false_hits == 0);
