@@ -50,11 +50,14 @@ trait Take {
     fn take(&mut self, hash: u64, span: Span);
 
     /// Takes the tokens of both iterators, which are few.
+    #[inline(always)]
     fn take_all(
         &mut self,
         hashes: impl ExactSizeIterator<Item = u64>,
         spans: impl ExactSizeIterator<Item = Span>,
-    );
+    ) {
+        hashes.zip(spans).for_each(|(hash, span)| self.take(hash, span));
+    }
 
     /// Returns the number of tokens taken.
     fn taken(&self) -> u64;

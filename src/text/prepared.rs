@@ -100,14 +100,6 @@ impl<T: Take> Take for Beginnings<'_, T> {
         self.tokens.take(letters_in(self.form, self.text, hash, span).map_or(hash, prefix), span);
     }
 
-    fn take_all(
-        &mut self,
-        hashes: impl ExactSizeIterator<Item = u64>,
-        spans: impl ExactSizeIterator<Item = Span>,
-    ) {
-        hashes.zip(spans).for_each(|(hash, span)| self.take(hash, span));
-    }
-
     fn taken(&self) -> u64 {
         self.tokens.taken()
     }

@@ -154,15 +154,6 @@ impl Take for Votes<'_> {
         }
     }
 
-    #[inline(always)]
-    fn take_all(
-        &mut self,
-        hashes: impl ExactSizeIterator<Item = u64>,
-        spans: impl ExactSizeIterator<Item = Span>,
-    ) {
-        hashes.zip(spans).for_each(|(hash, span)| self.take(hash, span));
-    }
-
     fn taken(&self) -> u64 {
         self.words
     }

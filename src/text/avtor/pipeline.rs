@@ -270,15 +270,6 @@ impl<T: Take, F: Fn(Span) -> Span> Take for StemSink<'_, T, F> {
         self.met += 1;
     }
 
-    #[inline(always)]
-    fn take_all(
-        &mut self,
-        hashes: impl ExactSizeIterator<Item = u64>,
-        spans: impl ExactSizeIterator<Item = Span>,
-    ) {
-        hashes.zip(spans).for_each(|(hash, span)| self.take(hash, span));
-    }
-
     fn taken(&self) -> u64 {
         self.met
     }
