@@ -151,7 +151,7 @@ pub fn tune(
             let path = options.dir.join(format!("trial-{number}"));
             match TrialIndex::new(&path, setting, cases, &options.stop) {
                 Ok(index) => shared = Some((setting, index, path)),
-                // A build with fewer features tries fewer settings, and says so.
+                // A build with fewer features tries fewer settings, and reports the others.
                 Err(Error::Spec { reason: Reason::Unsupported { feature }, .. }) => {
                     let reason = format!("this build lacks the feature `{feature}`");
                     report.not_tried.push(NotTried { setting: setting.clone(), reason });
