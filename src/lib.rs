@@ -78,8 +78,8 @@ pub fn available_threads() -> usize {
 use cento_api::{error, overlap, reason, similarity};
 
 pub use cento_api::{
-    Category, ConflictKind, Corruption, Error, HitSimilarity, Overlap, Reason, Refusal, Result,
-    Similarity, Unseen,
+    Category, ConflictKind, Corruption, Error, HitSimilarity, Overlap, Part, PartText, Reason,
+    Refusal, Result, Similarity, Unseen,
 };
 pub use compare::measure::Measure;
 pub use compare::{

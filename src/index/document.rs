@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use cento_api::Part;
+use cento_api::part::{part_texts, parts_problem};
 use serde_json::{Map, Value};
 
 use super::{id_problem, meta_problem};
@@ -30,6 +32,8 @@ pub struct Document {
     pub id: String,
     /// The text.
     pub text: String,
+    /// The parts of the text, if it was joined of several.
+    pub parts: Vec<Part>,
     /// The caller's metadata of the document: at most
     /// [`META_BYTES_MAX`](super::META_BYTES_MAX) as JSON.
     pub meta: Map<String, Value>,
@@ -111,7 +115,48 @@ impl Document {
     /// Makes a document of an id and a text.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Document {
         let (id, text, id_source) = (id.into(), text.into(), IdSource::GIVEN);
-        Document { id, text, meta: Map::new(), record: None, id_source }
+        Document { id, text, parts: Vec::new(), meta: Map::new(), record: None, id_source }
+    }
+
+    /// Makes a document of parts, each with its name and text: the files of a submission, the
+    /// chapters of a book. Their texts, joined with line feeds, are its text.
+    ///
+    /// ```
+    /// use cento::Document;
+    ///
+    /// let files = [("Main.java", "class Main {}"), ("src/Tree.java", "class Tree {}")];
+    /// let document = Document::of_parts("ann", files);
+    /// assert_eq!(document.text, "class Main {}\nclass Tree {}");
+    /// assert_eq!(document.parts[1].start, 14);
+    /// assert!(document.part_texts().eq(files));
+    /// ```
+    pub fn of_parts<N: Into<String>, T: AsRef<str>>(
+        id: impl Into<String>,
+        parts: impl IntoIterator<Item = (N, T)>,
+    ) -> Document {
+        let mut document = Document::new(id, String::new());
+        for (name, text) in parts {
+            if !document.parts.is_empty() {
+                // A word that ends a part is not that which begins the next one.
+                document.text.push('\n');
+            }
+            // A text that is too long is refused when the document is checked.
+            let start = u32::try_from(document.text.len()).unwrap_or(u32::MAX);
+            document.parts.push(Part::new(name, start));
+            document.text.push_str(text.as_ref());
+        }
+        document
+    }
+
+    /// Returns the name and the text of each part; none of a document without parts.
+    pub fn part_texts(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        part_texts(&self.parts, &self.text)
+    }
+
+    /// Sets the parts of the text.
+    #[must_use]
+    pub fn with_parts(self, parts: Vec<Part>) -> Document {
+        Document { parts, ..self }
     }
 
     /// Sets the origin of the id.
@@ -129,7 +174,7 @@ impl Document {
     /// Returns the document if an index can hold it.
     ///
     /// # Errors
-    /// When an index cannot hold its id or its meta object.
+    /// When an index cannot hold its id, its parts or its meta object.
     pub fn checked(self) -> Result<Document> {
         let place = format!("document {:?}", self.id.chars().take(64).collect::<String>());
         match self.problem() {
@@ -141,6 +186,7 @@ impl Document {
     /// Returns the reason why an index cannot hold the document, as a clause, if it cannot.
     pub fn problem(&self) -> Option<String> {
         let text = || no_text_in(&self.text).map(|why| format!("its text is not text: {why}"));
-        id_problem(&self.id).or_else(text).or_else(|| meta_problem(&self.meta))
+        let parts = || parts_problem(&self.parts, &self.text);
+        id_problem(&self.id).or_else(text).or_else(parts).or_else(|| meta_problem(&self.meta))
     }
 }

@@ -8,11 +8,13 @@ mod add_all;
 mod by_id;
 mod canonical;
 mod config;
+mod content;
 mod deletion;
 mod document;
 mod freed;
 mod identity;
 mod operations;
+mod parts;
 mod policy;
 mod schema;
 mod signed_document;
@@ -20,6 +22,7 @@ mod signer;
 mod signing;
 mod snapshot;
 mod storage;
+mod stored_document;
 mod view;
 mod writer;
 mod written;
@@ -39,7 +42,7 @@ pub use cento_api::document::{
     meta_of_json, meta_problem,
 };
 pub use cento_api::{
-    AddReport, AddedIndexes, Bytes, Compaction, MaxDf, OnConflict, Preset, PresetDefaults,
+    AddReport, AddedIndexes, Bytes, Compaction, MaxDf, OnConflict, Part, Preset, PresetDefaults,
     PresetRank, PresetUse, REUSE, Stats,
 };
 pub use config::Config;
@@ -51,8 +54,9 @@ pub use operations::{
 pub use signed_document::SignedDocument;
 pub use signer::{DocumentSigner, IsKnown, Prepared, SignOutcome};
 pub use signing::{FINGERPRINT_BYTES, Signature};
-pub use snapshot::{DocAddress, Snapshot, StoredDocument};
+pub use snapshot::{DocAddress, Snapshot};
 pub(crate) use storage::{ByteLru, InMemory, Owner, query_words, words};
+pub use stored_document::StoredDocument;
 pub use view::{SegmentFiles, SegmentView};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 

@@ -15,6 +15,10 @@ pub struct Fields {
     pub id: Field,
     /// The text; `None` in an index that keeps no text.
     pub text: Option<Field>,
+    /// The parts of the text.
+    pub parts: Field,
+    /// The digest of the parts, for comparisons without reading them.
+    pub parts_digest: Field,
     /// The caller's metadata of the document, for filters.
     pub meta: Field,
     /// The meta object as JSON, for answers.
@@ -32,6 +36,9 @@ pub const META_JSON: &str = "meta_json";
 
 /// The name of the field with the place that an id was made from.
 pub const PLACE: &str = "id_place";
+
+/// The name of the field with the digest of the parts of a text.
+pub const PARTS_DIGEST: &str = "parts_digest";
 
 /// Returns the schema of an index with this configuration.
 pub fn build(config: &Config) -> Schema {
@@ -61,6 +68,10 @@ pub fn build(config: &Config) -> Schema {
             .set_precision(DateTimePrecision::Microseconds),
     );
     schema.add_u64_field(PLACE, FAST);
+    // Beside the text, which is read with them. A column has no room for many names: a value of it
+    // has 64 KiB at most.
+    schema.add_text_field("parts", TextOptions::default().set_stored());
+    schema.add_u64_field(PARTS_DIGEST, FAST);
     schema.add_custom_field(plugin::FIELD, plugin::FIELD_TYPE, config.to_params());
     schema.build()
 }
@@ -71,6 +82,8 @@ pub fn fields(schema: &Schema) -> Option<Fields> {
     Some(Fields {
         id: field("id")?,
         text: field("text"),
+        parts: field("parts")?,
+        parts_digest: field(PARTS_DIGEST)?,
         meta: field("meta")?,
         meta_json: field(META_JSON)?,
         added: field("added")?,

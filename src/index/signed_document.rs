@@ -49,11 +49,12 @@ impl SignedDocument {
 
     /// Signs a document, of whose text the digest is known.
     pub(super) fn with_digest(
-        document: Document,
+        mut document: Document,
         digest: Digest,
         config: &Config,
         stop: &Stop,
     ) -> Result<SignedDocument> {
+        config.count_tokens_of_parts(&mut document.parts, &document.text, stop)?;
         // The tokens are not held.
         let signed = config.sign_within(&document.text, usize::MAX, &mut Vec::new(), stop)?;
         let signature = signed.fingerprints.expect("nothing is too large");

@@ -130,7 +130,7 @@ impl DocumentSigner {
         Ok(Prepared(match self.sign(&document, *bytes_left, part)? {
             Signature { tokens, bytes, fingerprints: Some(signature), .. } => {
                 *bytes_left = bytes_left.saturating_sub(bytes);
-                State::Done(self.signed(document, digest, tokens, signature))
+                State::Done(self.signed(document, digest, tokens, signature)?)
             }
             cost => State::Large(document, digest, cost),
         }))
@@ -148,7 +148,7 @@ impl DocumentSigner {
                 self.check_cost(&document, &cost)?;
                 let signed = self.sign(&document, usize::MAX, &mut Vec::new())?;
                 let signature = signed.fingerprints.expect("nothing is too large");
-                Ok(self.signed(document, digest, signed.tokens, signature))
+                self.signed(document, digest, signed.tokens, signature)
             }
         }
     }
@@ -160,7 +160,9 @@ impl DocumentSigner {
     pub fn sign_alone(&self, document: Document, digest: Digest) -> Result<SignOutcome> {
         let cost = self.sign(&document, 0, &mut Vec::new())?;
         let state = match cost.fingerprints {
-            Some(signature) => State::Done(self.signed(document, digest, cost.tokens, signature)),
+            Some(signature) => {
+                State::Done(self.signed(document, digest, cost.tokens, signature)?)
+            }
             None => State::Large(document, digest, cost),
         };
         self.finish(Prepared(state))
@@ -186,17 +188,19 @@ impl DocumentSigner {
 
     fn signed(
         &self,
-        document: Document,
+        mut document: Document,
         digest: Digest,
         tokens: u32,
         signature: Vec<Fingerprint>,
-    ) -> SignOutcome {
+    ) -> Result<SignOutcome> {
+        let Document { text, parts, .. } = &mut document;
+        self.config.count_tokens_of_parts(parts, text, &self.stop)?;
         let text_bytes = document.text.len();
         let mut signed = SignedDocument::of(document, digest, tokens, signature);
         if !self.keeps_texts {
             signed.document.text = String::new();
         }
-        SignOutcome::Signed { signed, text_bytes }
+        Ok(SignOutcome::Signed { signed, text_bytes })
     }
 
     fn check_cost(&self, document: &Document, cost: &Signature) -> Result<()> {

@@ -15,7 +15,7 @@ use tantivy::{
 };
 
 use super::canonical::canonical_json;
-use super::storage::record;
+use super::parts;
 use super::storage::seal::META;
 use super::storage::store::{Damage, Store};
 use super::view::{SegmentFiles, SegmentView};
@@ -84,18 +84,6 @@ impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Snapshot").finish_non_exhaustive()
     }
-}
-
-/// A document as it was added.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct StoredDocument {
-    /// The caller's id.
-    pub id: String,
-    /// The text; `None` in an index that stores no text.
-    pub text: Option<String>,
-    /// The caller's metadata of the document.
-    pub meta: Map<String, Value>,
 }
 
 impl Index {
@@ -438,8 +426,8 @@ impl Snapshot {
         Ok(least)
     }
 
-    /// Returns whether the document is in the index with the same text, which has this digest, and
-    /// the same meta object.
+    /// Returns whether the document is in the index with the same text, which has this digest, the
+    /// same parts and the same meta object.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -447,18 +435,11 @@ impl Snapshot {
         let Some(address) = self.find(&document.id)? else {
             return Ok(false);
         };
-        let same_text = self.segment(address).signatures.digest(address.doc)? == digest;
+        let segment = self.segment(address);
+        let is_same = segment.signatures.digest(address.doc)? == digest
+            && segment.parts_digest(address.doc)? == parts::digest(&document.parts);
         let meta = canonical_json(&document.meta);
-        Ok(same_text && self.meta_json(address)? == meta.as_bytes())
-    }
-
-    /// Reads a document as it was added, and checks it against its digests.
-    ///
-    /// # Errors
-    /// When it cannot be read, or differs from the document that was added.
-    pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
-        let (id, text) = self.id_and_text(address)?;
-        Ok(StoredDocument { id, text, meta: self.meta(address)? })
+        Ok(is_same && self.meta_json(address)? == meta.as_bytes())
     }
 
     /// Returns the time when a document was added, in seconds since 1970.
@@ -476,38 +457,6 @@ impl Snapshot {
     /// When it cannot be read.
     pub fn id_place(&self, address: DocAddress) -> Result<Option<u64>> {
         self.segment(address).place(address.doc)
-    }
-
-    /// Reads the text of a document, and checks it against its digest; `None` if texts are not
-    /// stored.
-    ///
-    /// # Errors
-    /// When it cannot be read, or differs from the document that was added.
-    pub(crate) fn text(&self, address: DocAddress) -> Result<Option<String>> {
-        Ok(self.id_and_text(address)?.1)
-    }
-
-    /// Reads what the store has of a document, and checks it against its digests.
-    fn id_and_text(&self, address: DocAddress) -> Result<(String, Option<String>)> {
-        let fields = *self.index().fields();
-        let damaged = |what: &str| self.damaged(address, "store", what);
-        let store = &self.segment(address).store;
-        let bytes = store.document(address.doc);
-        let bytes = bytes.map_err(|(at, what)| damaged(&format!("{what}, at byte {at}")))?;
-        let texts = record::texts(&bytes);
-        let texts = texts.ok_or_else(|| damaged("the document cannot be decoded"))?;
-        let text_of = |field| {
-            let found = texts.iter().find(|(other, _)| *other == field);
-            found.map_or(String::new(), |(_, text)| (*text).to_owned())
-        };
-        let id = text_of(fields.id);
-        let text = fields.text.map(text_of);
-        let digest = self.segment(address).signatures.digest(address.doc)?;
-        let text_fits = text.as_ref().is_none_or(|text| Digest::of(text.as_bytes()) == digest);
-        if !text_fits || id != self.id(address)? {
-            return Err(damaged("the document does not match its digest"));
-        }
-        Ok((id, text))
     }
 
     /// Returns the signature of a document, ordered by position: the stored one, or one made from
@@ -535,7 +484,7 @@ impl Snapshot {
         if self.config().store_signatures {
             return Ok(segment.signature(address.doc)?);
         }
-        let text = self.id_and_text(address)?.1.unwrap_or_default();
+        let text = self.stored(address)?.text.unwrap_or_default();
         let _room = reserve(text.len(), segment.document(address.doc)?.tokens)?;
         let signed = self.config().sign_within(&text, usize::MAX, &mut Vec::new(), stop)?;
         Ok(signed.fingerprints.expect("nothing is too large"))

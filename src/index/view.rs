@@ -15,7 +15,7 @@ use tantivy::fastfield::{AliveBitSet, FastFieldReaders};
 use tantivy::index::SegmentId;
 
 use super::Index;
-use super::schema::{META_JSON, PLACE};
+use super::schema::{META_JSON, PARTS_DIGEST, PLACE};
 use super::storage::byte_lru::ByteLru;
 use super::storage::column::{Group, StringColumn};
 use super::storage::store::Store;
@@ -51,6 +51,8 @@ pub struct SegmentFiles {
     added: OnceLock<Column<DateTime>>,
     /// The places that ids were made from.
     places: OnceLock<Column<u64>>,
+    /// The digests of the parts of texts.
+    parts_digests: OnceLock<Column<u64>>,
     /// The meta objects requested last.
     kept: Arc<ByteLru<Group>>,
     segment: tantivy::SegmentReader,
@@ -75,10 +77,21 @@ impl SegmentFiles {
         index: &Index,
     ) -> Result<SegmentFiles> {
         let signatures = signatures.read(segment, index.inner.plugin.description)?;
-        let (metas, added, places) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let (metas, added) = (OnceLock::new(), OnceLock::new());
+        let (places, parts_digests) = (OnceLock::new(), OnceLock::new());
         let segment = segment.clone();
         let (kept, index_path) = (index.inner.metas.clone(), index.path().to_owned());
-        Ok(SegmentFiles { signatures, store, metas, added, places, kept, segment, index_path })
+        Ok(SegmentFiles {
+            signatures,
+            store,
+            metas,
+            added,
+            places,
+            parts_digests,
+            kept,
+            segment,
+            index_path,
+        })
     }
 
     /// Returns the JSON of the meta object of document `doc`, if it has one.
@@ -113,6 +126,14 @@ impl SegmentFiles {
     /// When it cannot be read.
     pub(super) fn place(&self, doc: u32) -> Result<Option<u64>> {
         Ok(self.column(&self.places, |fast| fast.u64(PLACE))?.first(doc))
+    }
+
+    /// Returns the digest of the parts of document `doc`, if it has parts.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn parts_digest(&self, doc: u32) -> Result<Option<u64>> {
+        Ok(self.column(&self.parts_digests, |fast| fast.u64(PARTS_DIGEST))?.first(doc))
     }
 
     /// Returns a column, opened if it is not open yet.

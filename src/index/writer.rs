@@ -16,7 +16,7 @@ use tantivy::merge_policy::NoMergePolicy;
 use tantivy::{DateTime, IndexWriter, TantivyError};
 
 use super::SignedDocument;
-use super::canonical::canonical_json;
+use super::content::{Compared, Content};
 use super::deletion::Deletions;
 use super::freed;
 use super::policy::TieredMergePolicy;
@@ -26,7 +26,7 @@ use super::{FINGERPRINT_BYTES, Index, Snapshot};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::index::Document;
-use crate::reason::{Reason, Refusal};
+use crate::reason::Reason;
 use crate::runtime::Point;
 use crate::runtime::Stop;
 use crate::segment::plugin::{Backlog, Payload};
@@ -70,7 +70,7 @@ pub enum Outcome {
     Added,
     /// The document replaced another version.
     Replaced,
-    /// The stored document with its id has the same text and meta.
+    /// The stored document with its id has the same text, parts and meta.
     Unchanged,
 }
 
@@ -137,15 +137,6 @@ enum Change {
     Removed,
     /// Added.
     Added(Content),
-}
-
-/// The content of a document of the index, as far as it is compared.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Content {
-    /// The digest of its text and meta object.
-    digest: Digest,
-    /// The place that its id was made from, if it was.
-    place: Option<u64>,
 }
 
 impl Index {
@@ -228,7 +219,7 @@ impl Writer {
     }
 
     /// Returns whether the document is in the index, uncommitted changes included, with the same
-    /// text, which has this digest, and the same meta object.
+    /// text, which has this digest, the same parts and the same meta object.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -519,10 +510,8 @@ impl Writer {
     /// Compares a document, whose text has this digest, with the stored one of its id.
     fn compare(&self, document: &Document, digest: Digest) -> Result<Compared> {
         let of_id = id_digest(&document.id);
-        let meta = canonical_json(&document.meta);
-        let content = content_digest(digest, meta.as_bytes());
         let before = self.content_of(of_id, &document.id)?;
-        Ok(Compared { of_id, meta, content, before })
+        Ok(Compared::new(document, digest, of_id, before))
     }
 
     /// Returns the current content of the document with this id, whose digest is `of_id`.
@@ -535,46 +524,7 @@ impl Writer {
         let Some(address) = self.committed.find(id)? else {
             return Ok(None);
         };
-        let segment = self.committed.segment(address);
-        let meta = self.committed.meta_json(address)?;
-        let digest = content_digest(segment.signatures.digest(address.doc)?, &meta);
-        Ok(Some(Content { digest, place: segment.place(address.doc)? }))
-    }
-}
-
-/// Why a document does not replace another.
-const OTHER_SOURCE: &str = "the index has a document with this id from another place, and the id \
-                            was made from the name of a file or stream, so nothing is replaced; \
-                            give documents ids of their own, rename the file, or ask for the \
-                            replacement";
-
-/// A document beside the stored one of its id.
-struct Compared {
-    /// The digest of the id.
-    of_id: Digest,
-    /// The document's meta object as canonical JSON.
-    meta: String,
-    /// The digest of the document's content.
-    content: Digest,
-    /// The content of the stored one, if there is one.
-    before: Option<Content>,
-}
-
-impl Compared {
-    fn is_unchanged(&self) -> bool {
-        self.before.is_some_and(|before| before.digest == self.content)
-    }
-
-    /// Refuses a document that would replace one of another source without anybody having chosen
-    /// its id.
-    fn check_replacement(&self, document: &Document) -> Result<()> {
-        match self.before {
-            Some(before) if !document.id_source.may_replace(before.place) => {
-                let refusal = Refusal::new(Reason::IdTaken, OTHER_SOURCE);
-                Err(Error::input(document.id.clone(), refusal))
-            }
-            _ => Ok(()),
-        }
+        Content::of(&self.committed, address).map(Some)
     }
 }
 
@@ -589,9 +539,4 @@ impl Drop for Writer {
 
 fn id_digest(id: &str) -> Digest {
     Digest::of(id.as_bytes())
-}
-
-/// Combines the digest of a text and its meta object to one digest.
-fn content_digest(digest: Digest, meta: &[u8]) -> Digest {
-    Digest::of_parts(&[&digest.to_le_bytes(), meta])
 }

@@ -9,6 +9,7 @@ use tantivy::{DateTime, TantivyDocument};
 
 use super::SignedDocument;
 use super::canonical;
+use super::parts;
 use super::schema::Fields;
 
 /// Returns tantivy's document, without its signature; `meta` is its meta object as canonical JSON.
@@ -22,6 +23,10 @@ pub fn written(
     document.add_text(fields.id, &signed.document.id);
     if let Some(text) = fields.text {
         document.add_text(text, &signed.document.text);
+    }
+    if let Some(digest) = parts::digest(&signed.document.parts) {
+        document.add_text(fields.parts, parts::stored(&signed.document.parts));
+        document.add_u64(fields.parts_digest, digest);
     }
     if let Some(place) = signed.document.id_source.place() {
         document.add_u64(fields.place, place);

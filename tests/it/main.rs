@@ -29,6 +29,7 @@ mod moved;
 mod naive_reader;
 mod names;
 mod openings;
+mod parts;
 mod passages;
 mod presets;
 mod readmes;

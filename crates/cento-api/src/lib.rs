@@ -26,6 +26,7 @@ mod merge;
 pub mod overlap;
 mod pair;
 mod pair_passage;
+pub mod part;
 mod passage;
 mod preset;
 pub mod reason;
@@ -52,6 +53,7 @@ pub use merge::{AddedIndexes, OnConflict};
 pub use overlap::{Category, Overlap};
 pub use pair::{PairReport, SymmetricPair, WeightedPair};
 pub use pair_passage::PairPassage;
+pub use part::{Part, PartText};
 pub use passage::{Origin, Passage, Unit};
 pub use preset::{
     DEFAULT_SPEC, Preset, PresetDefaults, PresetRank, PresetUse, REUSE, REUSE_ANALYZER, REUSE_SPEC,

@@ -92,7 +92,7 @@ fn strictly_parsed(
         }
         Ok(meta) => meta,
     };
-    Ok(Document { id, text, meta, record: None, id_source })
+    Ok(Document { id, text, parts: Vec::new(), meta, record: None, id_source })
 }
 
 /// Refuses a record without the field `name`, listing the fields that it has.

@@ -119,6 +119,7 @@ fn check_documents(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> 
     let mut ids = HashSet::new();
     for address in snapshot.live() {
         let checked = snapshot.document(address).and_then(|document| {
+            snapshot.check_parts(address, &document.parts)?;
             if !snapshot.config().store_signatures {
                 check_fingerprints(
                     snapshot,

@@ -103,7 +103,8 @@ impl Index {
             let text = stored.text.unwrap_or_default();
             let segment = snapshot.segment(address);
             let id_source = IdSource::at(segment.place(address.doc)?);
-            let document = Document::new(stored.id, text).with_meta(stored.meta);
+            let document = Document::new(stored.id, text).with_parts(stored.parts);
+            let document = document.with_meta(stored.meta);
             let signed = SignedDocument::new(
                 document.with_id_source(id_source),
                 index.config(),

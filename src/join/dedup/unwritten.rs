@@ -38,7 +38,7 @@ impl Unwritten {
     /// Adds a document whose id no other has; its text only if it is to be stored. `place` is the
     /// place of the spooled text, if it is spooled.
     pub fn push(&mut self, mut signed: SignedDocument, stores_text: bool, place: Option<u64>) {
-        let Document { id, text, meta: _, record: _, id_source: _ } = signed.document;
+        let Document { id, text, parts: _, meta: _, record: _, id_source: _ } = signed.document;
         signed.document = Document::new(id, if stores_text { text } else { String::new() });
         self.ids.insert(Digest::of(signed.document.id.as_bytes()));
         self.bytes += signed.document.text.len() + 200;
