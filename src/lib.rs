@@ -89,14 +89,15 @@ pub use hash::Digest;
 pub use index::{
     AddIndexesOptions, AddReport, AddedIndexes, Bytes, CheckReport, Compacting, Compaction, Config,
     DfBucket, DfDistribution, DocAddress, Document, Index, MaxDf, OnConflict, Outcome, Preset,
-    PresetDefaults, PresetRank, PresetUse, RepeatedPassage, SignedDocument, SignedDocuments,
-    SigningOptions, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
+    PresetDefaults, PresetRank, PresetUse, SignedDocument, SignedDocuments, SigningOptions,
+    Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
 };
 pub use runtime::{ByteBudget, Stop};
 pub use scheme::estimate::Estimator;
 pub use search::{
-    Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Rank,
-    SearchOptions, Searcher, SimilarTo, Stopped, Subject, Thresholds, Verified,
+    Answer, Boilerplate, BoilerplateShare, CandidateTexts, Goal, Hit, Query, QueryInfo,
+    QueryMemory, Rank, RepeatedPassage, RepeatedPassages, SearchOptions, Searcher, SimilarTo,
+    Stopped, Subject, Thresholds, Verified,
 };
 /// The type of [`Document::meta`].
 pub use serde_json::Map;

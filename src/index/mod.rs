@@ -49,7 +49,7 @@ pub use config::Config;
 pub use document::{Document, IdSource};
 pub use operations::{
     AddIndexesOptions, CheckReport, Compacting, DfBucket, DfDistribution, FileList, FoundSegment,
-    ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, RepeatedPassage, Texts, Training,
+    ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, Texts, Training,
 };
 pub use signed_document::SignedDocument;
 pub use signer::{DocumentSigner, IsKnown, Prepared, SignOutcome};

@@ -21,6 +21,11 @@ use crate::text::{Analyzer, Tokens};
 /// The tokens of a run where the scheme does not set it.
 const RUN_TOKENS: usize = 5;
 
+/// Returns the tokens of a run of this configuration, as boilerplate has them.
+pub(super) fn run_tokens_of(config: &Config) -> usize {
+    config.scheme.run_tokens().unwrap_or(RUN_TOKENS)
+}
+
 /// Text that does not count, as an index reads texts.
 ///
 /// Adding a text signs it. [`Searcher::excluding`](super::Searcher::excluding) then counts the
@@ -59,7 +64,7 @@ impl Boilerplate {
     /// # Errors
     /// When a specification cannot be used; then the configuration could not be used either.
     pub fn new(config: &Config) -> Result<Boilerplate> {
-        let runs = Runs::new(config.scheme.run_tokens().unwrap_or(RUN_TOKENS));
+        let runs = Runs::new(run_tokens_of(config));
         let other = config.analyzer.of_passages();
         let of_passages = (other != config.analyzer).then(|| (other, runs.clone()));
         let config = config.with_text(config.store_text)?;
@@ -77,13 +82,24 @@ impl Boilerplate {
     /// # Errors
     /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn add_text(&mut self, text: &str, stop: &Stop) -> Result<()> {
-        let mut tokens = Tokens::default();
-        let signature = self.config.sign_into(text, &mut tokens, stop)?;
+        self.add_part(text, 0..text.len(), stop)
+    }
+
+    /// Adds a part of a text, the tokens between these bytes: they are those of the whole text,
+    /// where a part by itself may be read in another way.
+    ///
+    /// # Errors
+    /// As [`add_text`](Self::add_text).
+    pub fn add_part(&mut self, text: &str, bytes: Range<usize>, stop: &Stop) -> Result<()> {
+        let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
+        self.config.analyzer.analyze(text, &mut tokens, stop)?;
+        let part = tokens_between(&tokens, &bytes);
+        self.config.scheme.sign(part, &mut signature, stop)?;
         self.keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
-        self.runs.add(&tokens.hashes);
+        self.runs.add(part);
         if let Some((analyzer, runs)) = &mut self.of_passages {
             analyzer.analyze(text, &mut tokens, stop)?;
-            runs.add(&tokens.hashes);
+            runs.add(tokens_between(&tokens, &bytes));
         }
         Ok(())
     }
@@ -209,6 +225,14 @@ impl Boilerplate {
         }
         Ok(found)
     }
+}
+
+/// Returns the hashes of the tokens between these bytes of their text.
+fn tokens_between<'a>(tokens: &'a Tokens, bytes: &Range<usize>) -> &'a [u64] {
+    let spans = &tokens.spans;
+    let first = spans.partition_point(|span| (span.start as usize) < bytes.start);
+    let count = spans[first..].partition_point(|span| span.end as usize <= bytes.end);
+    &tokens.hashes[first..first + count]
 }
 
 /// Boilerplate, with the number of its fingerprints in each document of a snapshot.

@@ -46,6 +46,7 @@ mod patience;
 mod pipeline;
 mod query;
 mod query_signature;
+mod repeated;
 mod retrieve;
 mod run_sets;
 mod score;
@@ -61,8 +62,8 @@ mod weigh;
 pub use crate::index::MaxDf;
 pub use boilerplate::Boilerplate;
 pub use cento_api::{
-    Answer, CandidateTexts, Goal, Hit, QueryInfo, Rank, SearchOptions, Stopped, Thresholds,
-    Verified, Weighted,
+    Answer, BoilerplateShare, CandidateTexts, Goal, Hit, QueryInfo, Rank, RepeatedPassage,
+    SearchOptions, Stopped, Thresholds, Verified, Weighted,
 };
 pub use cost::Cost;
 pub use estimates::Estimates;
@@ -70,6 +71,7 @@ pub use foreign_signature::ForeignSignature;
 pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
 pub use query::{Query, Subject};
+pub use repeated::RepeatedPassages;
 pub(crate) use run_sets::{RunMaker, StoredRuns, kept_runs};
 pub use searcher::Searcher;
 pub use similar_to::SimilarTo;

@@ -4,6 +4,7 @@
 
 mod add_indexes;
 mod api;
+mod boilerplate;
 mod book;
 mod circles;
 mod common;

@@ -14,7 +14,7 @@ use cento::join::pairs::{PairOptions, pairs};
 use cento::join::reuse::{ReuseOptions, reuse_statistics};
 use cento::search::{Goal, Query, Rank, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
-use cento::{AddIndexesOptions, Analyzer, Error, Stop};
+use cento::{AddIndexesOptions, Analyzer, BoilerplateShare, Error, Stop};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -114,7 +114,11 @@ fn answers(index: &Index) -> Vec<String> {
     let options = ReuseOptions::default().sample(20usize);
     say("reuse", &reuse_statistics(&searcher, options, 2, Stop::NEVER, &mut |_, _| {}).unwrap());
     say("distribution", &snapshot.df_distribution().unwrap());
-    say("repeated", &snapshot.repeated_passages(5).unwrap());
+    let share = BoilerplateShare::new(0.1).unwrap();
+    say(
+        "repeated",
+        &snapshot.repeated_passages(share, Stop::NEVER).map(|found| found.passages).ok(),
+    );
     for address in snapshot.live() {
         say("keys", &searcher.keys_of(address, Stop::NEVER).unwrap());
     }

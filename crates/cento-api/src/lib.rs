@@ -30,6 +30,7 @@ pub mod part;
 mod passage;
 mod preset;
 pub mod reason;
+mod repeated;
 mod search;
 mod service_file;
 pub mod similarity;
@@ -59,6 +60,7 @@ pub use preset::{
     DEFAULT_SPEC, Preset, PresetDefaults, PresetRank, PresetUse, REUSE, REUSE_ANALYZER, REUSE_SPEC,
 };
 pub use reason::{ConflictKind, Reason, Refusal};
+pub use repeated::{BoilerplateShare, RepeatedPassage};
 pub use search::{Goal, Rank, SearchOptions};
 pub use service_file::{DEFAULT_PORT, ServiceFile};
 pub use similarity::{HitSimilarity, Similarity};

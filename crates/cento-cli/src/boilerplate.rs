@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::extract::source_options;
 use super::messages::Messages;
+use super::output::counted;
 use super::terminal::note;
 use cento::Error;
 use cento::Stop;
-use cento::index::{Config, Index};
-use cento::search::{Boilerplate, Searcher};
+use cento::index::{Config, Index, Snapshot};
+use cento::search::{Boilerplate, BoilerplateShare, RepeatedPassages, Searcher};
 use cento_report::NotCompared;
 use cento_source::{ReadError, SourceOptions, documents};
 
@@ -31,12 +32,112 @@ impl Unread {
     }
 }
 
-/// Makes a searcher ignore the text at these paths.
+/// The boilerplate that the user names: `auto`, and paths.
+#[derive(Debug, Default)]
+pub struct Named {
+    /// If the passages that most documents have are boilerplate: the share of these documents.
+    pub auto: Option<BoilerplateShare>,
+    /// Files, directories and indexes.
+    pub paths: Vec<PathBuf>,
+}
+
+impl Named {
+    /// Tells `auto` from paths; the last `auto` counts.
+    ///
+    /// # Errors
+    /// When the share of `auto` is none.
+    pub fn of(names: &[PathBuf]) -> cento::Result<Named> {
+        let mut named = Named::default();
+        for name in names {
+            match name.to_str().map_or(Ok(None), BoilerplateShare::of_auto)? {
+                Some(share) => named.auto = Some(share),
+                None => named.paths.push(name.clone()),
+            }
+        }
+        Ok(named)
+    }
+
+    /// Refuses `auto` where all documents are not known in advance.
+    ///
+    /// # Errors
+    /// When it is named.
+    pub fn paths_alone(names: &[PathBuf], why: &str) -> cento::Result<Vec<PathBuf>> {
+        let named = Named::of(names)?;
+        match named.auto {
+            None => Ok(named.paths),
+            Some(_) => {
+                let what = format!(
+                    "--boilerplate auto {why}; write a file with `cento boilerplate PATH --out \
+                     FILE`, and name that"
+                );
+                Err(Error::argument("boilerplate", what))
+            }
+        }
+    }
+
+    /// Adds the passages that the documents of a snapshot repeat, if `auto` is named, and reports
+    /// them.
+    ///
+    /// # Errors
+    /// When the index stores no texts; [`Error::Cancelled`] after `stop`.
+    pub fn add_auto(
+        &self,
+        boilerplate: Option<Boilerplate>,
+        snapshot: &Snapshot,
+        stop: &Stop,
+    ) -> cento::Result<Option<Boilerplate>> {
+        let Some(share) = self.auto else { return Ok(boilerplate) };
+        let found = snapshot.repeated_passages(share, stop)?;
+        note!("cento: boilerplate: {}", proposed(&found));
+        if found.passages.is_empty() {
+            return Ok(boilerplate);
+        }
+        let mut all = match boilerplate {
+            Some(boilerplate) => boilerplate,
+            None => Boilerplate::new(snapshot.config())?,
+        };
+        found.add_to(&mut all, snapshot, stop)?;
+        Ok(Some(all))
+    }
+}
+
+/// Describes the passages that are accepted.
+fn proposed(found: &RepeatedPassages) -> String {
+    nothing_proposed(found).unwrap_or_else(|| {
+        let tokens = found.passages.iter().map(|passage| u64::from(passage.tokens)).sum();
+        let least = found.passages.iter().map(|passage| passage.documents).min();
+        format!(
+            "{} of {} in all, each in at least {} of {}; `cento boilerplate` shows them",
+            counted(found.passages.len() as u64, "passage"),
+            counted(tokens, "token"),
+            least.unwrap_or_default(),
+            counted(found.of_documents, "different document"),
+        )
+    })
+}
+
+/// Says why no passage is proposed; nothing if any is.
+pub fn nothing_proposed(found: &RepeatedPassages) -> Option<String> {
+    let of = counted(found.of_documents, "different document");
+    match found.passages.is_empty() {
+        false => None,
+        true if found.of_documents < found.documents_min => Some(format!(
+            "no passage is proposed, because there {} only {of}: a passage must be in at least {}",
+            if found.of_documents == 1 { "is" } else { "are" },
+            found.documents_min
+        )),
+        true => Some(format!("no passage is in {} of {of}", found.documents_min)),
+    }
+}
+
+/// Makes a searcher ignore the text with these names.
 ///
 /// # Errors
 /// When a document of them is refused: nothing would say that its text counts.
 pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Searcher> {
-    let boilerplate = read(boilerplate, searcher.snapshot().config())?;
+    let named = Named::of(boilerplate)?;
+    let boilerplate = read(&named.paths, searcher.snapshot().config())?;
+    let boilerplate = named.add_auto(boilerplate, searcher.snapshot(), Stop::NEVER)?;
     without_read(searcher, boilerplate)
 }
 
@@ -51,13 +152,15 @@ pub fn without_read(
     }
 }
 
-/// Makes a searcher ignore the text at these paths, and notes the boilerplate that was not read.
+/// Makes a searcher ignore the text with these names, and notes the boilerplate that was not read.
 pub fn without_noting(
     searcher: Searcher,
     boilerplate: &[PathBuf],
     unread: &mut Unread,
 ) -> cento::Result<Searcher> {
-    let boilerplate = read_noting(boilerplate, searcher.snapshot().config(), unread)?;
+    let named = Named::of(boilerplate)?;
+    let boilerplate = read_noting(&named.paths, searcher.snapshot().config(), unread)?;
+    let boilerplate = named.add_auto(boilerplate, searcher.snapshot(), Stop::NEVER)?;
     without_read(searcher, boilerplate)
 }
 

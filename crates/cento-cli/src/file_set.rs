@@ -13,6 +13,7 @@ use cento::Overlap;
 use cento::Stop;
 use cento::Unseen;
 use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
+use cento::search::Boilerplate;
 use cento_report::NotCompared;
 use cento_source::{
     Chunk, EMPTY, PathFilter, ReadError, SourceOptions, is_by_name, place_of, read,
@@ -216,6 +217,12 @@ impl FileSets {
             writer.add_signed(signed)?;
         }
         writer.finish()
+    }
+
+    /// Removes what is boilerplate from what its files have.
+    pub fn ignore(&mut self, boilerplate: &Boilerplate) {
+        let files = self.all.iter_mut().flat_map(|set| &mut set.files);
+        files.for_each(|file| file.keys.retain(|&key| !boilerplate.has(key)));
     }
 
     /// Returns the pairs of files of two file sets with most in common, and the number of pairs

@@ -240,10 +240,10 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "boilerplate",
         [
-            ("cento boilerplate corpus.idx", "the ten passages that most documents repeat"),
+            ("cento boilerplate hand-ins", "what three of four hand-ins have: the assignment"),
             (
-                "cento boilerplate corpus.idx -n 50 --format json",
-                "fifty, as other verbs read them with -b",
+                "cento boilerplate corpus.idx --min-share 0.1 --out menus.jsonl",
+                "what a tenth of an index has, as other verbs read it with -b",
             ),
         ],
     ),

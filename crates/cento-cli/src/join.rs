@@ -15,8 +15,9 @@ use cento::search::Searcher;
 /// Options for joining an index.
 #[derive(Debug, Clone, Args)]
 pub struct JoinArgs {
-    /// Boilerplate to ignore, such as templates: files, directories or an index. Can be repeated.
-    #[arg(long, short = 'b', value_name = "PATH")]
+    /// Boilerplate to ignore, such as templates: files, directories or an index; or `auto`, the
+    /// passages that three of four documents have (auto:0.5: half of them). Can be repeated.
+    #[arg(long, short = 'b', value_name = "PATH|auto")]
     pub boilerplate: Vec<PathBuf>,
     /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N")]

@@ -5,57 +5,146 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::add::SourceArgs;
+use super::boilerplate::nothing_proposed;
+use super::create::ConfigArgs;
+use super::join::union;
+use super::left_out::FilterArgs;
 use super::list_format::{ListFormat, ListOut};
-use super::output::{self, count};
+use super::memory;
+use super::outfile::{self, OutFile};
+use super::output::{self, count, print_json_to};
+use super::progress::{AddProgress, stop_flag};
 use super::terminal::{Id, line, note};
 use super::{Outcome, Result};
-use cento::index::{Index, RepeatedPassage};
+use cento::index::{Index, Snapshot};
+use cento::search::{BoilerplateShare, RepeatedPassage};
+use cento::{Error, Stop};
+use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
 
-/// Show the passages that most documents of an index repeat.
+/// Show the passages that most documents of indexes or files repeat.
 ///
-/// Licences, headers and disclaimers are in many documents, and say nothing of two that share them.
-/// Each passage is shown with the number of documents that have it, the most frequent first. What
-/// this command writes with --format json can be given to the option -b of other verbs, which then
-/// ignore these passages: remove the lines of those that count.
+/// Assignments, licences, headers and menus are in nearly all documents, and say nothing of two
+/// that share them. Each passage is shown with the number of documents that have it, the most
+/// frequent first. It is a proposal: what this command writes with --format json or --out can be
+/// given to the option -b of other verbs, which then ignore these passages; remove the lines of
+/// those that count. `-b auto` of these verbs accepts all of them.
+///
+/// A passage is proposed if three of four documents have it, and at least five: what a few people
+/// have in common may be copied. Exact copies count as one document.
 #[derive(Debug, Args)]
 pub struct Boilerplate {
-    /// Directory of the index.
-    index: PathBuf,
+    /// Directories of indexes that store texts, which are taken as one; or files, directories and
+    /// archives.
+    #[arg(value_name = "INDEX|PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// Least share of the different documents that have a passage.
+    #[arg(long, value_name = "F", default_value_t = BoilerplateShare::default())]
+    min_share: BoilerplateShare,
     /// Maximum number of passages to show.
     #[arg(long, short = 'n', value_name = "N", default_value = "10")]
     limit: usize,
+    /// Also write all passages to this new file, as JSON lines, which -b reads.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
+    #[command(flatten)]
+    config: ConfigArgs,
+    #[command(flatten)]
+    filter: FilterArgs,
+    #[command(flatten)]
+    source: SourceArgs,
 }
 
 /// The columns of a table of passages.
-const COLUMNS: &[&str] = &["documents", "tokens", "id", "bytes", "text"];
+const COLUMNS: &[&str] = &["documents", "of_documents", "tokens", "id", "bytes", "text"];
 
 impl Boilerplate {
     pub(super) fn run(self) -> Result {
-        let snapshot = Index::open(&self.index)?.snapshot()?;
-        let mut passages = snapshot.repeated_passages(self.limit.saturating_add(1))?;
-        let is_cut = passages.len() > self.limit;
-        passages.truncate(self.limit);
+        let stop = &stop_flag();
+        if let Some(out) = &self.out {
+            outfile::check_lines(out, "passages")?;
+        }
+        let out = self.out.as_deref().map(OutFile::create).transpose()?;
+        let (snapshot, is_any_refused) = self.snapshot(stop)?;
+        let found = snapshot.repeated_passages(self.min_share, stop)?;
+        if let Some(out) = out {
+            write(out, &found.passages)?;
+        }
+        let shown = &found.passages[..self.limit.min(found.passages.len())];
         let mut out = ListOut::new(io::BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
-        for (at, passage) in passages.iter().enumerate() {
+        for (at, passage) in shown.iter().enumerate() {
             out.write(passage, |out| print(out, passage, at > 0))?;
         }
         out.flush()?;
-        if is_cut {
-            note!("{}", output::cut(passages.len() as u64, None, "passage", "--limit"));
+        if let Some(said) = nothing_proposed(&found) {
+            note!("{said}; --min-share lowers the share");
         }
-        Ok(if passages.is_empty() { Outcome::Nothing } else { Outcome::Found })
+        if shown.len() < found.passages.len() {
+            let all = Some(found.passages.len() as u64);
+            note!("{}", output::cut(shown.len() as u64, all, "passage", "--limit"));
+        }
+        Ok(match () {
+            () if is_any_refused => Outcome::Bad,
+            () if shown.is_empty() => Outcome::Nothing,
+            () => Outcome::Found,
+        })
+    }
+
+    /// Returns the documents, and whether any of them was refused.
+    fn snapshot(&self, stop: &Stop) -> cento::Result<(Snapshot, bool)> {
+        let indexes = self.paths.iter().filter(|path| Index::exists(path)).count();
+        if indexes == self.paths.len() {
+            return Ok((union(&self.paths, self.paths.iter().map(Index::open))?, false));
+        }
+        if let Some(index) = self.paths.iter().find(|path| Index::exists(path)) {
+            let what = "this is an index, and other paths are files; name either indexes or files";
+            return Err(Error::input(index.display().to_string(), what));
+        }
+        check_there(&self.paths)?;
+        self.of_files(stop)
+    }
+
+    /// Reads files into an index that is gone when the snapshot is.
+    fn of_files(&self, stop: &Stop) -> cento::Result<(Snapshot, bool)> {
+        let dir =
+            tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
+        let source = SourceOptions { filter: self.filter.filter()?, ..self.source.options() };
+        let config = self.config.config_of_most(&self.paths, &source)?;
+        let index = Index::create(dir.path().join("index"), config)?;
+        let options =
+            AddOptions { memory_bytes: memory::default_bytes(), source, ..AddOptions::default() };
+        let progress = AddProgress::new(false);
+        let mut is_any_refused = false;
+        let added = cento_source::add(&index, &self.paths, &options, stop, &mut |event| {
+            is_any_refused |= match &event {
+                Event::Skipped(_, why) => !is_by_name(why),
+                Event::Failed(_) => true,
+                _ => false,
+            };
+            progress.tell(event);
+        });
+        progress.finish();
+        added?;
+        // The snapshot holds its files open.
+        Ok((index.snapshot()?, is_any_refused))
     }
 }
 
+/// Writes all passages to a file.
+fn write(mut out: OutFile, passages: &[RepeatedPassage]) -> cento::Result<()> {
+    let written = passages.iter().try_for_each(|passage| print_json_to(&mut out, passage));
+    written.and_then(|()| out.finish()).map_err(|error| out.failed(error))
+}
+
 fn print(out: &mut impl Write, passage: &RepeatedPassage, is_next: bool) -> io::Result<()> {
-    let RepeatedPassage { documents, tokens, id, text, .. } = passage;
+    let RepeatedPassage { documents, of_documents, tokens, id, text, .. } = passage;
     if is_next {
         line!(out)?;
     }
-    line!(out, "in {} documents, {tokens} tokens, such as {}:", count(*documents), Id(id))?;
-    let text = text.as_deref().unwrap_or("(the index stores no text)");
+    let (documents, of) = (count(*documents), count(*of_documents));
+    line!(out, "in {documents} of {of} documents, {tokens} tokens, such as {}:", Id(id))?;
     text.lines().try_for_each(|line| line!(out, "    {line}"))
 }

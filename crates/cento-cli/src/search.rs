@@ -63,9 +63,11 @@ pub struct Search {
     thresholds: Thresholds,
     #[command(flatten)]
     options: SearchOptions,
-    /// Boilerplate to ignore, such as templates: files, directories or an index. Can be repeated.
+    /// Boilerplate to ignore, such as templates: files, directories or an index; or `auto`, the
+    /// passages that three of four documents of the index have (auto:0.5: half of them). Can be
+    /// repeated.
     /// --passages and --verify use the whole texts and still include it.
-    #[arg(long, short = 'b', value_name = "PATH")]
+    #[arg(long, short = 'b', value_name = "PATH|auto")]
     boilerplate: Vec<PathBuf>,
     /// Table made by `cento train --run-length 1` from a collection, so that `--verify cosine`
     /// weights words by TF-IDF.
@@ -328,12 +330,16 @@ impl Search {
 
     /// Reads the boilerplate as texts, for a service.
     fn boilerplate_texts(&self, unread: &mut Unread) -> cento::Result<Vec<String>> {
-        cento_source::check_there(&self.boilerplate)?;
-        if let Some(index) = self.boilerplate.iter().find(|path| Index::exists(path)) {
+        let paths = boilerplate::Named::paths_alone(
+            &self.boilerplate,
+            "cannot be used with --url, because the service has the documents",
+        )?;
+        cento_source::check_there(&paths)?;
+        if let Some(index) = paths.iter().find(|path| Index::exists(path)) {
             let what = "this is an index, but with --url boilerplate must be text files";
             return Err(Error::input(index.display().to_string(), what));
         }
-        boilerplate::texts_noting(&self.boilerplate, &self.source.options(), unread)
+        boilerplate::texts_noting(&paths, &self.source.options(), unread)
     }
 
     fn memory(&self) -> usize {

@@ -15,7 +15,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::add::SourceArgs;
-use super::boilerplate::{read, without};
+use super::boilerplate::{Named, read, without};
 use super::create::ConfigArgs;
 use super::failpoint::Failpoint;
 use super::left_out::FilterArgs;
@@ -183,6 +183,10 @@ impl Dedup {
         let stop = stop_flag();
         let started = Instant::now();
         check_there(&self.paths)?;
+        let boilerplate_paths = Named::paths_alone(
+            &self.boilerplate,
+            "cannot be used here, because documents are read one after the other",
+        )?;
         let left_out = self.find_tables()?;
         let against = self
             .against
@@ -203,7 +207,7 @@ impl Dedup {
         let index = self.open_or_create(&path, &against)?;
         let mut preset = PresetUse::of(index.config().preset);
         self.options = self.options.with_defaults(&mut preset);
-        let boilerplate = read(&self.boilerplate, index.config())?.map(Arc::new);
+        let boilerplate = read(&boilerplate_paths, index.config())?.map(Arc::new);
         let run = self.identify(&index, &against, boilerplate.as_deref());
         let from = self.start(&index, run)?;
         let is_done = from.done;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::report::{report_bytes_max, tell_cut};
 use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
 use crate::add::SourceArgs;
-use crate::boilerplate::{Unread, read_noting, without_read};
+use crate::boilerplate::{Named, Unread, read_noting, without_read};
 use crate::create::ConfigArgs;
 use crate::file_set::{FilePair, FileSets};
 use crate::left_out::{FilterArgs, LeftOuts};
@@ -96,7 +96,8 @@ impl Pairs {
         let (config, source) = self.config_and_source()?;
         let index = Index::create(dir.path().join("index"), config)?;
         let mut unread = Unread::default();
-        let boilerplate = read_noting(&self.join.boilerplate, index.config(), &mut unread)?;
+        let named = Named::of(&self.join.boilerplate)?;
+        let boilerplate = read_noting(&named.paths, index.config(), &mut unread)?;
         let mut not_compared = unread.list;
         let ignored = boilerplate.as_ref().map(Boilerplate::keys).unwrap_or_default();
         let mut added = self.add(&index, &source, &ignored, stop)?;
@@ -105,11 +106,15 @@ impl Pairs {
             let filter = source.filter.in_any_language();
             added = self.add(&index, &SourceOptions { filter, ..source }, &ignored, stop)?;
         }
-        let Added { file_sets, left_out, warnings, .. } = added;
+        let Added { mut file_sets, left_out, warnings, .. } = added;
         left_out.tell();
         check_enough(added.documents)?;
         not_compared.extend(added.not_compared);
         let searcher = Searcher::new(index.snapshot()?);
+        let boilerplate = named.add_auto(boilerplate, searcher.snapshot(), stop)?;
+        if let (Some(file_sets), Some(boilerplate)) = (&mut file_sets, &boilerplate) {
+            file_sets.ignore(boilerplate);
+        }
         let searcher = without_read(searcher, boilerplate)?;
         let mut preset = PresetUse::of(searcher.snapshot().preset());
         let has_scores = pairs::has_scores(&searcher);

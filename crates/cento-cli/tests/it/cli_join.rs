@@ -496,15 +496,19 @@ fn repeated_passages_of_a_collection_are_reported() {
     dir.write("corpus.jsonl", documents.collect::<String>());
     dir.write("copy.jsonl", line("copy", &format!("{} {notice}", words(10, 100)), json!({})));
     dir.json(&["add", "idx", "corpus.jsonl", "copy.jsonl"]);
-    let run = dir.run(&["boilerplate", "idx", "--limit", "5", "--format", "json"]);
+    let shown = ["boilerplate", "idx", "--min-share", "0.6", "--format", "json"];
+    let run = dir.run(&shown);
+    // The other one is in four documents, which is no evidence. A copy is no document more.
     let passages = jsons(&run.out);
-    assert_eq!(passages.len(), 2);
-    assert_eq!((&passages[0]["documents"], &passages[1]["documents"]), (&json!(9), &json!(4)));
-    let text = passages[0]["text"].as_str().unwrap();
-    assert!(notice.contains(text) && text.split(' ').count() > 40, "{text}");
-    let human = dir.run(&["boilerplate", "idx"]);
-    assert!(human.out.contains("in 9 documents"), "{}", human.out);
-    // Its output is boilerplate for other verbs.
+    assert_eq!(passages.len(), 1);
+    assert_eq!((&passages[0]["documents"], &passages[0]["of_documents"]), (&json!(8), &json!(12)));
+    assert_eq!(passages[0]["text"], json!(notice));
+    let human = dir.run(&["boilerplate", "idx", "--min-share", "0.6"]);
+    assert!(human.out.contains("in 8 of 12 documents"), "{}", human.out);
+    let none = dir.run(&["boilerplate", "idx"]);
+    let said = "no passage is in 9 of 12 different documents; --min-share lowers the share\n";
+    assert_eq!((none.status, &*none.out, &*none.err), (1, "", said));
+    // Its output is boilerplate for other verbs, as that which they find is.
     let pairs = |more: &[&str]| {
         let least = ["pairs", "idx", "--min-containment", "0.25", "--format", "json"];
         let run = dir.run(&[&least, more].concat());
@@ -513,13 +517,16 @@ fn repeated_passages_of_a_collection_are_reported() {
     let all: Vec<[String; 2]> = pairs(&[]);
     assert!(all.len() > 30, "{all:?}");
     let copies = [["\"d00\"".to_owned(), "\"copy\"".to_owned()]];
-    for (name, written) in [("passages.jsonl", &run.out), ("passages.txt", &human.out)] {
-        dir.write(name, written);
+    dir.write("passages.jsonl", &run.out);
+    dir.write("passages.txt", &human.out);
+    for name in ["passages.jsonl", "passages.txt", "auto:0.6"] {
         let without = pairs(&["-b", name]);
         assert_eq!(without, copies, "{name}");
     }
-    let none = dir.run(&["boilerplate", "idx", "--limit", "0"]);
-    assert_eq!((none.status, &none.out[..]), (1, ""));
+    let limited = dir.run(&["boilerplate", "idx", "--min-share", "0.6", "--limit", "0"]);
+    let said = "0 of 1 passages shown; --limit 1 shows all\n";
+    assert_eq!((limited.status, &*limited.out, &*limited.err), (1, "", said));
+    assert_eq!(dir.run(&["boilerplate", "idx", "--min-share", "0"]).status, 2);
     let statistics = dir.json(&["analyze", "idx"]);
     assert_eq!(
         (&statistics["documents"], &statistics["total"]["documents"]),
@@ -555,4 +562,93 @@ fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
     assert_eq!(dir.run(&["pairs", "idx", "--min-overlap", "100"]).status, 1);
     let run = dir.run(&["compact", "idx"]);
     assert!(run.err.contains("nothing to do: the index has 1 segment\n"), "{}", run.err);
+}
+
+/// Writes the hand-ins of a class: a sheet, and the own text of each student below it, which the
+/// second has of the first.
+fn hand_ins(dir: &Dir, students: u64) -> String {
+    let sheet = words(1, 80);
+    for student in 0..students {
+        let own = words(10 + student.max(1), 60);
+        let name = format!("class/s{student:02}/answer.txt");
+        fs::create_dir_all(dir.path(&name).parent().unwrap()).unwrap();
+        let lead = words(100 + student, 10);
+        dir.write(&name, format!("{lead} {sheet} {own}"));
+    }
+    sheet
+}
+
+#[test]
+fn the_assignment_of_a_class_finds_itself() {
+    let dir = Dir::new();
+    let sheet = hand_ins(&dir, 16);
+    dir.write("sheet.txt", &sheet);
+    for by in ["file", "directory"] {
+        let pairs = |boilerplate: &[&str]| {
+            let args = ["pairs", "class", "--by", by, "--format", "json"];
+            let run = dir.run(&[&args[..], boilerplate].concat());
+            (jsons(&run.out), run.err)
+        };
+        assert!(pairs(&[]).0.len() > 10);
+        let (named, _) = pairs(&["-b", "sheet.txt"]);
+        let (found, said) = pairs(&["-b", "auto"]);
+        assert_eq!(found, named, "{by}");
+        assert_eq!(found.len(), 1);
+        assert!(found[0]["a"].as_str().unwrap().starts_with("class/s00"));
+        let expected = "cento: boilerplate: 1 passage of 80 tokens in all, each in at least 16 of \
+                        16 different documents; `cento boilerplate` shows them\n";
+        assert_eq!(said, expected);
+    }
+    // The same as a file, of files and of an index; and in grey in the report.
+    dir.json(&["add", "idx", "class"]);
+    for (from, out) in [("class", "a.jsonl"), ("idx", "b.jsonl")] {
+        let run = dir.run(&["boilerplate", from, "--out", out]);
+        assert_eq!((run.status, &*run.err), (0, ""));
+        let written = jsons(&fs::read_to_string(dir.path(out)).unwrap());
+        assert_eq!((written.len(), &written[0]["text"]), (1, &json!(sheet)));
+        // It is not overwritten.
+        assert_eq!(dir.run(&["boilerplate", from, "--out", out]).status, 2);
+        let search = |boilerplate: &str| {
+            dir.json(&["search", "idx", "class/s03/answer.txt", "-b", boilerplate])["hits"].clone()
+        };
+        assert_eq!(search(out).as_array().unwrap().len(), 1);
+        assert_eq!(search(out), search("auto"));
+    }
+    let args = ["pairs", "class", "-b", "auto", "--report", "r.json"];
+    assert_eq!(dir.run(&args).status, 0);
+    let report = &jsons(&fs::read_to_string(dir.path("r.json")).unwrap())[0];
+    let lead = words(100, 10).len() + 1;
+    let expected = json!([[lead, lead + sheet.len()]]);
+    assert_eq!(report["documents"][0]["boilerplate"], expected);
+}
+
+#[test]
+fn a_small_class_has_no_boilerplate_of_its_own() {
+    let dir = Dir::new();
+    hand_ins(&dir, 4);
+    let auto = dir.run(&["pairs", "class", "-b", "auto"]);
+    assert!(auto.out.lines().count() > 6, "{}", auto.out);
+    let said = "cento: boilerplate: no passage is proposed, because there are only 4 different \
+                documents: a passage must be in at least 5\n";
+    assert_eq!(auto.err, said);
+}
+
+#[test]
+fn boilerplate_is_not_found_where_the_documents_are_not_known() {
+    let dir = Dir::new();
+    hand_ins(&dir, 5);
+    dir.json(&["add", "--no-text", "idx", "class"]);
+    let refused = |args: &[&str], said: &str| {
+        let run = dir.run(args);
+        assert_eq!(run.status, 2, "{args:?}");
+        assert!(run.err.contains(said), "{args:?}: {}", run.err);
+    };
+    refused(&["dedup", "class", "-b", "auto"], "one after the other");
+    refused(&["pairs", "idx", "-b", "auto"], "it stores no texts");
+    refused(&["boilerplate", "idx"], "it stores no texts");
+    refused(&["boilerplate", "idx", "class"], "name either indexes or files");
+    refused(&["pairs", "class", "-b", "auto:2"], "0.01 to 1");
+    refused(&["boilerplate", "none"], "none");
+    let args = ["search", "--url", "http://127.0.0.1:9", "class/s00/answer.txt", "-b", "auto"];
+    refused(&args, "with --url");
 }

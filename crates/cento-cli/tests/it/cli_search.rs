@@ -189,26 +189,6 @@ fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
 }
 
 #[test]
-fn repeated_passages_that_are_not_shown_are_mentioned() {
-    let (dir, _) = stitched();
-    let (one, other) = (words(50, 40), words(51, 40));
-    let lines = (0..4).map(|at| {
-        let text = format!("{one} {} {other} {}", words(60 + at, 30), words(70 + at, 30));
-        line(&format!("doc{at}"), &text, json!({}))
-    });
-    dir.write("more.jsonl", lines.collect::<String>());
-    dir.json(&["add", "idx", "more.jsonl"]);
-    let shown = |count: &str| {
-        let run = dir.run(&["boilerplate", "idx", "--limit", count, "--format", "json"]);
-        (run.out.lines().count(), run.err)
-    };
-    let cut = "1 passage shown, there are more; raise --limit\n";
-    assert_eq!(shown("1"), (1, cut.to_owned()));
-    let (count, said) = shown("50");
-    assert!(count >= 2 && said.is_empty(), "{count}: {said}");
-}
-
-#[test]
 fn a_budget_that_is_used_up_is_reported() {
     let (dir, query) = stitched();
     let whole = dir.json(&["search", "idx", "--text", &query]);

@@ -1,0 +1,378 @@
+//! Which passages do most documents of a collection repeat?
+//!
+//! Assignments, licences, templates, navigation: what nearly all documents have says nothing of
+//! two that share it. Documents are compared by their runs of words, as they are signed, so the
+//! answer is exact and depends neither on the scheme nor on where documents are stored. Exact
+//! copies count as one document: a text that was handed in twenty times is not common by that.
+//!
+//! The texts are read three times, and the memory depends on the length of a document, not on
+//! their number. First, each document adds one to a counter for each of its runs, of which several
+//! share one: a run in so many documents has a counter of as much (Park, Chen and Yu 1995). Then
+//! the runs with such counters are counted exactly, and at last the longest passage is found that
+//! each belongs to.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use cento_api::{BoilerplateShare, RepeatedPassage};
+
+use super::boilerplate::{Boilerplate, run_tokens_of};
+use crate::error::{Error, Result};
+use crate::hash::{BuildKeyHasher, Digest};
+use crate::index::{DocAddress, Snapshot};
+use crate::reason::Reason;
+use crate::runtime::Stop;
+use crate::scheme::run_values;
+use crate::text::Tokens;
+
+/// A passage in fewer documents is not proposed: a few people may have copied from each other, or
+/// all from one source, and their common text would be hidden.
+const DOCUMENTS_MIN: u64 = 5;
+
+/// The number of counters for each run that may be in enough documents: a counter is as full by
+/// chance only if a document has that many times more runs than the mean.
+const COUNTERS_A_RUN: f64 = 8.0;
+
+/// The least and the greatest number of counters. Each takes 8 bytes.
+const COUNTERS: (usize, usize) = (1 << 16, 1 << 25);
+
+/// The passages that most documents of a snapshot repeat.
+///
+/// Every run of words in enough different documents is in exactly one of them.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RepeatedPassages {
+    /// The passages: those in most documents first, of these the longest.
+    pub passages: Vec<RepeatedPassage>,
+    /// The number of different documents; exact copies count once.
+    pub of_documents: u64,
+    /// The number of documents that a passage must be in.
+    pub documents_min: u64,
+    /// The document of each passage.
+    examples: Vec<DocAddress>,
+}
+
+impl RepeatedPassages {
+    /// Adds all passages to boilerplate; `snapshot` is the one that was searched.
+    ///
+    /// # Errors
+    /// When a text cannot be read; [`Error::Cancelled`] soon after `stop`.
+    pub fn add_to(
+        &self,
+        boilerplate: &mut Boilerplate,
+        snapshot: &Snapshot,
+        stop: &Stop,
+    ) -> Result<()> {
+        for (&address, passage) in self.examples.iter().zip(&self.passages) {
+            let text = snapshot.text(address)?.unwrap_or_default();
+            let (start, end) = passage.bytes;
+            boilerplate.add_part(&text, start as usize..end as usize, stop)?;
+        }
+        Ok(())
+    }
+}
+
+/// The place of a passage in a document, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    /// The number of its runs.
+    runs: u32,
+    address: DocAddress,
+    /// Its first run.
+    start: u32,
+}
+
+/// The texts of a snapshot as tokens.
+struct Reader<'a> {
+    snapshot: &'a Snapshot,
+    /// The tokens of a run.
+    k: usize,
+    /// The tokens of the document read last.
+    tokens: Vec<u64>,
+    part: Vec<u64>,
+    stop: &'a Stop,
+}
+
+impl Reader<'_> {
+    /// Reads the tokens of a document.
+    fn read(&mut self, address: DocAddress) -> Result<()> {
+        self.stop.check()?;
+        let text = self.snapshot.text(address)?.unwrap_or_default();
+        self.tokens.clear();
+        let (tokens, analyzer) = (&mut self.tokens, &self.snapshot.config().analyzer);
+        let mut append = |part: &[u64]| tokens.extend_from_slice(part);
+        analyzer.for_each_part(&text, &mut self.part, &mut append, self.stop)?;
+        self.tokens.extend_from_slice(&self.part);
+        Ok(())
+    }
+
+    /// Returns the hashes of the runs of the document read last.
+    fn runs(&self) -> impl Iterator<Item = u64> + '_ {
+        run_values(&self.tokens, self.k)
+    }
+
+    /// Identifies the tokens of the document read last.
+    fn digest(&self) -> Digest {
+        let bytes: Vec<[u8; 8]> = self.tokens.iter().map(|token| token.to_le_bytes()).collect();
+        Digest::of(bytes.as_flattened())
+    }
+}
+
+/// Counters of documents by the hashes of their runs; of several runs together.
+struct Counters {
+    /// For each, the number of documents, and that of the last document.
+    counts: Vec<(u32, u32)>,
+}
+
+impl Counters {
+    fn new(tokens: u64, documents: u64, share: BoilerplateShare) -> Counters {
+        let mean = tokens as f64 / documents.max(1) as f64;
+        let wanted = (COUNTERS_A_RUN * mean / share.get()) as usize;
+        let count = wanted.clamp(COUNTERS.0, COUNTERS.1).next_power_of_two();
+        Counters { counts: vec![(0, 0); count] }
+    }
+
+    fn of(&mut self, run: u64) -> &mut (u32, u32) {
+        let mask = self.counts.len() - 1;
+        &mut self.counts[run as usize & mask]
+    }
+
+    /// Counts a run of the document of this number, which is at least 1.
+    fn add(&mut self, run: u64, document: u32) {
+        let counter = self.of(run);
+        if counter.1 != document {
+            *counter = (counter.0 + 1, document);
+        }
+    }
+}
+
+/// The documents that have a run.
+#[derive(Default)]
+struct Count {
+    documents: u32,
+    last: u32,
+    /// The longest passage with it.
+    longest: Option<Place>,
+}
+
+type Counts = HashMap<u64, Count, BuildKeyHasher>;
+
+impl Snapshot {
+    /// Finds the passages that at least this share of the different documents have, and at least
+    /// five of them.
+    ///
+    /// ```
+    /// # use cento::{BoilerplateShare, Config, Document, Index, Stop, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("kgram(k=3)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// for (id, answer) in ["moons", "stars", "rocks", "bees", "tides"].iter().enumerate() {
+    ///     let text = format!("Write about things that you like: {answer}");
+    ///     writer.add(Document::new(id.to_string(), text))?;
+    /// }
+    /// writer.commit()?;
+    /// let snapshot = index.snapshot()?;
+    /// let found = snapshot.repeated_passages(BoilerplateShare::default(), Stop::NEVER)?;
+    /// assert_eq!(found.passages[0].text, "Write about things that you like");
+    /// assert_eq!(found.passages[0].documents, 5);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the index stores no texts, or a file is damaged;
+    /// [`Error::Cancelled`] soon after `stop`.
+    pub fn repeated_passages(
+        &self,
+        share: BoilerplateShare,
+        stop: &Stop,
+    ) -> Result<RepeatedPassages> {
+        if !self.config().store_text {
+            let what = "it stores no texts, so the passages that its documents repeat cannot be \
+                        found; name files with the boilerplate instead";
+            return Err(Error::index(self.index().path(), Reason::Unsuitable, what));
+        }
+        let k = run_tokens_of(self.config());
+        let reader = &mut Reader { snapshot: self, k, tokens: Vec::new(), part: Vec::new(), stop };
+        let (different, mut counters) = self.count_roughly(share, reader)?;
+        let of_documents = different.len() as u64;
+        // Rounding must not exclude a passage that exactly this share has.
+        let least = (share.get() * of_documents as f64 - 1e-9).ceil() as u64;
+        let documents_min = least.max(DOCUMENTS_MIN);
+        let mut found = RepeatedPassages {
+            passages: Vec::new(),
+            of_documents,
+            documents_min,
+            examples: Vec::new(),
+        };
+        if of_documents < documents_min {
+            return Ok(found);
+        }
+        let mut counts = count_exactly(&different, &mut counters, documents_min, reader)?;
+        counts.retain(|_, count| u64::from(count.documents) >= documents_min);
+        drop(counters);
+        self.place(&mut counts, reader)?;
+        let mut passages = self.passages(&counts, of_documents, reader)?;
+        // Of equal ids in a union, which stand in the order of the indexes, the first.
+        passages.sort_by(|(_, a), (_, b)| {
+            let of = |one: &RepeatedPassage| (Reverse(one.documents), Reverse(one.tokens));
+            of(a).cmp(&of(b)).then_with(|| (&a.id, a.bytes).cmp(&(&b.id, b.bytes)))
+        });
+        (found.examples, found.passages) = passages.into_iter().unzip();
+        Ok(found)
+    }
+
+    /// Finds the different documents, and counts their runs; several together.
+    fn count_roughly(
+        &self,
+        share: BoilerplateShare,
+        reader: &mut Reader<'_>,
+    ) -> Result<(Vec<DocAddress>, Counters)> {
+        let mut tokens = 0;
+        for address in self.live() {
+            tokens += u64::from(self.segment(address).signatures.document(address.doc)?.tokens);
+        }
+        let mut counters = Counters::new(tokens, self.documents(), share);
+        let (mut different, mut seen) = (Vec::new(), HashSet::new());
+        for address in self.live() {
+            reader.read(address)?;
+            if !reader.tokens.is_empty() && seen.insert(reader.digest()) {
+                different.push(address);
+                let number = different.len() as u32;
+                reader.runs().for_each(|run| counters.add(run, number));
+            }
+        }
+        Ok((different, counters))
+    }
+
+    /// Finds the longest passage of each run: as many common runs in a row as there are. Of equally
+    /// long ones it is that of the least id, and the first there.
+    fn place(&self, counts: &mut Counts, reader: &mut Reader<'_>) -> Result<()> {
+        if counts.is_empty() {
+            return Ok(());
+        }
+        let mut ids = Ids { snapshot: self, last: None };
+        for address in self.live() {
+            reader.read(address)?;
+            let runs: Vec<u64> = reader.runs().collect();
+            for (start, runs) in common(&runs, counts) {
+                let place = Place { runs: runs.len() as u32, address, start };
+                for run in runs {
+                    let count = counts.get_mut(run).expect("it is common");
+                    if ids.is_better(place, count.longest)? {
+                        count.longest = Some(place);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the passages: of each place the runs in a row that belong to it.
+    fn passages(
+        &self,
+        counts: &Counts,
+        of_documents: u64,
+        reader: &Reader<'_>,
+    ) -> Result<Vec<(DocAddress, RepeatedPassage)>> {
+        let mut places: BTreeMap<DocAddress, Vec<Place>> = BTreeMap::new();
+        for place in counts.values().filter_map(|count| count.longest) {
+            let of_document = places.entry(place.address).or_default();
+            if !of_document.contains(&place) {
+                of_document.push(place);
+            }
+        }
+        let (mut found, mut tokens) = (Vec::new(), Tokens::default());
+        for (address, places) in places {
+            let stored = self.document(address)?;
+            let text = stored.text.unwrap_or_default();
+            self.config().analyzer.analyze(&text, &mut tokens, reader.stop)?;
+            let runs: Vec<u64> = run_values(&tokens.hashes, reader.k).collect();
+            for place in places {
+                let first = place.start as usize;
+                let own = |run: &u64| {
+                    counts.get(run).filter(|count| count.longest == Some(place)).is_some()
+                };
+                let of_place = &runs[first..first + place.runs as usize];
+                for (start, of_passage) in stretches(of_place, own) {
+                    let start = first + start as usize;
+                    let end = (start + of_passage.len() - 1 + reader.k).min(tokens.hashes.len());
+                    let documents = of_passage.iter().map(|run| counts[run].documents).min();
+                    let bytes = (tokens.spans[start].start, tokens.spans[end - 1].end);
+                    let passage = RepeatedPassage::new(
+                        [documents.map_or(0, u64::from), of_documents],
+                        (end - start) as u32,
+                        stored.id.clone(),
+                        bytes,
+                        text[bytes.0 as usize..bytes.1 as usize].to_owned(),
+                    );
+                    found.push((address, passage));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Counts the documents of the runs whose counters suffice.
+fn count_exactly(
+    different: &[DocAddress],
+    counters: &mut Counters,
+    documents_min: u64,
+    reader: &mut Reader<'_>,
+) -> Result<Counts> {
+    let mut counts = Counts::default();
+    for (number, &address) in (1u32..).zip(different) {
+        reader.read(address)?;
+        for run in reader.runs() {
+            if u64::from(counters.of(run).0) >= documents_min {
+                let count = counts.entry(run).or_default();
+                if count.last != number {
+                    count.documents += 1;
+                    count.last = number;
+                }
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// Returns the longest stretches of runs that are in enough documents, and the place of their
+/// first one.
+fn common<'a>(runs: &'a [u64], counts: &Counts) -> Vec<(u32, &'a [u64])> {
+    stretches(runs, |run| counts.contains_key(run))
+}
+
+/// Returns the longest stretches of runs of which this is true, and the place of their first one.
+fn stretches(runs: &[u64], is_in: impl Fn(&u64) -> bool) -> Vec<(u32, &[u64])> {
+    let (mut found, mut start) = (Vec::new(), 0);
+    for part in runs.chunk_by(|one, next| is_in(one) == is_in(next)) {
+        if is_in(&part[0]) {
+            found.push((start, part));
+        }
+        start += part.len() as u32;
+    }
+    found
+}
+
+/// The ids of documents, read where places are compared.
+struct Ids<'a> {
+    snapshot: &'a Snapshot,
+    /// The comparison made last: one document for most runs of another.
+    last: Option<([DocAddress; 2], bool)>,
+}
+
+impl Ids<'_> {
+    /// Returns whether a place is before another one.
+    fn is_better(&mut self, place: Place, than: Option<Place>) -> Result<bool> {
+        let Some(than) = than else { return Ok(true) };
+        if place.runs != than.runs || place.address == than.address {
+            return Ok((Reverse(place.runs), place.start) < (Reverse(than.runs), than.start));
+        }
+        let both = [place.address, than.address];
+        if let Some((_, is_less)) = self.last.filter(|(last, _)| *last == both) {
+            return Ok(is_less);
+        }
+        let is_less = self.snapshot.id(place.address)? < self.snapshot.id(than.address)?;
+        self.last = Some((both, is_less));
+        Ok(is_less)
+    }
+}

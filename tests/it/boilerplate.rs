@@ -1,0 +1,187 @@
+//! Boilerplate that is found, compared with its definition.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cento::{
+    Boilerplate, BoilerplateShare, Config, Document, Index, Query, RepeatedPassages, Searcher,
+    Snapshot, Stop, WriterOptions,
+};
+use proptest::prelude::*;
+
+/// The tokens of a run.
+const K: usize = 3;
+
+fn snapshot_of(texts: &[String], scheme: &str, documents_a_commit: usize) -> Snapshot {
+    let index = Index::in_memory(Config::new(scheme, "words", true).unwrap()).unwrap();
+    let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+    let documents: Vec<_> = texts.iter().enumerate().collect();
+    for some in documents.chunks(documents_a_commit) {
+        for (id, text) in some {
+            writer.add(Document::new(format!("{id:03}"), (*text).clone())).unwrap();
+        }
+        writer.commit().unwrap();
+    }
+    index.snapshot().unwrap()
+}
+
+fn found_in(snapshot: &Snapshot, share: f64) -> RepeatedPassages {
+    let share = BoilerplateShare::new(share).unwrap();
+    snapshot.repeated_passages(share, Stop::NEVER).unwrap()
+}
+
+fn runs_of(text: &str) -> Vec<Vec<String>> {
+    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    match words.len() {
+        0 => Vec::new(),
+        len => words.windows(K.min(len)).map(<[String]>::to_vec).collect(),
+    }
+}
+
+/// The runs in enough different texts, with their numbers of documents.
+fn common_runs(texts: &[String], share: f64) -> (usize, BTreeMap<Vec<String>, u64>) {
+    let different: BTreeSet<Vec<&str>> = texts
+        .iter()
+        .map(|text| text.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| !words.is_empty())
+        .collect();
+    let mut counts = BTreeMap::new();
+    for words in &different {
+        let runs: BTreeSet<_> = runs_of(&words.join(" ")).into_iter().collect();
+        runs.into_iter().for_each(|run| *counts.entry(run).or_insert(0u64) += 1);
+    }
+    let least = (share * different.len() as f64 - 1e-9).ceil().max(5.0) as u64;
+    counts.retain(|_, count| *count >= least);
+    (different.len(), counts)
+}
+
+/// The length of the longest stretch of common runs that a run is in.
+fn longest(run: &[String], texts: &[String], common: &BTreeMap<Vec<String>, u64>) -> usize {
+    let stretches = texts.iter().flat_map(|text| {
+        let runs = runs_of(text);
+        let parts = runs.chunk_by(|a, b| common.contains_key(a) == common.contains_key(b));
+        parts.map(<[_]>::to_vec).collect::<Vec<_>>()
+    });
+    stretches.filter(|part| part.iter().any(|one| one == run)).map(|part| part.len()).max().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn repeated_passages_are_the_runs_of_enough_documents(
+        texts in prop::collection::vec(
+            prop::collection::vec(prop::sample::select(vec!["a b c d", "b c", "e", "f g"]), 0..7),
+            0..14,
+        ),
+        share in prop::sample::select(vec![0.01, 0.4, 0.5, 0.75, 1.0]),
+        documents_a_commit in 1usize..9,
+    ) {
+        let texts: Vec<String> = texts.iter().map(|parts| parts.join(" ")).collect();
+        let snapshot = snapshot_of(&texts, "kgram(k=3)", documents_a_commit);
+        let found = found_in(&snapshot, share);
+        let (different, common) = common_runs(&texts, share);
+        prop_assert_eq!(found.of_documents, different as u64);
+        let mut seen: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+        for passage in &found.passages {
+            let runs = runs_of(&passage.text);
+            let counts = runs.iter().map(|run| common.get(run).copied());
+            prop_assert_eq!(counts.min().unwrap(), Some(passage.documents));
+            prop_assert_eq!(passage.tokens as usize, passage.text.split_whitespace().count());
+            let distinct: BTreeSet<_> = runs.iter().cloned().collect();
+            // It is a part of the longest stretch that each of its runs is in.
+            let of_first = longest(&runs[0], &texts, &common);
+            for run in distinct {
+                prop_assert_eq!(longest(&run, &texts, &common), of_first);
+                *seen.entry(run).or_default() += 1;
+            }
+            let text = &texts[passage.id.parse::<usize>().unwrap()];
+            let (start, end) = passage.bytes;
+            prop_assert_eq!(&text[start as usize..end as usize], &passage.text);
+        }
+        // Each is in one passage, or in several where one place has it twice.
+        prop_assert_eq!(seen.keys().collect::<Vec<_>>(), common.keys().collect::<Vec<_>>());
+        // The order of storage does not matter.
+        for (scheme, documents_a_commit) in [("kgram(k=3)", 99), ("winnow(k=3,w=4)", 3)] {
+            let other = found_in(&snapshot_of(&texts, scheme, documents_a_commit), share);
+            prop_assert_eq!(&found.passages, &other.passages);
+        }
+    }
+}
+
+fn essays(count: usize, own: impl Fn(usize) -> String) -> Vec<String> {
+    (0..count).map(own).collect()
+}
+
+fn words(seed: usize, count: usize) -> String {
+    (0..count).map(|at| format!("w{seed}x{at} ")).collect()
+}
+
+#[test]
+fn a_group_of_copiers_is_not_boilerplate() {
+    let copied = words(99, 50);
+    let text = |copiers: usize| {
+        let copied = copied.clone();
+        move |at: usize| match at < copiers {
+            true => format!("{copied} {}", words(at, 20)),
+            false => words(at, 70),
+        }
+    };
+    let proposed = |of: usize, copiers: usize| {
+        found_in(&snapshot_of(&essays(of, text(copiers)), "kgram(k=3)", 99), 0.75).passages.len()
+    };
+    // Of three people two are a majority, and of four three; that is no evidence.
+    assert_eq!([proposed(3, 2), proposed(3, 3), proposed(4, 3), proposed(4, 4)], [0; 4]);
+    assert_eq!([proposed(16, 5), proposed(16, 11)], [0; 2]);
+    assert_eq!([proposed(16, 12), proposed(16, 16), proposed(5, 5)], [1; 3]);
+}
+
+#[test]
+fn exact_copies_count_as_one_document() {
+    let copied = words(99, 50);
+    let texts = essays(16, |at| if at < 13 { copied.clone() } else { words(at, 50) });
+    let found = found_in(&snapshot_of(&texts, "kgram(k=3)", 99), 0.75);
+    assert_eq!((found.of_documents, found.passages.len()), (4, 0));
+}
+
+#[test]
+fn the_assignment_is_boilerplate_whatever_is_around_it() {
+    let (sheet, stolen) = (words(90, 40), words(91, 40));
+    let texts = essays(16, |at| {
+        let own = words(at, 60);
+        let stolen = if at < 2 { stolen.as_str() } else { "" };
+        format!("{} {sheet} {stolen} {own}", words(100 + at, at))
+    });
+    for scheme in ["kgram(k=3)", "winnow(k=5,w=10)", "pairs(n=100)", "breaking(p=6)"] {
+        let snapshot = snapshot_of(&texts, scheme, 5);
+        let found = found_in(&snapshot, 0.75);
+        assert_eq!(found.passages.len(), 1, "{scheme}");
+        assert_eq!(found.passages[0].text, sheet.trim());
+        assert_eq!((found.passages[0].documents, found.of_documents), (16, 16));
+        let mut boilerplate = Boilerplate::new(snapshot.config()).unwrap();
+        found.add_to(&mut boilerplate, &snapshot, Stop::NEVER).unwrap();
+        let by_text = Boilerplate::new(snapshot.config()).unwrap();
+        let by_text = by_text.with_texts([&*found.passages[0].text], Stop::NEVER).unwrap();
+        assert_eq!(boilerplate.digest(), by_text.digest());
+        let searcher = Searcher::new(snapshot).excluding(boilerplate, Stop::NEVER).unwrap();
+        let passages = searcher.search(&Query::id("000").passages(true)).unwrap();
+        let of = |id: &str| passages.hits.iter().find(|hit| hit.id == id);
+        let passages_of = of("001").unwrap().passages.as_ref().unwrap();
+        assert!(passages_of.iter().any(|passage| passage.tokens == 40), "{scheme}");
+        assert!(of("002").is_none_or(|hit| hit.passages.as_ref().unwrap().is_empty()));
+    }
+}
+
+#[test]
+fn an_index_without_texts_has_no_proposals() {
+    let index = Index::in_memory(Config::new("kgram(k=3)", "words", false).unwrap()).unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let error = snapshot.repeated_passages(BoilerplateShare::default(), Stop::NEVER);
+    assert!(error.unwrap_err().to_string().contains("it stores no texts"));
+}
+
+#[test]
+fn a_search_for_repeated_passages_can_be_stopped() {
+    let snapshot = snapshot_of(&essays(9, |at| words(at, 30)), "kgram(k=3)", 99);
+    let stop = Stop::new();
+    stop.set();
+    assert!(snapshot.repeated_passages(BoilerplateShare::default(), &stop).is_err());
+}
