@@ -17,6 +17,7 @@
 //! 6. `examine`: the texts are compared (`evidence`) for measures and passages, and `hit_details`
 //!    makes the hits.
 
+mod among;
 mod best;
 mod best_by_weight;
 mod best_passage;

@@ -15,7 +15,6 @@ use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use super::weigh::Weigh;
 use crate::error::{Error, Result};
-use crate::sampling::{Sampling, Size};
 use cento_api::{Goal, Rank};
 
 /// A search whose candidates are known.
@@ -86,12 +85,9 @@ fn find(
     let filter = query.options.filter.as_deref();
     let filter = filter.map(|text| Filter::new(snapshot, text)).transpose()?;
     let excluded = subject.excluded(snapshot, &query.options.exclude_id)?;
-    let has_text = !matches!(query.subject, Subject::Signature { .. });
-    let sampling = searcher.sampling(has_text && searcher.can_read_runs());
-    let size = sampling.size(subject.keys.len() as u32, || Ok::<_, Error>(subject.tokens))?;
     let request = Request {
         keys: &subject.keys,
-        overlap_min: overlap_min(query, sampling, size),
+        overlap_min: overlap_min(searcher, query, (subject.tokens, subject.keys.len() as u32))?,
         // A document of the best by overlap may still lack resemblance or a passage, or fail
         // verification, and one that is not among them add more to a cover or have the best
         // passage.
@@ -130,10 +126,14 @@ fn best_by_weight(searcher: &Searcher, query: &Query) -> usize {
     }
 }
 
-/// Returns the minimum overlap of a document that meets the thresholds of a query of this size.
-fn overlap_min(query: &Query, sampling: Sampling, own: Size) -> u32 {
+/// Returns the minimum overlap of a document that meets the thresholds of a query with this number
+/// of tokens and of distinct fingerprints.
+pub fn overlap_min(searcher: &Searcher, query: &Query, (tokens, keys): (u32, u32)) -> Result<u32> {
+    let has_text = !matches!(query.subject, Subject::Signature { .. });
+    let sampling = searcher.sampling(has_text && searcher.can_read_runs());
+    let size = sampling.size(keys, || Ok::<_, Error>(tokens))?;
     // Resemblance is at most containment, because both sets together are no smaller than one.
     let share = query.thresholds.containment().max(query.thresholds.resemblance());
-    let least = if share > 0.0 { sampling.least_shared(share, own) } else { 1 };
-    least.max(query.thresholds.overlap())
+    let least = if share > 0.0 { sampling.least_shared(share, size) } else { 1 };
+    Ok(least.max(query.thresholds.overlap()))
 }
