@@ -7,6 +7,7 @@
 mod add_all;
 mod by_id;
 mod canonical;
+mod change_log;
 mod config;
 mod content;
 mod deletion;
@@ -45,6 +46,7 @@ pub use cento_api::{
     AddReport, AddedIndexes, Bytes, Compaction, MaxDf, OnConflict, Part, Preset, PresetDefaults,
     PresetRank, PresetUse, REUSE, Stats,
 };
+pub use change_log::{ChangeLog, LoggedCommit};
 pub use config::Config;
 pub use document::{Document, IdSource};
 pub use operations::{

@@ -16,6 +16,7 @@ use tantivy::merge_policy::NoMergePolicy;
 use tantivy::{DateTime, IndexWriter, TantivyError};
 
 use super::SignedDocument;
+use super::change_log::ChangeRecorder;
 use super::content::{Compared, Content};
 use super::deletion::Deletions;
 use super::freed;
@@ -119,6 +120,8 @@ pub struct Writer {
     /// The documents that these changes replace or remove.
     pub(super) deletions: Deletions,
     backlog: Arc<Backlog>,
+    /// The log of changes, if the index keeps one.
+    changes: Option<ChangeRecorder>,
     /// The note of the last commit, which the next one carries on.
     note: Option<String>,
     options: WriterOptions,
@@ -178,6 +181,7 @@ impl Index {
             changed: HashMap::new(),
             deletions: Deletions::new(self.fields().id),
             backlog: self.inner.plugin.backlog.clone(),
+            changes: ChangeRecorder::open(self)?,
             note: self.note()?,
             options,
             failed: false,
@@ -301,9 +305,10 @@ impl Writer {
         let replaced = compared.before.is_some().then(|| own.document.id.clone());
         let point = self.index.faults().at(Point::Add, &own.document.id);
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
-        drop(signed);
         // The old version must not go without the new one coming.
         self.failed = true;
+        self.log_change(&own.document.id)?;
+        drop(signed);
         let number = self.backlog.push(payload, bytes);
         document.add_custom(self.index.fields().signature, &number);
         if let Some(id) = replaced {
@@ -379,6 +384,32 @@ impl Writer {
         self.commit_all()
     }
 
+    /// Logs the documents that each later commit adds ([`Index::change_log`]); commits earlier
+    /// changes. Returns the number of the last commit of the log: 0 if it begins.
+    ///
+    /// # Errors
+    /// When the log cannot be written, or the index is in memory; the errors of
+    /// [`commit`](Self::commit).
+    pub fn log_changes(&mut self) -> Result<u64> {
+        self.commit()?;
+        let changes = match self.changes.take() {
+            Some(changes) => changes,
+            None => ChangeRecorder::begin(&self.index)?,
+        };
+        Ok(self.changes.insert(changes).last())
+    }
+
+    /// Notes in the log of changes, if there is one, that the next commit adds a document.
+    pub(super) fn log_change(&mut self, id: &str) -> Result<()> {
+        let noted = self.changes.as_mut().map_or(Ok(()), |changes| changes.note(id));
+        noted.map_err(|e| Error::io("write to", self.index.path(), e))
+    }
+
+    /// Returns whether the index keeps a log of changes.
+    pub(super) fn logs_changes(&self) -> bool {
+        self.changes.is_some()
+    }
+
     /// Commits, even when nothing has changed, with a note that is kept with this commit and all
     /// later ones until the next note; [`Index::note`] reads it.
     ///
@@ -395,13 +426,18 @@ impl Writer {
         self.failed = true;
         let point = self.index.faults().at(Point::Commit, "");
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
+        let mut changes = self.changes.take();
         let committed = self.tantivy_writer().prepare_commit().and_then(|mut prepared| {
             // A commit without would take the last one away.
             if let Some(note) = &note {
                 prepared.set_payload(note);
             }
+            if let Some(changes) = &mut changes {
+                changes.seal(prepared.opstamp())?;
+            }
             prepared.commit()
         });
+        self.changes = changes;
         committed.map_err(|e| self.failure("commit to", e))?;
         self.failed = false;
         self.deletions.begin();

@@ -192,6 +192,7 @@ impl Writer {
             index.directory().end_announcement();
             let taken = taken.inspect_err(|_| self.collect())?;
             merged.replaced = resolved.replaced;
+            self.log_adopted(&shards, &resolved)?;
             self.commit_adopted(taken, resolved)?;
         }
         if !options.remove {
@@ -214,6 +215,26 @@ impl Writer {
             moving.ended(shard.path());
         }
         moving.end()
+    }
+
+    /// Notes the documents of the new segments in the log of changes, if there is one.
+    fn log_adopted(&mut self, shards: &[Shard<'_>], resolved: &Resolved) -> Result<()> {
+        if !self.logs_changes() {
+            return Ok(());
+        }
+        let mut deleted = resolved.deleted.iter();
+        for shard in shards {
+            let Some(snapshot) = &shard.snapshot else { continue };
+            for &at in &shard.new {
+                let replaced = deleted.next().map_or(&[][..], Vec::as_slice);
+                let view = &snapshot.segments()[at];
+                for doc in view.live().filter(|doc| replaced.binary_search(doc).is_err()) {
+                    let id = view.signatures.id(doc)?;
+                    self.log_change(&id)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Removes files that no commit names.

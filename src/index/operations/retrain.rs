@@ -21,6 +21,7 @@ use crate::index::Index;
 use crate::index::SignedDocument;
 use crate::index::Training;
 use crate::index::WriterOptions;
+use crate::index::change_log;
 use crate::index::config::FREQUENCIES_FILE;
 use crate::index::storage::component::is_component;
 use crate::reason::Reason;
@@ -66,7 +67,9 @@ impl Index {
         }
         create_private(&beside).map_err(|e| Error::io("create", &beside, e))?;
         let replaced = self.sign_again(table.header().q, &beside).and_then(|new| {
-            let replaced = adopt(&path, &new).and_then(|()| exchange(&new, &path));
+            let carried = change_log::carry(&path, &new);
+            let replaced = carried.and_then(|()| adopt(&path, &new));
+            let replaced = replaced.and_then(|()| exchange(&new, &path));
             replaced.map_err(|e| Error::io("replace", &path, e))
         });
         // The directory beside is now the old index, or a new one that could not take its place.

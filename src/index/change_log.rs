@@ -1,0 +1,296 @@
+//! Which documents did each commit add?
+//!
+//! An index logs this once it is requested ([`Writer::log_changes`](super::Writer::log_changes)):
+//! each commit that adds documents leaves a file with their ids in the directory `.changes` of the
+//! index. The file is durable before the commit, and its name has the number of tantivy's operation
+//! that the commit ends with, so after a crash the list of segments says whether the commit was
+//! made. A reader takes the commits in order and forgets those that it has dealt with; merges and
+//! compactions change nothing.
+//!
+//! Not logged: removed documents, and commits that another process put into the directory as files
+//! ([`Receiver`](super::Receiver)).
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Index, Snapshot};
+use crate::error::{Corruption, Error, Result};
+use crate::reason::Reason;
+use crate::runtime::replace;
+
+/// The directory, in that of the index; hidden, so that other verbs leave it alone.
+pub const CHANGES_DIR: &str = ".changes";
+
+/// The directory of what is kept beside an index for its watches; their files are not an index's.
+pub const WATCHES_DIR: &str = ".watches";
+
+/// The file in it whose lock a process holds that changes them.
+pub const WATCHES_LOCK: &str = "lock";
+
+/// A commit of the log.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LoggedCommit {
+    /// Its number, which ascends and is never reused.
+    pub number: u64,
+    /// The number of tantivy's operation that it ends with.
+    opstamp: u64,
+}
+
+impl LoggedCommit {
+    fn name(&self) -> String {
+        format!("{:016x}-{:016x}", self.number, self.opstamp)
+    }
+
+    fn of_name(name: &str) -> Option<LoggedCommit> {
+        let (number, opstamp) = name.split_once('-')?;
+        let parse = |part: &str| u64::from_str_radix(part, 16).ok();
+        let parsed = LoggedCommit { number: parse(number)?, opstamp: parse(opstamp)? };
+        (parsed.name() == name).then_some(parsed)
+    }
+}
+
+/// The log of an index, for a reader.
+#[derive(Debug, Clone)]
+pub struct ChangeLog {
+    dir: PathBuf,
+}
+
+impl Index {
+    /// Returns the log of changes, if the index keeps one.
+    #[must_use]
+    pub fn change_log(&self) -> Option<ChangeLog> {
+        let dir = self.path().join(CHANGES_DIR);
+        dir.is_dir().then_some(ChangeLog { dir })
+    }
+
+    /// Returns the index as of its last commit, and the logged commits after the one of this
+    /// number, in order. The snapshot has all of them, and no later one.
+    ///
+    /// # Errors
+    /// When the index or the log cannot be read; when the index keeps no log.
+    pub fn changes_after(&self, number: u64) -> Result<(Snapshot, Vec<LoggedCommit>)> {
+        let Some(log) = self.change_log() else {
+            let what = "it does not log its changes";
+            return Err(Error::index(self.path(), Reason::Unsuitable, what));
+        };
+        loop {
+            let opstamp = self.opstamp()?;
+            let snapshot = self.snapshot()?;
+            if self.opstamp()? != opstamp {
+                continue;
+            }
+            let mut commits = log.commits()?;
+            commits.retain(|commit| commit.number > number && commit.opstamp <= opstamp);
+            return Ok((snapshot, commits));
+        }
+    }
+
+    /// Returns the number of tantivy's operation that the last commit ended with.
+    fn opstamp(&self) -> Result<u64> {
+        let metas = self.tantivy().load_metas().map_err(|e| self.error("read", e))?;
+        Ok(metas.opstamp)
+    }
+}
+
+impl ChangeLog {
+    /// Removes the traces of commits that were not made: those after this operation, and unfinished
+    /// files. Returns the number of the last commit.
+    fn clean(&self, opstamp: u64) -> io::Result<u64> {
+        let mut last = 0;
+        for entry in fs::read_dir(&self.dir)? {
+            let entry = entry?;
+            match entry.file_name().to_str().and_then(LoggedCommit::of_name) {
+                Some(commit) if commit.opstamp <= opstamp => last = last.max(commit.number),
+                _ => fs::remove_file(entry.path())?,
+            }
+        }
+        Ok(last)
+    }
+
+    /// Returns all commits of the log, in order, made or not.
+    fn commits(&self) -> Result<Vec<LoggedCommit>> {
+        let failed = |e| Error::io("read", &self.dir, e);
+        let mut commits = Vec::new();
+        for entry in fs::read_dir(&self.dir).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            commits.extend(name.to_str().and_then(LoggedCommit::of_name));
+        }
+        commits.sort_unstable();
+        Ok(commits)
+    }
+
+    /// Returns the ids of the documents that a commit added or replaced, in order of addition; an
+    /// id that was added twice occurs twice.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or does not have what was written.
+    pub fn ids(&self, commit: &LoggedCommit) -> Result<Vec<String>> {
+        let path = self.dir.join(commit.name());
+        let text = fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
+        let damaged = |what: &str| {
+            let name = format!("{CHANGES_DIR}/{}", commit.name());
+            Error::from(Corruption::new(name, "ids", 0, what))
+        };
+        let end = text.len().checked_sub(CRC_BYTES).ok_or_else(|| damaged("it is cut off"))?;
+        let (lines, crc) = text.split_at(end);
+        if crc != crc_line(crc32fast::hash(lines)).as_bytes() {
+            return Err(damaged("it does not match its checksum"));
+        }
+        let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).map_err(|_| damaged("no id"))).collect()
+    }
+
+    /// Forgets the commits before the one of this number, which stays, so that no later one gets
+    /// its number.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub fn forget_before(&self, number: u64) -> Result<()> {
+        for commit in self.commits()?.iter().filter(|commit| commit.number < number) {
+            let path = self.dir.join(commit.name());
+            fs::remove_file(&path).map_err(|e| Error::io("remove", &path, e))?;
+        }
+        Ok(())
+    }
+}
+
+/// The length of the last line.
+const CRC_BYTES: usize = 9;
+
+fn crc_line(crc: u32) -> String {
+    format!("{crc:08x}\n")
+}
+
+/// The side of the writer.
+pub struct ChangeRecorder {
+    dir: PathBuf,
+    /// The number of the last commit of the log.
+    last: u64,
+    /// The ids since the last commit.
+    pending: Option<Pending>,
+}
+
+struct Pending {
+    file: BufWriter<tempfile::NamedTempFile>,
+    crc: crc32fast::Hasher,
+}
+
+impl ChangeRecorder {
+    /// Opens the log of the index, if it keeps one, for its only writer, and removes the traces of
+    /// commits that were not made.
+    ///
+    /// # Errors
+    /// When the directory cannot be read or written.
+    pub fn open(index: &Index) -> Result<Option<ChangeRecorder>> {
+        let Some(log) = index.change_log() else { return Ok(None) };
+        let cleaned = log.clean(index.opstamp()?);
+        let last = cleaned.map_err(|e| Error::io("write to", &log.dir, e))?;
+        Ok(Some(ChangeRecorder { dir: log.dir, last, pending: None }))
+    }
+
+    /// Begins the log of an index, whose uncommitted changes are not in it.
+    ///
+    /// # Errors
+    /// When the directory cannot be written; when the index is in memory.
+    pub fn begin(index: &Index) -> Result<ChangeRecorder> {
+        let dir = index.path().join(CHANGES_DIR);
+        if !index.path().is_dir() {
+            let what = "it is in memory, and logs no changes";
+            return Err(Error::index(index.path(), Reason::Unsuitable, what));
+        }
+        let made = fs::create_dir(&dir).and_then(|()| replace::sync_name(&dir));
+        made.map_err(|e| Error::io("create", &dir, e))?;
+        Ok(ChangeRecorder { dir, last: 0, pending: None })
+    }
+
+    /// Returns the number of the last commit of the log.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Notes a document that the next commit adds or replaces.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note(&mut self, id: &str) -> io::Result<()> {
+        let pending = match &mut self.pending {
+            Some(pending) => pending,
+            none => {
+                let file = BufWriter::new(replace::beside(&self.dir.join("changes"))?);
+                none.insert(Pending { file, crc: crc32fast::Hasher::new() })
+            }
+        };
+        let mut line = serde_json::to_string(id).expect("a text is JSON");
+        line.push('\n');
+        pending.crc.update(line.as_bytes());
+        pending.file.write_all(line.as_bytes())
+    }
+
+    /// Makes the noted documents durable, before the commit that ends with this operation.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn seal(&mut self, opstamp: u64) -> io::Result<()> {
+        let Some(Pending { mut file, crc }) = self.pending.take() else { return Ok(()) };
+        file.write_all(crc_line(crc.finalize()).as_bytes())?;
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.as_file().sync_all()?;
+        let commit = LoggedCommit { number: self.last + 1, opstamp };
+        let path = self.dir.join(commit.name());
+        file.persist(&path)?;
+        replace::sync_name(&path)?;
+        self.last = commit.number;
+        Ok(())
+    }
+}
+
+/// Copies the log and the watches of the index at `from` into the directory of another index with
+/// the same documents, whose operations are counted anew. All commits of the log have been made.
+///
+/// # Errors
+/// When they cannot be copied, or another process has the watches open.
+pub fn carry(from: &Path, index: &Path) -> io::Result<()> {
+    let watches = from.join(WATCHES_DIR);
+    let mut lock = None;
+    if watches.is_dir() {
+        let held = fs::File::create(watches.join(WATCHES_LOCK))?;
+        held.try_lock().map_err(|_| {
+            let what = "another process has the watches of the index open; stop it first";
+            io::Error::new(io::ErrorKind::WouldBlock, what)
+        })?;
+        lock = Some(held);
+        copy_all(&watches, &index.join(WATCHES_DIR))?;
+    }
+    let log = ChangeLog { dir: from.join(CHANGES_DIR) };
+    if log.dir.is_dir() {
+        let to = index.join(CHANGES_DIR);
+        fs::create_dir(&to)?;
+        for commit in log.commits().map_err(io::Error::other)? {
+            let (name, first) = (commit.name(), LoggedCommit { opstamp: 0, ..commit });
+            copy_file(&log.dir.join(name), &to.join(first.name()))?;
+        }
+        fs::File::open(&to)?.sync_all()?;
+    }
+    drop(lock);
+    fs::File::open(index)?.sync_all()
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    fs::File::open(to)?.sync_all()
+}
+
+/// Copies a directory, which is not deep.
+fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => copy_all(&entry.path(), &to)?,
+            false => copy_file(&entry.path(), &to)?,
+        }
+    }
+    fs::File::open(to)?.sync_all()
+}
