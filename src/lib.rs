@@ -68,6 +68,7 @@ pub mod segment;
 pub mod spec;
 pub mod text;
 pub mod tune;
+pub mod watch;
 
 /// Returns the number of processors available to this process; at least 1.
 #[must_use]

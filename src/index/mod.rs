@@ -47,6 +47,7 @@ pub use cento_api::{
     PresetRank, PresetUse, REUSE, Stats,
 };
 pub use change_log::{ChangeLog, LoggedCommit};
+pub(crate) use change_log::{WATCHES_DIR, WATCHES_LOCK};
 pub use config::Config;
 pub use document::{Document, IdSource};
 pub use operations::{

@@ -42,6 +42,15 @@ impl Searcher {
         let meeting = search.meeting(&candidates)?;
         Ok(search.hits(meeting)?.hits)
     }
+
+    /// Returns the least number of fingerprints that a hit shares with a query of this number of
+    /// tokens and of distinct fingerprints.
+    ///
+    /// # Errors
+    /// When the configuration of the index cannot tell.
+    pub(crate) fn overlap_min(&self, query: &Query, size: (u32, u32)) -> Result<u32> {
+        retrieve::overlap_min(self, query, size)
+    }
 }
 
 impl<'a> Search<'a> {

@@ -42,4 +42,5 @@ mod signatures;
 mod similarity;
 mod tidy;
 mod union;
+mod watches;
 mod writer_defects;

@@ -62,11 +62,12 @@ fn arrows_within_the_library_point_down_only() {
         ("index/storage", &["index::operations", "scheme", "text"]),
         ("search", &["join"]),
         ("join", &[]),
+        ("watch", &["join"]),
     ];
     for (module, forbidden) in above {
         for (name, text) in sources(&format!("src/{module}")) {
-            // The choice of settings is above everything.
-            for other in forbidden.iter().chain(&["tune"]) {
+            // The choice of settings and the watches are above everything.
+            for other in forbidden.iter().chain(&["tune", "watch"]) {
                 assert!(!code(&text).contains(&format!("crate::{other}")), "{name} names {other}");
             }
         }

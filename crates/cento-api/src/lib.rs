@@ -38,6 +38,7 @@ mod stats;
 pub mod suggest;
 mod thresholds;
 mod unseen;
+mod watch;
 pub mod whole;
 
 pub use add_report::AddReport;
@@ -67,3 +68,4 @@ pub use similarity::{HitSimilarity, Similarity};
 pub use stats::{Bytes, Compaction, Stats};
 pub use thresholds::Thresholds;
 pub use unseen::Unseen;
+pub use watch::{Watch, WatchEvent, WatchEvents, WatchOptions, WatchedKind, Webhook};

@@ -13,6 +13,7 @@ mod report;
 mod schema;
 mod search;
 mod signature;
+mod watches;
 
 pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
 pub use documents::{
@@ -31,6 +32,7 @@ pub use pairs::{PairsRequest, PairsResponse};
 pub use report::{PairsReportRequest, ReportRequest};
 pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
 pub use signature::SignatureBody;
+pub use watches::{EventsRequest, ListWatchesRequest, ListWatchesResponse, WatchRequest};
 
 use serde::{Deserialize, Serialize};
 

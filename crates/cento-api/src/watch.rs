@@ -1,0 +1,217 @@
+//! Watches: standing queries, which report the documents of later commits that match them.
+//!
+//! A watch is decided as a search is, by the same thresholds; its options are the ones of a search
+//! that decide about one document, whatever others there are.
+
+use derive_setters::Setters;
+use serde::{Deserialize, Serialize};
+
+use crate::compare::check_min_passage;
+use crate::error::{Error, Result};
+use crate::{Hit, MaxDf, Thresholds, whole};
+
+/// The options of a watch, besides its thresholds.
+///
+/// ```
+/// use cento_api::WatchOptions;
+///
+/// let options = WatchOptions::default().min_passage(20u32).filter("lang:de");
+/// assert_eq!(options.min_passage, Some(20));
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+#[setters(into)]
+pub struct WatchOptions {
+    /// Only documents whose meta, id or time of addition match, such as `lang:de AND year:[2019 TO
+    /// *]` or `id:2024/*`.
+    #[setters(strip_option)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "QUERY", allow_hyphen_values = true))]
+    #[cfg_attr(feature = "openapi", schema(format = "cento-filter"))]
+    pub filter: Option<String>,
+    /// Ids of documents that never match.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
+    pub exclude_id: Vec<String>,
+    /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share
+    /// of them such as `0.01`. Default: the setting of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
+    #[cfg_attr(feature = "openapi", schema(
+        value_type = Option<String>,
+        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
+    ))]
+    pub max_df: Option<MaxDf>,
+    /// Only documents with a passage of at least this many tokens of the watch; shorter passages
+    /// are not shown. Default: 12, if the watch has no threshold. A document whose search for
+    /// passages was cut short stays (`passages_complete` is false).
+    #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),
+    ))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
+    pub min_passage: Option<u32>,
+}
+
+impl WatchOptions {
+    /// The shortest passage that a watch without a condition reports: shorter ones may be
+    /// coincidental.
+    pub const MIN_PASSAGE: u32 = 12;
+
+    /// Refuses options that are out of bounds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`], which names the field.
+    pub fn check(&self) -> Result<()> {
+        check_min_passage(self.min_passage)
+    }
+}
+
+/// The receiver of the events of a watch.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Webhook {
+    /// Its address, of http or https.
+    pub url: String,
+    /// The key of the signatures of posts to it, at least 16 bytes; answers never contain it.
+    pub secret: String,
+}
+
+impl std::fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Webhook").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+impl Webhook {
+    /// The least length of a secret in bytes.
+    pub const SECRET_BYTES_MIN: usize = 16;
+    /// The greatest length of an address and of a secret in bytes.
+    pub const BYTES_MAX: usize = 2048;
+
+    /// Refuses a webhook that cannot be used.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`].
+    pub fn check(&self) -> Result<()> {
+        let Webhook { url, secret } = self;
+        if secret.len() < Webhook::SECRET_BYTES_MIN {
+            let what = "the secret of a webhook has at least 16 bytes";
+            return Err(Error::argument("webhook", what));
+        }
+        if url.len() > Webhook::BYTES_MAX || secret.len() > Webhook::BYTES_MAX {
+            let what = "the address and the secret of a webhook have at most 2048 bytes";
+            return Err(Error::argument("webhook", what));
+        }
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            let what = "the address of a webhook begins with `http://` or `https://`";
+            return Err(Error::argument("webhook", what));
+        }
+        Ok(())
+    }
+}
+
+/// The subject of a watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum WatchedKind {
+    /// A text.
+    Text,
+    /// A stored document, in its present version; while it is removed nothing matches.
+    Document,
+    /// A signature.
+    Signature,
+}
+
+/// A watch, as it is listed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Watch {
+    /// Its name, which no other watch has.
+    pub name: String,
+    /// What it looks for.
+    pub kind: WatchedKind,
+    /// The id of the watched document, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub id: Option<String>,
+    /// The number of tokens of its subject.
+    pub tokens: u32,
+    /// The number of distinct fingerprints of its subject.
+    pub fingerprints: u32,
+    /// The thresholds that a document must meet.
+    #[serde(flatten)]
+    pub thresholds: Thresholds,
+    /// The other conditions.
+    #[serde(flatten)]
+    pub options: WatchOptions,
+    /// The commit after which it was created: documents of later commits are matched.
+    pub commit: u64,
+    /// When it was created, in seconds since 1970.
+    pub created: i64,
+    /// The address that its events are posted to, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub webhook: Option<String>,
+    /// The reason why it matches nothing at present, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub problem: Option<String>,
+}
+
+/// A document of a commit matched a watch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WatchEvent {
+    /// Its number: it ascends over all watches, and is never reused.
+    pub cursor: u64,
+    /// The name of the watch.
+    pub watch: String,
+    /// The number of the commit that added the document, or this version of it.
+    pub commit: u64,
+    /// When it was found, in seconds since 1970.
+    pub time: i64,
+    /// The document, with its measures and passages, as a hit of a search with the watch.
+    pub hit: Hit,
+}
+
+/// Events, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct WatchEvents {
+    /// The events.
+    pub events: Vec<WatchEvent>,
+    /// The cursor to ask for the following events with; it may be greater than that of the last
+    /// event here.
+    pub next: u64,
+    /// Whether there are more events already.
+    pub more: bool,
+    /// Whether events after the cursor of the request were there and are no longer kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missed: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_webhook_that_cannot_be_used_is_refused_and_its_secret_is_not_shown() {
+        let check = |url: &str, secret: &str, expected: &str| {
+            let webhook = Webhook { url: url.into(), secret: secret.into() };
+            let error = webhook.check().unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        let secret = "0123456789abcdef";
+        check("https://a.example/", "short", "at least 16 bytes");
+        check("ftp://a.example/", secret, "begins with");
+        check(&format!("https://a.example/{}", "a".repeat(3000)), secret, "at most 2048");
+        let webhook = Webhook { url: "https://a.example/".into(), secret: secret.into() };
+        webhook.check().unwrap();
+        assert!(!format!("{webhook:?}").contains(secret));
+    }
+}

@@ -1,0 +1,511 @@
+//! The log of events.
+//!
+//! Files of lines of JSON, each named by the first cursor in it. The events of a commit are a
+//! batch, which ends with a marker: a line with the number of the commit, the next cursor and a
+//! checksum of the batch. A batch without its marker was cut off, and the next writer removes it,
+//! so the events of a commit are in the log once or not at all. Each file begins with a marker, so
+//! the last file alone has the state of the log. The oldest files are removed when the log takes
+//! more than [`EVENTS_BYTES_MAX`].
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Corruption, Error, Result};
+use crate::runtime::replace;
+use cento_api::{WatchEvent, WatchEvents};
+
+/// The space for events: when the log takes more, its oldest file is removed.
+pub const EVENTS_BYTES_MAX: u64 = 256 << 20;
+
+/// A file that is longer is followed by another.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// The most bytes of events that one reading returns, if it is not a single event.
+const READ_BYTES_MAX: usize = 16 << 20;
+
+/// The end of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Marker {
+    /// The last commit whose events are in the log.
+    matched: u64,
+    /// The cursor of the next event.
+    next: u64,
+    /// The checksum of the lines of the batch and of these numbers.
+    crc: u32,
+}
+
+/// The beginning of the line of a marker, and of no event.
+const MARKER: &[u8] = b"{\"matched\":";
+
+impl Marker {
+    fn new(matched: u64, next: u64, mut lines: crc32fast::Hasher) -> Marker {
+        lines.update(&matched.to_le_bytes());
+        lines.update(&next.to_le_bytes());
+        Marker { matched, next, crc: lines.finalize() }
+    }
+
+    fn line(&self) -> String {
+        serde_json::to_string(self).expect("numbers are JSON") + "\n"
+    }
+}
+
+/// The readable part of the log, for any number of threads.
+#[derive(Debug, Clone)]
+pub struct EventReader {
+    dir: PathBuf,
+    /// The cursor of the next event: those before it are durable.
+    next: Arc<AtomicU64>,
+}
+
+/// The log, for its only writer.
+#[derive(Debug)]
+pub struct EventLog {
+    reader: EventReader,
+    file: File,
+    path: PathBuf,
+    /// The bytes of the file that are whole batches.
+    len: u64,
+    matched: u64,
+    bytes_max: (u64, u64),
+}
+
+/// The events of a commit, while they are written; dropped, it leaves no trace.
+pub struct Batch<'a> {
+    log: &'a mut EventLog,
+    file: BufWriter<File>,
+    lines: crc32fast::Hasher,
+    bytes: u64,
+    next: u64,
+    is_ended: bool,
+}
+
+fn path_of(dir: &Path, first: u64) -> PathBuf {
+    dir.join(format!("{first:016x}.jsonl"))
+}
+
+/// Returns the first cursors of the files, ascending.
+fn firsts(dir: &Path) -> Result<Vec<u64>> {
+    let failed = |e| Error::io("read", dir, e);
+    let mut firsts = Vec::new();
+    for entry in fs::read_dir(dir).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let stem = name.to_str().and_then(|name| name.strip_suffix(".jsonl"));
+        firsts.extend(stem.and_then(|stem| u64::from_str_radix(stem, 16).ok()));
+    }
+    firsts.sort_unstable();
+    Ok(firsts)
+}
+
+fn damaged(path: &Path, at: u64, what: &str) -> Error {
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+    Corruption::new(name, "events", at, what).into()
+}
+
+/// Reads a file to its last whole batch; returns the length up to there and the marker, if there is
+/// one. What follows is a batch that was cut off.
+fn last_batch(path: &Path) -> Result<(u64, Option<Marker>)> {
+    let failed = |e| Error::io("read", path, e);
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let (mut at, mut line) = (0u64, Vec::new());
+    let (mut end, mut last) = (0, None);
+    let mut lines = crc32fast::Hasher::new();
+    let mut is_cut = false;
+    loop {
+        line.clear();
+        let read = file.read_until(b'\n', &mut line).map_err(failed)?;
+        if read == 0 {
+            return Ok((end, last));
+        }
+        at += read as u64;
+        if !line.starts_with(MARKER) {
+            lines.update(&line);
+            continue;
+        }
+        let marker = serde_json::from_slice::<Marker>(&line).ok();
+        let marker = marker.filter(|marker| {
+            let own = std::mem::take(&mut lines);
+            line.ends_with(b"\n") && Marker::new(marker.matched, marker.next, own) == *marker
+        });
+        match marker {
+            // Only the last batch may be cut off: those before it were durable.
+            Some(_) if is_cut => return Err(damaged(path, end, "a batch of events is damaged")),
+            Some(_) => (end, last) = (at, marker),
+            None => is_cut = true,
+        }
+    }
+}
+
+impl EventLog {
+    /// Opens the log in the directory, or begins it: with no event, after the commit of the number
+    /// `matched`.
+    ///
+    /// # Errors
+    /// When it is damaged, or cannot be read or written.
+    pub fn open(dir: &Path, matched: u64) -> Result<EventLog> {
+        fs::create_dir_all(dir).map_err(|e| Error::io("create", dir, e))?;
+        replace::sync_name(dir).map_err(|e| Error::io("sync", dir, e))?;
+        loop {
+            let Some(&first) = firsts(dir)?.last() else {
+                let reader = EventReader { dir: dir.to_owned(), next: Arc::default() };
+                return EventLog::begin(reader, 1, matched);
+            };
+            let path = path_of(dir, first);
+            let failed = |e| Error::io("write to", &path, e);
+            let (len, marker) = last_batch(&path)?;
+            let Some(marker) = marker else {
+                // A file that was begun and cut off.
+                fs::remove_file(&path).map_err(failed)?;
+                continue;
+            };
+            let file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
+            file.set_len(len).and_then(|()| file.sync_all()).map_err(failed)?;
+            let reader =
+                EventReader { dir: dir.to_owned(), next: Arc::new(AtomicU64::new(marker.next)) };
+            let (matched, bytes_max) = (marker.matched, (FILE_BYTES_MAX, EVENTS_BYTES_MAX));
+            return Ok(EventLog { reader, file, path, len, matched, bytes_max });
+        }
+    }
+
+    /// Begins a file.
+    fn begin(reader: EventReader, next: u64, matched: u64) -> Result<EventLog> {
+        let path = path_of(&reader.dir, next);
+        let marker = Marker::new(matched, next, crc32fast::Hasher::new()).line();
+        let begin = || {
+            let mut file = File::create(&path)?;
+            file.write_all(marker.as_bytes())?;
+            file.sync_all()?;
+            replace::sync_name(&path)?;
+            Ok(file)
+        };
+        let file = begin().map_err(|e| Error::io("write to", &path, e))?;
+        reader.next.store(next, Ordering::Release);
+        let bytes_max = (FILE_BYTES_MAX, EVENTS_BYTES_MAX);
+        Ok(EventLog { reader, file, path, len: marker.len() as u64, matched, bytes_max })
+    }
+
+    /// Makes files short, for a test.
+    #[cfg(test)]
+    pub fn with_bytes_max(self, file: u64, all: u64) -> EventLog {
+        EventLog { bytes_max: (file, all), ..self }
+    }
+
+    /// Returns the readable part.
+    pub fn reader(&self) -> &EventReader {
+        &self.reader
+    }
+
+    /// Returns the number of the last commit whose events are in the log.
+    pub fn matched(&self) -> u64 {
+        self.matched
+    }
+
+    /// Begins the events of a commit.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub fn batch(&mut self) -> Result<Batch<'_>> {
+        if self.len >= self.bytes_max.0 && self.next() > 1 {
+            let bytes_max = self.bytes_max;
+            *self = EventLog::begin(self.reader.clone(), self.next(), self.matched)?;
+            self.bytes_max = bytes_max;
+            self.forget()?;
+        }
+        let failed = |e| Error::io("write to", &self.path, e);
+        // Also what a batch left that was given up.
+        self.file.set_len(self.len).map_err(failed)?;
+        self.file.seek(SeekFrom::Start(self.len)).map_err(failed)?;
+        let file = BufWriter::new(self.file.try_clone().map_err(failed)?);
+        let next = self.next();
+        let lines = crc32fast::Hasher::new();
+        Ok(Batch { log: self, file, lines, bytes: 0, next, is_ended: false })
+    }
+
+    fn next(&self) -> u64 {
+        self.reader.next()
+    }
+
+    /// Removes the oldest files while the log is too large.
+    fn forget(&self) -> Result<()> {
+        let mut sizes = Vec::new();
+        for first in firsts(&self.reader.dir)? {
+            let path = path_of(&self.reader.dir, first);
+            let found = fs::metadata(&path).map_err(|e| Error::io("read", &path, e))?;
+            sizes.push((path, found.len()));
+        }
+        let mut bytes: u64 = sizes.iter().map(|(_, len)| len).sum();
+        sizes.pop();
+        for (path, len) in sizes {
+            if bytes <= self.bytes_max.1 {
+                break;
+            }
+            fs::remove_file(&path).map_err(|e| Error::io("remove", &path, e))?;
+            bytes -= len;
+        }
+        Ok(())
+    }
+}
+
+impl Batch<'_> {
+    /// Returns the cursor of the next event of the batch.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Writes an event, which has the next cursor.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn push(&mut self, event: &WatchEvent) -> Result<()> {
+        assert_eq!(event.cursor, self.next, "cursors ascend by one");
+        let line = serde_json::to_string(event).expect("an event is JSON") + "\n";
+        self.lines.update(line.as_bytes());
+        self.bytes += line.len() as u64;
+        self.next += 1;
+        let written = self.file.write_all(line.as_bytes());
+        written.map_err(|e| Error::io("write to", &self.log.path, e))
+    }
+
+    /// Ends the batch with the number of its commit: its events are then durable.
+    ///
+    /// # Errors
+    /// When it cannot be written; the log is then as before.
+    pub fn end(mut self, commit: u64) -> Result<()> {
+        let marker = Marker::new(commit, self.next, std::mem::take(&mut self.lines)).line();
+        let write = |file: &mut BufWriter<File>| -> io::Result<()> {
+            file.write_all(marker.as_bytes())?;
+            file.flush()?;
+            file.get_ref().sync_data()
+        };
+        let written = write(&mut self.file);
+        written.map_err(|e| Error::io("write to", &self.log.path, e))?;
+        self.is_ended = true;
+        self.log.len += self.bytes + marker.len() as u64;
+        self.log.matched = commit;
+        self.log.reader.next.store(self.next, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        if !self.is_ended {
+            // If this fails, the next batch or the next writer does it.
+            let _ = self.log.file.set_len(self.log.len);
+        }
+    }
+}
+
+impl EventReader {
+    /// Opens the log in the directory while another process may write to it; it has what was
+    /// durable then.
+    ///
+    /// # Errors
+    /// When it is damaged or cannot be read.
+    pub fn open(dir: &Path) -> Result<EventReader> {
+        let firsts = if dir.is_dir() { firsts(dir)? } else { Vec::new() };
+        for first in firsts.into_iter().rev() {
+            if let (_, Some(marker)) = last_batch(&path_of(dir, first))? {
+                let next = Arc::new(AtomicU64::new(marker.next));
+                return Ok(EventReader { dir: dir.to_owned(), next });
+            }
+        }
+        Ok(EventReader { dir: dir.to_owned(), next: Arc::new(AtomicU64::new(1)) })
+    }
+
+    /// Returns the cursor of the next event.
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.next.load(Ordering::Acquire)
+    }
+
+    /// Returns the events after a cursor, at most `limit` and some megabytes, of one watch or of
+    /// all.
+    ///
+    /// # Errors
+    /// When a file is damaged or cannot be read.
+    pub fn read(&self, after: u64, watch: Option<&str>, limit: usize) -> Result<WatchEvents> {
+        loop {
+            let next = self.next();
+            let firsts = if next > 1 { firsts(&self.dir)? } else { Vec::new() };
+            match self.read_from(&firsts, (after, next), watch, limit) {
+                // A file was removed meanwhile: others are the oldest now.
+                Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                read => return read,
+            }
+        }
+    }
+
+    fn read_from(
+        &self,
+        firsts: &[u64],
+        (after, next): (u64, u64),
+        watch: Option<&str>,
+        limit: usize,
+    ) -> Result<WatchEvents> {
+        let oldest = firsts.first().copied().unwrap_or(1);
+        // A cursor that no event has yet is one of a log that was there before.
+        let is_foreign = after >= next;
+        let missed = after.saturating_add(1) < oldest || is_foreign;
+        let after = after.min(next - 1);
+        let mut found = WatchEvents { events: Vec::new(), next: after, more: false, missed };
+        let start = firsts.partition_point(|first| *first <= after.saturating_add(1));
+        let mut bytes = 0;
+        for &first in &firsts[start.saturating_sub(1)..] {
+            let path = path_of(&self.dir, first);
+            let failed = |e| Error::io("read", &path, e);
+            let mut file = BufReader::new(File::open(&path).map_err(failed)?);
+            let (mut at, mut line) = (0u64, Vec::new());
+            loop {
+                line.clear();
+                let read = file.read_until(b'\n', &mut line).map_err(failed)?;
+                if read == 0 {
+                    break;
+                }
+                at += read as u64;
+                if line.starts_with(MARKER) {
+                    continue;
+                }
+                let cursor = cursor_of(&line);
+                // A batch that is being written has cursors from the next one on.
+                if cursor.is_some_and(|cursor| cursor <= after) {
+                    continue;
+                }
+                if cursor.is_none_or(|cursor| cursor >= next) {
+                    break;
+                }
+                let event = serde_json::from_slice::<WatchEvent>(&line);
+                let event = event.map_err(|_| damaged(&path, at, "an event is not JSON"))?;
+                if watch.is_some_and(|watch| event.watch != watch) {
+                    continue;
+                }
+                bytes += line.len();
+                if found.events.len() >= limit || (bytes > READ_BYTES_MAX && bytes > line.len()) {
+                    found.more = true;
+                    return Ok(found);
+                }
+                found.next = event.cursor;
+                found.events.push(event);
+            }
+        }
+        found.next = found.next.max(next - 1);
+        Ok(found)
+    }
+}
+
+/// Returns the cursor of the line of an event, without reading the rest of it.
+fn cursor_of(line: &[u8]) -> Option<u64> {
+    let rest = line.strip_prefix(b"{\"cursor\":")?;
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit())?;
+    std::str::from_utf8(&rest[..end]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento_api::Hit;
+
+    fn event(cursor: u64, watch: &str) -> WatchEvent {
+        let hit = serde_json::json!({
+            "id": format!("d{cursor}"), "overlap": 1, "fingerprints": 1, "meta": {},
+            "resemblance": 1.0, "containment_of_query": 1.0, "containment_of_hit": 1.0,
+            "exact": true,
+        });
+        let hit: Hit = serde_json::from_value(hit).unwrap();
+        WatchEvent { cursor, watch: watch.into(), commit: cursor, time: 0, hit }
+    }
+
+    /// Adds a commit with two events.
+    fn add(log: &mut EventLog, commit: u64) {
+        let mut batch = log.batch().unwrap();
+        for watch in ["a", "b"] {
+            let cursor = batch.next();
+            batch.push(&event(cursor, watch)).unwrap();
+        }
+        batch.end(commit).unwrap();
+    }
+
+    fn cursors(reader: &EventReader, after: u64, watch: Option<&str>, limit: usize) -> Vec<u64> {
+        let read = reader.read(after, watch, limit).unwrap();
+        read.events.iter().map(|event| event.cursor).collect()
+    }
+
+    #[test]
+    fn events_are_read_after_a_cursor_and_the_next_one_passes_those_of_other_watches() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = EventLog::open(dir.path(), 7).unwrap().with_bytes_max(1, u64::MAX);
+        assert_eq!((log.matched(), log.reader().next()), (7, 1));
+        (8..12).for_each(|commit| add(&mut log, commit));
+        for reader in [log.reader().clone(), EventReader::open(dir.path()).unwrap()] {
+            assert_eq!(cursors(&reader, 0, None, 100), [1, 2, 3, 4, 5, 6, 7, 8]);
+            assert_eq!(cursors(&reader, 3, None, 2), [4, 5]);
+            assert_eq!(cursors(&reader, 2, Some("b"), 100), [4, 6, 8]);
+            let read = reader.read(2, Some("b"), 2).unwrap();
+            assert_eq!((read.next, read.more, read.missed), (6, true, false));
+            let read = reader.read(0, Some("nobody"), 2).unwrap();
+            assert_eq!((read.events.len(), read.next, read.more), (0, 8, false));
+            // A cursor that no event has had.
+            let read = reader.read(100, None, 2).unwrap();
+            assert_eq!((read.next, read.missed), (8, true));
+        }
+        drop(log);
+        let log = EventLog::open(dir.path(), 0).unwrap();
+        assert_eq!((log.matched(), log.reader().next()), (11, 9));
+    }
+
+    #[test]
+    fn the_oldest_events_go_when_the_log_is_too_large_and_a_reader_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = EventLog::open(dir.path(), 0).unwrap().with_bytes_max(300, 2000);
+        (1..20).for_each(|commit| add(&mut log, commit));
+        let read = log.reader().read(0, None, 1000).unwrap();
+        let first = read.events[0].cursor;
+        assert!(first > 1 && read.missed && read.next == 38, "{first}");
+        assert!(!log.reader().read(first - 1, None, 1000).unwrap().missed);
+        let bytes: u64 =
+            fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
+        assert!(bytes < 3500, "{bytes}");
+    }
+
+    #[test]
+    fn a_batch_that_was_given_up_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = EventLog::open(dir.path(), 0).unwrap();
+        add(&mut log, 1);
+        let mut batch = log.batch().unwrap();
+        batch.push(&event(3, "lost")).unwrap();
+        drop(batch);
+        assert_eq!(cursors(log.reader(), 0, None, 100), [1, 2]);
+        add(&mut log, 2);
+        assert_eq!(cursors(log.reader(), 0, None, 100), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn damage_before_the_last_batch_is_an_error_and_not_an_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = EventLog::open(dir.path(), 0).unwrap();
+        (1..4).for_each(|commit| add(&mut log, commit));
+        let path = log.path.clone();
+        drop(log);
+        let whole = fs::read(&path).unwrap();
+        let markers: Vec<usize> = whole
+            .windows(MARKER.len())
+            .enumerate()
+            .filter(|(_, bytes)| *bytes == MARKER)
+            .map(|(at, _)| at)
+            .collect();
+        let changed = |at: usize| {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            fs::write(&path, bytes).unwrap();
+            EventLog::open(dir.path(), 0).map(|log| log.reader().next())
+        };
+        assert!(changed(markers[1] - 10).unwrap_err().to_string().contains("damaged"));
+        // The last batch may have been cut off.
+        assert_eq!(changed(markers[3] - 10).unwrap(), 5);
+    }
+}

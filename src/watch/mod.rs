@@ -1,0 +1,413 @@
+//! Watches: which documents of later commits match a standing query?
+//!
+//! A watch is a text, a stored document or a signature, with the conditions of a search. Each
+//! commit is matched against all watches of the index; a match is an event, in a log that is read
+//! by a cursor. What matches is what a search with the watch would find among the documents of the
+//! commit: new ones, and new versions of others.
+//!
+//! The index logs which documents each commit adds ([`Index::change_log`]), durably before the
+//! commit. [`Watches::match_commits`] takes these commits in order, writes the events of each as
+//! one batch that names the commit, and then forgets it. So the events of a commit are in the log once:
+//! a crash before the end of the batch leaves nothing of it, and one after it a commit that the log
+//! of events names already. Commits that come between two calls are matched together: a document
+//! that was removed meanwhile has no event, and one that was replaced has that of its last version.
+//!
+//! The files are in the directory `.watches` of the index, and survive merges, compaction and
+//! retraining; a copy that is pushed or pulled has none. One process has the watches open to change
+//! them or to match; any may read the events. Nothing is sent from here.
+
+mod events;
+mod matching;
+mod store;
+
+use std::collections::HashMap;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub use events::{EVENTS_BYTES_MAX, EventReader};
+
+use crate::error::{Error, Result};
+use crate::hash::Digest;
+use crate::index::{Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK};
+use crate::reason::{Reason, Refusal};
+use crate::runtime::{Stop, replace};
+use crate::search::{ForeignSignature, Query, Searcher, Subject};
+use cento_api::http::WatchRequest;
+use cento_api::{Watch, WatchOptions, WatchedKind, Webhook};
+use events::EventLog;
+use matching::{Matched, match_documents};
+use store::{Definition, Entries, Entry, Store};
+
+/// The directory of the log of events.
+const EVENTS: &str = "events";
+
+/// The watches of an index, for the one process that changes and matches them.
+///
+/// ```
+/// use cento::watch::Watches;
+/// use cento::{Config, Document, Index, Stop, WriterOptions};
+/// use cento_api::http::WatchRequest;
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("corpus.idx");
+/// let index = Index::create(&path, Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// writer.log_changes()?;
+/// let mut watches = Watches::open(&index)?;
+/// let text = "It was a bright cold day in April, and the clocks were striking thirteen.";
+/// let request = WatchRequest { text: Some(text.into()), ..WatchRequest::default() };
+/// watches.add(WatchRequest { name: Some("clocks".into()), ..request })?;
+///
+/// writer.add(Document::new("copy", format!("Somebody wrote: {text} That is all.")))?;
+/// writer.commit()?;
+/// watches.match_commits(Stop::NEVER)?;
+/// let found = watches.reader().events(0, None, 100)?;
+/// assert_eq!((&*found.events[0].watch, &*found.events[0].hit.id), ("clocks", "copy"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Watches {
+    index: Index,
+    store: Store,
+    log: EventLog,
+    /// Held open for its lock.
+    _lock: File,
+}
+
+impl std::fmt::Debug for Watches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watches").field("index", &self.index).finish_non_exhaustive()
+    }
+}
+
+/// The watches and events of an index, for any number of threads that read them.
+#[derive(Clone)]
+pub struct WatchReader {
+    entries: Entries,
+    events: EventReader,
+}
+
+impl std::fmt::Debug for WatchReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WatchReader").field("events", &self.events).finish_non_exhaustive()
+    }
+}
+
+fn dir_of(index: &Index) -> PathBuf {
+    index.path().join(WATCHES_DIR)
+}
+
+impl Watches {
+    /// Returns whether the index has had a watch.
+    #[must_use]
+    pub fn exist(index: &Index) -> bool {
+        dir_of(index).is_dir()
+    }
+
+    /// Opens the watches of an index that logs its changes
+    /// ([`Writer::log_changes`](crate::Writer::log_changes)).
+    ///
+    /// # Errors
+    /// [`Error::Locked`] while another process has them open; when the index logs no changes, or a
+    /// file is damaged or cannot be written.
+    pub fn open(index: &Index) -> Result<Watches> {
+        let dir = dir_of(index);
+        let (_, commits) = index.changes_after(0)?;
+        let lock = lock(&dir)?;
+        let log = EventLog::open(&dir.join(EVENTS), last(&commits))?;
+        let store = Store::open(&dir, index)?;
+        Ok(Watches { index: index.clone(), store, log, _lock: lock })
+    }
+
+    /// Returns the readable part.
+    #[must_use]
+    pub fn reader(&self) -> WatchReader {
+        let (entries, events) = (self.store.entries().clone(), self.log.reader().clone());
+        WatchReader { entries, events }
+    }
+
+    /// Adds a watch, durably: the documents of later commits are matched. A request with the name
+    /// and the content of a watch changes nothing.
+    ///
+    /// # Errors
+    /// As [`add_all`](Self::add_all).
+    pub fn add(&mut self, request: WatchRequest) -> Result<Watch> {
+        Ok(self.add_all(vec![request])?.remove(0))
+    }
+
+    /// Adds watches, all or none.
+    ///
+    /// # Errors
+    /// [`Error::Input`] or [`Error::InvalidArgument`] when a watch has no subject or two, its
+    /// conditions cannot be met, or another watch has its name; [`Error::UnknownId`] when its
+    /// document is missing; when a file cannot be read or written.
+    pub fn add_all(&mut self, requests: Vec<WatchRequest>) -> Result<Vec<Watch>> {
+        let (snapshot, commits) = self.index.changes_after(self.log.matched())?;
+        let commit = last(&commits).max(self.log.matched());
+        let created = now();
+        let (mut names, mut new) = (Vec::new(), Vec::new());
+        let mut requested: HashMap<String, String> = HashMap::new();
+        for request in requests {
+            let digest = digest_of(&request);
+            let name = request.name.clone().unwrap_or_else(|| format!("watch-{}", &digest[..16]));
+            let same_name = self.store.get(&name).map(|entry| entry.definition.request.clone());
+            let same_name = same_name.or_else(|| requested.get(&name).cloned());
+            match same_name {
+                Some(other) if other == digest => {}
+                Some(_) => {
+                    let what = "a watch has this name and another content; remove it first, or \
+                                choose another name";
+                    return Err(Error::input(name, Refusal::new(Reason::IdTaken, what)));
+                }
+                None => {
+                    requested.insert(name.clone(), digest.clone());
+                    new.push(self.signed(&name, request, (commit, created, digest), &snapshot)?);
+                }
+            }
+            names.push(name);
+        }
+        if !new.is_empty() {
+            self.store.put(new)?;
+        }
+        let watch = |name: &String| self.store.get(name).map(|entry| entry.watch());
+        Ok(names.iter().filter_map(watch).collect())
+    }
+
+    /// Signs a new watch, once its conditions have been checked.
+    fn signed(
+        &self,
+        name: &str,
+        request: WatchRequest,
+        (commit, created, digest): (u64, i64, String),
+        snapshot: &Snapshot,
+    ) -> Result<crate::index::SignedDocument> {
+        let WatchRequest { text, id, signature, webhook, thresholds, mut options, .. } = request;
+        webhook.as_ref().map_or(Ok(()), Webhook::check)?;
+        options.check()?;
+        let is_open = thresholds.is_none() && options.min_passage.is_none();
+        if is_open {
+            options.min_passage = Some(WatchOptions::MIN_PASSAGE);
+        }
+        let kind = match (&text, &id, &signature) {
+            (Some(_), None, None) => WatchedKind::Text,
+            (None, Some(_), None) => WatchedKind::Document,
+            (None, None, Some(_)) => WatchedKind::Signature,
+            _ => {
+                let what = "a watch has exactly one of `text`, `id` and `signature`";
+                return Err(Error::arguments(what));
+            }
+        };
+        let (request, problem) = (digest, None);
+        let definition = Definition {
+            kind,
+            id,
+            thresholds,
+            options,
+            webhook,
+            request,
+            commit,
+            created,
+            problem,
+        };
+        let config = self.index.config();
+        let signed = match (text, signature) {
+            (Some(text), _) => store::of_text(name, &definition, text, config, Stop::NEVER)?,
+            (_, Some(signature)) => {
+                let subject = ForeignSignature::subject_of(signature, config)?;
+                let Subject::Signature { tokens, fingerprints } = subject else {
+                    unreachable!("a signature is a signature")
+                };
+                store::of_signature(name, &definition, tokens, fingerprints)
+            }
+            _ => {
+                let id = definition.id.clone().unwrap_or_default();
+                if snapshot.find(&id)?.is_none() {
+                    return Err(Error::UnknownId { id });
+                }
+                store::of_document(name, &definition, snapshot, Stop::NEVER)?
+            }
+        };
+        signed.document.clone().checked()?;
+        self.check_conditions(&definition, signed.token_count, snapshot)?;
+        if is_open && signed.token_count < WatchOptions::MIN_PASSAGE {
+            let what = format!(
+                "the subject has fewer than {} tokens, so no passage of it is that long; give a \
+                 threshold such as `min_containment`",
+                WatchOptions::MIN_PASSAGE
+            );
+            return Err(Error::argument("min_passage", what));
+        }
+        Ok(signed)
+    }
+
+    /// Refuses conditions that a search would refuse, and a subject without a token.
+    fn check_conditions(
+        &self,
+        definition: &Definition,
+        tokens: u32,
+        snapshot: &Snapshot,
+    ) -> Result<()> {
+        if tokens == 0 {
+            return Err(Error::arguments("the subject of the watch has no tokens to look for"));
+        }
+        let mut query = Query::text("");
+        query.thresholds = definition.thresholds;
+        query.options.filter.clone_from(&definition.options.filter);
+        Searcher::new(snapshot.clone()).search_among(&query, &[]).map(|_| ())
+    }
+
+    /// Removes the watch of this name; its events stay in the log. Returns whether there was one.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn remove(&mut self, name: &str) -> Result<bool> {
+        if self.store.get(name).is_none() {
+            return Ok(false);
+        }
+        self.store.remove(name)
+    }
+
+    /// Matches the commits that have not been matched; returns the number of new events, which are
+    /// durable.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written: the commits from the failed one on are matched by the
+    /// next call. [`Error::Cancelled`] soon after `stop`.
+    pub fn match_commits(&mut self, stop: &Stop) -> Result<u64> {
+        let matched = self.log.matched();
+        let Some(changes) = self.index.change_log() else { return Ok(0) };
+        changes.forget_before(matched)?;
+        let (snapshot, commits) = self.index.changes_after(matched)?;
+        if commits.is_empty() {
+            return Ok(0);
+        }
+        let mut all = Vec::with_capacity(commits.len());
+        // The commit that has the version of the snapshot, if there are several.
+        let mut newest: HashMap<Digest, u64> = HashMap::new();
+        for commit in &commits {
+            let mut ids = changes.ids(commit)?;
+            ids.sort_unstable();
+            ids.dedup();
+            if commits.len() > 1 {
+                newest.extend(ids.iter().map(|id| (Digest::of(id.as_bytes()), commit.number)));
+            }
+            all.push((commit.number, ids));
+        }
+        let (before, time) = (self.log.reader().next(), now());
+        let searcher = Searcher::new(snapshot.clone());
+        for (commit, mut ids) in all {
+            ids.retain(|id| {
+                let last = newest.get(&Digest::of(id.as_bytes()));
+                last.is_none_or(|last| *last == commit)
+            });
+            self.store.follow(ids.iter(), &snapshot, stop)?;
+            let mut batch = self.log.batch()?;
+            if !self.store.is_empty() {
+                let matched = Matched { commit, time };
+                match_documents(&mut self.store, &searcher, &ids, matched, &mut batch, stop)?;
+            }
+            batch.end(commit)?;
+        }
+        changes.forget_before(self.log.matched())?;
+        Ok(self.log.reader().next() - before)
+    }
+}
+
+impl WatchReader {
+    /// Opens the events of an index while another process may match its watches; it has the events
+    /// that were durable then.
+    ///
+    /// # Errors
+    /// When a file is damaged or cannot be read.
+    pub fn open_events(index: &Index) -> Result<EventReader> {
+        EventReader::open(&dir_of(index).join(EVENTS))
+    }
+
+    /// Returns the watch of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Watch> {
+        self.entry(name).map(|entry| entry.watch())
+    }
+
+    fn entry(&self, name: &str) -> Option<std::sync::Arc<Entry>> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// Returns the watches after this name, or all, at most `limit`, in the order of their names.
+    #[must_use]
+    pub fn list(&self, after: Option<&str>, limit: usize) -> Vec<Watch> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let range = (after.map_or(Unbounded, Excluded), Unbounded);
+        entries.range::<str, _>(range).take(limit).map(|(_, entry)| entry.watch()).collect()
+    }
+
+    /// Returns the receivers of events, by the names of the watches.
+    #[must_use]
+    pub fn webhooks(&self) -> Vec<(String, Webhook)> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let with = entries.values().filter_map(|entry| {
+            let webhook = entry.definition.webhook.clone()?;
+            Some((entry.name.clone(), webhook))
+        });
+        with.collect()
+    }
+
+    /// Returns the log of events.
+    #[must_use]
+    pub fn log(&self) -> &EventReader {
+        &self.events
+    }
+
+    /// Returns the events after a cursor, at most `limit`, of one watch or of all.
+    ///
+    /// # Errors
+    /// When there is no such watch; when a file is damaged or cannot be read.
+    pub fn events(
+        &self,
+        after: u64,
+        watch: Option<&str>,
+        limit: usize,
+    ) -> Result<cento_api::WatchEvents> {
+        if let Some(name) = watch
+            && self.entry(name).is_none()
+        {
+            return Err(unknown(name));
+        }
+        self.events.read(after, watch, limit)
+    }
+}
+
+/// Returns the error about a watch that is missing.
+#[must_use]
+pub fn unknown(name: &str) -> Error {
+    Error::input(name, Refusal::new(Reason::UnknownId, "no watch has this name"))
+}
+
+/// Takes the lock of the watches in this directory, which is created if it does not exist.
+fn lock(dir: &Path) -> Result<File> {
+    fs::create_dir_all(dir).map_err(|e| Error::io("create", dir, e))?;
+    replace::sync_name(dir).map_err(|e| Error::io("sync", dir, e))?;
+    let path = dir.join(WATCHES_LOCK);
+    let file = File::create(&path).map_err(|e| Error::io("create", &path, e))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked { path: dir.to_owned() }),
+        Err(TryLockError::Error(e)) => Err(Error::io("lock", &path, e)),
+    }
+}
+
+/// Returns the digest of a request, as sixteen and more hexadecimal digits.
+fn digest_of(request: &WatchRequest) -> String {
+    let request = WatchRequest { name: None, ..request.clone() };
+    let digest = Digest::of(&serde_json::to_vec(&request).expect("a request is JSON"));
+    digest.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn last(commits: &[LoggedCommit]) -> u64 {
+    commits.last().map_or(0, |commit| commit.number)
+}
+
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+}
