@@ -9,6 +9,10 @@ use crate::error::Result;
 use crate::index::DocAddress;
 use crate::runtime::Stop;
 use crate::scheme::distinct_keys;
+use crate::segment::sort_from;
+
+/// The number of fingerprints of documents that are weighed together.
+const TERMS_AT_ONCE: usize = 1 << 14;
 
 impl Searcher {
     /// Returns the distinct fingerprints of a stored document, ascending.
@@ -38,18 +42,13 @@ impl Searcher {
     }
 
     fn stored_keys_of(&self, address: DocAddress) -> Result<Vec<u64>> {
-        let ordinals = self.stored_ordinals_of(address)?;
-        Ok(self.snapshot.segment(address).signatures.keys_at(&ordinals)?)
-    }
-
-    /// Returns the ordinals in its segment of the distinct fingerprints of a document with a stored
-    /// signature, ascending, as their keys do.
-    fn stored_ordinals_of(&self, address: DocAddress) -> Result<Vec<u32>> {
+        let signatures = &self.snapshot.segment(address).signatures;
         let mut ordinals = Vec::new();
-        self.snapshot.segment(address).signatures.forward_ordinals(address.doc, &mut ordinals)?;
+        signatures.forward_ordinals(address.doc, &mut ordinals)?;
+        // Ascending, as their keys do.
         ordinals.sort_unstable();
         ordinals.dedup();
-        Ok(ordinals)
+        Ok(signatures.keys_at(&ordinals)?)
     }
 
     /// Returns the number of distinct fingerprints of a stored document.
@@ -94,26 +93,125 @@ impl Searcher {
         memory: Option<&QueryMemory>,
         stop: &Stop,
     ) -> Result<u64> {
-        // Which fingerprints are ignored is known by their keys, and which of its documents are
-        // deleted by the list of a term.
-        let is_by_ordinal = self.snapshot.config().store_signatures
-            && self.ignored.is_none()
-            && self.snapshot.segment(address).deleted_documents() == 0;
-        let dfs = match is_by_ordinal {
-            true => {
-                let (own, ordinals) = (address.segment as usize, self.stored_ordinals_of(address)?);
-                frequencies::live_frequencies_at(&self.snapshot, own, &ordinals, stop)?
+        Ok(self.weights_of_documents(&[address], weigh, memory, stop)?[0])
+    }
+
+    /// Returns the weights of the distinct fingerprints of stored documents, in any order.
+    ///
+    /// Documents that are found together have many fingerprints in common, so each is weighed once.
+    pub(crate) fn weights_of_documents(
+        &self,
+        addresses: &[DocAddress],
+        weigh: Weigh,
+        memory: Option<&QueryMemory>,
+        stop: &Stop,
+    ) -> Result<Vec<u64>> {
+        let mut weights = vec![0; addresses.len()];
+        let mut order: Vec<u32> = (0..addresses.len() as u32).collect();
+        order.sort_by_key(|&at| addresses[at as usize].segment);
+        let segment_of = |at: &u32| addresses[*at as usize].segment;
+        for own in order.chunk_by(|a, b| segment_of(a) == segment_of(b)) {
+            // Which fingerprints are ignored is known by their keys, and which of its documents are
+            // deleted by the list of a term.
+            let segment = &self.snapshot.segments()[segment_of(&own[0]) as usize];
+            let is_by_ordinal = self.snapshot.config().store_signatures
+                && self.ignored.is_none()
+                && segment.deleted_documents() == 0;
+            if is_by_ordinal {
+                self.add_weights_by_ordinal(own, addresses, &mut weights, weigh, stop)?;
+                continue;
             }
-            false => {
-                let keys = self.keys_within(address, memory, stop)?;
-                frequencies::live_frequencies(&self.snapshot, &keys, stop)?
+            for &at in own {
+                let keys = self.keys_within(addresses[at as usize], memory, stop)?;
+                let dfs = frequencies::live_frequencies(&self.snapshot, &keys, stop)?;
+                weights[at as usize] = weigh.weights(&dfs).into_iter().sum();
             }
-        };
-        Ok(weigh.weights(&dfs).into_iter().sum())
+        }
+        Ok(weights)
+    }
+
+    /// Adds the weights of those documents, all of one segment, whose places among the `addresses`
+    /// are `own`.
+    fn add_weights_by_ordinal(
+        &self,
+        own: &[u32],
+        addresses: &[DocAddress],
+        weights: &mut [u64],
+        weigh: Weigh,
+        stop: &Stop,
+    ) -> Result<()> {
+        let segment = addresses[own[0] as usize].segment as usize;
+        let signatures = &self.snapshot.segments()[segment].signatures;
+        let (mut signature, mut terms, mut distinct) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, &at) in own.iter().enumerate() {
+            signature.clear();
+            signatures.forward_ordinals(addresses[at as usize].doc, &mut signature)?;
+            // An ordinal and the place of a document that has it, in the order of the documents.
+            terms
+                .extend(signature.iter().map(|&term| u64::from(term) << u32::BITS | u64::from(at)));
+            if terms.len() < TERMS_AT_ONCE && number + 1 < own.len() {
+                continue;
+            }
+            sort_from(&mut terms, u32::BITS);
+            terms.dedup();
+            let ordinal = |term: u64| (term >> u32::BITS) as u32;
+            distinct.clear();
+            distinct.extend(terms.iter().map(|&term| ordinal(term)));
+            distinct.dedup();
+            let dfs = frequencies::live_frequencies_at(&self.snapshot, segment, &distinct, stop)?;
+            let weight_of = weigh.weights(&dfs);
+            let same = terms.chunk_by(|&a, &b| ordinal(a) == ordinal(b));
+            for (same, weight) in same.zip(weight_of) {
+                same.iter().for_each(|&term| weights[term as u32 as usize] += weight);
+            }
+            terms.clear();
+        }
+        Ok(())
     }
 
     /// Returns the weight of each of the ascending keys.
     pub(crate) fn weights_of(&self, keys: &[u64], weigh: Weigh, stop: &Stop) -> Result<Vec<u64>> {
         Ok(weigh.weights(&frequencies::live_frequencies(&self.snapshot, keys, stop)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, WriterOptions};
+
+    #[test]
+    fn documents_weighed_together_weigh_as_much_as_each_alone() {
+        let config = Config::new("kgram(k=1)", "words", true).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+        // Together they have more fingerprints than are weighed at once, rare and frequent ones,
+        // some twice in a document.
+        for segment in 0..2u32 {
+            for doc in 0..300 {
+                let word = |i: u32| format!("w{} ", i * (segment * 7 + doc % (i + 1)));
+                let text = format!("{0}{0}", (0..80).map(word).collect::<String>());
+                writer.add(Document::new(format!("{segment}-{doc}"), text)).unwrap();
+            }
+            writer.commit().unwrap();
+        }
+        writer.remove("1-5").unwrap();
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let weigh = Weigh::new(searcher.snapshot());
+        let address = |at: u32| DocAddress { segment: at % 2, doc: at * 7 % 300 };
+        // One of them twice.
+        let addresses: Vec<DocAddress> = (0..601).map(address).collect();
+        let weights = searcher.weights_of_documents(&addresses, weigh, None, Stop::NEVER).unwrap();
+        let mut fingerprints = 0;
+        for (&address, &weight) in addresses.iter().zip(&weights) {
+            let keys = searcher.keys_of(address, Stop::NEVER).unwrap();
+            fingerprints += keys.len();
+            let alone: u64 = searcher.weights_of(&keys, weigh, Stop::NEVER).unwrap().iter().sum();
+            assert_eq!(weight, alone, "{address:?}");
+        }
+        assert!(fingerprints > 2 * TERMS_AT_ONCE, "{fingerprints}");
+        let none = searcher.weights_of_documents(&[], weigh, None, Stop::NEVER).unwrap();
+        assert!(none.is_empty());
     }
 }

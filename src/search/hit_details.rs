@@ -119,7 +119,9 @@ impl Search<'_> {
     /// # Errors
     /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
     /// the query is stopped.
-    pub fn hits_of(&self, shown: Vec<HitDetails>) -> Result<Vec<Hit>> {
+    pub fn hits_of(&self, mut shown: Vec<HitDetails>) -> Result<Vec<Hit>> {
+        let scored = shown.iter_mut().map(|shown| &mut shown.scored);
+        score::weigh_documents(self.searcher, scored, self.query)?;
         let mut similarities = Similarities::of(self)?;
         shown.into_iter().map(|shown| self.hit(shown, &mut similarities)).collect()
     }
@@ -128,8 +130,7 @@ impl Search<'_> {
         let Search { searcher, query, .. } = self;
         let by_passages = query.ranked_by() == Rank::Passages;
         let passage_tokens = by_passages.then_some(shown.passage_tokens);
-        let HitDetails { mut scored, adds, verified, passages, is_without_passages, .. } = shown;
-        score::weigh_document(searcher, &mut scored, query)?;
+        let HitDetails { scored, adds, verified, passages, is_without_passages, .. } = shown;
         let passages =
             passages.filter(|_| query.shows_passages() || query.options.goal == Goal::Passage);
         let passages_complete = passages.as_ref().map(|passages| passages.complete);

@@ -72,9 +72,7 @@ impl Search<'_> {
             hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.containment() >= share));
         }
         if query.thresholds.weighted_resemblance() > 0.0 {
-            for hit in &mut hits {
-                score::weigh_document(searcher, hit, query)?;
-            }
+            score::weigh_documents(searcher, hits.iter_mut(), query)?;
             let least = query.thresholds.weighted_resemblance();
             hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.resemblance() >= least));
         }

@@ -63,13 +63,21 @@ impl Scored {
     }
 }
 
-/// Fills in the weight of the fingerprints of a weighed hit.
-pub fn weigh_document(searcher: &Searcher, hit: &mut Scored, query: &Query) -> Result<()> {
-    if let Some(weighted) = hit.weighted.as_mut().filter(|weighted| weighted.in_document == 0) {
-        let weigh = Weigh::new(searcher.snapshot());
-        weighted.in_document =
-            searcher.weight_of(hit.address, weigh, query.memory.as_ref(), query.stop())?;
-    }
+/// Fills in the weights of the fingerprints of weighed hits.
+pub fn weigh_documents<'a>(
+    searcher: &Searcher,
+    hits: impl Iterator<Item = &'a mut Scored>,
+    query: &Query,
+) -> Result<()> {
+    let is_unknown = |weighted: &&mut WeightedOverlap| weighted.in_document == 0;
+    let unknown = hits.filter_map(|hit| {
+        let weighted = hit.weighted.as_mut().filter(is_unknown)?;
+        Some((hit.address, weighted))
+    });
+    let (addresses, unknown): (Vec<_>, Vec<_>) = unknown.unzip();
+    let (weigh, memory) = (Weigh::new(searcher.snapshot()), query.memory.as_ref());
+    let weights = searcher.weights_of_documents(&addresses, weigh, memory, query.stop())?;
+    unknown.into_iter().zip(weights).for_each(|(of, weight)| of.in_document = weight);
     Ok(())
 }
 

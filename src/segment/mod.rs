@@ -39,5 +39,6 @@ pub use look_up::Terms;
 pub(crate) use look_up::find_in;
 pub use merge::{MergeOptions, MergeSource, merge, merge_work};
 pub use postings::Candidates;
+pub(crate) use radix::sort_from;
 pub(crate) use read_ahead::ReadAhead;
 pub use reader::{SegmentReader, Term};
