@@ -86,8 +86,7 @@ impl SegmentReader {
                 .iter()
                 .map(|ordinal| file.touch(Section::TermIndex, index.entry_at(block_of(ordinal)))),
         );
-        let locate = |ordinal| index.locate(file, block_of(ordinal));
-        let located = ordinals.iter().map(locate).collect::<Result<Vec<_>, _>>()?;
+        let located = index.locate_all(file, ordinals.iter().map(block_of))?;
         file.fetch(Section::Terms, located.iter().map(|at| at.range.0..at.range.1));
         Ok(located)
     }

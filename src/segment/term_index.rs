@@ -275,6 +275,37 @@ impl TermIndex {
         self.located(file, self.record(file, block / GROUP_BLOCKS)?, block)
     }
 
+    /// Returns the entries of blocks in the index. Those of a group, one after the other, take one
+    /// read of its record.
+    ///
+    /// # Errors
+    /// The errors of [`locate`](Self::locate).
+    pub fn locate_all(
+        &self,
+        file: &SigFile,
+        blocks: impl Iterator<Item = usize>,
+    ) -> Result<Vec<Located>, Corruption> {
+        let mut all: Vec<Located> = Vec::with_capacity(blocks.size_hint().0);
+        let mut read: Option<(usize, &[u8])> = None;
+        for block in blocks {
+            if let Some(same) = all.last().filter(|last| last.block == block) {
+                all.push(*same);
+                continue;
+            }
+            if block >= self.blocks {
+                return Err(self.is_nowhere(file, block));
+            }
+            let group = block / GROUP_BLOCKS;
+            let record = match read.filter(|&(last, _)| last == group) {
+                Some((_, record)) => record,
+                None => self.record(file, group)?,
+            };
+            read = Some((group, record));
+            all.push(self.located(file, record, block)?);
+        }
+        Ok(all)
+    }
+
     /// Returns the first block of the keys from `key` on; the one before it, if that ends below
     /// `key`. `None` in a segment without terms.
     ///
@@ -468,6 +499,17 @@ mod tests {
                 end = to;
             }
             assert_eq!(end, file.len(Section::Terms));
+            // In order, and each of a group after one of another.
+            for places in [[0, 0, 1, 2], [0, 64, 1, 65]] {
+                let blocks = (0..index.blocks()).flat_map(|at| places.map(|place| at + place));
+                let blocks: Vec<usize> = blocks.filter(|&block| block < index.blocks()).collect();
+                let all = index.locate_all(file, blocks.iter().copied()).unwrap();
+                let each = blocks.iter().map(|&block| index.locate(file, block).unwrap());
+                let place = |located: &Located| (located.block, located.range, located.shape);
+                assert!(all.iter().map(place).eq(each.map(|located| place(&located))));
+            }
+            let all = index.locate_all(file, [0, index.blocks()].into_iter());
+            assert!(all.err().unwrap().what.contains("is nowhere in the terms"));
             let beyond = index.locate(file, index.blocks()).err().unwrap();
             assert!(beyond.what.contains("is nowhere in the terms"), "{beyond}");
         }
