@@ -5,25 +5,22 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::compare::passages::PASSAGE_TOKENS_MIN;
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::Stop;
 use crate::text::{Analyzer, Tokens};
 
-/// The words in a row that both texts have: the floor of passages, below which chance makes as
-/// many.
-const WORDS_MIN: usize = 12;
-
-/// Of texts with fewer than twice as many words, half of the words of the shorter one, and at least
-/// this many.
+/// Of texts with fewer than twice as many words as a passage, half of the words of the shorter one,
+/// and at least this many.
 const SHORT_WORDS_MIN: usize = 2;
 
-/// Tells whether two texts have a run of words in common: [`WORDS_MIN`], or half of the words of
-/// the shorter text if it is short.
+/// Tells whether two texts have as many words in a row in common as a passage has at least, or half
+/// of the words of the shorter text if it is short.
 pub(super) fn is_common(a: &str, b: &str, stop: &Stop) -> Result<bool> {
     let [a, b] = [tokens(a, stop)?, tokens(b, stop)?];
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let length = short.len().div_ceil(2).clamp(SHORT_WORDS_MIN, WORDS_MIN);
+    let length = short.len().div_ceil(2).clamp(SHORT_WORDS_MIN, PASSAGE_TOKENS_MIN);
     let runs: HashSet<u64, BuildKeyHasher> = short.windows(length).map(hash).collect();
     Ok(long.windows(length).any(|run| runs.contains(&hash(run))))
 }
