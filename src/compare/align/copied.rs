@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::chain::{Chain, Match, chains_where, distinct};
 use super::hash_filter::HashFilter;
-use super::{PASSAGE_TOKENS_MIN, ROOM};
+use super::{LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, ROOM};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::{Steps, Stop};
@@ -73,9 +73,6 @@ pub struct Limits {
 
 /// The number of steps of a look-up in a map too large for a cache.
 const LOOKUP_STEPS: u64 = 8;
-
-/// The maximum number of look-ups for places of a query whose steps are taken together.
-const LOOKUPS_AT_ONCE: usize = 1 << 10;
 
 /// The number of tokens that are compared in the time of a step.
 const TOKENS_A_STEP: usize = 8;

@@ -95,6 +95,9 @@ impl Genre {
 /// Shorter passages are chance: the default scheme guarantees to find 14 tokens in a row.
 pub(crate) const PASSAGE_TOKENS_MIN: usize = 12;
 
+/// The number of look-ups whose steps are taken together: each takes less time than a check.
+const LOOKUPS_AT_ONCE: usize = 1 << 10;
+
 /// The passages that two texts have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {

@@ -8,8 +8,8 @@
 
 use std::ops::Range;
 
-use super::Side;
 use super::places::Places;
+use super::{LOOKUPS_AT_ONCE, Side};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 
@@ -38,9 +38,6 @@ const LETTERS_MAX: usize = 24;
 
 /// The number of steps to compare two words.
 const WORD_STEPS: u64 = 64;
-
-/// The number of look-ups whose steps are taken together.
-const LOOKUPS_AT_ONCE: u64 = 1 << 10;
 
 /// Returns whether two words are nearly equal that have this many letters in common, in the same
 /// order, if the longer has `letters`: two in three.
@@ -78,7 +75,7 @@ impl Words {
         let (mut stretches, mut due) = (0u32, 0);
         for (j, &token) in d.iter().enumerate() {
             due += 1 + self.0.find(token, |at| q[at] == token, PLACES_MAX, &mut places);
-            if due >= LOOKUPS_AT_ONCE && !steps.take(std::mem::take(&mut due))? {
+            if due >= LOOKUPS_AT_ONCE as u64 && !steps.take(std::mem::take(&mut due))? {
                 return Ok(false);
             }
             for &i in &places {

@@ -18,7 +18,7 @@ use super::copied::Copied;
 use super::letter_runs::LetterRuns;
 use super::local::{Aligner, Pair};
 use super::noise::Words;
-use super::{Aligned, PASSAGE_TOKENS_MIN, Side};
+use super::{Aligned, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
 use crate::compare::runs::{Place, is_hidden};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
@@ -51,9 +51,6 @@ const ALIGNED_TOKENS_MAX: usize = 8;
 
 /// The number of steps to look up a run of letters that both texts may have.
 const LOOKUP_STEPS: u64 = 4;
-
-/// The number of look-ups whose steps are taken together.
-const LOOKUPS_AT_ONCE: u64 = 1 << 10;
 
 /// The codes of hidden tokens of a query and of a document.
 const HIDDEN: [u16; 2] = [2, 3];
@@ -147,7 +144,7 @@ fn alignments(
     let mut due = 0;
     for (j, hash) in runs.hashes(d).enumerate() {
         due += 1;
-        if !runs.may_have(hash) && due < LOOKUPS_AT_ONCE {
+        if !runs.may_have(hash) && due < LOOKUPS_AT_ONCE as u64 {
             continue;
         }
         due += LOOKUP_STEPS * (1 + runs.places(q, (&d[j..j + len], hash), &mut places));
