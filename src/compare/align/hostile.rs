@@ -113,6 +113,45 @@ fn summaries_within_summaries(count: u64) -> [Text; 2] {
     [Text::new(short), long]
 }
 
+/// Returns a text with this many summaries of eight sentences, each of other 32 sentences of the
+/// other text, with sentences between them that only it has.
+fn many_summaries(count: u64) -> [Text; 2] {
+    let (mut short, mut long) = (String::new(), String::new());
+    let word = |number: u64, out: &mut String| {
+        write!(out, "w{:x} ", mix64(number) >> 32).unwrap();
+    };
+    for number in 0..count {
+        for at in 0..64 {
+            word(number << 8 | at, &mut short);
+            if at % 8 == 7 {
+                short.push_str(". ");
+            }
+            // Two words in a row stand in a sentence of ten.
+            word(number << 8 | at, &mut long);
+            if at % 2 == 1 {
+                (0..8).for_each(|i| word(1 << 50 | number << 16 | at << 8 | i, &mut long));
+                long.push_str(". ");
+            }
+        }
+        (0..5).for_each(|other| sentence((1 << 32) + number * 5 + other, &mut short));
+    }
+    [Text::new(short), Text::new(long)]
+}
+
+#[test]
+fn many_summaries_in_one_text_are_found_in_proportion_to_its_length() {
+    // Each was compared with the whole text around it.
+    let steps = [50u64, 400].map(|count| {
+        let (steps, alignment) = steps_of(&many_summaries(count));
+        assert!(alignment.is_complete);
+        let summaries =
+            alignment.passages.iter().filter(|found| found.hit.len() >= 3 * found.query.len());
+        assert_eq!(summaries.count() as u64, count);
+        steps
+    });
+    assert!(steps[1] <= 10 * steps[0], "{steps:?}");
+}
+
 fn repeated(count: usize) -> Text {
     let mut one = String::new();
     sentence(1, &mut one);
@@ -164,6 +203,7 @@ fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
         ("shuffled sentences", shuffled(count / 80)),
         ("summary", summary(count / 2000)),
         ("summaries within summaries", summaries_within_summaries(count / 2000)),
+        ("many summaries", many_summaries(count / 1500)),
         ("one sentence", [repeated(size / 80), repeated(size / 90)]),
         ("one word", [1, 2].map(|i| Text::new("word ".repeat(size / 5 - i)))),
         ("dots", [1, 2].map(|i| Text::new(". ".repeat(size / 2 - i)))),

@@ -140,6 +140,33 @@ struct Weights {
     all: f64,
 }
 
+/// The words of the text around a summary.
+struct Around {
+    /// The number of its sentences that have each word.
+    times: Vec<u32>,
+    /// The weight of its distinct words. Weights are multiples of a power of two, so that what is
+    /// added and taken away again leaves no rest.
+    all: f64,
+}
+
+impl Around {
+    fn add(&mut self, texts: &Vocabulary<'_>, words: impl Iterator<Item = u32>) {
+        for word in words {
+            let times = &mut self.times[word as usize];
+            self.all += if *times == 0 { texts.weight_of(word) } else { 0.0 };
+            *times += 1;
+        }
+    }
+
+    fn remove(&mut self, texts: &Vocabulary<'_>, words: impl Iterator<Item = u32>) {
+        for word in words {
+            let times = &mut self.times[word as usize];
+            *times -= 1;
+            self.all -= if *times == 0 { texts.weight_of(word) } else { 0.0 };
+        }
+    }
+}
+
 impl Summaries<'_> {
     /// Returns the tokens of each summary, and of the text that it sums up.
     fn find(&self, steps: &mut Steps<'_>) -> Result<Vec<Summary>> {
@@ -162,8 +189,9 @@ impl Summaries<'_> {
             return Ok(found);
         }
         let places = self.texts.places_in(self.other.sentences, steps.stop())?;
+        let mut around = None;
         for short in stretches {
-            match self.summed_up(&short, &places, steps)? {
+            match self.summed_up(&short, &places, &mut around, steps)? {
                 None => break,
                 Some(long) if long.is_empty() => {}
                 Some(long) => {
@@ -180,13 +208,16 @@ impl Summaries<'_> {
         &self,
         short: &Range<usize>,
         places: &Places,
+        around: &mut Option<Around>,
         steps: &mut Steps<'_>,
     ) -> Result<Option<Range<usize>>> {
         let (tokens, none) = (self.own.sentences.tokens(short).len(), Ok(Some(0..0)));
         if tokens < SUMMARY_TOKENS_MIN {
             return none;
         }
-        let words = self.words(short.clone().filter(|&at| self.open.uncopied[at]));
+        let words = short.clone().filter(|&at| self.open.uncopied[at]);
+        let words = words.flat_map(|at| self.own.sentences.words(at));
+        let words = distinct(words.map(|word| word.number));
         let Some(evidence) = self.evidence(&words, places, steps)? else { return Ok(None) };
         let (long, weight) = self.densest(&words, &evidence, LONG_TOKENS_MAX);
         let (_, near) = self.densest(&words, &evidence, tokens * 3 / 2);
@@ -210,21 +241,30 @@ impl Summaries<'_> {
         if !is_likely {
             return none;
         }
-        if !steps.take(16 * self.own.tokens.len() as u64)? {
+        let around = match around {
+            Some(around) => around,
+            None if !steps.take(self.own.sentences.all_words().len() as u64)? => return Ok(None),
+            None => around.insert(self.around()),
+        };
+        if !steps.take(16 * (len + tokens) as u64)? {
             return Ok(None);
         }
-        let exceeds = self.exceeds_chance((short, &words), (&long, places), &has);
+        let exceeds = self.exceeds_chance((short, &words), &long, around, &has);
         Ok(Some(if exceeds { long } else { 0..0 }))
     }
 
-    /// Returns the distinct words of some sentences of its own, ascending.
-    fn words(&self, sentences: impl Iterator<Item = usize>) -> Vec<u32> {
-        let mut words: Vec<u32> = sentences
-            .flat_map(|at| self.own.sentences.words(at).iter().map(|word| word.number))
-            .collect();
-        words.sort_unstable();
-        words.dedup();
-        words
+    /// Returns the words of all of its own sentences that may surround a summary.
+    fn around(&self) -> Around {
+        let mut around = Around { times: vec![0; self.texts.count()], all: 0.0 };
+        around.add(self.texts, self.unexplained(0..self.own.sentences.count()));
+        around
+    }
+
+    /// Returns the words of those of its own `sentences` that no rewritten passage explains, a word
+    /// of several sentences as often.
+    fn unexplained(&self, sentences: Range<usize>) -> impl Iterator<Item = u32> {
+        let unexplained = sentences.filter(|&at| self.open.unexplained[at]);
+        unexplained.flat_map(|at| self.own.sentences.words(at).iter().map(|word| word.number))
     }
 
     /// Returns the sentences of the other text with each of the rarer `words`, ascending, and the
@@ -311,7 +351,7 @@ impl Summaries<'_> {
     /// of rewritten passages.
     fn has_the_words(&self, short: &Range<usize>, words: &[u32], common: &[u32]) -> bool {
         let within = self.weights(words, common);
-        let rest = self.words(short.clone().filter(|&at| self.open.unexplained[at]));
+        let rest = distinct(self.unexplained(short.clone()));
         let rest = self.weights(&rest, common);
         within.common >= SHARE_MIN * within.all
             && rest.common - SHARE_MIN * rest.all >= SCORE_OF_REST_MIN
@@ -319,18 +359,25 @@ impl Summaries<'_> {
 
     /// Returns whether these sentences have a greater share of their weight in common with those of
     /// the other text than the text around them has, and than chance gives.
+    ///
+    /// `around` has the words of the whole text, so that many summaries in one text do not take
+    /// the square of its length.
     fn exceeds_chance(
         &self,
         (short, words): (&Range<usize>, &[u32]),
-        (long, places): (&Range<usize>, &Places),
+        long: &Range<usize>,
+        around: &mut Around,
         common: &[u32],
     ) -> bool {
         let within = self.weights(words, common);
-        let others = (0..short.start).chain(short.end..self.own.sentences.count());
-        let around = self.words(others.filter(|&at| self.open.unexplained[at]));
-        let around = self.weights(&around, &self.common_words(&around, long, places));
+        around.remove(self.texts, self.unexplained(short.clone()));
+        let of_long = self.other.sentences.words_of(long).iter().map(|word| word.number);
+        let of_long = distinct(of_long).into_iter();
+        let are_around = of_long.filter(|&word| around.times[word as usize] > 0);
+        let common_around: f64 = are_around.map(|word| self.texts.weight_of(word)).sum();
         let chance = CHANCE + 0.1 * doublings(self.other.sentences.tokens(long).len(), 512);
-        let expected = (around.common + CHANCE_WEIGHT * chance) / (around.all + CHANCE_WEIGHT);
+        let expected = (common_around + CHANCE_WEIGHT * chance) / (around.all + CHANCE_WEIGHT);
+        around.add(self.texts, self.unexplained(short.clone()));
         within.common >= (expected + EXCESS_MIN) * within.all
     }
 
@@ -353,6 +400,14 @@ impl Summaries<'_> {
         }
         has.iter().filter(|&&has| has).count() as f64 / pairs.len().max(1) as f64
     }
+}
+
+/// Returns distinct words, ascending.
+fn distinct(words: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut words: Vec<u32> = words.collect();
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 /// Returns what a word of this weight adds to the score of its sentence.
@@ -419,178 +474,4 @@ impl<'a> FirstLook<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fmt::Write;
-
-    use super::super::{Aligned, Genre, Side, align};
-    use crate::hash::mix64;
-    use crate::runtime::Stop;
-    use crate::text::{Analyzer, Tokens};
-
-    /// A sentence of these words, by their numbers.
-    fn sentence(words: impl Iterator<Item = u64>, out: &mut String) {
-        words.for_each(|word| write!(out, "w{:x} ", mix64(word) >> 32).unwrap());
-        out.push_str(". ");
-    }
-
-    /// A text of `count` sentences of twelve words that no other text has.
-    fn text(seed: u64, count: u64, out: &mut String) {
-        (0..count).for_each(|at| sentence((0..12).map(|i| seed << 32 | at << 8 | i), out));
-    }
-
-    /// Sentences that each have ten words of every sixth one of text 1, in pairs, in another order.
-    fn summary(out: &mut String) {
-        (0..6).for_each(|at| {
-            sentence(
-                [10, 11, 4, 5, 0, 1, 8, 9, 2, 3].map(|i| 1 << 32 | (at * 6) << 8 | i).into_iter(),
-                out,
-            );
-        });
-    }
-
-    fn aligned(a: &str, b: &str) -> Vec<Aligned> {
-        let [a_tokens, b_tokens] = [a, b].map(|text| {
-            let mut tokens = Tokens::default();
-            Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
-            tokens
-        });
-        let (a, b) = (Side { text: a, tokens: &a_tokens }, Side { text: b, tokens: &b_tokens });
-        align(a, b, Genre::Prose, Stop::NEVER).unwrap().passages
-    }
-
-    #[test]
-    fn a_summary_is_one_passage_of_either_text() {
-        let (mut long, mut short) = (String::new(), String::new());
-        text(1, 31, &mut long);
-        text(2, 10, &mut short);
-        summary(&mut short);
-        text(4, 10, &mut short);
-        let expected = [120..180, 0..372];
-        let found = aligned(&short, &long);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!([found[0].query.clone(), found[0].hit.clone()], expected);
-        let found = aligned(&long, &short);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!([found[0].hit.clone(), found[0].query.clone()], expected);
-    }
-
-    /// A word of text 1.
-    fn word(sentence: u64, place: u64) -> u64 {
-        1 << 32 | sentence << 8 | place
-    }
-
-    /// Six sentences between twenty others, each with these words.
-    fn between_others(words: impl Fn(u64) -> Vec<u64>) -> String {
-        let mut short = String::new();
-        text(2, 10, &mut short);
-        (0..6).for_each(|at| sentence(words(at).into_iter(), &mut short));
-        text(4, 10, &mut short);
-        short
-    }
-
-    #[test]
-    fn an_abstract_fused_from_sentences_all_over_is_a_summary() {
-        // Two words in a row of each of six sentences: no two sentences are alike.
-        let mut long = String::new();
-        text(1, 36, &mut long);
-        let short = between_others(|at| {
-            (0..12).map(|i| word(i / 2 * 6 + at, at * 2 % 12 + i % 2)).collect()
-        });
-        let found = aligned(&short, &long);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!([found[0].query.clone(), found[0].hit.clone()], [120..192, 0..432]);
-        let found = aligned(&long, &short);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!([found[0].hit.clone(), found[0].query.clone()], [120..192, 0..432]);
-    }
-
-    #[test]
-    fn texts_on_one_topic_by_different_writers_are_no_summary() {
-        // Five words in twelve, in no order of the other text.
-        let mut long = String::new();
-        text(1, 36, &mut long);
-        let short = between_others(|at| {
-            let of_topic = |i: u64| word((at * 5 + i * 7) % 36, i);
-            (0..12).map(|i| if i % 5 < 2 { of_topic(i) } else { 9 << 40 | at << 8 | i }).collect()
-        });
-        assert_eq!(aligned(&short, &long), []);
-        assert_eq!(aligned(&long, &short), []);
-    }
-
-    #[test]
-    fn names_without_the_words_between_them_are_no_summary() {
-        // All names of a text in another order: they are in common, its wording is not.
-        let mut long = String::new();
-        text(1, 36, &mut long);
-        let short = between_others(|at| (0..12).map(|i| word((at + i * 3) % 36, i)).collect());
-        assert_eq!(aligned(&short, &long), []);
-    }
-
-    #[test]
-    fn terms_that_two_contracts_have_throughout_are_no_summary() {
-        // Half of every sentence is one of four clauses that recur in both.
-        let contract = |seed: u64, sentences: u64| {
-            let mut text = String::new();
-            let clause = |at: u64, i: u64| (7 << 40) | ((at % 4) << 8) | i;
-            (0..sentences).for_each(|at| {
-                let own = |i: u64| seed << 32 | at << 8 | i;
-                let words = |i| if i < 6 { clause(at, i) } else { own(i) };
-                sentence((0..12).map(words), &mut text);
-            });
-            text
-        };
-        let is_summary = |found: &Aligned| found.hit.len() >= 3 * found.query.len();
-        let found = aligned(&contract(1, 12), &contract(2, 60));
-        assert!(!found.iter().any(is_summary), "{found:?}");
-    }
-
-    #[test]
-    fn a_rewritten_passage_that_is_a_little_like_a_distant_sentence_is_unchanged() {
-        let (mut long, mut short) = (String::new(), String::new());
-        // Ten sentences with two words in three of their own; the first is a little like one that
-        // comes thirty sentences later.
-        let rewritten = |at: u64, seed: u64| {
-            (0..12).map(move |i| if i % 3 == 2 { seed << 40 | at << 8 | i } else { at << 8 | i })
-        };
-        (0..10).for_each(|at| sentence(rewritten(at, 5), &mut short));
-        (0..10).for_each(|at| sentence(rewritten(at, 6), &mut long));
-        text(7, 30, &mut long);
-        sentence((0..12).map(|i| if i % 2 == 1 { 8 << 40 | i } else { i }), &mut long);
-        let found = aligned(&short, &long);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!([found[0].query.clone(), found[0].hit.clone()], [0..120, 0..120]);
-    }
-
-    #[test]
-    fn where_all_sentences_are_alike_there_is_no_summary_but_rewritten_text() {
-        // Of ten words each, of twenty-five.
-        let word = |seed: u64, at: u64, i: u64| mix64(seed << 32 | at << 8 | i) % 25;
-        let alike = |seed: u64, at: u64, out: &mut String| {
-            sentence((0..10).map(|i| word(seed, at, i)), out);
-        };
-        let (mut long, mut other, mut rewritten) = (String::new(), String::new(), String::new());
-        (0..60).for_each(|at| alike(1, at, &mut long));
-        (0..12).for_each(|at| alike(2, at, &mut other));
-        let found = aligned(&other, &long);
-        assert!(found.iter().all(|found| found.hit.len() < 2 * found.query.len()), "{found:?}");
-        // The same sentences in another order, with a word less.
-        (20..32).rev().for_each(|at| {
-            sentence((1..10).rev().map(|i| word(1, at, i)), &mut rewritten);
-        });
-        let found = aligned(&rewritten, &long);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!([found[0].query.clone(), found[0].hit.clone()], [0..108, 200..320]);
-    }
-
-    #[test]
-    fn two_sentences_in_common_with_a_long_text_are_no_summary() {
-        let (mut long, mut short) = (String::new(), String::new());
-        text(1, 41, &mut long);
-        text(2, 4, &mut short);
-        sentence((0..12).map(|i| 1 << 32 | i), &mut short);
-        text(4, 4, &mut short);
-        sentence((0..12).map(|i| 1 << 32 | 40 << 8 | i), &mut short);
-        let found = aligned(&short, &long);
-        assert_eq!(found.len(), 2, "{found:?}");
-    }
-}
+mod tests;
