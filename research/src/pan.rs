@@ -252,7 +252,7 @@ impl Text {
     }
 
     fn side(&self) -> Side<'_> {
-        Side { text: &self.text, tokens: &self.tokens }
+        Side { text: &self.text, tokens: &self.tokens, parts: &[] }
     }
 
     fn points(&self, tokens: &Range<usize>) -> Range<usize> {

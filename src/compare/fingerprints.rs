@@ -3,9 +3,10 @@
 //! Without a text to align, the shared fingerprints are chained. The result is ranges of tokens, as
 //! exact as the fingerprints are dense.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::align::{Chain, Chained, Genre, Match, chains, distinct};
+use super::align::{Chain, Chained, Genre, Match, chains, distinct, within};
 use super::passages::Passages;
 use super::{Passage, Unit};
 use crate::error::Result;
@@ -44,6 +45,8 @@ pub struct Shared<'a> {
     pub tokens: (u32, u32),
     /// The kind of both texts.
     pub genre: Genre,
+    /// The first tokens of the parts of the query and of the document, other than the first parts.
+    pub breaks: [&'a [usize]; 2],
 }
 
 /// The part of the shared fingerprints of two signatures that is matched.
@@ -125,27 +128,72 @@ impl Shared<'_> {
         if !matching.is_complete {
             steps.cut();
         }
-        let matches = self.matches(extent, matching, stop)?;
-        let mut chained = match self.genre {
-            Genre::Prose => chains(&matches, GAP_TOKENS_MAX, &mut steps)?,
-            Genre::Program => Chained::unbroken(&matches, &|a, b| self.are_next(a, b), &mut steps)?,
-        };
-        let mut found = distinct(std::mem::take(&mut chained.chains), &mut steps)?;
+        let mut found: Vec<(Chain, usize)> = Vec::new();
+        let mut groups = Vec::new();
+        for matches in self.in_parts(self.matches(extent, matching, stop)?) {
+            let mut chained = match self.genre {
+                Genre::Prose => chains(&matches, GAP_TOKENS_MAX, &mut steps)?,
+                Genre::Program => {
+                    Chained::unbroken(&matches, &|a, b| self.are_next(a, b), &mut steps)?
+                }
+            };
+            let chains = distinct(std::mem::take(&mut chained.chains), &mut steps)?;
+            found.extend(chains.into_iter().map(|chain| (chain, groups.len())));
+            groups.push((matches, chained));
+        }
+        if groups.len() > 1 {
+            found = self.distinct_of_all(found, &mut steps)?;
+        }
         // A single fingerprint is evidence only if there is no better.
-        let is_alone = |chain: &Chain| {
+        let is_alone = |(chain, group): &(Chain, usize)| {
             let (query, hit, len) = (chain.query.start, chain.hit.start, chain.query.len());
-            matches.binary_search(&Match { query, hit, len }).is_ok()
+            groups[*group].0.binary_search(&Match { query, hit, len }).is_ok()
         };
         if found.iter().any(|chain| !is_alone(chain)) {
             found.retain(|chain| !is_alone(chain));
         }
-        found.sort_unstable_by_key(|chain| (chain.query.start, chain.hit.start));
-        let told = found.into_iter().enumerate().map(|(at, chain)| {
+        found.sort_unstable_by_key(|(chain, _)| (chain.query.start, chain.hit.start));
+        let told = found.into_iter().enumerate().map(|(at, (chain, group))| {
             stop.check_at(at)?;
-            let matched = self.matched(&chained.parts(&chain, &matches));
-            Ok(self.passage(chain, &matches, &matched))
+            let (matches, chained) = &groups[group];
+            let matched = self.matched(&chained.parts(&chain, matches));
+            Ok(self.passage(chain, matches, &matched))
         });
         Ok(Passages::of_tokens(told.collect::<Result<_>>()?, steps.is_complete()))
+    }
+
+    /// Returns the matches in groups, one for each part of the query and part of the document that
+    /// have matches in common; a match that is in two parts is left out.
+    fn in_parts(&self, matches: Vec<Match>) -> Vec<Vec<Match>> {
+        let [of_query, of_document] = self.breaks;
+        if of_query.is_empty() && of_document.is_empty() {
+            return vec![matches];
+        }
+        let mut groups: BTreeMap<(usize, usize), Vec<Match>> = BTreeMap::new();
+        for found in matches {
+            let (query, hit) =
+                (found.query..found.query + found.len, found.hit..found.hit + found.len);
+            if within(of_query, &query).is_empty() && within(of_document, &hit).is_empty() {
+                let parts = (
+                    of_query.partition_point(|&at| at <= query.start),
+                    of_document.partition_point(|&at| at <= hit.start),
+                );
+                groups.entry(parts).or_default().push(found);
+            }
+        }
+        groups.into_values().collect()
+    }
+
+    /// Returns the chains of several groups that are not redundant.
+    fn distinct_of_all(
+        &self,
+        found: Vec<(Chain, usize)>,
+        steps: &mut Steps<'_>,
+    ) -> Result<Vec<(Chain, usize)>> {
+        let numbered = (0u32..).zip(&found);
+        let numbered = numbered.map(|(last, (chain, _))| Chain { last, ..chain.clone() }).collect();
+        let kept = distinct(numbered, steps)?;
+        Ok(kept.into_iter().map(|chain| found[chain.last as usize].clone()).collect())
     }
 
     /// Returns whether the query has no fingerprint between two of its places.
@@ -255,7 +303,8 @@ mod tests {
             let Texts { signature, keys, occurrences } = self;
             let extent = Some(Extent::Exactly(5));
             let genre = Genre::Prose;
-            Shared { signature, keys, occurrences, extent, tokens: tokens.into(), genre }
+            let breaks = [&[][..], &[]];
+            Shared { signature, keys, occurrences, extent, tokens: tokens.into(), genre, breaks }
         }
 
         fn passages(&self) -> Passages {

@@ -72,8 +72,11 @@ pub fn compare_by(
         }
         None => Similarity::of_sketches(overlap),
     };
-    let [a, b] = [(a, &a_signed), (b, &b_signed)]
-        .map(|(text, signed)| Side { text, tokens: &signed.tokens });
+    let [a, b] = [(a, &a_signed), (b, &b_signed)].map(|(text, signed)| Side {
+        text,
+        tokens: &signed.tokens,
+        parts: &[],
+    });
     let measures = measures.iter().map(|by| Ok((by.to_string(), by.try_of(a, b, stop)?)));
     let measures = measures.collect::<Result<_>>()?;
     let of_passages = analyzer.of_passages();

@@ -4,9 +4,10 @@
 
 use std::ops::Range;
 
-use super::align::{Aligned, Side, TILE_TOKENS_MIN, align_prepared, words_of_both};
+use super::align::{Aligned, Side, TILE_TOKENS_MIN, align_prepared, breaks, within, words_of_both};
 pub(crate) use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
-use super::{Passage, Unit, place, runs};
+use super::place::{self, Parted};
+use super::{Passage, Unit, runs};
 use crate::error::Result;
 use crate::runtime::Stop;
 use crate::text::{Tokens, is_white_space};
@@ -51,9 +52,9 @@ impl Passages {
         Passages { found, complete, places }
     }
 
-    /// Adds pages and lines to passages that are ranges of bytes of these texts.
+    /// Adds parts, pages and lines to passages that are ranges of bytes of these texts.
     #[must_use]
-    pub(crate) fn placed(mut self, query: &str, document: &str) -> Passages {
+    pub(crate) fn placed(mut self, query: Parted<'_>, document: Parted<'_>) -> Passages {
         place::place(&mut self.found, query, document);
         self
     }
@@ -72,7 +73,10 @@ impl Passages {
     /// Returns the memory, in bytes, that the passages take.
     pub(crate) fn bytes(&self) -> usize {
         let ranges = self.found.iter().map(|passage| passage.matched_ranges.capacity());
-        self.found.capacity() * size_of::<Passage>()
+        let names = self.found.iter().flat_map(|passage| [&passage.query_part, &passage.hit_part]);
+        let names = names.flatten().map(String::capacity).sum::<usize>();
+        names
+            + self.found.capacity() * size_of::<Passage>()
             + self.places.capacity() * size_of::<Range<u32>>()
             + ranges.sum::<usize>() * size_of::<(u32, u32)>()
     }
@@ -145,18 +149,25 @@ pub fn between_prepared(
     let mut found = alignment.passages;
     if found.is_empty() {
         let tokens = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
-        found.extend(whole(tokens, tokens_min(genre), stop)?);
+        let breaks = [query, document].map(breaks);
+        let is_in_one_part = |aligned: &Aligned| {
+            within(&breaks[0], &aligned.query).is_empty()
+                && within(&breaks[1], &aligned.hit).is_empty()
+        };
+        found.extend(whole(tokens, tokens_min(genre), &is_in_one_part, stop)?);
     }
     let found = found.into_iter().map(passage).collect();
-    Ok(Passages::new(found, alignment.is_complete).placed(query.text, document.text))
+    let found = Passages::new(found, alignment.is_complete);
+    Ok(found.placed((query.text, query.parts), (document.text, document.parts)))
 }
 
 /// Returns the first place where the longer text contains the whole shorter one, if the shorter one
 /// has fewer tokens than a passage needs: a partial match of that length would be chance, a
-/// complete one is not.
+/// complete one is not. The place must satisfy `is_passage`.
 fn whole(
     (query, document): (&[u64], &[u64]),
     tokens_min: usize,
+    is_passage: &dyn Fn(&Aligned) -> bool,
     stop: &Stop,
 ) -> Result<Option<Aligned>> {
     let is_in_document = query.len() <= document.len();
@@ -168,7 +179,10 @@ fn whole(
         stop.check_at(at)?;
         if window == short {
             let (query, hit) = if is_in_document { (0, at) } else { (at, 0) };
-            return Ok(Some(Aligned::run(query, hit, short.len())));
+            let found = Aligned::run(query, hit, short.len());
+            if is_passage(&found) {
+                return Ok(Some(found));
+            }
         }
     }
     Ok(None)
@@ -328,7 +342,7 @@ mod tests {
                     expected = Some(if is_query { (own, place) } else { (place, own) });
                 }
             }
-            let found = whole((&one, &other), min, Stop::NEVER).unwrap();
+            let found = whole((&one, &other), min, &|_| true, Stop::NEVER).unwrap();
             prop_assert_eq!(found.map(|aligned| (aligned.query, aligned.hit)), expected);
         }
 

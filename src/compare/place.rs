@@ -1,31 +1,63 @@
-//! The page and line of its text on which a passage begins.
+//! The part, the page and the line of its text on which a passage begins.
 //!
 //! Form feeds (U+000C) end pages, as in plain RFCs and in text extracted from PDF and slides; line
-//! feeds end lines.
+//! feeds end lines. Both are counted within a part of a text that has parts.
+
+use cento_api::Part;
+use cento_api::part::{part_at, part_range};
 
 use super::{Passage, Unit};
 
-/// Sets the pages and lines on which passages of bytes begin.
-pub fn place(passages: &mut [Passage], query: &str, document: &str) {
+/// A text and its parts, if it has any.
+pub type Parted<'a> = (&'a str, &'a [Part]);
+
+/// Sets the parts, pages and lines on which passages of bytes begin.
+pub fn place(passages: &mut [Passage], query: Parted<'_>, document: Parted<'_>) {
     if passages.is_empty() {
         return;
     }
     let starts = |of: fn(&Passage) -> u32| passages.iter().map(of).collect::<Vec<_>>();
-    let in_query = places(query, &starts(|found| found.query.0));
-    let in_document = places(document, &starts(|found| found.hit.0));
+    let in_query = places_in_parts(query, &starts(|found| found.query.0));
+    let in_document = places_in_parts(document, &starts(|found| found.hit.0));
     let found = in_query.into_iter().zip(in_document);
     for (passage, (in_query, in_document)) in passages.iter_mut().zip(found) {
         debug_assert_eq!(passage.unit, Unit::Bytes, "places in a text are of bytes");
         (passage.query_page, passage.query_line) = in_query;
         (passage.hit_page, passage.hit_line) = in_document;
+        let name = |part: &Part| part.name.clone();
+        passage.query_part = part_at(query.1, passage.query.0).map(name);
+        passage.hit_part = part_at(document.1, passage.hit.0).map(name);
     }
 }
+
+/// Returns the page and the line of each offset in a text, within its part.
+fn places_in_parts((text, parts): Parted<'_>, offsets: &[u32]) -> Vec<Place> {
+    if parts.is_empty() {
+        return places(text, offsets);
+    }
+    let mut order: Vec<usize> = (0..offsets.len()).collect();
+    order.sort_unstable_by_key(|&at| offsets[at]);
+    let part_of = |at: usize| parts.partition_point(|part| part.start <= offsets[at]).max(1) - 1;
+    let mut found = vec![(None, None); offsets.len()];
+    for in_part in order.chunk_by(|&one, &other| part_of(one) == part_of(other)) {
+        let range = part_range(parts, part_of(in_part[0]), text.len());
+        let start = range.start as u32;
+        let within: Vec<u32> =
+            in_part.iter().map(|&at| offsets[at].saturating_sub(start)).collect();
+        let places = places(text.get(range).unwrap_or_default(), &within);
+        in_part.iter().zip(places).for_each(|(&at, place)| found[at] = place);
+    }
+    found
+}
+
+/// A page and a line.
+type Place = (Option<u32>, Option<u32>);
 
 /// Returns the page and the line of each offset in a text, counted from 1: no page for a text
 /// without form feeds, no line for a text of one line.
 ///
 /// One pass over the text, whatever the number of offsets, and no memory for its lines.
-fn places(text: &str, offsets: &[u32]) -> Vec<(Option<u32>, Option<u32>)> {
+fn places(text: &str, offsets: &[u32]) -> Vec<Place> {
     let mut order: Vec<usize> = (0..offsets.len()).collect();
     order.sort_unstable_by_key(|&at| offsets[at]);
     let mut places = vec![(1, 1); offsets.len()];
@@ -73,10 +105,30 @@ mod tests {
             Passage::new((query, query + 1), (hit, hit + 1), Unit::Bytes, 1, 1.0)
         };
         let mut passages = [passage(4, 2), passage(0, 0)];
-        place(&mut passages, "a\n\x0cbc", "a\nb");
+        place(&mut passages, ("a\n\x0cbc", &[]), ("a\nb", &[]));
         let places = passages
             .map(|found| [found.query_page, found.query_line, found.hit_page, found.hit_line]);
         assert_eq!(places[0], [Some(2), Some(2), None, Some(2)]);
         assert_eq!(places[1], [Some(1), Some(1), None, Some(1)]);
+    }
+
+    #[test]
+    fn pages_and_lines_are_counted_within_a_part() {
+        let text = "a\nb\n\x0cc\nd\n\ne";
+        // Parts of three lines, of two pages, without text, and of one line.
+        let parts = [("x", 0), ("y", 4), ("empty", 9), ("z", 10)];
+        let parts = parts.map(|(name, start)| Part::new(name, start));
+        let offsets = [10, 2, 7, 0, 5];
+        let found = places_in_parts((text, &parts), &offsets);
+        let line = |line| (None, Some(line));
+        let page = |page, line| (Some(page), Some(line));
+        assert_eq!(found, [(None, None), line(2), page(2, 2), line(1), page(2, 1)]);
+        let passage = Passage::new((2, 3), (7, 8), Unit::Bytes, 1, 1.0);
+        let mut passages = [passage];
+        place(&mut passages, (text, &parts), (text, &parts));
+        let [passage] = passages;
+        let names = (passage.query_part.as_deref(), passage.hit_part.as_deref());
+        assert_eq!(names, (Some("x"), Some("y")));
+        assert_eq!((passage.query_line, passage.hit_page), (Some(2), Some(2)));
     }
 }

@@ -27,7 +27,6 @@ use crate::reason::Reason;
 use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 use crate::segment::plugin::SignatureFile;
-use crate::text::{Analyzed, Analyzer};
 
 /// A document of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -488,33 +487,6 @@ impl Snapshot {
         let _room = reserve(text.len(), segment.document(address.doc)?.tokens)?;
         let signed = self.config().sign_within(&text, usize::MAX, &mut Vec::new(), stop)?;
         Ok(signed.fingerprints.expect("nothing is too large"))
-    }
-
-    /// Reads the text of a document, empty if the index stores none, and splits it into tokens.
-    ///
-    /// # Errors
-    /// The errors of [`document`](Self::document); [`Error::Cancelled`] soon after `stop`.
-    pub fn analyzed(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
-        self.analyzed_by(&self.config().analyzer, address, stop)
-    }
-
-    /// Splits the text as [`analyzed`](Self::analyzed) does, with the analyzer whose tokens
-    /// passages are found by.
-    ///
-    /// # Errors
-    /// The errors of [`analyzed`](Self::analyzed).
-    pub fn analyzed_for_passages(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
-        self.analyzed_by(&self.config().analyzer.of_passages(), address, stop)
-    }
-
-    fn analyzed_by(
-        &self,
-        analyzer: &Analyzer,
-        address: DocAddress,
-        stop: &Stop,
-    ) -> Result<Analyzed> {
-        let text = self.document(address)?.text.unwrap_or_default();
-        Analyzed::new(text, analyzer, stop)
     }
 
     /// Returns the metadata of a document.

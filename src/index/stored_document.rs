@@ -7,6 +7,8 @@ use super::storage::record;
 use super::{DocAddress, Snapshot, parts};
 use crate::error::Result;
 use crate::hash::Digest;
+use crate::runtime::Stop;
+use crate::text::{Analyzed, Analyzer};
 
 /// A document as it was added.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,5 +103,32 @@ impl Snapshot {
         };
         let parts = parts.ok_or_else(|| damaged("its parts do not match their digest"))?;
         Ok(Stored { id, text, parts })
+    }
+
+    /// Reads the text of a document, empty if the index stores none, and splits it into tokens.
+    ///
+    /// # Errors
+    /// The errors of [`document`](Self::document); [`Error::Cancelled`] soon after `stop`.
+    pub fn analyzed(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
+        self.analyzed_by(&self.config().analyzer, address, stop)
+    }
+
+    /// Splits the text as [`analyzed`](Self::analyzed) does, with the analyzer whose tokens
+    /// passages are found by.
+    ///
+    /// # Errors
+    /// The errors of [`analyzed`](Self::analyzed).
+    pub fn analyzed_for_passages(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
+        self.analyzed_by(&self.config().analyzer.of_passages(), address, stop)
+    }
+
+    fn analyzed_by(
+        &self,
+        analyzer: &Analyzer,
+        address: DocAddress,
+        stop: &Stop,
+    ) -> Result<Analyzed> {
+        let Stored { text, parts, .. } = self.stored(address)?;
+        Ok(Analyzed::new(text.unwrap_or_default(), analyzer, stop)?.with_parts(parts))
     }
 }

@@ -13,7 +13,7 @@ use super::shared::SharedFingerprints;
 use crate::compare::passages::{self, Passages};
 use crate::compare::{Passage, Unit};
 use crate::error::{Error, Result};
-use crate::index::DocAddress;
+use crate::index::{DocAddress, StoredDocument};
 use crate::runtime::Permit;
 use crate::text::{Analyzed, Tokens};
 use cento_api::CandidateTexts;
@@ -97,8 +97,10 @@ impl Search<'_> {
         let bytes = memory::of_tokens(signed.tokens);
         let memory = query.memory.as_ref();
         let _room = memory::reserve(memory, held, bytes, signed.tokens)?;
-        let text = snapshot.document(address)?.text.unwrap_or_default();
-        self.analyzed(text, signed.tokens, memory, held.saturating_add(bytes))
+        let StoredDocument { text, parts, .. } = snapshot.document(address)?;
+        let text = text.unwrap_or_default();
+        let document = self.analyzed(text, signed.tokens, memory, held.saturating_add(bytes))?;
+        Ok(document.with_parts(parts))
     }
 
     fn analyzed(
@@ -128,7 +130,8 @@ fn passages_of(found: &best::Best, query: &Analyzed, document: &Analyzed) -> Pas
     let hit_tokens = &document.tokens.hashes[found.candidate.tokens.clone()];
     let passage = passages::with_words_of_both(passage, tokens, hit_tokens);
     let place = 0..tokens.hashes.len() as u32;
-    Passages::new(vec![(passage, place)], true).placed(&query.text, &document.text)
+    Passages::new(vec![(passage, place)], true)
+        .placed((&query.text, &query.parts), (&document.text, &document.parts))
 }
 
 fn outcome(hits: Vec<super::Hit>, candidates: CandidateTexts) -> Outcome {

@@ -14,16 +14,18 @@ use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use super::verify;
 use crate::compare::Shared;
+use crate::compare::align::breaks;
 use crate::compare::measure::Measure;
 use crate::compare::passages::{self, Genre, Passages, Prepared};
 use crate::compare::runs::{Place, RunSet};
 use crate::error::{Error, Result};
-use crate::index::{DocAddress, Snapshot};
+use crate::index::{DocAddress, Snapshot, StoredDocument};
 use crate::runtime::Permit;
 use crate::runtime::Stop;
 use crate::similarity::Similarity;
 use crate::text::{Analyzed, Analyzer, Side, Tokens};
-use cento_api::{Passage, Verified};
+use cento_api::part::part_at_token;
+use cento_api::{Part, Passage, Verified};
 
 /// Compares the query with its hits, text by text.
 pub struct Evidence<'a> {
@@ -33,6 +35,8 @@ pub struct Evidence<'a> {
     subject: &'a QuerySignature,
     /// The text of the query, if it is known and the index has texts to compare it with.
     text: Option<String>,
+    /// The parts of the query, if it has any.
+    parts: Vec<Part>,
     tokens: Tokens,
     /// If passages are found by other tokens, of another analyzer or without boilerplate: that
     /// analyzer, and its tokens of the query.
@@ -111,6 +115,7 @@ impl<'a> Evidence<'a> {
         let boilerplate = searcher.boilerplate().map(|boilerplate| &**boilerplate);
         let config = snapshot.config();
         let text = text.filter(|_| config.store_text);
+        let parts = if query.needs_passages() { subject.parts(snapshot)? } else { Vec::new() };
         let mut tokens = Tokens::default();
         let mut rooms = Vec::new();
         let of_passages = config.analyzer.of_passages();
@@ -147,6 +152,7 @@ impl<'a> Evidence<'a> {
             boilerplate,
             subject,
             text,
+            parts,
             tokens,
             whole_words,
             measure: query.measure(&config.analyzer)?,
@@ -200,7 +206,7 @@ impl<'a> Evidence<'a> {
             (Some((_, tokens)), Purpose::Passages) => tokens,
             _ => &self.tokens,
         };
-        self.text.as_deref().map(|text| Side { text, tokens })
+        self.text.as_deref().map(|text| Side { text, tokens, parts: &self.parts })
     }
 
     fn document(&mut self, address: DocAddress, purpose: Purpose) -> Result<Arc<Analyzed>> {
@@ -213,7 +219,8 @@ impl<'a> Evidence<'a> {
         }
         // Frees its memory for the next one.
         self.last = None;
-        let text = self.snapshot.document(address)?.text.unwrap_or_default();
+        let StoredDocument { text, parts, .. } = self.snapshot.document(address)?;
+        let text = text.unwrap_or_default();
         let own = &self.snapshot.config().analyzer;
         let analyzer = match (&self.whole_words, purpose) {
             (Some((analyzer, _)), Purpose::Passages) => analyzer,
@@ -228,7 +235,8 @@ impl<'a> Evidence<'a> {
         let held = held.saturating_add(held_in(&scratch));
         let bytes = memory::of_tokens(tokens);
         let room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
-        let mut document = Analyzed::with_room(text, tokens, analyzer, self.stop)?;
+        let mut document =
+            Analyzed::with_room(text, tokens, analyzer, self.stop)?.with_parts(parts);
         if let Some(boilerplate) = self.boilerplate.filter(|_| purpose == Purpose::Passages) {
             boilerplate.hide(&mut document.tokens, Place::Document);
         }
@@ -275,7 +283,7 @@ impl<'a> Evidence<'a> {
         let found = Passages::new(found, aligned.complete && complete).of_at_least(tokens_min);
         let document = self.document(address, Purpose::Measures)?;
         let query = self.text.as_deref().unwrap_or_default();
-        Ok(Some(found.placed(query, &document.text)))
+        Ok(Some(found.placed((query, &self.parts), (&document.text, &document.parts))))
     }
 
     /// Returns the genre of the query and the documents.
@@ -361,6 +369,12 @@ impl<'a> Evidence<'a> {
         let QuerySignature { signature, keys, tokens, .. } = self.subject;
         self.shared.read(self.snapshot, (keys, &[]), address, self.stop)?;
         let segment = &self.snapshot.segment(address).signatures;
+        let parts = self.snapshot.parts(address)?;
+        let breaks = if self.parts.is_empty() && parts.is_empty() {
+            [Vec::new(), Vec::new()]
+        } else {
+            self.breaks_of_signed(address, &parts)?
+        };
         let shared = Shared {
             signature,
             keys,
@@ -368,13 +382,39 @@ impl<'a> Evidence<'a> {
             extent: self.snapshot.config().scheme.extent(),
             tokens: (*tokens, segment.document(address.doc)?.tokens),
             genre: self.genre(),
+            breaks: breaks.each_ref().map(|breaks| &breaks[..]),
         };
         let held = held_in(&self.rooms) + self.last.as_ref().map_or(0, |last| held_in(&last.room));
         let matching = shared.matching(self.stop)?;
         let bytes = shared.passages_bytes(&matching);
         let _room = memory::reserve(self.memory.as_ref(), held, bytes, shared.tokens.1)?;
-        shared.passages(&matching, self.stop)
+        let mut found = shared.passages(&matching, self.stop)?;
+        for passage in &mut found.found {
+            passage.query_part = named(&self.parts, passage.query.0);
+            passage.hit_part = named(&parts, passage.hit.0);
+        }
+        Ok(found)
     }
+
+    /// Returns the first tokens of the parts of the query and of the document at `address`, which
+    /// has these parts, as both were signed.
+    fn breaks_of_signed(&mut self, address: DocAddress, parts: &[Part]) -> Result<[Vec<usize>; 2]> {
+        let Some(text) = &self.text else {
+            let first = |parts: &[Part]| -> Vec<usize> {
+                let first = parts.iter().skip(1).filter_map(|part| part.first_token);
+                first.map(|token| token as usize).collect()
+            };
+            return Ok([first(&self.parts), first(parts)]);
+        };
+        let query = breaks(Side { text, tokens: &self.tokens, parts: &self.parts });
+        let document = self.document(address, Purpose::Measures)?;
+        Ok([query, breaks(document.side())])
+    }
+}
+
+/// Returns the name of the part that has this token, if it is recorded where parts begin.
+fn named(parts: &[Part], token: u32) -> Option<String> {
+    part_at_token(parts, token).map(|part| part.name.clone())
 }
 
 impl Searcher {

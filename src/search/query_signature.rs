@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cento_api::Unseen;
+use cento_api::{Part, Unseen};
 
 use super::boilerplate::Ignored;
 use super::candidates::CandidateSet;
@@ -114,6 +114,14 @@ impl QuerySignature {
             (Subject::Id(_), Some(address)) => Ok(snapshot.document(address)?.text),
             _ => Ok(None),
         }
+    }
+
+    /// Returns the parts of the query, if it is a stored document with parts.
+    ///
+    /// # Errors
+    /// When the stored document cannot be read.
+    pub fn parts(&self, snapshot: &Snapshot) -> Result<Vec<Part>> {
+        self.address.map_or_else(|| Ok(Vec::new()), |address| snapshot.parts(address))
     }
 
     /// Returns the part of an answer about the query.

@@ -18,6 +18,8 @@ mod prepared;
 mod tokenize;
 mod unicode;
 
+use cento_api::Part;
+
 use crate::error::Result;
 use crate::runtime::Stop;
 
@@ -149,6 +151,8 @@ pub struct Side<'a> {
     pub text: &'a str,
     /// Its tokens.
     pub tokens: &'a Tokens,
+    /// Its parts, if it was joined of several.
+    pub parts: &'a [Part],
 }
 
 /// A text with its tokens.
@@ -158,6 +162,8 @@ pub struct Analyzed {
     pub text: String,
     /// Its tokens.
     pub tokens: Tokens,
+    /// Its parts, if it was joined of several.
+    pub parts: Vec<Part>,
 }
 
 impl Analyzed {
@@ -168,7 +174,7 @@ impl Analyzed {
     pub fn new(text: String, analyzer: &Analyzer, stop: &Stop) -> Result<Analyzed> {
         let mut tokens = Tokens::default();
         analyzer.analyze(&text, &mut tokens, stop)?;
-        Ok(Analyzed { text, tokens })
+        Ok(Analyzed { text, tokens, parts: Vec::new() })
     }
 
     /// Analyzes a text of about this many tokens and reserves their memory in advance.
@@ -180,13 +186,19 @@ impl Analyzed {
     ) -> Result<Analyzed> {
         let mut tokens = Tokens::with_room(tokens, &text);
         analyzer.analyze(&text, &mut tokens, stop)?;
-        Ok(Analyzed { text, tokens })
+        Ok(Analyzed { text, tokens, parts: Vec::new() })
+    }
+
+    /// Sets the parts of the text.
+    #[must_use]
+    pub fn with_parts(self, parts: Vec<Part>) -> Analyzed {
+        Analyzed { parts, ..self }
     }
 
     /// Returns the text and its tokens, for a comparison.
     #[must_use]
     pub fn side(&self) -> Side<'_> {
-        Side { text: &self.text, tokens: &self.tokens }
+        Side { text: &self.text, tokens: &self.tokens, parts: &self.parts }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Documents with parts: the files of a submission, the chapters of a book.
 
 use cento::index::{Config, Document, Index, Outcome, Part, WriterOptions};
-use cento::{Digest, SignedDocument, Snapshot, Stop, StoredDocument};
+use cento::search::Query;
+use cento::{
+    Digest, Passage, Searcher, SignedDocument, Snapshot, Stop, StoredDocument, Tokens, Unit,
+};
 use proptest::prelude::*;
 
 use crate::common::config;
@@ -54,11 +57,11 @@ proptest! {
                             parts.iter().map(|(name, text)| (&name[..], &text[..])).collect();
                         prop_assert_eq!(texts, expected);
                     }
-                    // The tokens before a part are those of the text before it.
                     None => for part in &found.parts {
-                        let before = &expected.text[..part.start as usize];
-                        let count = config.sign(before).unwrap().0;
-                        prop_assert_eq!(part.first_token, Some(count));
+                        let mut tokens = Tokens::default();
+                        config.analyzer.analyze(&expected.text, &mut tokens, Stop::NEVER).unwrap();
+                        let before = tokens.spans.iter().filter(|span| span.start < part.start);
+                        prop_assert_eq!(part.first_token, Some(before.count() as u32));
                     },
                 }
             }
@@ -122,4 +125,91 @@ fn a_signed_document_without_text_knows_where_its_parts_begin() {
     let signed = SignedDocument::new(document, &config, Stop::NEVER).unwrap();
     let first = signed.document.parts.iter().map(|part| part.first_token);
     assert_eq!(first.collect::<Vec<_>>(), [Some(0), Some(2), Some(2)]);
+}
+
+/// Two books of chapters: the second has the first half of the last chapter of the first one and
+/// the whole chapter before it, in this order, as one chapter after its own.
+fn books() -> [Document; 2] {
+    let words = |of: &str, count| -> String {
+        (0..count).map(|at| format!("{of}{at}")).collect::<Vec<_>>().join(" ")
+    };
+    let [a, b, c, own] = ["a", "b", "c", "d"].map(|of| words(of, 60));
+    let lines = |text: &str| text.replace(' ', "\n");
+    let half: String = c.split(' ').take(30).collect::<Vec<_>>().join(" ");
+    let first = [("one", a), ("two", b.clone()), ("three", format!("{}\n{}", words("e", 3), c))];
+    let second = [("mine", own), ("taken", format!("first\n{b} {half}"))];
+    let second = second.map(|(name, text)| (name, lines(&text)));
+    [Document::of_parts("first", first), Document::of_parts("second", second)]
+}
+
+/// The parts and lines of a passage.
+fn place(passage: &Passage) -> (Option<&str>, Option<u32>, Option<&str>, Option<u32>) {
+    let Passage { query_part, query_line, hit_part, hit_line, .. } = passage;
+    (query_part.as_deref(), *query_line, hit_part.as_deref(), *hit_line)
+}
+
+#[test]
+fn a_passage_is_in_one_part_of_each_text_and_its_line_is_counted_there() {
+    let books = books();
+    for store_text in [true, false] {
+        let config = Config::new("winnow(k=5,w=10)", "words", store_text).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        books.iter().for_each(|book| _ = writer.add(book.clone()).unwrap());
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let query = Query::id("second").passages(true);
+        let answer = searcher.search(&query).unwrap();
+        let passages = answer.hits[0].passages.as_deref().unwrap();
+        // Without its two parts it is one passage, in the order of the first book.
+        let found: Vec<_> = passages.iter().map(place).collect();
+        if store_text {
+            let taken = |line, of, hit_line| (Some("taken"), Some(line), Some(of), hit_line);
+            assert_eq!(found, [taken(2, "two", None), taken(62, "three", Some(2))]);
+            let [first, second] = passages else { panic!("{passages:?}") };
+            assert_eq!([first.tokens, second.tokens], [60, 30]);
+            // As a pair, and the other way round.
+            let from_first = searcher.search(&Query::id("first").passages(true)).unwrap();
+            let passages = from_first.hits[0].passages.as_deref().unwrap();
+            let found: Vec<_> = passages.iter().map(place).collect();
+            let taken = |of, line, hit_line| (Some(of), line, Some("taken"), Some(hit_line));
+            assert_eq!(found, [taken("two", None, 2), taken("three", Some(2), 62)]);
+        } else {
+            let taken = |of| (Some("taken"), None, Some(of), None);
+            assert_eq!(found, [taken("two"), taken("three")]);
+            assert!(passages.iter().all(|passage| passage.unit == Unit::Tokens));
+        }
+        // A text that is no stored document has no parts, but the hit has.
+        let query = Query::text(&*books[1].text).passages(true);
+        let answer = searcher.search(&query).unwrap();
+        let hit = answer.hits.iter().find(|hit| hit.id == "first").unwrap();
+        let parts = hit
+            .passages
+            .as_deref()
+            .unwrap()
+            .iter()
+            .map(|passage| (passage.query_part.as_deref(), passage.hit_part.as_deref()));
+        let expected = [(None, Some("two")), (None, Some("three"))];
+        assert_eq!(parts.collect::<Vec<_>>(), expected, "{store_text}");
+    }
+}
+
+#[test]
+fn a_document_in_which_a_short_text_is_in_two_parts_does_not_contain_it() {
+    let check = |parts: &[(&str, &str)], expected: &[Option<&str>]| {
+        let index = Index::in_memory(config()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        writer.add(Document::of_parts("a", parts.iter().copied())).unwrap();
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let query = Query::text("to be or not to be").passages(true);
+        let passages = searcher.passages_of(&query, "a").unwrap().found;
+        let found: Vec<_> = passages.iter().map(|passage| passage.hit_part.as_deref()).collect();
+        assert_eq!(found, expected, "{parts:?}");
+    };
+    check(&[("x", "he said: to be or"), ("y", "not to be, that is it")], &[]);
+    check(
+        &[("x", "to be or"), ("y", "not to be"), ("z", "he said: to be or not to be, that is it")],
+        &[Some("z")],
+    );
 }

@@ -32,6 +32,13 @@ pub struct PairPassage {
     /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
     /// number; without text, an estimate from the fingerprints.
     pub similarity: f64,
+    /// The part of `a` that it is in, if `a` has parts. Its page and line are then those of the
+    /// part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a_part: Option<String>,
+    /// The part of `b` that it is in, if `b` has parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub b_part: Option<String>,
     /// The page of `a` on which it begins, counted from 1, if `a` has pages: form feeds (U+000C)
     /// end them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,6 +83,8 @@ impl From<Passage> for PairPassage {
             matched,
             matched_ranges,
             similarity,
+            query_part,
+            hit_part,
             query_page,
             query_line,
             hit_page,
@@ -91,6 +100,8 @@ impl From<Passage> for PairPassage {
             matched,
             matched_ranges,
             similarity,
+            a_part: query_part,
+            b_part: hit_part,
             a_page: query_page,
             a_line: query_line,
             b_page: hit_page,
@@ -112,6 +123,8 @@ impl From<PairPassage> for Passage {
             matched,
             matched_ranges,
             similarity,
+            a_part,
+            b_part,
             a_page,
             a_line,
             b_page,
@@ -127,6 +140,8 @@ impl From<PairPassage> for Passage {
             matched,
             matched_ranges,
             similarity,
+            query_part: a_part,
+            hit_part: b_part,
             query_page: a_page,
             query_line: a_line,
             hit_page: b_page,

@@ -39,6 +39,13 @@ pub struct Passage {
     /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
     /// number; without text, an estimate from the fingerprints.
     pub similarity: f64,
+    /// The part of the query that it is in, if the query has parts. Its page and line are then
+    /// those of the part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_part: Option<String>,
+    /// The part of the document that it is in, if the document has parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit_part: Option<String>,
     /// The page of the query on which it begins, counted from 1, if the query is a text with pages:
     /// form feeds (U+000C) end them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,6 +110,8 @@ impl Passage {
             matched: tokens,
             matched_ranges: Vec::new(),
             similarity,
+            query_part: None,
+            hit_part: None,
             query_page: None,
             query_line: None,
             hit_page: None,

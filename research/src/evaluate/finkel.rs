@@ -71,7 +71,7 @@ struct Text {
 
 impl Text {
     fn side(&self) -> Side<'_> {
-        Side { text: &self.text, tokens: &self.tokens }
+        Side { text: &self.text, tokens: &self.tokens, parts: &[] }
     }
 }
 

@@ -76,7 +76,7 @@ impl Chooser {
         let (mut x, mut y) = (Tokens::default(), Tokens::default());
         self.analyzer.analyze(a, &mut x, Stop::NEVER)?;
         self.analyzer.analyze(b, &mut y, Stop::NEVER)?;
-        let [x, y] = [Side { text: a, tokens: &x }, Side { text: b, tokens: &y }];
+        let [x, y] = [(a, &x), (b, &y)].map(|(text, tokens)| Side { text, tokens, parts: &[] });
         let label = Category::of(self.overlap.of(x, y), self.overlap.of(y, x));
         let count = self.counts.entry(label).or_default();
         if *count < self.each {

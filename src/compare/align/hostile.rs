@@ -22,7 +22,7 @@ impl Text {
     }
 
     fn side(&self) -> Side<'_> {
-        Side { text: &self.text, tokens: &self.tokens }
+        Side { text: &self.text, tokens: &self.tokens, parts: &[] }
     }
 }
 

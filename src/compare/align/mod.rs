@@ -26,6 +26,7 @@ mod letter_runs;
 mod local;
 mod noise;
 mod noisy;
+mod parted;
 mod places;
 mod rewritten;
 mod scan;
@@ -53,6 +54,7 @@ use chain::{CoveredRanges, TAKING_STEPS};
 use copied::Copied;
 pub(crate) use copied::runs_bytes;
 use noisy::QueryNoise;
+pub(crate) use parted::{breaks, within};
 use summarised::{FirstLook, Open};
 use sums::Bags;
 pub(crate) use tiles::TILE_TOKENS_MIN;
@@ -208,9 +210,12 @@ fn align_within(
     steps: &mut Steps<'_>,
 ) -> Result<Alignment> {
     let [q, d] = [&query.tokens.hashes[..], &document.tokens.hashes[..]];
+    // Most texts have no parts.
+    let breaks = [query, document].map(breaks);
+    let breaks = breaks.each_ref().map(|breaks| &breaks[..]);
     steps.begin_stage();
     let passages = match prepared.genre {
-        Genre::Program => tiles::tiles((q, &prepared.seeds), d, steps)?
+        Genre::Program => tiles::tiles((q, &prepared.seeds), d, breaks, steps)?
             .into_iter()
             .map(|Match { query, hit, len }| Aligned::run(query, hit, len))
             .collect(),
@@ -219,7 +224,11 @@ fn align_within(
             let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
             steps.begin_stage();
             let noisy = noisy::passages((query, &prepared.noise), document, &copied, steps)?;
-            chosen((copied, noisy), candidates, (q, d), steps)?
+            let passages = chosen((copied, noisy), candidates, (q, d), steps)?;
+            let again = |in_query, in_hit, steps: &mut Steps<'_>| {
+                parted::aligned_again((query, in_query), (document, in_hit), steps)
+            };
+            parted::divided(passages, breaks, q.len() + d.len(), &again, steps)?
         }
     };
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })

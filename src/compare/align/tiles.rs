@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use super::chain::{CoveredRanges, Match};
 use super::copied::{Limits, Seeds, matches};
+use super::parted::within;
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 
@@ -48,20 +49,42 @@ pub fn seeds(query: &[u64], stop: &Stop) -> Result<Seeds> {
 }
 
 /// Returns the tiles of two programs, in the order of the query. Of equally long ones the first in
-/// the query comes first, of these the first in the document.
+/// the query comes first, of these the first in the document. No tile is on both sides of a break:
+/// where a part of a program begins.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn tiles(
     query: (&[u64], &Seeds),
     document: &[u64],
+    breaks: [&[usize]; 2],
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
     let runs_max = (query.0.len() * RUNS_A_TOKEN_MAX).max(1 << 10);
     let limits = Limits { runs_max, occurrences_max: OCCURRENCES_MAX, places_max: PLACES_MAX };
     let runs = matches::<TILE_TOKENS_MIN>(query, document, limits, steps)?;
     steps.begin_stage();
+    let runs = match breaks {
+        [[], []] => runs,
+        breaks => runs.iter().flat_map(|run| within_parts(run, breaks)).collect(),
+    };
     tiled(runs, TILE_TOKENS_MIN, steps)
+}
+
+/// Returns the pieces of a run between breaks, in either text.
+fn within_parts(run: &Match, [of_query, of_document]: [&[usize]; 2]) -> Vec<Match> {
+    let Match { query, hit, len } = *run;
+    let in_query = within(of_query, &(query..query + len)).iter().map(|at| at - query);
+    let in_hit = within(of_document, &(hit..hit + len)).iter().map(|at| at - hit);
+    let mut ends: Vec<usize> = in_query.chain(in_hit).chain([len]).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let mut from = 0;
+    let piece = |end: usize| {
+        let start = std::mem::replace(&mut from, end);
+        Match { query: query + start, hit: hit + start, len: end - start }
+    };
+    ends.into_iter().map(piece).filter(|piece| piece.len >= TILE_TOKENS_MIN).collect()
 }
 
 /// Tiles of at least `len_min` tokens, of maximal runs.
@@ -130,7 +153,7 @@ mod tests {
     fn found(query: &[u64], document: &[u64]) -> (Vec<Match>, u64, bool) {
         let steps = &mut Steps::unbounded(Stop::NEVER);
         let seeds = seeds(query, Stop::NEVER).unwrap();
-        let tiles = tiles((query, &seeds), document, steps).unwrap();
+        let tiles = tiles((query, &seeds), document, [&[], &[]], steps).unwrap();
         (tiles, steps.taken(), steps.is_complete())
     }
 
@@ -139,7 +162,14 @@ mod tests {
     }
 
     /// Follows the definition: takes the longest run of tokens outside all tiles, again and again.
-    fn naive(query: &[u64], document: &[u64], len_min: usize) -> Vec<Match> {
+    fn naive(
+        (query, document): (&[u64], &[u64]),
+        breaks: [&[usize]; 2],
+        len_min: usize,
+    ) -> Vec<Match> {
+        let end = |of: usize, from: usize, len: usize| {
+            breaks[of].iter().copied().find(|&at| at > from).unwrap_or(len).min(len) - from
+        };
         let (mut q, mut d) = (vec![false; query.len()], vec![false; document.len()]);
         let mut tiles = Vec::new();
         loop {
@@ -148,7 +178,7 @@ mod tests {
                 for hit in 0..document.len() {
                     let is_free = |i: &usize| !q[at + i] && !d[hit + i];
                     let is_same = |i: &usize| query[at + i] == document[hit + i];
-                    let ends = (query.len() - at).min(document.len() - hit);
+                    let ends = end(0, at, query.len()).min(end(1, hit, document.len()));
                     let len = (0..ends).take_while(|i| is_free(i) && is_same(i)).count();
                     if len > longest.len {
                         longest = tile(at, hit, len);
@@ -172,13 +202,23 @@ mod tests {
             query in proptest::collection::vec(0u64..3, 0..70),
             document in proptest::collection::vec(0u64..3, 0..70),
             (from, to, len) in (0usize..70, 0usize..70, 0usize..50),
+            breaks in prop::array::uniform2(prop::collection::btree_set(1usize..70, 0..3)),
         ) {
             // Part of the one is copied into the other, so that there are long tiles.
             let part: Vec<u64> = query.iter().skip(from).take(len).copied().collect();
             let mut document = document;
             let to = to.min(document.len());
             document.splice(to..to, part);
-            prop_assert_eq!(found(&query, &document).0, naive(&query, &document, TILE_TOKENS_MIN));
+            let texts = (&query[..], &document[..]);
+            let expected = naive(texts, [&[], &[]], TILE_TOKENS_MIN);
+            prop_assert_eq!(found(&query, &document).0, expected);
+            // No tile is in two parts.
+            let breaks = breaks.map(|breaks| breaks.into_iter().collect::<Vec<_>>());
+            let breaks = breaks.each_ref().map(|breaks| &breaks[..]);
+            let seeds = seeds(&query, Stop::NEVER).unwrap();
+            let steps = &mut Steps::unbounded(Stop::NEVER);
+            let found = tiles((&query, &seeds), &document, breaks, steps).unwrap();
+            prop_assert_eq!(found, naive(texts, breaks, TILE_TOKENS_MIN));
         }
 
         #[test]
@@ -198,7 +238,7 @@ mod tests {
                 }
             }
             let tiles = tiled(runs, 2, &mut Steps::unbounded(Stop::NEVER)).unwrap();
-            prop_assert_eq!(tiles, naive(&query, &document, 2));
+            prop_assert_eq!(tiles, naive((&query, &document), [&[], &[]], 2));
         }
     }
 
@@ -266,7 +306,7 @@ mod tests {
         let program = distinct(0, 1 << 18);
         let seeds = seeds(&program, Stop::NEVER).unwrap();
         let steps = &mut Steps::unbounded(flag.stop());
-        let stopped = tiles((&program, &seeds), &program, steps);
+        let stopped = tiles((&program, &seeds), &program, [&[], &[]], steps);
         assert!(matches!(stopped, Err(Error::Cancelled)));
     }
 }

@@ -54,7 +54,8 @@ use family::{Similarity, Texts};
 /// Analyzer::default().analyze("one two three", &mut a, Stop::NEVER)?;
 /// Analyzer::default().analyze("one two four", &mut b, Stop::NEVER)?;
 /// let measure: Measure = "levenshtein".parse()?;
-/// let [a, b] = [Side { text: "one two three", tokens: &a }, Side { text: "one two four", tokens: &b }];
+/// let [a, b] = [("one two three", &a), ("one two four", &b)]
+///     .map(|(text, tokens)| Side { text, tokens, parts: &[] });
 /// assert!((measure.of(a, b) - 2.0 / 3.0).abs() < 1e-9);
 /// # Ok::<(), cento::Error>(())
 /// ```
@@ -267,7 +268,8 @@ mod tests {
         };
         let (x, y) = (tokens(a), tokens(b));
         let measure: Measure = measure.parse().unwrap();
-        measure.of(Side { text: a, tokens: &x }, Side { text: b, tokens: &y })
+        measure
+            .of(Side { text: a, tokens: &x, parts: &[] }, Side { text: b, tokens: &y, parts: &[] })
     }
 
     #[test]
@@ -324,7 +326,10 @@ mod tests {
         assert_ne!(weighted, measure);
         let of = |measure: &Measure, a: &str, b: &str| {
             let (x, y) = (tokens("words", a), tokens("words", b));
-            measure.of(Side { text: a, tokens: &x }, Side { text: b, tokens: &y })
+            measure.of(
+                Side { text: a, tokens: &x, parts: &[] },
+                Side { text: b, tokens: &y, parts: &[] },
+            )
         };
         // Nine tokens: "the" weighs ln(1 + 9 / 7), the others, known once or not at all, ln 10.
         let (the, rare) = ((16f64 / 7.0).ln(), 10f64.ln());
@@ -359,7 +364,7 @@ mod tests {
             (text, tokens)
         };
         let ((a, x), (b, y)) = (text(1), text(2));
-        let [a, b] = [Side { text: &a, tokens: &x }, Side { text: &b, tokens: &y }];
+        let [a, b] = [(&a, &x), (&b, &y)].map(|(text, tokens)| Side { text, tokens, parts: &[] });
         for measure in Measure::all() {
             // Two only count, and are done before a second look.
             let looks_max = u64::from(!["style", "hamming"].contains(&measure.name()));

@@ -32,7 +32,8 @@ fn aligned(a: &str, b: &str) -> Vec<Aligned> {
         Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
         tokens
     });
-    let (a, b) = (Side { text: a, tokens: &a_tokens }, Side { text: b, tokens: &b_tokens });
+    let [a, b] =
+        [(a, &a_tokens), (b, &b_tokens)].map(|(text, tokens)| Side { text, tokens, parts: &[] });
     align(a, b, Genre::Prose, Stop::NEVER).unwrap().passages
 }
 

@@ -1,0 +1,251 @@
+//! Passages of texts with parts: none is in two parts of a text.
+//!
+//! Two submissions of many files, copied whole, are one passage of their joined texts, and a reader
+//! would have to find the files in it. So a passage that is in several parts is divided: the side
+//! with more parts is halved between two of them, either half is aligned with the other side again,
+//! and the passages of this are divided in the same way. A half has half as many parts, and where
+//! text was copied in order, so has the other side: this takes the time of aligning the passage,
+//! multiplied by the logarithm of the number of parts.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::chain::{CoveredRanges, TAKING_STEPS};
+use super::{Aligned, Genre, Side, align};
+use crate::compare::runs::{Place, hide, is_hidden};
+use crate::error::Result;
+use crate::runtime::Steps;
+use crate::text::Tokens;
+
+/// The maximum number of tokens that are aligned again, for each token of both texts: twice the
+/// number of times that as many parts as there may be can be halved.
+const ALIGNED_TOKENS_MAX: usize = 32;
+
+/// Returns the first token of each part of a text, other than the first part; of parts without
+/// tokens none.
+pub fn breaks(side: Side<'_>) -> Vec<usize> {
+    let spans = &side.tokens.spans;
+    let first = |part: &cento_api::Part| spans.partition_point(|span| span.start < part.start);
+    let mut breaks: Vec<usize> = side.parts.iter().map(first).collect();
+    breaks.retain(|&at| at > 0 && at < spans.len());
+    breaks.dedup();
+    breaks
+}
+
+/// Returns the breaks within a range of tokens: where it is in several parts.
+pub fn within<'a>(breaks: &'a [usize], range: &Range<usize>) -> &'a [usize] {
+    let first = breaks.partition_point(|&at| at <= range.start);
+    let end = breaks.partition_point(|&at| at < range.end);
+    &breaks[first..end.max(first)]
+}
+
+/// Aligns a range of the query with one of the document.
+pub type Again<'a> = &'a dyn Fn(Range<usize>, Range<usize>, &mut Steps<'_>) -> Result<Vec<Aligned>>;
+
+/// Divides the passages that are in several parts of a text, at the breaks of both texts, which
+/// have this many `tokens`; returns the passages in the order of the query. `again` aligns what is
+/// left of a passage.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+pub fn divided(
+    passages: Vec<Aligned>,
+    breaks: [&[usize]; 2],
+    tokens: usize,
+    again: Again<'_>,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    let parts =
+        |passage: &Aligned| [within(breaks[0], &passage.query), within(breaks[1], &passage.hit)];
+    let is_whole = |passage: &Aligned| parts(passage).iter().all(|breaks| breaks.is_empty());
+    let (mut done, mut open): (Vec<Aligned>, Vec<Aligned>) =
+        passages.into_iter().partition(is_whole);
+    if open.is_empty() {
+        return Ok(done);
+    }
+    let mut left = tokens.saturating_mul(ALIGNED_TOKENS_MAX);
+    let mut pieces = Vec::new();
+    while let Some(passage) = open.pop() {
+        let [in_query, in_hit] = parts(&passage);
+        let of_query = in_query.len() >= in_hit.len();
+        let breaks = if of_query { in_query } else { in_hit };
+        let Some(&middle) = breaks.get(breaks.len() / 2) else {
+            pieces.push(passage);
+            continue;
+        };
+        let Aligned { query: q, hit: d, .. } = passage;
+        let halves = match of_query {
+            true => [(q.start..middle, d.clone()), (middle..q.end, d)],
+            false => [(q.clone(), d.start..middle), (q, middle..d.end)],
+        };
+        for (q, d) in halves {
+            let Some(rest) = left.checked_sub(q.len() + d.len()) else {
+                steps.cut();
+                break;
+            };
+            left = rest;
+            open.extend(again(q, d, steps)?);
+        }
+    }
+    // Two passages may share a stretch of the query in which each had less than half of its text.
+    pieces.sort_unstable_by_key(|piece| {
+        (Reverse(piece.matched_tokens()), piece.query.start, piece.hit.start)
+    });
+    let mut taken = CoveredRanges::default();
+    done.iter().for_each(|passage| _ = taken.take(&passage.query));
+    for piece in pieces {
+        if steps.take(TAKING_STEPS)? && taken.take(&piece.query) {
+            done.push(piece);
+        }
+    }
+    done.sort_unstable_by_key(|passage| (passage.query.start, passage.hit.start));
+    Ok(done)
+}
+
+/// Aligns stretches of two texts, which are prose, as if they were all.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+pub fn aligned_again(
+    (query, in_query): (Side<'_>, Range<usize>),
+    (document, in_hit): (Side<'_>, Range<usize>),
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
+    let q = stretch(query.tokens, &in_query, Place::Query);
+    let d = stretch(document.tokens, &in_hit, Place::Document);
+    let [q, d] =
+        [Side { tokens: &q, parts: &[], ..query }, Side { tokens: &d, parts: &[], ..document }];
+    let alignment = align(q, d, Genre::Prose, steps.stop())?;
+    if !alignment.is_complete {
+        steps.cut();
+    }
+    let passages = alignment.passages.into_iter();
+    Ok(passages.map(|passage| passage.moved(in_query.start, in_hit.start)).collect())
+}
+
+impl Aligned {
+    /// Returns the passage of stretches that begin at these tokens as one of the whole texts.
+    fn moved(self, in_query: usize, in_hit: usize) -> Aligned {
+        let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
+        let matched = self.matched.into_iter().map(|range| moved(range, in_query)).collect();
+        let (query, hit) = (moved(self.query, in_query), moved(self.hit, in_hit));
+        Aligned { query, hit, matched, ..self }
+    }
+}
+
+/// Returns some tokens of a text; those that are hidden are hidden at their new places.
+fn stretch(tokens: &Tokens, range: &Range<usize>, text: Place) -> Tokens {
+    let mut hashes = tokens.hashes[range.clone()].to_vec();
+    for at in range.clone() {
+        if is_hidden(tokens.hashes[at], at, text) {
+            let place = at - range.start;
+            hide(&mut hashes, &[place..place + 1], text);
+        }
+    }
+    Tokens { hashes, spans: tokens.spans[range.clone()].to_vec() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::copied::{self, Copied, Seeds};
+    use super::*;
+    use crate::hash::mix64;
+    use crate::runtime::Stop;
+    use crate::text::{Analyzed, Analyzer};
+    use cento_api::Part;
+    use proptest::prelude::*;
+
+    /// A text of parts of these words, some of which end sentences.
+    fn text(parts: &[Vec<u64>]) -> Analyzed {
+        let word = |word: &u64| -> String {
+            let letters = (0..6).map(|at| (mix64(*word) >> (5 * at) & 31) as u8);
+            let letters = letters.map(|letter| char::from(b'a' + letter % 26));
+            let end = if word.is_multiple_of(7) { "." } else { "" };
+            letters.collect::<String>() + end
+        };
+        let (mut text, mut all) = (String::new(), Vec::new());
+        for (number, words) in parts.iter().enumerate() {
+            if number > 0 {
+                text.push('\n');
+            }
+            all.push(Part::new(number.to_string(), text.len() as u32));
+            text.push_str(&words.iter().map(word).collect::<Vec<_>>().join(" "));
+        }
+        Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap().with_parts(all)
+    }
+
+    /// Returns the copied passages of stretches of two texts.
+    fn copied_of(
+        [query, document]: [&Analyzed; 2],
+        (in_query, in_hit): (Range<usize>, Range<usize>),
+    ) -> Vec<Aligned> {
+        let q = &query.tokens.hashes[in_query.clone()];
+        let d = &document.tokens.hashes[in_hit.clone()];
+        let seeds = Seeds::new(q, Stop::NEVER).unwrap();
+        let found = copied::passages((q, &seeds), d, &mut Steps::unbounded(Stop::NEVER)).unwrap();
+        let aligned = |Copied { query, hit, matched, .. }| {
+            Aligned { query, hit, matched, similarity: 1.0 }.moved(in_query.start, in_hit.start)
+        };
+        found.into_iter().map(aligned).collect()
+    }
+
+    /// Compares each part of the one with each part of the other.
+    fn naive(texts: [&Analyzed; 2]) -> Vec<Aligned> {
+        let [of_query, of_document] = texts.map(|text| {
+            let breaks = breaks(text.side());
+            let ends: Vec<usize> =
+                breaks.iter().copied().chain([text.tokens.hashes.len()]).collect();
+            [0].into_iter().chain(breaks).zip(ends).map(|(from, to)| from..to).collect::<Vec<_>>()
+        });
+        let pairs = of_query.iter().flat_map(|q| of_document.iter().map(move |d| (q, d)));
+        pairs.flat_map(|(q, d)| copied_of(texts, (q.clone(), d.clone()))).collect()
+    }
+
+    /// The words of a text in as many parts: those before each end, and the rest.
+    fn in_parts(words: &[u64], ends: &[usize]) -> Vec<Vec<u64>> {
+        let mut ends: Vec<usize> = ends.iter().map(|end| end % (words.len() + 1)).collect();
+        ends.extend([0, words.len()]);
+        ends.sort_unstable();
+        ends.windows(2).map(|two| words[two[0]..two[1]].to_vec()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn copied_passages_are_those_of_each_part_with_each_part(
+            copied in prop::collection::vec((0usize..250, 1usize..80, 21usize..60), 1..5),
+            of_query in prop::collection::vec(0usize..500, 0..5),
+            of_document in prop::collection::vec(0usize..500, 0..5),
+        ) {
+            // Between two copied stretches are more tokens than in a gap of one passage.
+            let source: Vec<u64> = (0..250).collect();
+            let (mut words, mut own) = (Vec::new(), 1_000..);
+            for (from, len, between) in copied {
+                words.extend(&source[from..(from + len).min(source.len())]);
+                words.extend(own.by_ref().take(between));
+            }
+            let query = text(&in_parts(&words, &of_query));
+            let document = text(&in_parts(&source, &of_document));
+            let texts = [&query, &document];
+            let breaks = texts.map(|text| breaks(text.side()));
+            let breaks = breaks.each_ref().map(|breaks| &breaks[..]);
+            let [q, d] = texts.map(|text| text.tokens.hashes.len());
+            let steps = &mut Steps::unbounded(Stop::NEVER);
+            let again = |q, d, _: &mut Steps<'_>| Ok(copied_of(texts, (q, d)));
+            let whole = copied_of(texts, (0..q, 0..d));
+            let mut found = divided(whole, breaks, q + d, &again, steps).unwrap();
+            prop_assert!(steps.is_complete());
+            found.sort_by_key(|passage| (passage.query.start, passage.hit.start));
+            let mut expected = naive(texts);
+            expected.sort_by_key(|passage| (passage.query.start, passage.hit.start));
+            prop_assert_eq!(found, expected);
+
+            // Nor is any other passage in two parts.
+            let found = align(query.side(), document.side(), Genre::Prose, Stop::NEVER).unwrap();
+            prop_assert!(found.is_complete);
+            for passage in &found.passages {
+                prop_assert!(within(breaks[0], &passage.query).is_empty(), "{:?}", passage);
+                prop_assert!(within(breaks[1], &passage.hit).is_empty(), "{:?}", passage);
+            }
+        }
+    }
+}
