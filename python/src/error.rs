@@ -56,7 +56,8 @@ fn class(reason: Reason<'_>) -> &'static str {
         | Reason::MissingField { .. }
         | Reason::UnusableIds
         | Reason::UnusableMeta
-        | Reason::IdTaken => "InputError",
+        | Reason::IdTaken
+        | Reason::Withdrawn => "InputError",
         Reason::NotFound => "IndexNotFoundError",
         Reason::AlreadyExists => "IndexExistsError",
         Reason::NotEmpty

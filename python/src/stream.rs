@@ -206,14 +206,16 @@ fn annotation(decided: &[Decided], skips: bool) -> ArrayRef {
         Some(Verdict::Near { .. }) => "near",
         Some(Verdict::Contained { .. }) => "contained",
         Some(Verdict::Passages { .. }) => "passages",
+        Some(Verdict::Withdrawn { .. }) => "withdrawn",
         None => "failed",
     };
     let reasons = decided.iter().map(|decided| decided.verdict.as_ref().err());
     let reasons = reasons.map(|refusal| refusal.map(|refusal| refusal.reason.clone()));
     let of = |verdict: &Verdict| match verdict {
-        Verdict::Exact { of, .. } | Verdict::Near { of, .. } | Verdict::Contained { of, .. } => {
-            Some(of.clone())
-        }
+        Verdict::Exact { of, .. }
+        | Verdict::Near { of, .. }
+        | Verdict::Contained { of, .. }
+        | Verdict::Withdrawn { of, .. } => Some(of.clone()),
         _ => None,
     };
     let resemblance = |verdict: &Verdict| match verdict {

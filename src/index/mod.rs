@@ -25,6 +25,7 @@ mod snapshot;
 mod storage;
 mod stored_document;
 mod view;
+mod withdrawals;
 mod writer;
 mod written;
 
@@ -61,6 +62,7 @@ pub use snapshot::{DocAddress, Snapshot};
 pub(crate) use storage::{ByteLru, InMemory, Owner, query_words, words};
 pub use stored_document::StoredDocument;
 pub use view::{SegmentFiles, SegmentView};
+pub use withdrawals::{Withdrawals, date_of, digest_of_hex, hex_of};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Error, Result};
@@ -366,6 +368,15 @@ impl Index {
     #[must_use]
     pub fn faults(&self) -> Faults {
         self.inner.plugin.faults.get().cloned().unwrap_or_default()
+    }
+
+    /// Returns the last note that a commit was made with, if any.
+    ///
+    /// # Errors
+    /// When the list of segments cannot be read.
+    pub fn note(&self) -> Result<Option<String>> {
+        let metas = self.tantivy().load_metas().map_err(|e| self.error("read", e))?;
+        Ok(metas.payload)
     }
 
     fn tantivy(&self) -> &tantivy::Index {

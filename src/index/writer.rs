@@ -23,7 +23,7 @@ use super::freed;
 use super::policy::TieredMergePolicy;
 use super::storage::failure::words;
 use super::written::{date, written};
-use super::{FINGERPRINT_BYTES, Index, Snapshot};
+use super::{FINGERPRINT_BYTES, Index, Snapshot, Withdrawals};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::index::Document;
@@ -124,6 +124,10 @@ pub struct Writer {
     changes: Option<ChangeRecorder>,
     /// The note of the last commit, which the next one carries on.
     note: Option<String>,
+    /// The documents that are refused.
+    pub(super) withdrawals: Arc<Withdrawals>,
+    /// Whether all changes must be in one commit.
+    pub(super) is_one_commit: bool,
     options: WriterOptions,
     /// Set while a change is made, and left so by one that fails or panics half way.
     failed: bool,
@@ -169,6 +173,7 @@ impl Index {
         // A list that a killed writer put in its place may not be durable, and all that is
         // acknowledged from here on, or removed because it is in the index already, relies on it.
         self.directory().sync_directory().map_err(|e| self.error("write to", e.into()))?;
+        self.directory().end_change_of_withdrawals(None);
         self.directory().remove_unfinished();
         self.inner.plugin.backlog.begin(options.memory_bytes / 3);
         Ok(Writer {
@@ -183,20 +188,11 @@ impl Index {
             backlog: self.inner.plugin.backlog.clone(),
             changes: ChangeRecorder::open(self)?,
             note: self.note()?,
+            withdrawals: Arc::new(self.listed_withdrawals()?),
+            is_one_commit: false,
             options,
             failed: false,
         })
-    }
-}
-
-impl Index {
-    /// Returns the last note that a commit was made with, if any.
-    ///
-    /// # Errors
-    /// When the list of segments cannot be read.
-    pub fn note(&self) -> Result<Option<String>> {
-        let metas = self.tantivy().load_metas().map_err(|e| self.error("read", e))?;
-        Ok(metas.payload)
     }
 }
 
@@ -245,7 +241,8 @@ impl Writer {
     ///
     /// # Errors
     /// When the index cannot hold the document ([`Document::problem`]), has another of a made id,
-    /// or cannot be written. After an [`Error::Input`] the writer goes on as before.
+    /// refuses it because it was withdrawn, or cannot be written. After an [`Error::Input`] the
+    /// writer goes on as before.
     pub fn add(&mut self, document: Document) -> Result<Outcome> {
         let document = document.checked()?;
         self.check_usable()?;
@@ -262,8 +259,8 @@ impl Writer {
     /// Adds a document that is signed already, as the index signs.
     ///
     /// # Errors
-    /// [`Error::Input`] when the index has another document of a made id; when the document cannot
-    /// be written.
+    /// [`Error::Input`] when the index has another document of a made id, or refuses it because it
+    /// was withdrawn; when the document cannot be written.
     pub fn add_signed(&mut self, signed: impl Borrow<SignedDocument>) -> Result<Outcome> {
         self.add_as_of(signed, date(SystemTime::now()))
     }
@@ -292,6 +289,10 @@ impl Writer {
     ) -> Result<Outcome> {
         let own: &SignedDocument = signed.borrow();
         compared.check_replacement(&own.document)?;
+        // What a withdrawal leaves of a document is not new.
+        if !self.is_one_commit {
+            self.withdrawals.check(self.index.config(), own)?;
+        }
         self.make_room()?;
         let stored = self.index.fields().text.map_or(0, |_| own.document.text.len());
         let bytes = stored + FINGERPRINT_BYTES * own.signature.len() + 1024;
@@ -364,6 +365,9 @@ impl Writer {
     }
 
     fn commit_if_many(&mut self) -> Result<()> {
+        if self.is_one_commit {
+            return Ok(());
+        }
         let are_many = self.changed.len() >= UNCOMMITTED_MAX
             || self.deletions.bytes() >= self.deletions_bytes_max();
         if are_many { self.commit() } else { Ok(()) }
@@ -467,6 +471,12 @@ impl Writer {
         Ok(())
     }
 
+    /// Opens the last commit anew, whose segments a merge may have replaced.
+    pub(super) fn reopen(&mut self) -> Result<()> {
+        self.is_behind = true;
+        self.catch_up()
+    }
+
     fn try_to_catch_up(&mut self) {
         if let Err(error) = self.catch_up() {
             log::error!("the commit is durable but cannot be opened yet: {error}");
@@ -515,7 +525,7 @@ impl Writer {
         self.commit_all()
     }
 
-    fn check_usable(&self) -> Result<()> {
+    pub(super) fn check_usable(&self) -> Result<()> {
         if self.failed {
             let what = "an earlier write failed; open the index again, which is in the state of \
                         its last commit";

@@ -24,9 +24,10 @@ pub mod series;
 mod thresholds;
 mod verify;
 mod weights;
+pub mod withdraw;
 
 pub use crate::search::StopCounts;
 pub use cento_api::{
     ClusterOptions, DedupOptions, Linkage, PairOptions, PairRank, PairReport, Prefer, ReuseOptions,
-    Scope, SymmetricPair, Thresholds, WeightedPair,
+    Scope, SymmetricPair, Thresholds, WeightedPair, WithdrawOptions, Withdrawal,
 };

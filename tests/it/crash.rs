@@ -21,6 +21,7 @@ use cento::Stop;
 use cento::hash::mix64;
 use cento::index::SignedDocument;
 use cento::index::{Config, Index, Training, Writer, WriterOptions};
+use cento::join::withdraw::{Plan, WithdrawOptions};
 use cento::scheme::frequency::FrequencyTable;
 
 /// A sequence of operations on an index of this configuration.
@@ -102,6 +103,44 @@ fn merge(directory: &SimDirectory, config: fn() -> Config, story: &mut Story) ->
     Ok(())
 }
 
+/// Withdraws a document that has a copy, and that another one quotes.
+fn withdraw(directory: &SimDirectory, config: fn() -> Config, story: &mut Story) -> Result<()> {
+    let index = Index::create_in(directory.clone(), "sim", config())?;
+    story.acknowledged = Some(Model::new());
+    let mut writer = index.writer(WriterOptions::default().merge(false))?;
+    let own = words(1, 60);
+    let quoting = |quoted: &str| format!("{} {quoted}", words(2, 60));
+    for (id, text) in [(WITHDRAWN, own.clone()), ("other", words(3, 60)), ("copy", own.clone())] {
+        story.under_way.insert(id.into(), text);
+        commit(&mut writer, story, "")?;
+    }
+    story.under_way.insert(QUOTING.into(), quoting(&own));
+    commit(&mut writer, story, "")?;
+    let stop = Stop::default();
+    let plan = Plan::new(writer.committed()?, WITHDRAWN, &WithdrawOptions::default(), &stop)?;
+    story.under_way.remove(WITHDRAWN);
+    story.under_way.remove("copy");
+    story.under_way.insert(QUOTING.into(), quoting(""));
+    plan.apply(&mut writer, &stop)?;
+    story.acknowledged = Some(story.under_way.clone());
+    assert!(!index.has_removed_documents()?);
+    writer.finish()
+}
+
+/// The document that one scenario withdraws, and the one that quotes it.
+const WITHDRAWN: &str = "withdrawn";
+const QUOTING: &str = "quoting";
+
+/// Checks that a document is refused if it was withdrawn, and only then.
+fn check_refused(index: &Index, model: &Model) -> std::result::Result<(), String> {
+    let are_any = !index.withdrawals().map_err(|e| e.to_string())?.is_empty();
+    let is_gone = model.contains_key(QUOTING) && !model.contains_key(WITHDRAWN);
+    match are_any == is_gone {
+        true => Ok(()),
+        false => Err(format!("refused: {are_any}, but gone: {is_gone}")),
+    }
+}
+
 /// Creates an index with a frequency table, and adds a document.
 fn create(directory: &SimDirectory, config: fn() -> Config, story: &mut Story) -> Result<()> {
     let index = Index::create_in(directory.clone(), "sim", config())?;
@@ -124,9 +163,10 @@ pub fn config_with_table() -> Config {
     Config::with_frequencies("fbw(q=3,w=4)", "chars", true, Some(table.clone())).unwrap()
 }
 
-const SCENARIOS: [Scenario; 3] = [
+const SCENARIOS: [Scenario; 4] = [
     Scenario { name: "add, remove, compact", config, run: live },
     Scenario { name: "add with merges in the background", config, run: merge },
+    Scenario { name: "withdraw", config, run: withdraw },
     Scenario { name: "create with a table", config: config_with_table, run: create },
 ];
 
@@ -165,6 +205,7 @@ fn reopen(
         return Err("it is neither the last commit nor the one under way".into());
     }
     holds(&index, &model)?;
+    check_refused(&index, &model)?;
     *found = Some((model.clone(), false));
     // It goes on from here, also when the fault left stray files.
     let written = (|| {
@@ -178,6 +219,7 @@ fn reopen(
     })();
     written.map_err(|e: cento::Error| format!("written again: {e}"))?;
     holds(&index, &model)?;
+    check_refused(&index, &model)?;
     let outcome = if is_last { Outcome::LastCommit } else { Outcome::CommitUnderWay };
     Ok(if is_new { Outcome::Created } else { outcome })
 }

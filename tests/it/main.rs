@@ -43,4 +43,5 @@ mod similarity;
 mod tidy;
 mod union;
 mod watches;
+mod withdraw;
 mod writer_defects;

@@ -40,6 +40,7 @@ mod thresholds;
 mod unseen;
 mod watch;
 pub mod whole;
+mod withdraw;
 
 pub use add_report::AddReport;
 pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Verified, Weighted};
@@ -69,3 +70,7 @@ pub use stats::{Bytes, Compaction, Stats};
 pub use thresholds::Thresholds;
 pub use unseen::Unseen;
 pub use watch::{Watch, WatchEvent, WatchEvents, WatchOptions, WatchedKind, Webhook};
+pub use withdraw::{
+    CutDocument, LeftPassages, LeftText, RemovalReason, RemovedDocument, WithdrawOptions,
+    Withdrawal, WithdrawnFile,
+};

@@ -68,6 +68,8 @@ pub enum Reason<'a> {
     IdTaken,
     /// Two indexes that are to become one have a document of the same id.
     SharedId,
+    /// The document was withdrawn from the index, or is a copy of one that was.
+    Withdrawn,
     /// There is no index.
     NotFound,
     /// There is an index already.
@@ -147,7 +149,7 @@ pub enum ConflictKind {
 }
 
 /// All reasons, without details.
-const ALL: [Reason<'static>; 45] = [
+const ALL: [Reason<'static>; 46] = [
     Reason::InvalidArgument { argument: None },
     Reason::InvalidSpec,
     Reason::Unsupported { feature: "" },
@@ -165,6 +167,7 @@ const ALL: [Reason<'static>; 45] = [
     Reason::UnusableIgnoreFile,
     Reason::IdTaken,
     Reason::SharedId,
+    Reason::Withdrawn,
     Reason::NotFound,
     Reason::AlreadyExists,
     Reason::NotEmpty,
@@ -217,6 +220,7 @@ impl<'a> Reason<'a> {
             Reason::UnusableIgnoreFile => "unusable_ignore_file",
             Reason::IdTaken => "id_taken",
             Reason::SharedId => "shared_id",
+            Reason::Withdrawn => "withdrawn",
             Reason::NotFound => "not_found",
             Reason::AlreadyExists => "already_exists",
             Reason::NotEmpty => "not_empty",

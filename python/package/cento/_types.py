@@ -550,9 +550,10 @@ class Verdict(_Shown):
     """The decision about a document, and its reason."""
 
     id: str
-    kind: Literal["kept", "exact", "near", "contained", "passages", "failed"]
+    kind: Literal["kept", "exact", "near", "contained", "passages", "withdrawn", "failed"]
     """Kept; or dropped, because another document has the same text, resembles it, contains it, or
-    others contain all passages of it. ``failed`` is no document (``on_error="skip"``); its ``id``
+    others contain all passages of it, or the index refuses it because it was withdrawn. ``failed`` is
+    no document (``on_error="skip"``); its ``id``
     is ``item`` and its number, from 0."""
     of: str | None = None
     """The id of the other document."""
@@ -570,6 +571,8 @@ class Verdict(_Shown):
     """Whether the similarity is that of the scheme's sketches of the texts."""
     kept_as: str | None = None
     """The id that it has in the index, if another document had its own."""
+    withdrawn: str | None = None
+    """When the other document was withdrawn, of ``withdrawn``."""
     cut: tuple[Cut, ...] = ()
     """The passages that were cut out, if ``cut_passages`` was given."""
     text: str | None = None

@@ -21,11 +21,13 @@ use tantivy::{Directory, HasLen};
 use super::conflict::{self, Elsewhere};
 use super::moved::{self, Moving};
 use super::retrain;
+use super::withdrawals;
 use crate::error::{Corruption, Error, Result};
 use crate::index::AddedIndexes;
 use crate::index::Index;
 use crate::index::OnConflict;
 use crate::index::Snapshot;
+use crate::index::Withdrawals;
 use crate::index::Writer;
 use crate::index::WriterOptions;
 use crate::index::policy::TieredMergePolicy;
@@ -53,6 +55,12 @@ struct Shard<'a> {
     /// The places of these segments in the snapshot, and their names.
     new: Vec<usize>,
     lock: Option<DirectoryLock>,
+}
+
+/// Returns the shards for a comparison with what is refused.
+fn incoming<'a>(shards: &'a [Shard<'_>]) -> Vec<withdrawals::Incoming<'a>> {
+    let new = |shard: &'a Shard<'_>| Some((shard.snapshot.as_ref()?, &shard.new[..]));
+    shards.iter().map(|shard| (shard.index, new(shard))).collect()
 }
 
 /// The number of bytes that are copied at a time.
@@ -107,6 +115,7 @@ impl Index {
                 let mut merged = AddedIndexes::default();
                 let locked = lock_all(first, Adopted::new(), &shards, options, &mut merged)?;
                 let resolved = resolve((path, None), &locked, options)?;
+                let withdrawals = withdrawals::of_all(None, &incoming(&locked))?;
                 let config = first.config().with_text(first.config().store_text)?;
                 let mut writer = Index::create(path, config)?.writer(without_merges)?;
                 if !writer.committed()?.segments().is_empty() {
@@ -117,7 +126,7 @@ impl Index {
                         format!("{}: {what}", path.display()),
                     ));
                 }
-                writer.take_in(locked, resolved, options, &mut merged)?;
+                writer.take_in(locked, (resolved, withdrawals), options, &mut merged)?;
                 (writer, merged)
             }
             _ => {
@@ -172,18 +181,23 @@ impl Writer {
         let adopted = index.directory().adopted();
         let shards = lock_all(&index, adopted, shards, options, &mut merged)?;
         let resolved = resolve((index.path(), Some(self.committed()?)), &shards, options)?;
-        self.take_in(shards, resolved, options, &mut merged)?;
+        let refused = self.withdrawals.clone();
+        let withdrawals =
+            withdrawals::of_all(Some((&refused, self.committed()?)), &incoming(&shards))?;
+        self.take_in(shards, (resolved, withdrawals), options, &mut merged)?;
         Ok(merged)
     }
 
-    /// Adopts the new segments of the shards in one commit, and removes the shards if requested.
+    /// Adopts the new segments of the shards, and their withdrawals, in one commit, and removes the
+    /// shards if requested.
     fn take_in(
         &mut self,
         shards: Vec<Shard<'_>>,
-        resolved: Resolved,
+        (resolved, withdrawals): (Resolved, Withdrawals),
         options: AddIndexesOptions,
         merged: &mut AddedIndexes,
     ) -> Result<()> {
+        let withdrawals = (withdrawals.len() > self.withdrawals.len()).then_some(withdrawals);
         if shards.iter().any(|shard| !shard.new.is_empty()) {
             // The remains of a merge that was cut off must not take space beside the new copies.
             self.collect();
@@ -193,7 +207,9 @@ impl Writer {
             let taken = taken.inspect_err(|_| self.collect())?;
             merged.replaced = resolved.replaced;
             self.log_adopted(&shards, &resolved)?;
-            self.commit_adopted(taken, resolved)?;
+            self.commit_adopted(taken, resolved, withdrawals)?;
+        } else if let Some(withdrawals) = withdrawals {
+            self.commit_withdrawals(withdrawals)?;
         }
         if !options.remove {
             return Ok(());
@@ -246,7 +262,12 @@ impl Writer {
     }
 
     /// Commits segments whose files are there.
-    fn commit_adopted(&mut self, taken: Taken, resolved: Resolved) -> Result<()> {
+    fn commit_adopted(
+        &mut self,
+        taken: Taken,
+        resolved: Resolved,
+        withdrawals: Option<Withdrawals>,
+    ) -> Result<()> {
         let index = self.index().clone();
         let names = |metas: &[SegmentMeta]| metas.iter().map(SegmentMeta::id).collect();
         let ids: HashSet<SegmentId> = names(&taken.metas);
@@ -263,7 +284,14 @@ impl Writer {
             added = writer.delete_query(Box::new(older)).map(|_| ());
         }
         added.map_err(|e| index.error("add segments to", e))?;
+        let before = index.directory().withdrawals();
+        if let Some(withdrawals) = &withdrawals {
+            self.write_withdrawals(withdrawals)?;
+        }
         self.commit_change()?;
+        if let Some(withdrawals) = withdrawals {
+            self.end_change_of_withdrawals(before.as_deref(), withdrawals);
+        }
         if self.merges() {
             self.tantivy_writer().set_merge_policy(Box::new(TieredMergePolicy));
         }

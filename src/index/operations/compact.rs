@@ -16,7 +16,7 @@ use crate::reason::ConflictKind;
 impl Index {
     /// Returns the damage of a store of the last commit, if there is one: tantivy does not say why
     /// it could not merge it.
-    fn store_damage(&self) -> Option<Error> {
+    pub(super) fn store_damage(&self) -> Option<Error> {
         let metas = self.tantivy().searchable_segment_metas().ok()?;
         let mut stores = metas.iter().map(|meta| meta.relative_path(SegmentComponent::Store));
         let verify = |path: PathBuf| self.directory().verify_store(&path).err();

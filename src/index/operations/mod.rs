@@ -9,11 +9,13 @@ mod compact;
 mod conflict;
 mod distribution;
 mod moved;
+mod purge;
 mod recover;
 mod retrain;
 mod stats;
 mod train;
 mod transfer;
+mod withdrawals;
 
 pub use add_indexes::AddIndexesOptions;
 pub use check::CheckReport;

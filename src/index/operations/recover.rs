@@ -15,13 +15,14 @@ use tantivy::directory::FileSlice;
 use tantivy::fastfield::AliveBitSet;
 
 use super::conflict;
+use super::withdrawals;
 use crate::error::{Error, Result};
-use crate::index::Index;
 use crate::index::storage::component::is_component;
 use crate::index::storage::component::{footer, verify_body};
 use crate::index::storage::directory::IndexDirectory;
 use crate::index::storage::mmap_directory;
-use crate::index::storage::seal::{COMPONENTS, META};
+use crate::index::storage::seal::{COMPONENTS, META, WITHDRAWALS};
+use crate::index::{Config, Index, Withdrawals, WriterOptions};
 use crate::reason::Reason;
 use crate::segment::SegmentReader;
 
@@ -92,8 +93,8 @@ impl Index {
             }
         };
         let candidates = chosen(path, candidates(path)?, segments)?;
-        drop(Index::create(to, config)?);
-        let made = make(path, to, &candidates);
+        let refused = withdrawals::found_in(path)?;
+        let made = create(to, config, refused).and_then(|()| make(path, to, &candidates));
         if made.is_err()
             && let Err(error) = std::fs::remove_dir_all(to)
         {
@@ -101,6 +102,15 @@ impl Index {
         }
         made
     }
+}
+
+/// Creates the index at `to`, which refuses these documents before it has any.
+fn create(to: &Path, config: Config, refused: Withdrawals) -> Result<()> {
+    let index = Index::create(to, config)?;
+    if refused.is_empty() {
+        return Ok(());
+    }
+    index.writer(WriterOptions::default().merge(false))?.commit_withdrawals(refused)
 }
 
 /// Returns the whole segments that are wanted.
@@ -204,7 +214,9 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         let Some(name) = name.to_str() else { continue };
-        if let (true, Some((segment, _))) = (is_component(name), name.split_once('.')) {
+        if let (true, Some((segment, extension))) = (is_component(name), name.split_once('.'))
+            && extension != WITHDRAWALS
+        {
             names.entry(segment.to_owned()).or_default().push(name.to_owned());
         }
     }

@@ -51,6 +51,11 @@ impl Index {
             let what = "the index stores no text to count and fingerprint again";
             return refused(Reason::NoTexts, what);
         }
+        if !self.withdrawals()?.is_empty() {
+            let what = "it refuses documents that were withdrawn from it by their signatures, \
+                        which cannot be made again with another table; lift the withdrawals first";
+            return refused(Reason::Unsuitable, what);
+        }
         let lock = self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK);
         let _lock = lock.map_err(|e| self.error("write to", e.into()))?;
         self.check_same()?;

@@ -9,7 +9,7 @@ use tantivy::HasLen;
 use tantivy::directory::FileSlice;
 use tantivy::directory::footer::Footer;
 
-use super::seal::{COMPONENTS, Component};
+use super::seal::{COMPONENTS, Component, WITHDRAWALS};
 use crate::error::Corruption;
 
 /// The two numbers at the end of a component: the length of tantivy's footer, and its magic.
@@ -20,15 +20,17 @@ pub fn damage(name: &str, what: impl Into<String>) -> io::Error {
     io::Error::other(Corruption::new(name, "component", 0, what))
 }
 
-/// Returns whether a file of a segment can have this name: 32 hexadecimal digits, and an extension.
+/// Returns whether a file that the list of segments names can have this name: 32 hexadecimal
+/// digits, and an extension.
 pub fn is_component(name: &str) -> bool {
     let Some((segment, extension)) = name.split_once('.') else { return false };
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let is_number = |text: &str| {
         (1..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let is_known =
-        COMPONENTS.contains(&extension) || extension.strip_suffix(".del").is_some_and(is_number);
+    let is_known = COMPONENTS.contains(&extension)
+        || extension == WITHDRAWALS
+        || extension.strip_suffix(".del").is_some_and(is_number);
     segment.len() == 32 && segment.bytes().all(is_hex) && is_known
 }
 

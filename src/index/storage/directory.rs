@@ -9,6 +9,8 @@
 //! their own checks: `.sig` has pages; of a `.store`, the index is checked at opening, the digests
 //! of documents when they are read, and all of it before a merge.
 
+mod withdrawals;
+
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fmt;
@@ -29,7 +31,10 @@ use tantivy::directory::{
 use super::component::{damage, footer, verify_end};
 use super::held_directory::HeldDirectory;
 use super::lazy::{self, LazyFile, Verified};
-use super::seal::{self, Adopted, Adoption, Component, Components, META, Sealed};
+use super::seal::{
+    self, Adopted, Adoption, Carried, Component, Components, META, Sealed, WITHDRAWALS,
+    WithdrawalsChange,
+};
 use super::store_file::Stores;
 use crate::runtime::replace;
 
@@ -61,6 +66,8 @@ struct State {
     adopted: Mutex<Adopted>,
     /// The segments that the next commit adopts.
     adoption: Mutex<Option<Adoption>>,
+    /// The change of the withdrawals that the next commit makes.
+    withdrawals: Mutex<Option<WithdrawalsChange>>,
     /// The content on disk of tantivy's list of files that may be collected, while more files are
     /// about to come.
     announced: Mutex<BTreeSet<String>>,
@@ -114,9 +121,10 @@ impl IndexDirectory {
     }
 
     /// Removes the remains of a crash or a failure: temporary files, and lists of deleted documents
-    /// that no commit names. A commit names such a list by the number of its operations, and a
-    /// repetition has the same number: the file would always be in its way. Only for the holder of
-    /// the writer's lock, after it has read the list of segments: there is no other writer.
+    /// and files of withdrawals that no commit names. A commit names a list of deleted documents by
+    /// the number of its operations, and a repetition has the same number: the file would always be
+    /// in its way. Only for the holder of the writer's lock, after it has read the list of segments:
+    /// there is no other writer.
     pub fn remove_unfinished(&self) {
         let (Some(root), Some(held)) = (self.root(), &self.state.held) else { return };
         if let Err(error) = self.check_writer() {
@@ -139,8 +147,9 @@ impl IndexDirectory {
         for entry in entries.flatten() {
             let is_file = entry.file_type().is_ok_and(|file_type| file_type.is_file());
             let name = entry.file_name();
-            let is_deletes = Path::new(&name).extension() == Some(OsStr::new("del"));
-            let is_unlisted = is_deletes && !self.is_listed(Path::new(&name));
+            let extension = Path::new(&name).extension().and_then(OsStr::to_str);
+            let is_own = matches!(extension, Some("del" | WITHDRAWALS));
+            let is_unlisted = is_own && !self.is_listed(Path::new(&name));
             if is_file && (is_temporary(&name.to_string_lossy()) || is_unlisted) {
                 let path = entry.path();
                 if let Err(error) = std::fs::remove_file(&path)
@@ -486,7 +495,14 @@ impl Directory for IndexDirectory {
         if path == Path::new(META) {
             let _list = locked(&self.state.list);
             let (before, adoption) = (self.adopted(), locked(&self.state.adoption));
-            let sealed = seal::seal(data, &before, adoption.as_ref(), |name| self.component(name))?;
+            let (withdrawals, change) = (self.withdrawals(), locked(&self.state.withdrawals));
+            let carried = Carried {
+                adopted: &before,
+                adoption: adoption.as_ref(),
+                withdrawals: withdrawals.as_deref(),
+                change: change.as_ref(),
+            };
+            let sealed = seal::seal(data, carried, |name| self.component(name))?;
             self.replace_list(&sealed.json, &sealed.components)?;
             *locked(&self.state.listed) = sealed.components;
             *locked(&self.state.adopted) = sealed.adopted;

@@ -18,6 +18,9 @@ pub const META: &str = "meta.json";
 /// The components that every segment has, by the extensions of their files.
 pub const COMPONENTS: [&str; 7] = ["fast", "fieldnorm", "idx", "pos", "sig", "store", "term"];
 
+/// The extension of the file with the withdrawals of an index, which belongs to no segment.
+pub const WITHDRAWALS: &str = "withdrawn";
+
 const ADOPTED_MEMBER: &[u8] = b",\"cento_adopted\":";
 const FILES_MEMBER: &[u8] = b",\"cento_files\":";
 const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
@@ -81,6 +84,16 @@ pub struct Adoption {
     pub from: Adopted,
 }
 
+/// A change of the withdrawals, for the next commit: a merge in the background may write a list
+/// before, with the number of the last commit. A commit that removes documents has a greater one.
+#[derive(Debug)]
+pub struct WithdrawalsChange {
+    /// The name of the new file; `None` if there are no withdrawals any more.
+    pub file: Option<String>,
+    /// The least number of the commit that makes it.
+    pub from: u64,
+}
+
 /// A list of segments, and what cento adds to it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sealed {
@@ -96,6 +109,8 @@ pub struct Sealed {
 #[derive(Deserialize)]
 struct List {
     segments: Vec<Segment>,
+    #[serde(default)]
+    opstamp: u64,
     #[serde(default)]
     schema: Vec<Field>,
     #[serde(default)]
@@ -166,27 +181,49 @@ fn is_compression(name: &str) -> bool {
     matches!(name, "none" | "zstd") || level.is_some_and(|level| level.parse::<i32>().is_ok())
 }
 
+/// What a list carries on from the one before it.
+#[derive(Debug, Clone, Copy)]
+pub struct Carried<'a> {
+    /// The adopted segments of the list before.
+    pub adopted: &'a Adopted,
+    /// Segments that are being adopted, which are added if the list names them: a merge may write a
+    /// list before the commit does.
+    pub adoption: Option<&'a Adoption>,
+    /// The file with the withdrawals of the list before.
+    pub withdrawals: Option<&'a str>,
+    /// Its change, which is made if the list is that of a later commit.
+    pub change: Option<&'a WithdrawalsChange>,
+}
+
+impl Carried<'_> {
+    /// Returns the file with the withdrawals for a list with this number.
+    fn withdrawals_at(&self, opstamp: u64) -> Option<&str> {
+        match self.change {
+            Some(change) if opstamp >= change.from => change.file.as_deref(),
+            _ => self.withdrawals,
+        }
+    }
+}
+
 /// Adds to tantivy's list `json` the adopted segments, the length and checksum of each of its
-/// files, which `component` returns, and the CRC-32 of it all. `adopted` are those of the list
-/// before; those of `adoption` are added if the list names its segments: a merge may write a list
-/// before the commit does.
+/// files, which `component` returns, and the CRC-32 of it all. `carried` is of the list before.
 ///
 /// # Errors
 /// When `component` fails, or `json` is no list of segments.
 pub fn seal(
     json: &[u8],
-    adopted: &Adopted,
-    adoption: Option<&Adoption>,
+    carried: Carried<'_>,
     mut component: impl FnMut(&str) -> io::Result<Component>,
 ) -> io::Result<Sealed> {
     let mut components = Components::new();
     let list: List = serde_json::from_slice(json)?;
-    for name in list.file_names() {
+    let withdrawals = carried.withdrawals_at(list.opstamp).map(str::to_owned);
+    for name in list.file_names().into_iter().chain(withdrawals) {
         let found = component(&name)?;
         components.insert(name, found);
     }
-    let mut adopted = adopted.clone();
-    if let Some(adoption) = adoption
+    let mut adopted = carried.adopted.clone();
+    if let Some(adoption) = carried.adoption
         && list.segments.iter().any(|segment| adoption.segments.contains(&segment.name()))
     {
         adopted.extend(adoption.from.clone());
@@ -240,6 +277,21 @@ pub fn unseal(sealed: &[u8]) -> Result<Sealed, Corruption> {
     Ok(Sealed { json: checked, components, adopted })
 }
 
+/// Returns the file with the withdrawals among the files of a list, if there is one.
+#[must_use]
+pub fn withdrawals_of(components: &Components) -> Option<&str> {
+    let is_file = |name: &&String| name.rsplit_once('.').is_some_and(|(_, ext)| ext == WITHDRAWALS);
+    components.keys().find(is_file).map(String::as_str)
+}
+
+/// Returns the number of the commit that tantivy's list `json` is of.
+///
+/// # Errors
+/// When it is no list.
+pub fn opstamp_of(json: &[u8]) -> io::Result<u64> {
+    Ok(serde_json::from_slice::<List>(json)?.opstamp)
+}
+
 fn rfind(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     memchr::memmem::rfind(bytes, wanted)
 }
@@ -258,6 +310,10 @@ mod tests {
   "opstamp": 3
 }"#;
 
+    fn of<'a>(adopted: &'a Adopted, adoption: Option<&'a Adoption>) -> Carried<'a> {
+        Carried { adopted, adoption, withdrawals: None, change: None }
+    }
+
     fn component(name: &str) -> io::Result<Component> {
         let tail = (!name.ends_with("sig")).then_some(7);
         Ok(Component { len: name.len() as u64, crc: 9, tail })
@@ -266,7 +322,7 @@ mod tests {
     #[test]
     fn a_sealed_list_is_json_and_is_given_back() {
         for adopted in [Adopted::new(), Adopted::from([("ab".into(), 0), ("cd".into(), 7)])] {
-            let sealed = seal(&[LIST, b"\n"].concat(), &adopted, None, component).unwrap();
+            let sealed = seal(&[LIST, b"\n"].concat(), of(&adopted, None), component).unwrap();
             let Sealed { json, components, .. } = &sealed;
             assert_eq!(components.len(), COMPONENTS.len() + 1);
             assert!(components.contains_key("0123abcd000000000000000000000001.7.del"));
@@ -296,11 +352,34 @@ mod tests {
         let adoption = |name: &str| Adoption { segments: [name.into()].into(), from: from.clone() };
         let before = Adopted::from([("ab".into(), 0)]);
         let early = adoption("00000000000000000000000000000009");
-        let early = seal(LIST, &before, Some(&early), component).unwrap();
+        let early = seal(LIST, of(&before, Some(&early)), component).unwrap();
         assert_eq!(early.adopted, before);
         let with = adoption("0123abcd000000000000000000000001");
-        let with = seal(LIST, &before, Some(&with), component).unwrap();
+        let with = seal(LIST, of(&before, Some(&with)), component).unwrap();
         assert_eq!(with.adopted, Adopted::from([("ab".into(), 0), ("ef".into(), 1)]));
+    }
+
+    #[test]
+    fn withdrawals_change_with_the_commit_and_not_with_a_merge_before_it() {
+        // The documents would be refused, and still be there after a crash.
+        let name = |number: u32| format!("{number:032x}.{WITHDRAWALS}");
+        let adopted = Adopted::new();
+        let listed = |withdrawals: Option<&str>, file: Option<String>, from| {
+            let change = WithdrawalsChange { file, from };
+            let carried = Carried { withdrawals, change: Some(&change), ..of(&adopted, None) };
+            let sealed = seal(LIST, carried, component).unwrap();
+            let components = unseal(&sealed.json).unwrap().components;
+            withdrawals_of(&components).map(str::to_owned)
+        };
+        assert_eq!(opstamp_of(LIST).unwrap(), 3);
+        let (old, new) = (name(1), name(2));
+        assert_eq!(listed(Some(&old), Some(new.clone()), 4), Some(old.clone()));
+        assert_eq!(listed(Some(&old), Some(new.clone()), 3), Some(new.clone()));
+        assert_eq!(listed(None, Some(new.clone()), 4), None);
+        assert_eq!(listed(Some(&old), None, 3), None);
+        let carried = Carried { withdrawals: Some(&old), ..of(&adopted, None) };
+        let sealed = seal(LIST, carried, component).unwrap();
+        assert_eq!(withdrawals_of(&sealed.components), Some(&*old));
     }
 
     /// Returns the error for a list with these files whose checksum fits.

@@ -281,6 +281,11 @@ impl Run {
         mut signed: SignedDocument,
         prepared: Prepared,
     ) -> Result<()> {
+        if let Some(verdict) = self.withdrawn(&signed) {
+            let decision = Decision { document: signed.document, verdict };
+            self.events.push_back(Event::Decided(decision));
+            return Ok(());
+        }
         let Prepared { keys, runs, mut reason, sources } = prepared;
         let own = committed.own(&signed, &keys);
         let size = own.size;
@@ -322,6 +327,14 @@ impl Run {
             signed.document.id = id;
         }
         self.keep(signed, keys, (committed.sampling(), size))
+    }
+
+    /// Returns the verdict on a document that the index refuses because it was withdrawn.
+    fn withdrawn(&self, signed: &SignedDocument) -> Option<Verdict> {
+        let text = (signed.digest, signed.token_count, &signed.signature[..]);
+        let config = self.writer.index().config();
+        let found = self.writer.withdrawals().refused_for(config, text)?;
+        Some(Verdict::Withdrawn { of: found.id.clone(), withdrawn: found.withdrawn.clone() })
     }
 
     /// Returns the id itself, or the id with a number if it is taken.

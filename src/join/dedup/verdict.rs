@@ -62,6 +62,13 @@ pub enum Verdict {
         /// The passages that were cut out.
         cut: Vec<Cut>,
     },
+    /// The index refuses it: it was withdrawn, or is a copy of a document that was.
+    Withdrawn {
+        /// The id of the withdrawn document.
+        of: String,
+        /// When that was withdrawn, as RFC 3339.
+        withdrawn: String,
+    },
 }
 
 /// The evidence for the similarity of a document with another.
@@ -107,8 +114,8 @@ impl Verdict {
         matches!(self, Verdict::Kept { .. })
     }
 
-    /// Returns the name of the verdict, as JSON has it: `kept`, `exact`, `near`, `contained` or
-    /// `passages`.
+    /// Returns the name of the verdict, as JSON has it: `kept`, `exact`, `near`, `contained`,
+    /// `passages` or `withdrawn`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -117,6 +124,7 @@ impl Verdict {
             Verdict::Near { .. } => "near",
             Verdict::Contained { .. } => "contained",
             Verdict::Passages { .. } => "passages",
+            Verdict::Withdrawn { .. } => "withdrawn",
         }
     }
 
@@ -127,7 +135,7 @@ impl Verdict {
             Verdict::Exact { of, .. }
             | Verdict::Near { of, .. }
             | Verdict::Contained { of, .. } => Some(of),
-            Verdict::Kept { .. } | Verdict::Passages { .. } => None,
+            Verdict::Kept { .. } | Verdict::Passages { .. } | Verdict::Withdrawn { .. } => None,
         }
     }
 

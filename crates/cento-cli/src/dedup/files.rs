@@ -214,6 +214,7 @@ impl Files {
                 summary.estimated += u64::from(!evidence.exact);
             }
             Verdict::Passages { .. } => summary.passages += 1,
+            Verdict::Withdrawn { .. } => summary.withdrawn += 1,
         }
         let cut_text = is_cut.then(|| decision.kept_text());
         if is_kept {

@@ -143,6 +143,9 @@ struct Summary {
     estimated: u64,
     /// Dropped because passages of other documents contain all of it.
     passages: u64,
+    /// Dropped because the index refuses them: they were withdrawn, or are copies.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    withdrawn: u64,
     /// Kept without some passages.
     cut: u64,
     skipped: u64,
@@ -158,6 +161,12 @@ struct Summary {
     empty: u64,
     bytes: u64,
     kept_bytes: u64,
+}
+
+/// Tells serde to leave out a number that most runs do not have.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The summary as JSON.
@@ -523,6 +532,7 @@ impl Summary {
             (self.contained, "contained in others"),
             (self.estimated, "of these by estimate"),
             (self.passages, "nothing but passages of others"),
+            (self.withdrawn, "withdrawn before"),
             (self.cut, "kept without some passages"),
             (self.skipped, "left out"),
             (self.failed, "failed"),

@@ -1,0 +1,100 @@
+//! Removal of the bytes of removed documents.
+//!
+//! A document that is removed is no longer found, but its segment keeps its bytes until it is
+//! merged. A purge merges just the segments that have such documents.
+
+use std::time::Duration;
+
+use tantivy::TantivyError;
+use tantivy::index::{SegmentId, SegmentMeta};
+
+use crate::error::{Error, Result};
+use crate::index::Index;
+use crate::index::Writer;
+use crate::index::storage::component::is_component;
+use crate::reason::{ConflictKind, Reason};
+
+/// The maximum number of times that a purge is begun: merges in the background may outrun it.
+const PURGES_MAX: usize = 300;
+
+/// The time to wait for a merge in the background.
+const PAUSE: Duration = Duration::from_millis(200);
+
+impl Writer {
+    /// Writes each committed segment that has removed or replaced documents again without them, and
+    /// removes the files that held them; returns their number. No file of the directory has bytes
+    /// of these documents afterwards.
+    ///
+    /// Readers that have the files open keep their content until they close them.
+    ///
+    /// # Errors
+    /// When a segment cannot be merged, or a file not be removed.
+    pub fn purge(&mut self) -> Result<u64> {
+        let (index, mut purged) = (self.index().clone(), 0);
+        for _ in 0..PURGES_MAX {
+            let segments = {
+                let metas = index.tantivy().searchable_segment_metas();
+                let metas = metas.map_err(|e| index.error("compact", e))?;
+                let with_deletes = metas.iter().filter(|meta| meta.has_deletes());
+                purged +=
+                    with_deletes.clone().map(|m| u64::from(m.num_deleted_docs())).sum::<u64>();
+                with_deletes.map(SegmentMeta::id).collect::<Vec<SegmentId>>()
+            };
+            if segments.is_empty() {
+                self.reopen()?;
+                let collected = self.tantivy_writer().garbage_collect_files().wait();
+                collected.map_err(|e| index.error("compact", e))?;
+                index.check_collected()?;
+                return Ok(purged);
+            }
+            let writer = self.tantivy_writer();
+            let merges: Vec<_> = segments.iter().map(|&segment| writer.merge(&[segment])).collect();
+            for merge in merges {
+                match merge.wait() {
+                    Ok(_) => {}
+                    // Another merge has taken the segment, which is looked for again.
+                    Err(TantivyError::InvalidArgument(_)) => {
+                        purged = 0;
+                        std::thread::sleep(PAUSE);
+                    }
+                    Err(error) => {
+                        let error = index.error("compact", error);
+                        return Err(index.store_damage().unwrap_or(error));
+                    }
+                }
+            }
+        }
+        let what = "documents were replaced faster than segments could be merged; try again";
+        Err(Error::conflict(ConflictKind::Merge, what))
+    }
+}
+
+impl Index {
+    /// Returns whether a segment of the last commit has removed or replaced documents.
+    ///
+    /// # Errors
+    /// When the list of segments cannot be read.
+    pub fn has_removed_documents(&self) -> Result<bool> {
+        let metas = self.tantivy().searchable_segment_metas();
+        let metas = metas.map_err(|e| self.error("read", e))?;
+        Ok(metas.iter().any(SegmentMeta::has_deletes))
+    }
+
+    /// Refuses a directory with files of segments that the list does not name.
+    fn check_collected(&self) -> Result<()> {
+        let Some(root) = self.directory().root() else { return Ok(()) };
+        let listed = self.directory().listed();
+        for entry in std::fs::read_dir(root).map_err(|e| Error::io("read", root, e))? {
+            let name = entry.map_err(|e| Error::io("read", root, e))?.file_name();
+            let Some(name) = name.to_str() else { continue };
+            if is_component(name) && !listed.contains_key(name) {
+                let what = format!(
+                    "the file `{name}` of an earlier commit could not be removed, and may have \
+                     documents that were removed from the index; delete it"
+                );
+                return Err(Error::index(self.path(), Reason::Unsuitable, what));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! Changes of the documents that an index refuses, and their way into other indexes.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::index::storage::directory::IndexDirectory;
+use crate::index::storage::mmap_directory;
+use crate::index::storage::seal::{META, WITHDRAWALS};
+use crate::index::{DocAddress, Index, Outcome, SignedDocument, Snapshot, Withdrawals, Writer};
+use crate::reason::Reason;
+
+impl Writer {
+    /// Returns the documents that the index refuses.
+    #[must_use]
+    pub fn withdrawals(&self) -> &Withdrawals {
+        &self.withdrawals
+    }
+
+    /// Begins changes that are all in one commit, with
+    /// [`commit_withdrawals`](Self::commit_withdrawals), however many they are.
+    pub(crate) fn begin_one_commit(&mut self) {
+        self.is_one_commit = true;
+    }
+
+    /// Replaces the text of the document at `address` of a snapshot; it stays added when it was.
+    pub(crate) fn add_at(
+        &mut self,
+        signed: SignedDocument,
+        (snapshot, address): (&Snapshot, DocAddress),
+    ) -> Result<Outcome> {
+        let added = snapshot.segment(address).added(address.doc)?;
+        self.add_as_of(signed, added)
+    }
+
+    /// Gives up the changes since [`begin_one_commit`](Self::begin_one_commit): the writer refuses
+    /// everything, and the index is as it was before them.
+    pub(crate) fn abandon(&mut self) {
+        self.begin_change();
+    }
+
+    /// Commits all changes since the last commit, and with them the documents that the index
+    /// refuses from then on.
+    ///
+    /// # Errors
+    /// The errors of [`commit`](Self::commit).
+    pub fn commit_withdrawals(&mut self, withdrawals: Withdrawals) -> Result<()> {
+        let before = self.index().directory().withdrawals();
+        self.check_usable()?;
+        self.begin_change();
+        self.write_withdrawals(&withdrawals)?;
+        self.commit_change()?;
+        self.end_change_of_withdrawals(before.as_deref(), withdrawals);
+        Ok(())
+    }
+
+    /// Writes the withdrawals, which the commit that has begun names.
+    pub(super) fn write_withdrawals(&self, withdrawals: &Withdrawals) -> Result<()> {
+        let bytes = (!withdrawals.is_empty()).then(|| withdrawals.to_file());
+        let changed =
+            self.index().directory().change_withdrawals(bytes.as_deref(), self.uncommitted() > 0);
+        changed.map_err(|e| Error::io("write the withdrawals of", self.index().path(), e))
+    }
+
+    /// Ends a change that was committed; `before` is the file that the commit no longer names.
+    pub(super) fn end_change_of_withdrawals(
+        &mut self,
+        before: Option<&str>,
+        withdrawals: Withdrawals,
+    ) {
+        self.index().directory().end_change_of_withdrawals(before);
+        self.withdrawals = Arc::new(withdrawals);
+        self.is_one_commit = false;
+    }
+}
+
+/// An index that is merged into another, with a snapshot and the places of its new segments there,
+/// if it has any.
+pub type Incoming<'a> = (&'a Index, Option<(&'a Snapshot, &'a [usize])>);
+
+/// Returns the withdrawals of an index, if it exists, and of the shards that are merged into it.
+///
+/// # Errors
+/// When one of them refuses a document that another one has; when they cannot be read.
+pub fn of_all(
+    own: Option<(&Withdrawals, &Snapshot)>,
+    shards: &[Incoming<'_>],
+) -> Result<Withdrawals> {
+    let mut all = own.map_or_else(Withdrawals::default, |(own, _)| own.clone());
+    for (shard, _) in shards {
+        all = all.union(&shard.withdrawals()?);
+    }
+    if let Some((_, snapshot)) = own.filter(|(own, _)| own.len() < all.len()) {
+        all.check_all(snapshot, snapshot.index().path(), |_| true)?;
+    }
+    for (shard, incoming) in shards {
+        if let Some((snapshot, new)) = incoming {
+            all.check_all(snapshot, shard.path(), |segment| new.contains(&segment))?;
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the withdrawals in a directory whose list of segments may be lost: those that the list
+/// names or, without it, the newest.
+///
+/// # Errors
+/// When there is such a file, and it cannot be read.
+pub fn found_in(path: &Path) -> Result<Withdrawals> {
+    let directory = IndexDirectory::new(Box::new(mmap_directory(path)?), None);
+    // A damaged list is ignored.
+    let is_listed = tantivy::Directory::atomic_read(&directory, Path::new(META)).is_ok();
+    let name = match directory.withdrawals() {
+        None if !is_listed => newest_in(path)?,
+        named => named,
+    };
+    let Some(name) = name else { return Ok(Withdrawals::default()) };
+    let read = directory.read_checked(&name).map_err(|e| e.to_string());
+    let withdrawals = read
+        .and_then(|bytes| Withdrawals::from_file(&name, &bytes).map_err(|error| error.to_string()));
+    withdrawals.map_err(|what| {
+        let what = format!(
+            "the documents that were withdrawn from it cannot be read ({what}); delete {name} to \
+             recover it without them: they are then no longer refused"
+        );
+        Error::index(path, Reason::Unsuitable, what)
+    })
+}
+
+/// Returns the name of the newest file with withdrawals in a directory.
+fn newest_in(path: &Path) -> Result<Option<String>> {
+    let failed = |e| Error::io("read", path, e);
+    let mut newest = None;
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.rsplit_once('.').is_some_and(|(_, extension)| extension == WITHDRAWALS) {
+            let changed = entry.metadata().and_then(|found| found.modified()).map_err(failed)?;
+            newest = newest.max(Some((changed, name)));
+        }
+    }
+    Ok(newest.map(|(_, name)| name))
+}

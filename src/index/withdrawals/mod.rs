@@ -1,0 +1,329 @@
+//! The documents that an index refuses, because they were withdrawn from it.
+//!
+//! The index keeps the record of each withdrawal, which has the signature of the document and no
+//! text. Its file is named by the list of segments, like the files of the segments, so that the
+//! commit that removes a document is the one that refuses it from then on, and whatever carries the
+//! list carries the refusals: a copy, a push, a merge. The removal itself is not done here. Layout:
+//! segments-format.md, "Withdrawals".
+
+mod file;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use cento_api::http::SignatureBody;
+use cento_api::{CutDocument, RemovedDocument, Withdrawal};
+use tantivy::time::OffsetDateTime;
+use tantivy::time::format_description::well_known::Rfc3339;
+
+use super::{Config, DocAddress, Index, SignedDocument, Snapshot};
+use crate::error::{Corruption, Error, Result};
+use crate::hash::{BuildKeyHasher, Digest};
+use crate::overlap::Overlap;
+use crate::reason::{Reason, Refusal};
+use crate::runtime::Stop;
+use crate::scheme::{Fingerprint, distinct_keys};
+use crate::similarity::Similarity;
+
+/// The withdrawals of an index.
+#[derive(Debug, Clone, Default)]
+pub struct Withdrawals {
+    /// In the order in which they were made, each with its signature.
+    all: Vec<Arc<Signed>>,
+    /// Texts that were removed or cut, by their digests: the place of the withdrawal.
+    texts: HashMap<Digest, usize>,
+    /// The withdrawals that have a key.
+    by_key: HashMap<u64, Vec<u32>, BuildKeyHasher>,
+}
+
+/// A withdrawal, with its signature in the form that is compared.
+#[derive(Debug)]
+struct Signed {
+    withdrawal: Withdrawal,
+    fingerprints: Vec<Fingerprint>,
+    keys: Vec<u64>,
+}
+
+impl Index {
+    /// Returns the withdrawals, as of the last commit.
+    ///
+    /// # Errors
+    /// When they cannot be read, or are damaged.
+    pub fn withdrawals(&self) -> Result<Withdrawals> {
+        self.list()?;
+        self.listed_withdrawals()
+    }
+
+    /// Returns the withdrawals that the list of segments named when it was last read.
+    pub(super) fn listed_withdrawals(&self) -> Result<Withdrawals> {
+        let Some(name) = self.directory().withdrawals() else { return Ok(Withdrawals::default()) };
+        let failed = |e: io::Error| self.error("read the withdrawals of", e.into());
+        let bytes = self.directory().read_checked(&name).map_err(failed)?;
+        Withdrawals::from_file(&name, &bytes)
+    }
+}
+
+/// Returns a time as records have it, to the second.
+#[must_use]
+pub fn date_of(time: SystemTime) -> String {
+    let time = OffsetDateTime::from(time).replace_nanosecond(0).expect("0 is a nanosecond");
+    time.format(&Rfc3339).unwrap_or_default()
+}
+
+/// Returns a digest as records have it.
+#[must_use]
+pub fn hex_of(digest: Digest) -> String {
+    format!("{:016x}{:016x}", digest.high, digest.low)
+}
+
+/// Returns the digest that [`hex_of`] gave.
+#[must_use]
+pub fn digest_of_hex(hex: &str) -> Option<Digest> {
+    let is_hex = hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hex.then(|| u128::from_str_radix(hex, 16).ok()).flatten().map(Digest::from)
+}
+
+impl Withdrawals {
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns their number.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns them, in the order in which they were made.
+    pub fn iter(&self) -> impl Iterator<Item = &Withdrawal> {
+        self.all.iter().map(|signed| &signed.withdrawal)
+    }
+
+    /// Returns the last withdrawal of the document with this id.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<&Withdrawal> {
+        self.all.iter().rev().map(|signed| &signed.withdrawal).find(|one| one.id == id)
+    }
+
+    /// Adds a withdrawal, in the place of one of the same document and text.
+    ///
+    /// # Errors
+    /// When a digest or the signature cannot be read; as a clause.
+    pub fn push(&mut self, withdrawal: Withdrawal) -> std::result::Result<(), String> {
+        let is_other =
+            |one: &Withdrawal| (&one.id, &one.digest) != (&withdrawal.id, &withdrawal.digest);
+        let mut all: Vec<Arc<Signed>> =
+            self.all.iter().filter(|signed| is_other(&signed.withdrawal)).cloned().collect();
+        all.push(Arc::new(Signed::new(withdrawal)?));
+        *self = Withdrawals::of(all)?;
+        Ok(())
+    }
+
+    /// Takes out the withdrawals of the document with this id; returns their number.
+    pub fn forget(&mut self, id: &str) -> usize {
+        let before = self.all.len();
+        let mut all = std::mem::take(&mut self.all);
+        all.retain(|signed| signed.withdrawal.id != id);
+        *self = Withdrawals::of(all).expect("each was read before");
+        before - self.all.len()
+    }
+
+    /// Adds those of another index that this one does not have.
+    #[must_use]
+    pub fn union(&self, other: &Withdrawals) -> Withdrawals {
+        let key =
+            |signed: &Arc<Signed>| (signed.withdrawal.id.clone(), signed.withdrawal.digest.clone());
+        let mut all: BTreeMap<(String, String), ()> = BTreeMap::new();
+        let both = self.all.iter().chain(&other.all);
+        let all: Vec<Arc<Signed>> =
+            both.filter(|signed| all.insert(key(signed), ()).is_none()).cloned().collect();
+        Withdrawals::of(all).expect("each was read before")
+    }
+
+    fn of(all: Vec<Arc<Signed>>) -> std::result::Result<Withdrawals, String> {
+        let (mut texts, mut by_key) = (HashMap::new(), HashMap::<u64, Vec<u32>, _>::default());
+        for (at, signed) in all.iter().enumerate() {
+            for digest in digests(&signed.withdrawal) {
+                let known = digest_of_hex(digest);
+                texts.insert(known.ok_or_else(|| format!("{digest:?} is no digest"))?, at);
+            }
+            for &key in &signed.keys {
+                by_key.entry(key).or_default().push(at as u32);
+            }
+        }
+        Ok(Withdrawals { all, texts, by_key })
+    }
+
+    /// Returns the reason why a document is refused, if it is. An index refuses the texts that were
+    /// removed from it or cut in it, and texts that resemble a withdrawn one, or contain it, as far
+    /// as their signatures are evidence of that.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the reason [`Reason::Withdrawn`].
+    pub fn check(&self, config: &Config, signed: &SignedDocument) -> Result<()> {
+        let text = (signed.digest, signed.token_count, &signed.signature[..]);
+        match self.refusal(config, text) {
+            None => Ok(()),
+            Some(what) => {
+                let place = format!("document `{}`", signed.document.id);
+                Err(Error::input(place, Refusal::new(Reason::Withdrawn, what)))
+            }
+        }
+    }
+
+    /// Returns the reason why a text with this digest, number of tokens and signature is refused,
+    /// as a clause.
+    pub(super) fn refusal(
+        &self,
+        config: &Config,
+        (digest, tokens, signature): (Digest, u32, &[Fingerprint]),
+    ) -> Option<String> {
+        let withdrawal = self.refused_for(config, (digest, tokens, signature))?;
+        let Withdrawal { id, withdrawn, digest: own, cut, removed, .. } = withdrawal;
+        let digest = hex_of(digest);
+        let what = match () {
+            () if digest == *own => "it is",
+            () if cut.iter().any(|cut| cut.digest == digest) => "its text has passages of",
+            () if removed.iter().any(|removed| removed.digest == digest) => {
+                "its text was removed with"
+            }
+            () => "it is a copy of",
+        };
+        Some(format!("{what} the document `{id}`, which was withdrawn on {withdrawn}"))
+    }
+
+    /// Returns the withdrawal for which a text with this digest, number of tokens and signature is
+    /// refused, if it is.
+    pub(crate) fn refused_for(
+        &self,
+        config: &Config,
+        (digest, tokens, signature): (Digest, u32, &[Fingerprint]),
+    ) -> Option<&Withdrawal> {
+        if self.is_empty() {
+            return None;
+        }
+        let known = self.texts.get(&digest).copied();
+        let at = known.or_else(|| self.resembling(config, tokens, signature))?;
+        Some(&self.all[at].withdrawal)
+    }
+
+    /// Returns the place of the first withdrawal whose text a text with this signature resembles or
+    /// contains.
+    fn resembling(&self, config: &Config, tokens: u32, signature: &[Fingerprint]) -> Option<usize> {
+        let keys = distinct_keys(signature);
+        let mut shared: BTreeMap<u32, u32> = BTreeMap::new();
+        for at in keys.iter().filter_map(|key| self.by_key.get(key)).flatten() {
+            *shared.entry(*at).or_default() += 1;
+        }
+        let resembles = |(at, shared): (u32, u32)| {
+            let Signed { withdrawal, fingerprints, keys: own } = &*self.all[at as usize];
+            let overlap = Overlap::new(shared, own.len() as u32, keys.len() as u32);
+            let least = withdrawal.min_resemblance;
+            let Some(estimator) = config.scheme.estimator() else {
+                return Similarity::of_sketches(overlap).resembles(least);
+            };
+            let a = ((withdrawal.signature.tokens, &fingerprints[..]), &own[..]);
+            let similarity = estimator.compare_keyed(overlap, a, ((tokens, signature), &keys));
+            // A text shorter than a passage is in many others by chance.
+            let is_passage = withdrawal.signature.tokens >= withdrawal.min_passage;
+            similarity.resembles(least) || (is_passage && similarity.contains_a(least))
+        };
+        shared.into_iter().find(|&found| resembles(found)).map(|(at, _)| at as usize)
+    }
+
+    /// Returns the reason why a stored document would be refused, as a clause.
+    ///
+    /// # Errors
+    /// When it cannot be read; [`Error::Cancelled`] soon after `stop`.
+    pub(crate) fn of_stored(
+        &self,
+        snapshot: &Snapshot,
+        address: DocAddress,
+        stop: &Stop,
+    ) -> Result<Option<String>> {
+        let segment = &snapshot.segment(address).signatures;
+        let tokens = segment.document(address.doc)?.tokens;
+        let signature = snapshot.signature(address, stop)?;
+        let text = (segment.digest(address.doc)?, tokens, &signature[..]);
+        Ok(self.refusal(snapshot.config(), text))
+    }
+
+    /// Returns an error if a live document of `snapshot`, of the index called `name`, is refused;
+    /// only segments of interest are read.
+    ///
+    /// # Errors
+    /// The refusal, which names the document; when a document cannot be read.
+    pub(super) fn check_all(
+        &self,
+        snapshot: &Snapshot,
+        name: &Path,
+        is_of_interest: impl Fn(usize) -> bool,
+    ) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        for address in snapshot.live().filter(|at| is_of_interest(at.segment as usize)) {
+            if let Some(what) = self.of_stored(snapshot, address, Stop::NEVER)? {
+                let what = format!(
+                    "nothing was merged: the document `{}`: {what}; remove it from this index, or \
+                     lift the withdrawal",
+                    snapshot.id(address)?
+                );
+                return Err(Error::index(name, Reason::Withdrawn, what));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the digests of the texts that a withdrawal removed from the index, or cut in it.
+fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
+    let removed = withdrawal.removed.iter().map(|RemovedDocument { digest, .. }| digest);
+    let cut = withdrawal.cut.iter().map(|CutDocument { digest, .. }| digest);
+    // The first wins: a text of the document itself is not called one of another.
+    cut.chain(removed).chain(std::iter::once(&withdrawal.digest))
+}
+
+impl Signed {
+    fn new(withdrawal: Withdrawal) -> std::result::Result<Signed, String> {
+        let SignatureBody { fingerprints, .. } = &withdrawal.signature;
+        let read = |(key, position): &(String, u32)| {
+            let key = key.parse().map_err(|_| format!("{key:?} is no fingerprint"))?;
+            Ok(Fingerprint { key, position: *position })
+        };
+        let fingerprints: Vec<Fingerprint> =
+            fingerprints.iter().map(read).collect::<std::result::Result<_, String>>()?;
+        if !fingerprints.is_sorted_by_key(|fingerprint| fingerprint.position) {
+            return Err("its fingerprints are not in order".into());
+        }
+        if fingerprints.last().is_some_and(|last| last.position >= withdrawal.signature.tokens) {
+            return Err("a fingerprint is beyond its tokens".into());
+        }
+        let keys = distinct_keys(&fingerprints);
+        Ok(Signed { withdrawal, fingerprints, keys })
+    }
+}
+
+impl Withdrawals {
+    /// Reads the file of this name, whose checksum has been compared.
+    pub(super) fn from_file(name: &str, bytes: &[u8]) -> Result<Withdrawals> {
+        let damage = |at: usize, what: String| -> Error {
+            Corruption::new(name, "withdrawals", at as u64, what).into()
+        };
+        let mut all = Vec::new();
+        for (at, withdrawal) in file::read(bytes).map_err(|(at, what)| damage(at, what))? {
+            all.push(Arc::new(Signed::new(withdrawal).map_err(|what| damage(at, what))?));
+        }
+        Withdrawals::of(all).map_err(|what| damage(0, what))
+    }
+
+    /// Returns the bytes of a file with them.
+    pub(super) fn to_file(&self) -> Vec<u8> {
+        file::write(self.iter())
+    }
+}
