@@ -12,6 +12,7 @@ mod browser_tables;
 mod census;
 mod cli;
 mod cli_add;
+mod cli_boilerplate;
 mod cli_info;
 mod cli_join;
 mod cli_merge;
