@@ -5,14 +5,15 @@
 //! that it returns, so no second answer of a name server can lead elsewhere.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use cento::Refusal;
 use cento_client::client::{is_about_certificates, trusting_the_system};
 use ureq::config::Config;
 use ureq::http::Uri;
-use ureq::http::header::LOCATION;
+use ureq::http::header::{CONTENT_TYPE, LOCATION};
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body};
@@ -128,10 +129,8 @@ fn config(time: Duration) -> Config {
 impl Fetcher {
     /// Creates a fetcher that has sent no requests.
     pub fn new(limits: Limits) -> Fetcher {
-        let resolver = PublicOnly {
-            resolver: DefaultResolver::default(),
-            allows_loopback: limits.allows_loopback,
-        };
+        let allows_loopback = limits.allows_loopback;
+        let resolver = PublicOnly::and(move |address| allows_loopback && address.is_loopback());
         let agent = Agent::with_parts(config(limits.time), DefaultConnector::default(), resolver);
         Fetcher { agent, limits, robots: HashMap::new(), asked: HashMap::new() }
     }
@@ -256,11 +255,103 @@ impl Asker {
     }
 }
 
-/// Resolves only hosts of the public internet.
+/// Posts to receivers that clients of a service name, at public addresses and at those that the
+/// operator allows. Follows no redirect, reads no body of an answer, and takes a bounded time.
 #[derive(Debug)]
+pub struct Poster {
+    agent: Agent,
+    time: Duration,
+}
+
+/// The maximum length of the head of an answer to a post.
+const HEAD_BYTES_MAX: usize = 16 << 10;
+
+impl Poster {
+    /// Creates a poster with this time limit for a post; `is_allowed` tells whether an address that
+    /// is not public may be used.
+    pub fn new(
+        time: Duration,
+        is_allowed: impl Fn(IpAddr) -> bool + Send + Sync + 'static,
+    ) -> Poster {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .proxy(None)
+            .max_redirects(0)
+            .max_idle_connections(0)
+            .max_response_header_size(HEAD_BYTES_MAX)
+            .timeout_global(Some(time))
+            .user_agent(format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")));
+        let config = trusting_the_system(config).build();
+        let resolver = PublicOnly::and(is_allowed);
+        let agent = Agent::with_parts(config, DefaultConnector::default(), resolver);
+        Poster { agent, time }
+    }
+
+    /// Posts JSON with one more header; returns the status of the answer.
+    ///
+    /// # Errors
+    /// The reason, as a clause.
+    pub fn post(&self, url: &str, header: (&str, &str), body: &[u8]) -> Result<u16, String> {
+        check_address(url)?;
+        let request = self.agent.post(url).header(CONTENT_TYPE, "application/json");
+        match request.header(header.0, header.1).send(body) {
+            Ok(response) => Ok(response.status().as_u16()),
+            Err(ureq::Error::Timeout(_)) => Err(format!("it took longer than {:?}", self.time)),
+            Err(ureq::Error::Other(other)) => Err(other.to_string()),
+            Err(other) => Err(other.to_string()),
+        }
+    }
+
+    /// Refuses an address that is never posted to: one that is not of http or https, and one that
+    /// names a host by an address that is neither public nor allowed.
+    ///
+    /// # Errors
+    /// The reason, as a clause.
+    pub fn check(&self, url: &str, is_allowed: &dyn Fn(IpAddr) -> bool) -> Result<(), String> {
+        check_address(url)?;
+        let uri: Uri = url.parse().map_err(|_| "it is not an address".to_owned())?;
+        let host = uri.host().unwrap_or_default();
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        match host.parse::<IpAddr>() {
+            Ok(address) if !is_public(address) && !is_allowed(address) => {
+                Err(format!("its address {address} is not public"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check_address(url: &str) -> Result<(), String> {
+    if parts(url).is_none() {
+        return Err("it is no plain address of http or https".into());
+    }
+    if url.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("https"))
+        && !cfg!(feature = "tls")
+    {
+        return Err(Refusal::unsupported("https", "tls", "cento-web").what);
+    }
+    Ok(())
+}
+
+/// Resolves only hosts of the public internet, and others that are allowed.
 struct PublicOnly {
     resolver: DefaultResolver,
-    allows_loopback: bool,
+    is_allowed: Box<Allows>,
+}
+
+/// Tells whether an address that is not public may be used.
+type Allows = dyn Fn(IpAddr) -> bool + Send + Sync;
+
+impl PublicOnly {
+    fn and(is_allowed: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> PublicOnly {
+        PublicOnly { resolver: DefaultResolver::default(), is_allowed: Box::new(is_allowed) }
+    }
+}
+
+impl fmt::Debug for PublicOnly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PublicOnly").finish_non_exhaustive()
+    }
 }
 
 impl Resolver for PublicOnly {
@@ -271,14 +362,12 @@ impl Resolver for PublicOnly {
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = self.resolver.resolve(uri, config, timeout)?;
-        let is_allowed = |address: &SocketAddr| {
-            is_public(address.ip()) || (self.allows_loopback && address.ip().is_loopback())
-        };
+        let is_allowed =
+            |address: &SocketAddr| is_public(address.ip()) || (self.is_allowed)(address.ip());
         // A private address among public ones is an attack or a mistake.
         match found.iter().find(|address| !is_allowed(address)) {
             Some(address) => {
-                let what =
-                    format!("its address {} is not public, and was not fetched", address.ip());
+                let what = format!("its address {} is not public, and is not used", address.ip());
                 Err(ureq::Error::Other(what.into()))
             }
             None => Ok(found),

@@ -16,6 +16,6 @@ mod sources;
 mod windows;
 
 pub use engine::EngineAddress;
-pub use fetch::FailureKind;
+pub use fetch::{FailureKind, Poster};
 pub use sources::{Added, Asked, Failure, WebOptions, WebReport, add_sources};
 pub use windows::{Collection, queries};
