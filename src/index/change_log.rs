@@ -22,7 +22,7 @@ use crate::runtime::replace;
 /// The directory, in that of the index; hidden, so that other verbs leave it alone.
 pub const CHANGES_DIR: &str = ".changes";
 
-/// The directory of what is kept beside an index for its watches; their files are not an index's.
+/// The directory of the watches of an index, in that of the index.
 pub const WATCHES_DIR: &str = ".watches";
 
 /// The file in it whose lock a process holds that changes them.
@@ -124,7 +124,7 @@ impl ChangeLog {
     /// id that was added twice occurs twice.
     ///
     /// # Errors
-    /// When the file cannot be read, or does not have what was written.
+    /// When the file cannot be read, or is damaged.
     pub fn ids(&self, commit: &LoggedCommit) -> Result<Vec<String>> {
         let path = self.dir.join(commit.name());
         let text = fs::read(&path).map_err(|e| Error::io("read", &path, e))?;

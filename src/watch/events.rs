@@ -216,7 +216,7 @@ impl EventLog {
             self.forget()?;
         }
         let failed = |e| Error::io("write to", &self.path, e);
-        // Also what a batch left that was given up.
+        // Also the rest of a batch that was given up.
         self.file.set_len(self.len).map_err(failed)?;
         self.file.seek(SeekFrom::Start(self.len)).map_err(failed)?;
         let file = BufWriter::new(self.file.try_clone().map_err(failed)?);
@@ -301,7 +301,7 @@ impl Drop for Batch<'_> {
 }
 
 impl EventReader {
-    /// Opens the log in the directory while another process may write to it; it has what was
+    /// Opens the log in the directory while another process may write to it; it has the events that were
     /// durable then.
     ///
     /// # Errors

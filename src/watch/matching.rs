@@ -2,7 +2,7 @@
 //!
 //! The signatures of the watches are an inverted index, so a document costs one look-up of its
 //! fingerprints, whatever the number of watches that share none of them. The watches that share
-//! enough are decided by the search that they stand for, among the new documents alone.
+//! enough are decided by their search, among the new documents alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct Matched {
     /// Its number.
     pub commit: u64,
     /// The time of its events, in seconds since 1970.
-    pub time: i64,
+    pub time: u64,
 }
 
 /// Writes the events of the documents with these ids to the batch, those of a watch together, in

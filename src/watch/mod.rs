@@ -13,7 +13,7 @@
 //! that was removed meanwhile has no event, and one that was replaced has that of its last version.
 //!
 //! The files are in the directory `.watches` of the index, and survive merges, compaction and
-//! retraining; a copy that is pushed or pulled has none. One process has the watches open to change
+//! retraining; a copy that is pushed or pulled lacks them. One process has the watches open to change
 //! them or to match; any may read the events. Nothing is sent from here.
 
 mod events;
@@ -59,7 +59,7 @@ const EVENTS: &str = "events";
 /// let request = WatchRequest { text: Some(text.into()), ..WatchRequest::default() };
 /// watches.add(WatchRequest { name: Some("clocks".into()), ..request })?;
 ///
-/// writer.add(Document::new("copy", format!("Somebody wrote: {text} That is all.")))?;
+/// writer.add(Document::new("copy", format!("On page one: {text} That is all.")))?;
 /// writer.commit()?;
 /// watches.match_commits(Stop::NEVER)?;
 /// let found = watches.reader().events(0, None, 100)?;
@@ -178,7 +178,7 @@ impl Watches {
         &self,
         name: &str,
         request: WatchRequest,
-        (commit, created, digest): (u64, i64, String),
+        (commit, created, digest): (u64, u64, String),
         snapshot: &Snapshot,
     ) -> Result<crate::index::SignedDocument> {
         let WatchRequest { text, id, signature, webhook, thresholds, mut options, .. } = request;
@@ -342,15 +342,10 @@ impl WatchReader {
         entries.range::<str, _>(range).take(limit).map(|(_, entry)| entry.watch()).collect()
     }
 
-    /// Returns the receivers of events, by the names of the watches.
+    /// Returns the receiver of the events of the watch of this name, if it has one.
     #[must_use]
-    pub fn webhooks(&self) -> Vec<(String, Webhook)> {
-        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
-        let with = entries.values().filter_map(|entry| {
-            let webhook = entry.definition.webhook.clone()?;
-            Some((entry.name.clone(), webhook))
-        });
-        with.collect()
+    pub fn webhook(&self, name: &str) -> Option<Webhook> {
+        self.entry(name)?.definition.webhook.clone()
     }
 
     /// Returns the log of events.
@@ -408,6 +403,6 @@ fn last(commits: &[LoggedCommit]) -> u64 {
     commits.last().map_or(0, |commit| commit.number)
 }
 
-fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -33,7 +33,7 @@ const OLD: &str = "index.old";
 /// The key of a definition in the meta object of its document.
 const DEFINITION: &str = "watch";
 
-/// What is stored of a watch, besides its text.
+/// The stored part of a watch, besides its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
     pub kind: WatchedKind,
@@ -48,7 +48,7 @@ pub struct Definition {
     pub request: String,
     /// The last commit before it was created.
     pub commit: u64,
-    pub created: i64,
+    pub created: u64,
     /// The reason why it matches nothing, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -373,7 +373,7 @@ pub fn of_text(
     SignedDocument::new(document, config, stop)
 }
 
-/// Returns the document of a watch of a stored document, which matches nothing if there is none.
+/// Returns the document of a watch of a stored document, which matches nothing if that is missing.
 pub fn of_document(
     name: &str,
     definition: &Definition,

@@ -28,7 +28,7 @@ fn document(id: u64, seed: u64) -> Document {
     Document::new(format!("d{id}"), text(seed % 3, seed, 20 + seed % 30)).with_meta(meta)
 }
 
-/// A watch of a kind, and the search that it stands for; `text` is its text.
+/// A watch of a kind.
 fn request(kind: u64, seed: u64) -> WatchRequest {
     let name = Some(format!("watch {seed} of {kind}"));
     let text = Some(text(seed % 3, seed, 30));

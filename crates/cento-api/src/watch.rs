@@ -133,7 +133,7 @@ pub enum WatchedKind {
 pub struct Watch {
     /// Its name, which no other watch has.
     pub name: String,
-    /// What it looks for.
+    /// The kind of its subject.
     pub kind: WatchedKind,
     /// The id of the watched document, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,10 +149,10 @@ pub struct Watch {
     /// The other conditions.
     #[serde(flatten)]
     pub options: WatchOptions,
-    /// The commit after which it was created: documents of later commits are matched.
+    /// The last commit before its creation: documents of later commits are matched.
     pub commit: u64,
     /// When it was created, in seconds since 1970.
-    pub created: i64,
+    pub created: u64,
     /// The address that its events are posted to, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
@@ -174,7 +174,7 @@ pub struct WatchEvent {
     /// The number of the commit that added the document, or this version of it.
     pub commit: u64,
     /// When it was found, in seconds since 1970.
-    pub time: i64,
+    pub time: u64,
     /// The document, with its measures and passages, as a hit of a search with the watch.
     pub hit: Hit,
 }

@@ -74,7 +74,7 @@ pub struct EventsRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<usize>,
-    /// If there are none, wait for one, at most this number of seconds, and at most half of the
+    /// Without an event, wait for one, at most this number of seconds, and at most half of the
     /// time that the service has for a request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(maximum = 3600))]
