@@ -15,7 +15,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "check", "recover",
         ],
     ),
-    ("Search", &["search", "web", "demo"]),
+    ("Search", &["search", "watch", "web", "demo"]),
     (
         "Collections",
         &["pairs", "passages", "cluster", "dedup", "analyze", "boilerplate", "train", "tune"],
@@ -136,6 +136,7 @@ const RARE: &[&str] = &[
     "idle_timeout",
     "cors_origins",
     "trusted_proxies",
+    "webhook_networks",
     "log_requests",
     "log",
     "print_config",
@@ -369,6 +370,13 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
                 "cento tune programs --pairs judged.tsv --for code --report tune.html",
                 "the one that tells judged pairs of programs apart, as a file to read",
             ),
+        ],
+    ),
+    (
+        "watch",
+        [
+            ("cento watch add corpus.idx essay.txt", "watch for passages of a file"),
+            ("cento watch events corpus.idx", "the documents added since that have some"),
         ],
     ),
     (

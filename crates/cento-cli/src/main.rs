@@ -74,6 +74,7 @@ mod terminal;
 mod tokens;
 mod train;
 mod tune;
+mod watch;
 mod web;
 mod whole;
 
@@ -141,6 +142,7 @@ enum Verb {
     Fingerprint(fingerprint::Fingerprint),
     Train(train::Train),
     Tune(tune::Tune),
+    Watch(watch::Watch),
     Web(web::Web),
     Info(info::Info),
     #[cfg(feature = "serve")]
@@ -288,6 +290,7 @@ fn main() -> ExitCode {
         Verb::Fingerprint(verb) => verb.run(),
         Verb::Train(verb) => verb.run(),
         Verb::Tune(verb) => verb.run(),
+        Verb::Watch(verb) => verb.run(),
         Verb::Web(verb) => verb.run(),
         Verb::Info(verb) => verb.run(),
         #[cfg(feature = "serve")]

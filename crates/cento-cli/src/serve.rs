@@ -97,6 +97,10 @@ pub struct Serve {
     /// client in the log. Can be repeated.
     #[arg(long = "trusted-proxy", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     trusted_proxies: Vec<IpNet>,
+    /// Network of receivers, such as 10.0.0.0/8, that events of watches may be posted to although it
+    /// is not public. Can be repeated. Default: public addresses only.
+    #[arg(long = "webhook-network", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
+    webhook_networks: Vec<IpNet>,
     /// On shutdown, maximum time to finish the requests in progress, and then merges. Acknowledged
     /// documents are committed however long it takes.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
@@ -306,9 +310,43 @@ impl Serve {
             frequencies: table.map(Arc::new),
             log_requests: self.log_requests,
             source: SourceOptions { readers: self.readers.readers(), ..source_options() },
+            poster: Some(Arc::new(WebPoster::new(self.webhook_networks.clone()))),
             faults: defaults.faults,
         };
         Ok((settings, reading))
+    }
+}
+
+/// The maximum time of a post to a webhook.
+const POST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Posts events to public addresses, and to those of some networks.
+struct WebPoster {
+    poster: cento_web::Poster,
+    networks: Vec<IpNet>,
+}
+
+impl WebPoster {
+    fn new(networks: Vec<IpNet>) -> WebPoster {
+        let own = networks.clone();
+        let is_allowed = move |address| own.iter().any(|network| network.contains(&address));
+        WebPoster { poster: cento_web::Poster::new(POST_TIMEOUT, is_allowed), networks }
+    }
+}
+
+impl cento_serve::Poster for WebPoster {
+    fn check(&self, url: &str) -> std::result::Result<(), String> {
+        let is_allowed = |address| self.networks.iter().any(|one| one.contains(&address));
+        self.poster.check(url, &is_allowed)
+    }
+
+    fn post(
+        &self,
+        url: &str,
+        header: (&str, &str),
+        body: &[u8],
+    ) -> std::result::Result<u16, String> {
+        self.poster.post(url, header, body)
     }
 }
 

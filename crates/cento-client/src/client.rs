@@ -125,7 +125,7 @@ pub enum Probe {
 }
 
 /// The body of a request.
-enum Load<'a> {
+pub(crate) enum Load<'a> {
     Nothing,
     Files(Multipart),
     Json(Vec<u8>),
@@ -408,8 +408,16 @@ impl Client {
         if response.status().is_success() { self.parse(&body) } else { Err(self.refusal(&body)) }
     }
 
-    fn post<T: DeserializeOwned>(&self, path: &str, load: Load<'_>) -> Result<T> {
+    pub(crate) fn post<T: DeserializeOwned>(&self, path: &str, load: Load<'_>) -> Result<T> {
         self.parse(&self.ask("POST", path, &load)?)
+    }
+
+    pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        self.parse(&self.ask("GET", path, &Load::Nothing)?)
+    }
+
+    pub(crate) fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        self.parse(&self.ask("DELETE", path, &Load::Nothing)?)
     }
 
     fn parse<T: DeserializeOwned>(&self, json: &[u8]) -> Result<T> {
@@ -446,8 +454,11 @@ impl Client {
             Load::Lines(lines) => (Some("application/x-ndjson"), *lines),
             Load::Files(files) => (Some(files.content_type()), files.body()),
         };
-        let sent = if method == "GET" {
-            let mut request = self.agent.get(url);
+        let sent = if method == "GET" || method == "DELETE" {
+            let mut request = match method {
+                "GET" => self.agent.get(url),
+                _ => self.agent.delete(url),
+            };
             if let Some(authorization) = &self.authorization {
                 request = request.header(header::AUTHORIZATION, authorization);
             }
@@ -545,7 +556,7 @@ fn retry_after(response: &Response<Body>) -> Option<Duration> {
     is_busy.then(|| Duration::from_secs(seconds))
 }
 
-fn json<T: Serialize>(value: &T) -> Result<Load<'static>> {
+pub(crate) fn json<T: Serialize>(value: &T) -> Result<Load<'static>> {
     serde_json::to_vec(value).map(Load::Json).map_err(unwritable)
 }
 
@@ -561,7 +572,7 @@ fn with(commit: Commit, path: &str) -> String {
 }
 
 /// Returns the id as a segment of a path.
-fn percent_encoded(id: &str) -> String {
+pub(crate) fn percent_encoded(id: &str) -> String {
     let encode = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
             char::from(byte).to_string()

@@ -4,6 +4,7 @@
 
 pub mod client;
 mod multipart;
+mod watches;
 
 /// The bodies of the HTTP API, of the package `cento-api`.
 pub use cento_api::http as api;

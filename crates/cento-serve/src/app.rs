@@ -13,6 +13,7 @@ use super::body::{self, Body, Gate, declared_length};
 use super::command::{Command, QueueReservation, Reply, Unsigned};
 use super::failure::Failure;
 use super::follow::Following;
+use super::matching::Matching;
 use super::metrics::Metrics;
 use super::priority;
 use super::published::Published;
@@ -66,6 +67,10 @@ pub struct App {
     running: Arc<Semaphore>,
     unsigned: Sender<Unsigned>,
     commands: Sender<Command>,
+    /// The watches, if the service writes its index.
+    pub matching: Option<Arc<Matching>>,
+    /// Places of requests that wait for events.
+    pub waiting: Arc<Semaphore>,
 }
 
 /// The source of the commits of a service.
@@ -84,6 +89,7 @@ pub enum Source {
 pub struct WriterChannels {
     pub unsigned: Sender<Unsigned>,
     pub commands: Sender<Command>,
+    pub matching: Option<Arc<Matching>>,
 }
 
 /// Stops a search when its request is dropped.
@@ -116,6 +122,7 @@ impl App {
             writes: Gate::new(gate_bytes),
             answers: Gate::new(gate_bytes.max(ANSWER_BYTES_MAX)),
             memory,
+            waiting: Arc::new(Semaphore::new(settings.requests_max)),
             running: Arc::new(Semaphore::new(settings.threads.max(1))),
             is_loopback: settings.listen.ip().is_loopback(),
             is_stopping: AtomicBool::new(false),
@@ -127,6 +134,7 @@ impl App {
             source,
             unsigned: ways.unsigned,
             commands: ways.commands,
+            matching: ways.matching,
         }
     }
 
@@ -138,7 +146,8 @@ impl App {
         current: (Arc<Published>, Source),
     ) -> App {
         // Requests that write are refused before they could use these.
-        let ways = WriterChannels { unsigned: bounded(0).0, commands: bounded(0).0 };
+        let ways =
+            WriterChannels { unsigned: bounded(0).0, commands: bounded(0).0, matching: None };
         let memory = ByteBudget::new(settings.memory_bytes);
         App::new(settings, metrics, status, current, ways, (None, memory))
     }

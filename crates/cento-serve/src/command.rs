@@ -113,6 +113,8 @@ pub enum Command {
         /// The receiver of the answer; a failure names the paths of the shards.
         reply: Reply<Result<AddedIndexes>>,
     },
+    /// To log the documents of each later commit, for watches.
+    LogChanges(Reply<()>),
     /// A compaction has ended.
     Compacted(Result<Compaction>),
     /// To commit all changes, and end.

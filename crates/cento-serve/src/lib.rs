@@ -22,8 +22,10 @@ mod files;
 mod follow;
 mod guard;
 mod ingest;
+mod matching;
 mod memory;
 mod metrics;
+mod poll;
 mod priority;
 mod process;
 mod published;
@@ -34,13 +36,14 @@ mod service_file;
 mod shards;
 mod tokens;
 mod turns;
-mod watch;
+mod webhooks;
 mod writer;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use crossbeam::channel::Sender;
@@ -51,6 +54,7 @@ pub use cors::Origins;
 pub use follow::{Follow, Newest, Upstream};
 pub use ipnet::IpNet;
 pub use tokens::{Role, Tokens};
+pub use webhooks::Poster;
 
 use app::{App, Source, WriterChannels};
 use cento::Stop;
@@ -63,11 +67,13 @@ use cento_source::SourceOptions;
 use command::Command;
 use follow::Follower;
 use ingest::Signers;
+use matching::Matching;
 use metrics::Metrics;
+use poll::CommitPoller;
 use published::Published;
 use schedule::Daily;
 use shards::Shards;
-use watch::Watcher;
+use webhooks::Webhooks;
 use writer::{Status, WriterSenders, WriterSettings, WriterThread};
 
 /// A measure that would take more steps, about ten seconds, is not started: on a busy machine it
@@ -121,6 +127,8 @@ pub struct Settings {
     pub log_requests: bool,
     /// The options for reading files that clients send.
     pub source: SourceOptions,
+    /// The sender of events to webhooks; without it no watch has one.
+    pub poster: Option<Arc<dyn Poster>>,
     /// The faults that a test injects.
     #[doc(hidden)]
     pub faults: Faults,
@@ -154,6 +162,7 @@ impl Default for Settings {
             frequencies: None,
             log_requests: false,
             source: SourceOptions::default(),
+            poster: None,
             faults: Faults::default(),
         }
     }
@@ -170,12 +179,19 @@ pub struct Service {
 
 /// The source of new commits.
 enum Changes {
-    /// From requests: threads that sign, and the writer.
-    Written { index: Index, commands: Sender<Command>, signers: Signers, writer: WriterThread },
+    /// From requests: threads that sign, the writer, and what follows each commit.
+    Written {
+        index: Index,
+        commands: Sender<Command>,
+        signers: Signers,
+        writer: WriterThread,
+        matching: (Arc<Matching>, JoinHandle<()>),
+        webhooks: Option<Webhooks>,
+    },
     /// From an index that is written elsewhere.
     Followed(Follower),
     /// From other processes on this machine.
-    Watched(Watcher),
+    Polled(CommitPoller),
 }
 
 impl std::fmt::Debug for Service {
@@ -195,7 +211,9 @@ impl Service {
         let metrics = Arc::new(Metrics::new());
         let published = Arc::new(Published::open(path, &metrics)?);
         let status = Arc::new(Status::new());
+        let matching = Matching::start(Index::open(path)?)?;
         let writer_settings = WriterSettings {
+            matching: matching.0.clone(),
             memory_bytes: settings.memory_bytes / 2,
             commit_interval: settings.commit_interval,
             compact_at: settings
@@ -214,11 +232,17 @@ impl Service {
         // The writer has the other half.
         let memory = ByteBudget::new(settings.memory_bytes / 2);
         let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
-        let ways = WriterChannels { unsigned, commands: commands.clone() };
+        let webhooks = settings
+            .poster
+            .clone()
+            .map(|poster| Webhooks::start(index.path(), matching.0.clone(), poster));
+        let webhooks = webhooks.transpose()?;
+        let own = Some(matching.0.clone());
+        let ways = WriterChannels { unsigned, commands: commands.clone(), matching: own };
         let source = Source::Own;
         let app = App::new(settings, metrics, status, (published, source), ways, (shards, memory));
         let dir = Some(index.path().to_owned());
-        let changes = Changes::Written { index, commands, signers, writer };
+        let changes = Changes::Written { index, commands, signers, writer, matching, webhooks };
         Ok(Service { dir, listener, app: Arc::new(app), changes })
     }
 
@@ -252,10 +276,10 @@ impl Service {
         let metrics = Arc::new(Metrics::new());
         let published = Arc::new(Published::open_all(paths, &metrics)?);
         let status = Arc::new(Status::new());
-        let watcher = Watcher::start(published.clone(), metrics.clone(), status.clone())?;
+        let poller = CommitPoller::start(published.clone(), metrics.clone(), status.clone())?;
         let source = if paths.len() == 1 { Source::ReadOnly } else { Source::Others };
         let app = App::read_only(settings, metrics, status, (published, source));
-        let changes = Changes::Watched(watcher);
+        let changes = Changes::Polled(poller);
         Ok(Service { dir: None, listener, app: Arc::new(app), changes })
     }
 
@@ -306,20 +330,25 @@ impl Service {
         // This drops the last sender of the signers, which then end; then the writer commits.
         drop(app);
         match changes {
-            Changes::Written { index, commands, signers, writer } => {
+            Changes::Written { index, commands, signers, writer, matching, webhooks } => {
                 signers.join();
                 // Before the lock is released: from then on another process may own the file.
                 drop(here);
                 let _ = commands.send(Command::Stop);
-                writer.join(&index, shutdown_timeout)
+                let committed = writer.join(&index, shutdown_timeout);
+                matching.0.end();
+                // A panic has been reported by the thread.
+                let _ = matching.1.join();
+                webhooks.map(Webhooks::join);
+                committed
             }
             Changes::Followed(follower) => {
                 drop(here);
                 follower.join();
                 Ok(())
             }
-            Changes::Watched(watcher) => {
-                watcher.join();
+            Changes::Polled(poller) => {
+                poller.join();
                 Ok(())
             }
         }

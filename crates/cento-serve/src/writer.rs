@@ -15,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crossbeam::channel::{Receiver, Sender, bounded};
 
 use super::command::Command;
+use super::matching::Matching;
 use super::metrics::Metrics;
 use super::priority;
 use super::published::Published;
@@ -76,6 +77,8 @@ pub struct WriterSettings {
     pub commit_interval: Duration,
     /// The time of day to compact.
     pub compact_at: Option<Daily>,
+    /// The watches that each commit is matched against.
+    pub matching: Arc<Matching>,
     /// The faults of a test.
     pub faults: Faults,
 }

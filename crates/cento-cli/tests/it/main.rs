@@ -70,4 +70,5 @@ mod tables;
 mod tables_of_lists;
 mod tune;
 mod unreadable;
+mod watches;
 mod web;

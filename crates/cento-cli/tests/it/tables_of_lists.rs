@@ -246,6 +246,7 @@ fn every_verb_that_prints_json_lines_prints_tables() {
     for verb in verbs {
         let text = match verb {
             "info" => help(&["info", "schemes"]),
+            "watch" => help(&["watch", "events"]),
             verb => help(&[verb]),
         };
         let takes_json = text.contains("--format <") && text.contains("- json:");

@@ -16,6 +16,7 @@ mod report;
 mod search;
 mod status;
 mod texts;
+mod watches;
 
 use std::sync::Arc;
 
@@ -70,6 +71,10 @@ fn readers() -> Vec<Route> {
         post("/v1/texts", texts::texts),
         get("/v1/documents", documents::list),
         get("/v1/documents/{id}", documents::stored),
+        get("/v1/watches", watches::list_watches),
+        get("/v1/watches/{name}", watches::watch),
+        get("/v1/watches/{name}/events", watches::watch_events),
+        get("/v1/events", watches::events),
         get("/v1/stats", status::stats),
         get("/metrics", status::metrics),
     ]
@@ -81,6 +86,8 @@ fn writers() -> Vec<Route> {
         post("/v1/documents", documents::add),
         delete("/v1/documents/{id}", documents::remove_one),
         post("/v1/remove", documents::remove),
+        post("/v1/watches", watches::add_watch),
+        delete("/v1/watches/{name}", watches::remove_watch),
         post("/v1/commit", maintenance::commit),
         post("/v1/compact", maintenance::compact),
         post("/v1/merge", maintenance::merge),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
-use super::{compare, documents, maintenance, pairs, report, search, status, texts};
+use super::{compare, documents, maintenance, pairs, report, search, status, texts, watches};
 use cento::compare::measure::families;
 use cento_api::http::ErrorBody;
 
@@ -36,6 +36,12 @@ use cento_api::http::ErrorBody;
         documents::add,
         documents::remove_one,
         documents::remove,
+        watches::add_watch,
+        watches::list_watches,
+        watches::watch,
+        watches::remove_watch,
+        watches::watch_events,
+        watches::events,
         maintenance::commit,
         maintenance::compact,
         maintenance::merge,
@@ -68,15 +74,18 @@ pub fn document() -> Value {
     let document = serde_json::to_value(Document::openapi());
     let mut document = document.expect("the document is made of strings");
     let schemas = &mut document["components"]["schemas"];
-    for body in ["SearchRequest", "PairsRequest", "CompareRequest"] {
+    for body in ["SearchRequest", "PairsRequest", "CompareRequest", "WatchRequest", "Watch"] {
         flatten(schemas, body);
     }
+    // An answer may have more fields in later versions.
+    schemas["Watch"].as_object_mut().map(|watch| watch.remove("additionalProperties"));
     if let Value::Object(schemas) = schemas {
         schemas.retain(|name, _| !PARTS.contains(&name.as_str()));
     }
     extend(&mut schemas["CompareRequest"]["properties"]["measures"], measures());
     extend(&mut schemas["PassagesRequest"], one_subject());
     extend(&mut schemas["SearchRequest"], one_subject());
+    extend(&mut schemas["WatchRequest"], one_subject());
     extend(&mut schemas["SearchRequest"], options_that_go_together());
     for variant in schemas["TextOrId"]["oneOf"].as_array_mut().into_iter().flatten() {
         variant["additionalProperties"] = json!(false);
@@ -92,7 +101,8 @@ pub fn document() -> Value {
 }
 
 /// Options that are fields of bodies, and no bodies themselves.
-const PARTS: [&str; 4] = ["SearchOptions", "Thresholds", "PairOptions", "CompareOptions"];
+const PARTS: [&str; 5] =
+    ["SearchOptions", "Thresholds", "PairOptions", "CompareOptions", "WatchOptions"];
 
 /// No NUL, and something besides white space: the characters of `is_white_space`.
 const TEXT_THAT_IS_NOT_EMPTY: &str = concat!(

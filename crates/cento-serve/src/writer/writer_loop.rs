@@ -6,6 +6,7 @@
 //!
 //! After a failed write or a panic no acknowledged change is lost: see [`recovery`].
 
+mod compaction;
 mod recovery;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 use axum::http::StatusCode;
 use crossbeam::channel::{Sender, select_biased};
 
+use self::compaction::Running;
 use self::recovery::{take_out, take_out_refused};
 use super::pending::{Change, Changes, PendingChange, Poisons, Refused, Reported, State};
 use super::{Status, WriterInbox, WriterSettings};
@@ -25,7 +27,7 @@ use crate::failure::Failure;
 use crate::metrics::Metrics;
 use crate::published::Published;
 use crate::schedule::{self, Daily};
-use cento::index::{Compaction, Index, Outcome, Writer, WriterOptions};
+use cento::index::{Index, Outcome, Writer, WriterOptions};
 use cento::runtime::Point;
 use cento::{AddIndexesOptions, AddedIndexes, Error, Result};
 use cento_api::AddReport;
@@ -36,9 +38,6 @@ const GROUP_MAX: usize = 64;
 
 /// The interval between two ticks, when the writer checks for ended merges, and the time.
 const TICK: Duration = Duration::from_secs(1);
-
-/// The maximum number of times that a compaction is restarted after another merge has outrun it.
-const COMPACTION_TRIES: u32 = 10;
 
 /// This share of the writer's memory is for uncommitted changes; when it is used up a commit is
 /// made.
@@ -52,13 +51,6 @@ struct PendingReply {
 
 /// Reports the end of a commit, and the refused changes of the command.
 type ReplyFn = Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>, Vec<Refused>) + Send>;
-
-/// A compaction in progress.
-struct Running {
-    segments: usize,
-    tries: u32,
-    reply: Option<Reply<CompactResponse>>,
-}
 
 /// The effect of a change.
 struct Applied {
@@ -258,6 +250,7 @@ impl WriterLoop {
                     false => Ok(self.merge(&shards, options)),
                 });
             }
+            Command::LogChanges(reply) => reply.send(self.log_changes()),
             Command::Compacted(result) => self.end_compaction(result),
             Command::Stop => self.is_stopped = true,
         }
@@ -402,6 +395,8 @@ impl WriterLoop {
             self.settle();
             return self.tell_waiting(&Failure::not_writing());
         }
+        // Each commit is matched by itself.
+        self.settings.matching.settle();
         let started = Instant::now();
         let has_changes = self.uncommitted() > 0;
         match Error::catch("a commit", || self.writer()?.commit()) {
@@ -434,6 +429,7 @@ impl WriterLoop {
             run: self.status.run(),
         };
         if has_changes {
+            self.settings.matching.begin();
             self.metrics.committed(started.elapsed());
             let took_ms = started.elapsed().as_millis() as u64;
             tracing::debug!(took_ms, "committed");
@@ -466,6 +462,7 @@ impl WriterLoop {
 
     /// Merges finished indexes into this one, and opens the result for searches.
     fn merge(&mut self, shards: &[PathBuf], options: AddIndexesOptions) -> Result<AddedIndexes> {
+        self.settings.matching.settle();
         let started = Instant::now();
         let merged = Error::catch("a merge", || {
             let shards = shards.iter().map(Index::open).collect::<Result<Vec<_>>>()?;
@@ -477,6 +474,7 @@ impl WriterLoop {
                 let took_ms = started.elapsed().as_millis() as u64;
                 tracing::info!(documents, segments, took_ms, "merged");
                 self.publish();
+                self.settings.matching.begin();
             }
             // No change has been taken since the last commit, so none is lost.
             Err(_) if is_usable => {}
@@ -484,61 +482,6 @@ impl WriterLoop {
             Err(error) => drop(self.give_up(error)),
         }
         merged
-    }
-
-    fn begin_compaction(&mut self) {
-        // Documents deleted so far are to be dropped.
-        self.commit();
-        let Some(running) = &mut self.running else { return };
-        running.tries += 1;
-        let segments = running.segments;
-        let documents = self.published.current().snapshot().documents();
-        let documents_min = documents_min(running.tries, documents);
-        self.tell_compacting(true);
-        let begun = Error::catch("a compaction", || {
-            self.writer()?.begin_compaction(segments, documents_min)
-        });
-        let compacting = match begun {
-            Ok(compacting) => compacting,
-            Err(error) => return self.end_compaction(Err(error)),
-        };
-        let commands = self.commands.clone();
-        let waiting = std::thread::Builder::new().spawn(move || {
-            let done = Error::catch("a compaction", || compacting.wait());
-            let _ = commands.send(Command::Compacted(done));
-        });
-        if let Err(error) = waiting {
-            self.end_compaction(Err(Error::io("start", "a thread", error)));
-        }
-    }
-
-    fn end_compaction(&mut self, result: Result<Compaction>) {
-        let Some(running) = &mut self.running else { return };
-        if matches!(result, Err(Error::Conflict { .. })) && running.tries < COMPACTION_TRIES {
-            return self.begin_compaction();
-        }
-        let reply = running.reply.take();
-        self.running = None;
-        match &result {
-            Ok(done) => {
-                self.publish();
-                self.metrics.compactions.inc();
-                let Compaction { segments_before, segments_after, purged } = *done;
-                tracing::info!(segments_before, segments_after, purged, "compacted");
-            }
-            Err(error) => tracing::error!(%error, "the index could not be compacted"),
-        }
-        self.tell_compacting(false);
-        if let Some(reply) = reply {
-            let response = |done| CompactResponse { done: true, compaction: Some(done) };
-            reply.send(result.map(response).map_err(|error| match error {
-                Error::Conflict { kind, .. } => Failure::from(Error::conflict(
-                    kind,
-                    "documents were replaced faster than segments could be merged; try again",
-                )),
-                error => Failure::from(error),
-            }));
-        }
     }
 
     /// Handles merges that have ended, and starts a compaction when it is time.
@@ -558,6 +501,13 @@ impl WriterLoop {
         }
     }
 
+    /// Logs the documents of each later commit.
+    fn log_changes(&mut self) -> std::result::Result<(), Failure> {
+        self.commit();
+        self.check_writing()?;
+        Ok(self.writer()?.log_changes().map(|_| ())?)
+    }
+
     fn uncommitted(&self) -> u64 {
         let changed = self.writer.as_ref().map_or(0, Writer::uncommitted);
         (changed + self.owed.len()) as u64
@@ -573,16 +523,4 @@ impl WriterLoop {
         self.status.uncommitted.store(uncommitted, Ordering::Relaxed);
         self.metrics.uncommitted.set(uncommitted);
     }
-}
-
-/// Returns the number of documents below which attempt `tries` at a compaction leaves out a
-/// segment. Small segments disappear meanwhile; in a small index it costs little to try again with
-/// all.
-fn documents_min(tries: u32, documents: u64) -> u32 {
-    let share = match tries {
-        1 => 0,
-        tries => (documents / 10_000).saturating_mul(8u64.saturating_pow(tries - 2)),
-    };
-    let least = 8u64.saturating_pow(tries.saturating_sub(5)) - 1;
-    u32::try_from(share.max(least)).unwrap_or(u32::MAX)
 }

@@ -20,12 +20,12 @@ use cento::{Error, Result};
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The thread that checks.
-pub struct Watcher {
+pub struct CommitPoller {
     thread: JoinHandle<()>,
     stop: Stop,
 }
 
-impl Watcher {
+impl CommitPoller {
     /// Starts the thread.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Watcher {
         published: Arc<Published>,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
-    ) -> Result<Watcher> {
+    ) -> Result<CommitPoller> {
         let stop = Stop::new();
         let is_over = stop.clone();
         let look = move || {
@@ -49,10 +49,10 @@ impl Watcher {
                 std::thread::park_timeout(INTERVAL);
             }
         };
-        let thread = std::thread::Builder::new().name("watch".into()).spawn(look);
+        let thread = std::thread::Builder::new().name("poll".into()).spawn(look);
         let thread =
             thread.map_err(|e| Error::io("start", "the thread that looks for commits", e))?;
-        Ok(Watcher { thread, stop })
+        Ok(CommitPoller { thread, stop })
     }
 
     /// Ends the thread.

@@ -1,0 +1,382 @@
+//! `cento watch`
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use super::add::SourceArgs;
+use super::fingerprint;
+use super::list_format::{ListFormat, ListOut};
+use super::messages::Messages;
+use super::output::{self, count, counted};
+use super::progress::stop_flag;
+use super::target::{Target, TargetArgs};
+use super::terminal::{Id, line, note, tell};
+use super::{Outcome, Result};
+use cento::index::{Index, WriterOptions};
+use cento::watch::{WatchReader, Watches, unknown};
+use cento::{Error, Stop};
+use cento_api::{Thresholds, WatchEvents, WatchOptions, WatchedKind, Webhook};
+use cento_client::Client;
+use cento_client::api::{EventsRequest, ListWatchesRequest, WatchRequest};
+use cento_source::{ReadError, SourceOptions, documents};
+
+/// Get notified of documents that share text with a watched one.
+///
+/// A watch is a text, a stored document or a signature, with the conditions of a search. Documents
+/// that are added later are matched against all watches of the index; each match is an event, with
+/// its passages. A service matches each commit at once; without one, `cento watch events` matches
+/// the documents that were added since.
+#[derive(Debug, Args)]
+#[command(disable_help_subcommand = true)]
+pub struct Watch {
+    #[command(subcommand)]
+    verb: WatchVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum WatchVerb {
+    Add(Box<Add>),
+    List(List),
+    Remove(Remove),
+    Events(Events),
+}
+
+/// Watch for documents that share text with these.
+///
+/// Each file is a watch, with its path as name, and so is each record of a list, with its id. A
+/// watch without a condition reports passages of at least 12 tokens.
+#[derive(Debug, Args)]
+struct Add {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Files or directories with texts to watch for, or - for standard input.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Watch for this text.
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["id", "signature"])]
+    text: Option<String>,
+    /// Watch for documents like the stored one with this id.
+    #[arg(long, conflicts_with = "signature")]
+    id: Option<String>,
+    /// Watch for a signature made by `cento fingerprint --format json`.
+    #[arg(long, value_name = "FILE")]
+    signature: Option<PathBuf>,
+    /// Name of the watch, if it is one. Default: the path of the file, or a made one.
+    #[arg(long)]
+    name: Option<String>,
+    /// Address that the service posts events to.
+    #[arg(long, value_name = "URL", requires = "secret_file")]
+    webhook: Option<String>,
+    /// File with the key of the signatures of posts, at least 16 bytes; a line end after it does
+    /// not count.
+    #[arg(long, value_name = "FILE", requires = "webhook")]
+    secret_file: Option<PathBuf>,
+    #[command(flatten)]
+    thresholds: Thresholds,
+    #[command(flatten)]
+    options: WatchOptions,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Output format. The columns of csv and tsv are the fields of JSON.
+    #[arg(long, value_enum, default_value = "human")]
+    format: ListFormat,
+}
+
+/// List the watches, in the order of their names.
+#[derive(Debug, Args)]
+struct List {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Output format. The columns of csv and tsv are the fields of JSON.
+    #[arg(long, value_enum, default_value = "human")]
+    format: ListFormat,
+}
+
+/// Remove watches; their events stay.
+#[derive(Debug, Args)]
+struct Remove {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Names of the watches.
+    #[arg(value_name = "NAME")]
+    names: Vec<PathBuf>,
+}
+
+/// Show the events after a cursor.
+///
+/// If no service has the index, matches first the documents that were added since. The exit status is 1 if there
+/// are no events.
+#[derive(Debug, Args)]
+struct Events {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Show the events after this cursor, the first number of a line.
+    #[arg(long, value_name = "CURSOR", default_value = "0")]
+    after: u64,
+    /// Show the events of this watch only.
+    #[arg(long, value_name = "NAME")]
+    watch: Option<String>,
+    /// Maximum number of events.
+    #[arg(long, short = 'n', value_name = "N", default_value = "1000")]
+    limit: usize,
+    /// Output format. The columns of csv and tsv are the fields of JSON.
+    #[arg(long, value_enum, default_value = "human")]
+    format: ListFormat,
+}
+
+const WATCH_COLUMNS: &[&str] =
+    &["name", "kind", "id", "tokens", "fingerprints", "commit", "created", "webhook", "problem"];
+
+const EVENT_COLUMNS: &[&str] = &["cursor", "watch", "commit", "time", "hit"];
+
+/// The number of watches in a request.
+const PAGE: usize = 1000;
+
+impl Watch {
+    pub(super) fn run(self) -> Result {
+        match self.verb {
+            WatchVerb::Add(verb) => verb.run(),
+            WatchVerb::List(verb) => verb.run(),
+            WatchVerb::Remove(verb) => verb.run(),
+            WatchVerb::Events(verb) => verb.run(),
+        }
+    }
+}
+
+/// Opens the watches of an index, which may not have had any.
+fn open(path: &Path) -> cento::Result<Watches> {
+    let index = Index::open(path)?;
+    if index.change_log().is_none() {
+        index.writer(WriterOptions::default())?.log_changes()?;
+    }
+    Watches::open(&index)
+}
+
+/// Opens the watches of an index, if it has had any.
+fn open_if_any(path: &Path) -> cento::Result<Option<Watches>> {
+    let index = Index::open(path)?;
+    if Watches::exist(&index) { Watches::open(&index).map(Some) } else { Ok(None) }
+}
+
+fn write_watches<W: Write>(out: &mut ListOut<W>, watches: &[cento_api::Watch]) -> io::Result<()> {
+    for watch in watches {
+        out.write(watch, |out| {
+            let tokens = count(watch.tokens.into());
+            let kind = match watch.kind {
+                WatchedKind::Text => "text",
+                WatchedKind::Document => "document",
+                WatchedKind::Signature => "signature",
+            };
+            let problem = watch.problem.as_deref().map(|why| format!(": {why}"));
+            line!(out, "{tokens:>10} {kind:<9}  {}{}", Id(&watch.name), problem.unwrap_or_default())
+        })?;
+    }
+    Ok(())
+}
+
+impl Add {
+    fn run(mut self: Box<Self>) -> Result {
+        let target = self.target.target(&mut self.files)?;
+        let mut is_any_refused = false;
+        let requests = self.requests(&mut is_any_refused)?;
+        let watches = match target {
+            Target::Index(path) => open(&path)?.add_all(requests)?,
+            Target::Service(client) => requests
+                .iter()
+                .map(|request| client.add_watch(request))
+                .collect::<cento::Result<_>>()?,
+        };
+        let mut out =
+            ListOut::new(BufWriter::new(io::stdout().lock()), self.format, WATCH_COLUMNS)?;
+        write_watches(&mut out, &watches)?;
+        out.finish()?.flush()?;
+        Ok(match () {
+            () if is_any_refused => Outcome::Bad,
+            () if watches.is_empty() => Outcome::Nothing,
+            () => Outcome::Found,
+        })
+    }
+
+    /// Returns the watches that the arguments name.
+    fn requests(&self, is_any_refused: &mut bool) -> cento::Result<Vec<WatchRequest>> {
+        let common = WatchRequest {
+            name: self.name.clone(),
+            webhook: self.webhook()?,
+            thresholds: self.thresholds,
+            options: self.options.clone(),
+            ..WatchRequest::default()
+        };
+        if let Some(text) = self.text.clone() {
+            return Ok(vec![WatchRequest { text: Some(text), ..common }]);
+        }
+        if let Some(id) = self.id.clone() {
+            return Ok(vec![WatchRequest { id: Some(id), ..common }]);
+        }
+        let options = self.source.options();
+        if let Some(path) = &self.signature {
+            let signature = Some(fingerprint::read(path, options.record_bytes_max)?);
+            return Ok(vec![WatchRequest { signature, ..common }]);
+        }
+        if self.files.is_empty() {
+            let what = "nothing to watch for; name files, or give --text, --id or --signature";
+            return Err(Error::arguments(what));
+        }
+        cento_source::check_there(&self.files)?;
+        let (mut requests, messages) = (Vec::new(), Messages::default());
+        for document in documents(&self.files, &SourceOptions { requires_id: false, ..options }) {
+            match document {
+                Ok((document, _)) => {
+                    let name = common.name.clone().unwrap_or(document.id);
+                    let (name, text) = (Some(name), Some(document.text));
+                    requests.push(WatchRequest { name, text, ..common.clone() });
+                }
+                Err(ReadError::Unread(error)) => return Err(error),
+                Err(no_document) => {
+                    *is_any_refused |= matches!(no_document, ReadError::Refused(_));
+                    messages.tell_no_document(&no_document);
+                }
+            }
+        }
+        messages.finish();
+        if self.name.is_some() && requests.len() > 1 {
+            let what = format!("--name is for one watch, and these are {}", requests.len());
+            return Err(Error::argument("name", what));
+        }
+        Ok(requests)
+    }
+
+    fn webhook(&self) -> cento::Result<Option<Webhook>> {
+        let (Some(url), Some(path)) = (&self.webhook, &self.secret_file) else { return Ok(None) };
+        let secret = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, e))?;
+        let secret = secret.trim_end_matches(['\r', '\n']).to_owned();
+        Ok(Some(Webhook { url: url.clone(), secret }))
+    }
+}
+
+impl List {
+    fn run(mut self) -> Result {
+        let mut out =
+            ListOut::new(BufWriter::new(io::stdout().lock()), self.format, WATCH_COLUMNS)?;
+        let mut is_any = false;
+        match self.target.only_target()? {
+            Target::Index(path) => {
+                if let Some(watches) = open_if_any(&path)? {
+                    let watches = watches.reader().list(None, usize::MAX);
+                    is_any = !watches.is_empty();
+                    write_watches(&mut out, &watches)?;
+                }
+            }
+            Target::Service(client) => {
+                let mut request =
+                    ListWatchesRequest { limit: Some(PAGE), ..ListWatchesRequest::default() };
+                loop {
+                    let page = client.list_watches(&request)?;
+                    is_any |= !page.watches.is_empty();
+                    write_watches(&mut out, &page.watches)?;
+                    request.cursor = page.cursor;
+                    if request.cursor.is_none() {
+                        break;
+                    }
+                }
+            }
+        }
+        out.finish()?.flush()?;
+        Ok(if is_any { Outcome::Found } else { Outcome::Nothing })
+    }
+}
+
+impl Remove {
+    fn run(mut self) -> Result {
+        let target = self.target.target(&mut self.names)?;
+        if self.names.is_empty() {
+            return Err(Error::argument("name", "no names; name the watches to remove").into());
+        }
+        let mut removed = 0;
+        let mut remove: Box<dyn FnMut(&str) -> cento::Result<bool>> = match target {
+            Target::Index(path) => {
+                let mut watches = open_if_any(&path)?;
+                Box::new(move |name| watches.as_mut().map_or(Ok(false), |own| own.remove(name)))
+            }
+            Target::Service(client) => Box::new(move |name| match client.remove_watch(name) {
+                Err(error) if error.reason() == cento::Reason::UnknownId => Ok(false),
+                removed => removed.map(|_| true),
+            }),
+        };
+        for name in &self.names {
+            let name = name.to_string_lossy();
+            match remove(&name)? {
+                true => removed += 1,
+                false => tell!("cento: {}", unknown(&name)),
+            }
+        }
+        note!("{} removed", count(removed));
+        Ok(if removed > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+}
+
+impl Events {
+    fn run(mut self) -> Result {
+        let found = match self.target.only_target()? {
+            Target::Index(path) => self.matched(&path, &stop_flag())?,
+            Target::Service(client) => self.asked(&client)?,
+        };
+        if found.missed {
+            tell!("cento: events after the cursor {} are no longer kept", self.after);
+        }
+        let mut out =
+            ListOut::new(BufWriter::new(io::stdout().lock()), self.format, EVENT_COLUMNS)?;
+        for event in &found.events {
+            let hit = &event.hit;
+            out.write(event, |out| {
+                let passages = hit.passages.as_deref().unwrap_or_default();
+                let matched: u64 = passages.iter().map(|passage| u64::from(passage.matched)).sum();
+                line!(
+                    out,
+                    "{:>8}  {}  {}  {} of watch, {} in {}",
+                    event.cursor,
+                    Id(&event.watch),
+                    Id(&hit.id),
+                    output::share(hit.similarity.containment_of_query, hit.similarity.exact),
+                    counted(matched, "token"),
+                    counted(passages.len() as u64, "passage"),
+                )
+            })?;
+        }
+        out.finish()?.flush()?;
+        if found.more {
+            note!("there are more: --after {}", found.next);
+        }
+        Ok(if found.events.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    }
+
+    /// Matches the documents that were added since, and reads the events of the index at `path`.
+    fn matched(&self, path: &Path, stop: &Stop) -> cento::Result<WatchEvents> {
+        let (after, watch, limit) = (self.after, self.watch.as_deref(), self.limit);
+        match open_if_any(path) {
+            Ok(Some(mut watches)) => {
+                watches.match_commits(stop)?;
+                watches.reader().events(after, watch, limit)
+            }
+            Ok(None) => match watch {
+                Some(name) => Err(unknown(name)),
+                None => Ok(WatchEvents { events: Vec::new(), next: 0, more: false, missed: false }),
+            },
+            Err(Error::Locked { .. }) => {
+                note!("another process matches the watches of this index");
+                WatchReader::open_events(&Index::open(path)?)?.read(after, watch, limit)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn asked(&self, client: &Client) -> cento::Result<WatchEvents> {
+        let request = EventsRequest {
+            after: Some(self.after),
+            limit: Some(self.limit.clamp(1, PAGE)),
+            wait: None,
+        };
+        client.events(self.watch.as_deref(), &request)
+    }
+}

@@ -1,0 +1,291 @@
+//! The real binary: watches of an index on disk and of a service, and their events.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use cento_testing::wait_until;
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use crate::cli_join::jsons;
+use crate::common::run::{Dir, line};
+use crate::common::service::{Reply, Service};
+use crate::common::words;
+
+/// The watch and the document of each event.
+fn found(dir: &Dir, args: &[&str]) -> Vec<(String, String)> {
+    let args = [&["watch", "events", "idx", "--format", "json"], args].concat();
+    let run = dir.run(&args);
+    let events = jsons(&run.out);
+    assert_eq!(run.status, i32::from(events.is_empty()), "{}", run.err);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    events.iter().map(|event| (text(&event["watch"]), text(&event["hit"]["id"]))).collect()
+}
+
+#[test]
+fn events_are_those_of_documents_that_were_added_after_the_watch() {
+    let dir = Dir::new();
+    let copy =
+        |id: &str, seed| line(id, &format!("{} {}", words(seed, 20), words(1, 80)), json!({}));
+    dir.write("before.jsonl", copy("before", 5));
+    dir.json(&["add", "idx", "before.jsonl"]);
+    assert_eq!(dir.run(&["watch", "events", "idx"]).status, 1);
+    assert_eq!(dir.run(&["watch", "list", "idx"]).status, 1);
+    dir.write("mine.txt", words(1, 80));
+    dir.write("other.txt", words(2, 80));
+    let added = dir.run(&["watch", "add", "idx", "mine.txt", "other.txt"]);
+    assert_eq!(added.status, 0, "{}", added.err);
+    // Repeated, it changes nothing.
+    assert_eq!(dir.run(&["watch", "add", "idx", "mine.txt"]).status, 0);
+    assert!(found(&dir, &[]).is_empty());
+    dir.write("after.jsonl", copy("after", 6) + &line("none", &words(9, 80), json!({})));
+    dir.json(&["add", "idx", "after.jsonl"]);
+    let expected = [("mine.txt".to_owned(), "after".to_owned())];
+    assert_eq!(found(&dir, &[]), expected);
+    assert_eq!(found(&dir, &[]), expected);
+    assert!(found(&dir, &["--after", "1"]).is_empty());
+    assert!(found(&dir, &["--watch", "other.txt"]).is_empty());
+    // An unchanged document is not added; a new version is an event.
+    dir.json(&["add", "idx", "after.jsonl"]);
+    assert_eq!(found(&dir, &[]).len(), 1);
+    dir.write("after.jsonl", copy("after", 7));
+    dir.json(&["add", "idx", "after.jsonl"]);
+    assert_eq!(found(&dir, &[]).len(), 2);
+    assert_eq!(dir.run(&["watch", "remove", "idx", "mine.txt"]).status, 0);
+    let again = dir.run(&["watch", "remove", "idx", "mine.txt"]);
+    assert_eq!((again.status, again.err.contains("no watch has this name")), (1, true));
+    assert_eq!(found(&dir, &[]).len(), 2);
+    let listed = dir.run(&["watch", "list", "idx", "--format", "csv"]);
+    assert!(
+        listed.out.contains("other.txt,text") && !listed.out.contains("mine"),
+        "{}",
+        listed.out
+    );
+}
+
+#[test]
+fn a_watch_that_cannot_be_is_refused_with_the_reason() {
+    let dir = Dir::new();
+    dir.write("a.txt", words(1, 80));
+    dir.write("b.txt", words(2, 80));
+    dir.json(&["add", "idx", "a.txt"]);
+    let check = |args: &[&str], expected: &str| {
+        let run = dir.run(&[&["watch", "add", "idx"], args].concat());
+        assert_eq!(run.status, 2, "{args:?}");
+        assert!(run.err.contains(expected), "{args:?}: {}", run.err);
+    };
+    check(&[], "nothing to watch for");
+    check(&["--text", "a few words"], "give a threshold");
+    check(&["--id", "none"], "no document has the id `none`");
+    check(&["a.txt", "b.txt", "--name", "one"], "--name is for one watch");
+    check(&["a.txt", "--webhook", "http://a.example/"], "--secret-file");
+    dir.write("secret", "short");
+    check(&["a.txt", "--webhook", "http://a.example/", "--secret-file", "secret"], "16 bytes");
+    let unknown = dir.run(&["watch", "events", "idx", "--watch", "unknown"]);
+    assert_eq!(unknown.status, 2, "{}", unknown.err);
+}
+
+/// A receiver of posts, which misbehaves at first.
+struct Receiver {
+    url: String,
+    /// The signature and the body of each post that was accepted.
+    accepted: Arc<Mutex<Vec<(String, String)>>>,
+    attempts: Arc<AtomicUsize>,
+}
+
+impl Receiver {
+    fn start() -> Receiver {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let (accepted, attempts) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+        let receiver = Receiver { url, accepted, attempts };
+        let (accepted, attempts) = (receiver.accepted.clone(), receiver.attempts.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let attempt = attempts.fetch_add(1, Ordering::SeqCst);
+                let accepted = accepted.clone();
+                // A connection that hangs must not keep the next one waiting.
+                std::thread::spawn(move || answer(&mut stream.unwrap(), attempt, &accepted));
+            }
+        });
+        receiver
+    }
+}
+
+/// Answers a post: the first ones with errors of all kinds.
+fn answer(stream: &mut TcpStream, attempt: usize, accepted: &Mutex<Vec<(String, String)>>) {
+    let (head, body) = read_post(stream);
+    let line = match attempt {
+        // Closes without an answer.
+        0 => return,
+        1 => "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n",
+        2 => "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+        3 => {
+            // Lies about the length, and sends endless bytes, until the connection is closed.
+            let _ = stream.write_all(b"HTTP/1.1 503 No\r\nContent-Length: 99999999999\r\n\r\n");
+            while stream.write_all(&[b'x'; 65536]).is_ok() {}
+            return;
+        }
+        _ => {
+            let signature = head.lines().find_map(|line| {
+                let (name, value) = line.split_once(": ")?;
+                name.eq_ignore_ascii_case("cento-signature").then(|| value.to_owned())
+            });
+            let post = (signature.unwrap(), String::from_utf8(body).unwrap());
+            accepted.lock().unwrap().push(post);
+            "HTTP/1.1 204 Done\r\n\r\n"
+        }
+    };
+    let _ = stream.write_all(line.as_bytes());
+}
+
+fn read_post(stream: &mut TcpStream) -> (String, Vec<u8>) {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(reader.read_line(&mut head).unwrap() > 0);
+    }
+    let length = head.to_ascii_lowercase();
+    let length = length.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let mut body = vec![0; length.unwrap().parse().unwrap()];
+    reader.read_exact(&mut body).unwrap();
+    (head, body)
+}
+
+const SECRET: &str = "a secret of many bytes";
+
+fn hmac_of(time: &str, body: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
+    mac.update(format!("{time}.{body}").as_bytes());
+    mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn get(service: &Service, path: &str) -> Reply {
+    service.ask("GET", path, "", "")
+}
+
+fn add(service: &Service, id: &str, seed: u64) {
+    let text = format!("{} {}", words(seed, 20), words(1, 80));
+    let reply =
+        service.post("/v1/documents?commit=wait", &json!({"id": id, "text": text}).to_string());
+    assert_eq!(reply.status, 200, "{reply:?}");
+}
+
+#[test]
+fn a_receiver_that_fails_and_lies_has_each_event_in_order_in_the_end() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    let receiver = Receiver::start();
+    let watch = json!({"name": "mine", "text": words(1, 80),
+        "webhook": {"url": receiver.url, "secret": SECRET}});
+    // Addresses that are not public are refused unless they are allowed.
+    let service = Service::start(&dir, &[]);
+    let refused = service.post("/v1/watches", &watch.to_string());
+    assert_eq!((refused.status, refused.code().as_str()), (400, "invalid_argument"));
+    assert!(refused.body.contains("127.0.0.1 is not public"), "{refused:?}");
+    drop(service);
+    let service = Service::start(&dir, &["--webhook-network", "127.0.0.0/8"]);
+    let made = service.post("/v1/watches", &watch.to_string());
+    assert_eq!(made.status, 200, "{made:?}");
+    assert!(!made.body.contains(SECRET) && made.json()["webhook"] == json!(receiver.url));
+    for number in 0..5 {
+        add(&service, &format!("d{number}"), number);
+    }
+    let cursors = || -> Vec<u64> {
+        let accepted = receiver.accepted.lock().unwrap();
+        let posts = accepted.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
+        let events = posts.flat_map(|post| post["events"].as_array().unwrap().clone());
+        events.map(|event| event["cursor"].as_u64().unwrap()).collect()
+    };
+    wait_until("all events are posted", || cursors().last() == Some(&5));
+    let mut seen = cursors();
+    assert!(seen.is_sorted(), "{seen:?}");
+    seen.dedup();
+    assert_eq!(seen, [1, 2, 3, 4, 5]);
+    assert!(receiver.attempts.load(Ordering::SeqCst) >= 5);
+    for (signature, body) in receiver.accepted.lock().unwrap().iter() {
+        let (time, own) = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
+        assert_eq!(own, hmac_of(time, body), "{signature}");
+    }
+    // The service is unharmed, and answers.
+    assert_eq!(get(&service, "/readyz").status, 200);
+}
+
+#[test]
+fn events_of_a_service_are_read_by_cursor_by_waiting_and_as_a_stream() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    dir.write("mine.txt", words(1, 80));
+    let service = Service::start(&dir, &[]);
+    let url = service.url.as_str();
+    let nothing: Value = get(&service, "/v1/events").json();
+    assert_eq!(nothing["events"], json!([]));
+    assert_eq!(get(&service, "/v1/watches/unknown").status, 404);
+    assert_eq!(dir.run(&["watch", "add", "--url", url, "mine.txt"]).status, 0);
+    let listed = dir.run(&["watch", "list", "--url", url, "--format", "json"]);
+    assert_eq!(jsons(&listed.out)[0]["name"], "mine.txt");
+    // Another content has another name.
+    let other = json!({"name": "mine.txt", "text": words(2, 80)});
+    let refused = service.post("/v1/watches", &other.to_string());
+    assert_eq!((refused.status, refused.code().as_str()), (409, "id_taken"));
+    add(&service, "before", 3);
+    let waited = get(&service, "/v1/watches/mine.txt/events?wait=20").json();
+    assert_eq!(waited["events"][0]["hit"]["id"], "before");
+    let next = waited["next"].as_u64().unwrap();
+    let address = url.strip_prefix("http://").unwrap().to_owned();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let head = format!(
+        "GET /v1/events HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\n\
+         Last-Event-ID: {next}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    add(&service, "after", 4);
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    let id = lines.find_map(|line| line.strip_prefix("id: ").map(str::to_owned)).unwrap();
+    assert_eq!(id, (next + 1).to_string());
+    let data = lines.next().unwrap();
+    assert!(data.contains(r#""id":"after""#), "{data}");
+    // A process beside the service reads its events, and does not match.
+    assert_eq!(found(&dir, &[]).len(), 2);
+    let by_url = dir.run(&["watch", "events", "--url", url, "--format", "json"]);
+    assert_eq!(jsons(&by_url.out).len(), 2);
+    assert_eq!(dir.run(&["watch", "remove", "--url", url, "mine.txt"]).status, 0);
+    assert_eq!(dir.run(&["watch", "remove", "--url", url, "mine.txt"]).status, 1);
+}
+
+#[test]
+fn a_service_that_is_killed_loses_no_event_and_has_none_twice() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    dir.write("mine.txt", words(1, 80));
+    assert_eq!(dir.run(&["watch", "add", "idx", "mine.txt"]).status, 0);
+    let mut acknowledged = Vec::new();
+    for round in 0..6 {
+        let service = Service::start(&dir, &[]);
+        for number in 0..3 {
+            let id = format!("{round}-{number}");
+            add(&service, &id, round * 3 + number);
+            acknowledged.push(id);
+        }
+        // Perhaps before the last commit is matched.
+        service.kill();
+    }
+    let mut seen: Vec<String> = found(&dir, &[]).into_iter().map(|(_, id)| id).collect();
+    seen.sort();
+    assert_eq!(seen, acknowledged);
+}
+
+#[test]
+fn a_service_that_only_reads_refuses_watches() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    assert_eq!(dir.run(&["create", "other"]).status, 0);
+    let service = Service::over(&dir, &["idx", "other"]);
+    let watch = json!({"text": words(1, 80)}).to_string();
+    for reply in [service.post("/v1/watches", &watch), get(&service, "/v1/events")] {
+        assert_eq!((reply.status, reply.code().as_str()), (403, "read_only"));
+    }
+}

@@ -1,0 +1,68 @@
+//! Watches and their events.
+
+use crate::api::{EventsRequest, ListWatchesRequest, ListWatchesResponse, WatchRequest};
+use crate::client::{Client, json, percent_encoded};
+use cento_api::{Result, Watch, WatchEvents};
+
+impl Client {
+    /// Adds a watch: the documents of later commits are matched. A request with the name and the
+    /// content of a watch changes nothing.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn add_watch(&self, request: &WatchRequest) -> Result<Watch> {
+        self.post("/v1/watches", json(request)?)
+    }
+
+    /// Lists a page of the watches, in the order of their names.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn list_watches(&self, request: &ListWatchesRequest) -> Result<ListWatchesResponse> {
+        let ListWatchesRequest { cursor, limit } = request;
+        let given = [("cursor", cursor.clone()), ("limit", limit.map(|limit| limit.to_string()))];
+        self.get(&with_query("/v1/watches", given))
+    }
+
+    /// Returns the watch of this name.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn watch(&self, name: &str) -> Result<Watch> {
+        self.get(&format!("/v1/watches/{}", percent_encoded(name)))
+    }
+
+    /// Removes the watch of this name; its events stay.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search), and when no watch has the name.
+    pub fn remove_watch(&self, name: &str) -> Result<Watch> {
+        self.delete(&format!("/v1/watches/{}", percent_encoded(name)))
+    }
+
+    /// Reads the events of one watch, or of all.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn events(&self, watch: Option<&str>, request: &EventsRequest) -> Result<WatchEvents> {
+        let EventsRequest { after, limit, wait } = *request;
+        let given = [
+            ("after", after.map(|after| after.to_string())),
+            ("limit", limit.map(|limit| limit.to_string())),
+            ("wait", wait.map(|wait| wait.to_string())),
+        ];
+        let path = match watch {
+            Some(name) => format!("/v1/watches/{}/events", percent_encoded(name)),
+            None => "/v1/events".to_owned(),
+        };
+        self.get(&with_query(&path, given))
+    }
+}
+
+/// Returns the path with the parameters that are given.
+fn with_query<const N: usize>(path: &str, given: [(&str, Option<String>); N]) -> String {
+    let given = given.into_iter().filter_map(|(name, value)| {
+        value.map(|value| format!("{name}={}", percent_encoded(&value)))
+    });
+    format!("{path}?{}", given.collect::<Vec<_>>().join("&"))
+}

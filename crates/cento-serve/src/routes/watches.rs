@@ -1,0 +1,339 @@
+//! `/v1/watches` and `/v1/events`
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use tokio::time::{Instant, timeout};
+
+use crate::app::App;
+use crate::command::Command;
+use crate::failure::Failure;
+use crate::matching::Matching;
+use cento::watch::{WatchReader, unknown};
+use cento_api::http::{EventsRequest, ListWatchesRequest, ListWatchesResponse, WatchRequest};
+use cento_api::{Watch, WatchEvents};
+
+/// The number of watches, or of events, in an answer.
+const PAGE_DEFAULT: usize = 100;
+
+/// The maximum number of them.
+const PAGE_MAX: usize = 1000;
+
+/// The interval between two lines that keep a stream of events open.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// A request that waits looks at this interval whether the service stops.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Returns the watches of a service that writes its index.
+fn matching(app: &App) -> Result<&Arc<Matching>, Failure> {
+    app.matching.as_ref().ok_or_else(|| {
+        let message = "this service writes no index, and matches no watches; ask the service that \
+                       writes it";
+        Failure::new(StatusCode::FORBIDDEN, "read_only", message)
+    })
+}
+
+/// Returns the watches, if there has been one.
+fn reader(app: &App) -> Result<Option<WatchReader>, Failure> {
+    Ok(matching(app)?.reader())
+}
+
+fn limit_of(limit: Option<usize>) -> Result<usize, Failure> {
+    let limit = limit.unwrap_or(PAGE_DEFAULT);
+    if !(1..=PAGE_MAX).contains(&limit) {
+        return Err(Failure::argument("limit", format!("`limit` must be 1 to {PAGE_MAX}")));
+    }
+    Ok(limit)
+}
+
+/// Watch for documents that are added later and share text with a given one.
+///
+/// A document matches if a search with these conditions would find it. The events are read with
+/// `/v1/watches/{name}/events` or `/v1/events`, and posted to the webhook, if there is one.
+#[cfg_attr(test, utoipa::path(
+    post,
+    path = "/v1/watches",
+    tag = "watches",
+    security(("token" = [])),
+    request_body = WatchRequest,
+    responses(
+        (status = 200, description = "The watch: durable, and there for the next commit", body = Watch),
+        (status = 409, description = "A watch has this name and another content", body = cento_api::http::ErrorBody),
+        super::errors::Errors,
+    )
+))]
+pub async fn add_watch(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<Watch>, Failure> {
+    let request: WatchRequest = app.write_body(request).await?.json()?;
+    if let Some(webhook) = &request.webhook {
+        webhook.check()?;
+        let Some(poster) = &app.settings.poster else {
+            let message = "this service posts no events";
+            return Err(Failure::new(StatusCode::FORBIDDEN, "not_allowed", message));
+        };
+        poster.check(&webhook.url).map_err(|why| Failure::argument("webhook", why))?;
+    }
+    let matching = matching(&app)?.clone();
+    if matching.reader().is_none() {
+        app.command(Command::LogChanges).await?;
+    }
+    let watch = changed(&app, move || {
+        matching.open()?;
+        matching.add(request)
+    });
+    Ok(Json(watch.await?))
+}
+
+/// List the watches, page by page, in the order of their names.
+#[cfg_attr(test, utoipa::path(
+    get,
+    path = "/v1/watches",
+    tag = "watches",
+    security(("token" = [])),
+    params(ListWatchesRequest),
+    responses((status = 200, description = "A page", body = ListWatchesResponse), super::errors::Errors)
+))]
+pub async fn list_watches(
+    State(app): State<Arc<App>>,
+    Query(request): Query<ListWatchesRequest>,
+) -> Result<Json<ListWatchesResponse>, Failure> {
+    let limit = limit_of(request.limit)?;
+    let Some(reader) = reader(&app)? else { return Ok(Json(ListWatchesResponse::default())) };
+    let mut watches = reader.list(request.cursor.as_deref(), limit + 1);
+    let has_more = watches.len() > limit;
+    watches.truncate(limit);
+    let cursor = watches.last().filter(|_| has_more).map(|last| last.name.clone());
+    Ok(Json(ListWatchesResponse { watches, cursor }))
+}
+
+/// Read a watch.
+#[cfg_attr(test, utoipa::path(
+    get,
+    path = "/v1/watches/{name}",
+    tag = "watches",
+    security(("token" = [])),
+    params(("name" = String, Path, description = "The name, percent-encoded")),
+    responses((status = 200, description = "The watch", body = Watch), super::errors::Errors)
+))]
+pub async fn watch(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+) -> Result<Json<Watch>, Failure> {
+    let watch = reader(&app)?.and_then(|reader| reader.get(&name));
+    Ok(Json(watch.ok_or_else(|| unknown(&name))?))
+}
+
+/// Remove a watch; its events stay.
+#[cfg_attr(test, utoipa::path(
+    delete,
+    path = "/v1/watches/{name}",
+    tag = "watches",
+    security(("token" = [])),
+    params(("name" = String, Path, description = "The name, percent-encoded")),
+    responses((status = 200, description = "The watch that was removed", body = Watch), super::errors::Errors)
+))]
+pub async fn remove_watch(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+) -> Result<Json<Watch>, Failure> {
+    let watch = reader(&app)?.and_then(|reader| reader.get(&name));
+    let watch = watch.ok_or_else(|| unknown(&name))?;
+    let matching = matching(&app)?.clone();
+    match changed(&app, move || matching.remove(&name)).await? {
+        true => Ok(Json(watch)),
+        false => Err(unknown(&watch.name).into()),
+    }
+}
+
+/// Read the events of a watch.
+///
+/// With `wait` the request waits for an event. With `Accept: text/event-stream` the answer is a
+/// stream of server-sent events, which goes on until the client ends it: `id` is the cursor, and a
+/// client that comes back sends the last one as `Last-Event-ID`.
+#[cfg_attr(test, utoipa::path(
+    get,
+    path = "/v1/watches/{name}/events",
+    tag = "watches",
+    security(("token" = [])),
+    params(("name" = String, Path, description = "The name, percent-encoded"), EventsRequest),
+    responses(
+        (status = 200, description = "The events", content((WatchEvents = "application/json"), (String = "text/event-stream"))),
+        super::errors::Errors,
+    )
+))]
+pub async fn watch_events(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    Query(request): Query<EventsRequest>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    if reader(&app)?.and_then(|reader| reader.get(&name)).is_none() {
+        return Err(unknown(&name).into());
+    }
+    read(app, Some(name), request, &headers).await
+}
+
+/// Read the events of all watches.
+///
+/// `wait` and `Accept: text/event-stream` as for one watch.
+#[cfg_attr(test, utoipa::path(
+    get,
+    path = "/v1/events",
+    tag = "watches",
+    security(("token" = [])),
+    params(EventsRequest),
+    responses(
+        (status = 200, description = "The events", content((WatchEvents = "application/json"), (String = "text/event-stream"))),
+        super::errors::Errors,
+    )
+))]
+pub async fn events(
+    State(app): State<Arc<App>>,
+    Query(request): Query<EventsRequest>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    read(app, None, request, &headers).await
+}
+
+async fn read(
+    app: Arc<App>,
+    watch: Option<String>,
+    request: EventsRequest,
+    headers: &HeaderMap,
+) -> Result<Response, Failure> {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let is_stream = accept.is_some_and(|accept| accept.split(',').any(is_event_stream));
+    let last = headers.get("last-event-id").and_then(|last| last.to_str().ok()?.parse().ok());
+    let limit = limit_of(request.limit)?;
+    let mut reading = Reading {
+        subscriber: matching(&app)?.subscribe(),
+        after: last.filter(|_| is_stream).or(request.after).unwrap_or(0),
+        app,
+        watch,
+        limit,
+    };
+    if is_stream {
+        return stream(reading);
+    }
+    let wait = Duration::from_secs(request.wait.unwrap_or(0).into());
+    let until = Instant::now() + wait.min(reading.app.settings.timeout / 2);
+    let _place = match wait.is_zero() {
+        true => None,
+        false => Some(place(&reading.app)?),
+    };
+    loop {
+        let found = reading.events().await?;
+        let is_over = Instant::now() >= until || reading.is_stopping();
+        if !found.events.is_empty() || is_over {
+            return Ok(Json(found).into_response());
+        }
+        reading.after = found.next;
+        reading.changed(until.saturating_duration_since(Instant::now())).await;
+    }
+}
+
+/// Changes the watches on a thread of its own, which may wait for the matching of a commit: searches
+/// must not wait for that too.
+async fn changed<T: Send + 'static>(
+    app: &Arc<App>,
+    change: impl FnOnce() -> cento::Result<T> + Send + 'static,
+) -> Result<T, Failure> {
+    let place = place(app)?;
+    let changed = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        change()
+    });
+    // A panic has been logged where it happened.
+    changed.await.map_err(|_| Failure::internal())?.map_err(Failure::from)
+}
+
+fn is_event_stream(accepted: &str) -> bool {
+    accepted.split(';').next().is_some_and(|kind| kind.trim() == "text/event-stream")
+}
+
+/// Takes a place among the requests that wait for events.
+fn place(app: &Arc<App>) -> Result<tokio::sync::OwnedSemaphorePermit, Failure> {
+    let place = app.waiting.clone().try_acquire_owned();
+    place.map_err(|_| Failure::busy("too many requests wait for events; try again later"))
+}
+
+/// A reader of events, and its place in the log.
+struct Reading {
+    app: Arc<App>,
+    watch: Option<String>,
+    after: u64,
+    limit: usize,
+    subscriber: tokio::sync::watch::Receiver<u64>,
+}
+
+impl Reading {
+    async fn events(&mut self) -> Result<WatchEvents, Failure> {
+        self.subscriber.borrow_and_update();
+        let Some(reader) = reader(&self.app)? else {
+            return Ok(WatchEvents { events: Vec::new(), next: 0, more: false, missed: false });
+        };
+        let (after, watch, limit) = (self.after, self.watch.clone(), self.limit);
+        self.app.run(move |_| reader.log().read(after, watch.as_deref(), limit)).await
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.app.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Waits for new events, for the service to stop, or for this time.
+    async fn changed(&mut self, time: Duration) {
+        let until = Instant::now() + time;
+        while Instant::now() < until && !self.is_stopping() {
+            let step = LOOK.min(until.saturating_duration_since(Instant::now()));
+            if timeout(step, self.subscriber.changed()).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Returns the next part of a stream; `None` at its end.
+    async fn part(&mut self) -> Option<Bytes> {
+        if self.is_stopping() {
+            return None;
+        }
+        let Ok(found) = self.events().await else { return None };
+        let mut text = String::new();
+        if found.missed {
+            text += "event: missed\ndata: {}\n\n";
+        }
+        for event in &found.events {
+            let json = serde_json::to_string(event).expect("an event is JSON");
+            text += &format!("id: {}\ndata: {json}\n\n", event.cursor);
+        }
+        self.after = found.next;
+        if text.is_empty() {
+            self.changed(KEEP_ALIVE).await;
+            text += ":\n\n";
+        }
+        Some(text.into())
+    }
+}
+
+/// Returns the events as they come.
+fn stream(reading: Reading) -> Result<Response, Failure> {
+    let place = place(&reading.app)?;
+    let parts = stream::unfold((reading, place), |(mut reading, place)| async move {
+        let part = reading.part().await?;
+        Some((Ok::<Bytes, Infallible>(part), (reading, place)))
+    });
+    let headers =
+        [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+    Ok((headers, Body::from_stream(parts)).into_response())
+}

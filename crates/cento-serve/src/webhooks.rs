@@ -1,0 +1,314 @@
+//! Posts of events to the receivers that watches name.
+//!
+//! The events of a watch are posted in order, a few at a time, until the receiver accepts them;
+//! then the next ones are. Accepted cursors are recorded beside the events, at most a second later,
+//! so after a crash an event may come again: at least once. A receiver that fails is tried again
+//! after a time that doubles up to an hour, and delays no other.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde::Serialize;
+use sha2::Sha256;
+
+use super::matching::Matching;
+use cento::runtime::replace;
+use cento::watch::WatchReader;
+use cento::{Error, Result, Stop};
+use cento_api::{WatchEvent, Webhook};
+
+/// Sends posts to receivers.
+pub trait Poster: Send + Sync {
+    /// Refuses an address that is never posted to.
+    ///
+    /// # Errors
+    /// The reason, as a clause.
+    fn check(&self, url: &str) -> std::result::Result<(), String>;
+
+    /// Posts JSON with one more header, and returns the status; it follows no redirect, and takes a
+    /// bounded time, whatever the receiver does.
+    ///
+    /// # Errors
+    /// The reason, as a clause.
+    fn post(
+        &self,
+        url: &str,
+        header: (&str, &str),
+        body: &[u8],
+    ) -> std::result::Result<u16, String>;
+}
+
+/// The header with the time of a post and its signature.
+const SIGNATURE: &str = "Cento-Signature";
+
+/// The file with the cursors of accepted events, by the names of watches.
+const DELIVERED: &str = ".watches/delivered.json";
+
+/// The number of events that are looked at in one reading of the log.
+const EVENTS_LOOKED_AT: usize = 1000;
+
+/// The maximum number of events in a post.
+const EVENTS_MAX: usize = 100;
+
+/// The number of posts at a time.
+const POSTS_MAX: usize = 8;
+
+/// The interval between two looks for posts that are due, and two records of accepted cursors.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The first and the longest time before a failed post is tried again.
+const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3600));
+
+/// The body of a post.
+#[derive(Serialize)]
+struct Post<'a> {
+    watch: &'a str,
+    events: &'a [WatchEvent],
+}
+
+/// How far a receiver is.
+#[derive(Debug, Clone, Copy)]
+struct Delivery {
+    /// The cursor of the last event that it accepted.
+    accepted: u64,
+    /// That of the last event that it is to have.
+    last: u64,
+    failures: u32,
+    /// The time of the next attempt.
+    due: Instant,
+    is_running: bool,
+}
+
+/// The thread that starts posts.
+pub struct Webhooks {
+    thread: JoinHandle<()>,
+    stop: Stop,
+}
+
+struct Dispatcher {
+    matching: Arc<Matching>,
+    poster: Arc<dyn Poster>,
+    file: PathBuf,
+    deliveries: Mutex<HashMap<String, Delivery>>,
+    stop: Stop,
+}
+
+impl Delivery {
+    fn new() -> Delivery {
+        Delivery { accepted: 0, last: 0, failures: 0, due: Instant::now(), is_running: false }
+    }
+}
+
+impl Webhooks {
+    /// Starts the thread for the index in the directory `dir`.
+    ///
+    /// # Errors
+    /// When it cannot be started, or the record of accepted events cannot be read.
+    pub fn start(
+        dir: &std::path::Path,
+        matching: Arc<Matching>,
+        poster: Arc<dyn Poster>,
+    ) -> Result<Webhooks> {
+        let file = dir.join(DELIVERED);
+        let accepted: BTreeMap<String, u64> = match std::fs::read(&file) {
+            Ok(json) => serde_json::from_slice(&json)
+                .map_err(|e| Error::io("read", &file, std::io::Error::other(e)))?,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(e) => return Err(Error::io("read", &file, e)),
+        };
+        let begun = |accepted| Delivery { accepted, last: accepted, ..Delivery::new() };
+        let deliveries = accepted.into_iter().map(|(name, cursor)| (name, begun(cursor)));
+        let stop = Stop::new();
+        let dispatcher = Arc::new(Dispatcher {
+            deliveries: Mutex::new(deliveries.collect()),
+            matching,
+            poster,
+            file,
+            stop: stop.clone(),
+        });
+        let own = dispatcher.clone();
+        let thread = std::thread::Builder::new().name("webhooks".into()).spawn(move || own.run());
+        let thread = thread.map_err(|e| Error::io("start", "the thread of webhooks", e))?;
+        let waked = thread.thread().clone();
+        dispatcher.matching.tell(move || waked.unpark());
+        Ok(Webhooks { thread, stop })
+    }
+
+    /// Ends the thread. Posts on their way may end later: they are posted again.
+    pub fn join(self) {
+        self.stop.set();
+        self.thread.thread().unpark();
+        // A panic has been reported by the thread.
+        let _ = self.thread.join();
+    }
+}
+
+impl Dispatcher {
+    fn run(self: Arc<Self>) {
+        let mut recorded = BTreeMap::new();
+        let mut seen = 0;
+        while !self.stop.is_set() {
+            if let Some(reader) = self.matching.reader() {
+                let looked = Error::catch("webhooks", || self.look(&reader, &mut seen));
+                if let Err(error) = looked {
+                    tracing::error!(%error, "events cannot be posted at present");
+                }
+            }
+            self.record(&mut recorded);
+            std::thread::park_timeout(TICK);
+        }
+        self.record(&mut recorded);
+    }
+
+    /// Starts the posts that are due, of the events up to now; `seen` is the last that was looked at.
+    fn look(self: &Arc<Self>, reader: &WatchReader, seen: &mut u64) -> Result<()> {
+        let mut is_more = true;
+        while is_more && !self.stop.is_set() {
+            let found = reader.log().read(*seen, None, EVENTS_LOOKED_AT)?;
+            let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
+            for event in found.events {
+                if reader.webhook(&event.watch).is_some() {
+                    let delivery = deliveries.entry(event.watch).or_insert_with(Delivery::new);
+                    delivery.last = delivery.last.max(event.cursor);
+                }
+            }
+            (*seen, is_more) = (found.next, found.more);
+        }
+        let now = Instant::now();
+        let mut due = Vec::new();
+        let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = deliveries.values().filter(|delivery| delivery.is_running).count();
+        for (name, delivery) in deliveries.iter_mut() {
+            let is_due = delivery.accepted < delivery.last && delivery.due <= now;
+            if is_due && !delivery.is_running && running + due.len() < POSTS_MAX {
+                let Some(webhook) = reader.webhook(name) else { continue };
+                delivery.is_running = true;
+                due.push((name.clone(), webhook, delivery.accepted));
+            }
+        }
+        drop(deliveries);
+        for (name, webhook, accepted) in due {
+            let (own, reader) = (self.clone(), reader.clone());
+            let post = move || {
+                let posted =
+                    Error::catch("a post", || own.post(&reader, &name, &webhook, accepted));
+                own.posted(&name, posted);
+            };
+            let started = std::thread::Builder::new().name("webhook".into()).spawn(post);
+            started.map_err(|e| Error::io("start", "the thread of a post", e))?;
+        }
+        Ok(())
+    }
+
+    /// Posts the next events of a watch; returns the last cursor that was accepted.
+    fn post(
+        &self,
+        reader: &WatchReader,
+        name: &str,
+        webhook: &Webhook,
+        accepted: u64,
+    ) -> Result<std::result::Result<u64, String>> {
+        let Some(watch) = reader.get(name) else { return Ok(Ok(accepted)) };
+        let mut found = reader.log().read(accepted, Some(name), EVENTS_MAX)?;
+        // Those of another watch that had the name before.
+        found.events.retain(|event| event.commit > watch.commit);
+        if found.missed && accepted > 0 {
+            tracing::warn!(watch = name, "events were not posted before they were forgotten");
+        }
+        if found.events.is_empty() {
+            return Ok(Ok(found.next));
+        }
+        let post = Post { watch: name, events: &found.events };
+        let body = serde_json::to_vec(&post).expect("events are JSON");
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
+        let signature = signature(webhook.secret.as_bytes(), time, &body);
+        let posted = self.poster.post(&webhook.url, (SIGNATURE, &signature), &body);
+        Ok(match posted {
+            Ok(200..=299) => Ok(found.next),
+            Ok(status) => Err(format!("it answered with status {status}")),
+            Err(why) => Err(why),
+        })
+    }
+
+    fn posted(&self, name: &str, posted: Result<std::result::Result<u64, String>>) {
+        let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(delivery) = deliveries.get_mut(name) else { return };
+        delivery.is_running = false;
+        let why = match posted {
+            Ok(Ok(accepted)) => {
+                if delivery.failures > 0 {
+                    tracing::info!(watch = name, "events are posted again");
+                }
+                (delivery.accepted, delivery.failures) = (accepted, 0);
+                delivery.due = Instant::now();
+                return;
+            }
+            Ok(Err(why)) => why,
+            Err(error) => error.to_string(),
+        };
+        if delivery.failures == 0 {
+            tracing::warn!(watch = name, why, "events could not be posted; it is tried again");
+        }
+        delivery.due = Instant::now() + backoff(delivery.failures);
+        delivery.failures = delivery.failures.saturating_add(1);
+    }
+
+    /// Records the accepted cursors, if they have changed, and forgets removed watches.
+    fn record(&self, recorded: &mut BTreeMap<String, u64>) {
+        let Some(reader) = self.matching.reader() else { return };
+        let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
+        deliveries.retain(|name, delivery| delivery.is_running || reader.get(name).is_some());
+        let accepted = deliveries.iter().map(|(name, one)| (name.clone(), one.accepted));
+        let accepted: BTreeMap<String, u64> = accepted.collect();
+        drop(deliveries);
+        if accepted == *recorded {
+            return;
+        }
+        let json = serde_json::to_vec(&accepted).expect("numbers are JSON");
+        match replace::file(&self.file, &json) {
+            Ok(()) => *recorded = accepted,
+            Err(error) => {
+                tracing::error!(%error, "cannot record which events were posted; they may be \
+                                         posted again");
+            }
+        }
+    }
+}
+
+/// Returns the time before the attempt after this number of failures.
+fn backoff(failures: u32) -> Duration {
+    BACKOFF.0.saturating_mul(1 << failures.min(12)).min(BACKOFF.1)
+}
+
+/// Returns the header of a post: the time, and HMAC-SHA256 of the time, a full stop and the body.
+fn signature(secret: &[u8], time: u64, body: &[u8]) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("a key of any length is one");
+    mac.update(format!("{time}.").as_bytes());
+    mac.update(body);
+    let bytes = mac.finalize().into_bytes();
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("t={time},v1={hex}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_that_of_other_programs() {
+        // printf '1700000000.{"a":1}' | openssl dgst -sha256 -hmac 0123456789abcdef
+        let expected =
+            "t=1700000000,v1=9eb18f493f8ec135d9eb2dad817c369bb4e9cbfa818657897a7437c1cd8c3a23";
+        assert_eq!(signature(b"0123456789abcdef", 1_700_000_000, b"{\"a\":1}"), expected);
+    }
+
+    #[test]
+    fn attempts_come_later_and_later_and_at_least_every_hour() {
+        let seconds: Vec<u64> = [0, 1, 2, 11, 12, 40].map(|n| backoff(n).as_secs()).to_vec();
+        assert_eq!(seconds, [1, 2, 4, 2048, 3600, 3600]);
+    }
+}
