@@ -21,6 +21,7 @@ mod scale;
 mod service;
 mod stores;
 mod unicode;
+mod watches;
 
 use cento_tools::{Result, cento, corpus, measure};
 use clap::{Parser, Subcommand};
@@ -53,6 +54,7 @@ enum Tool {
     Merging(merging::Merging),
     Hostile(hostile::Hostile),
     Unicode(unicode::Unicode),
+    Watches(watches::Watches),
 }
 
 fn main() -> Result {
@@ -76,6 +78,7 @@ fn main() -> Result {
         Tool::Service(tool) => tool.run(),
         Tool::Stores(tool) => tool.run(),
         Tool::Unicode(tool) => tool.run(),
+        Tool::Watches(tool) => tool.run(),
     }
 }
 
