@@ -108,9 +108,9 @@ pub fn start(
 
 /// Notes that documents do not have the field that decides.
 fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, options: &PairOptions) {
-    let (field, pairs) = match (&options.within, &options.across) {
+    let (field, pairs) = match (&options.within, &options.group_by) {
         (Some(field), _) => (field, "they are in no pair"),
-        (_, Some(field)) => (field, "they are of no series, and in pairs with all others"),
+        (_, Some(field)) => (field, "each is a group of its own"),
         (None, None) => return,
     };
     let without = summary.documents_without_field;

@@ -229,7 +229,7 @@ def test_pairs_and_clusters(index: cento.Index) -> None:
     assert json.loads(clusters[0].to_json())["size"] == 2
     assert list(index.pairs(against=index, min_resemblance=1.0, min_overlap=1))
     with pytest.raises(cento.InvalidArgumentError, match="cannot be combined"):
-        index.pairs(within="a", across="b")
+        index.pairs(within="a", group_by="b")
 
 
 def test_a_field_that_no_document_has_is_an_error_and_others_are_counted(
@@ -242,9 +242,9 @@ def test_a_field_that_no_document_has_is_an_error_and_others_are_counted(
         w.add("b", text, {"series": "herald"})
         w.add("c", text, {})
     with pytest.raises(ValueError, match=r"the field `sereis`.*`series`"):
-        list(index.pairs(across="sereis"))
+        list(index.pairs(group_by="sereis"))
     with pytest.warns(UserWarning, match="1 documents do not have the field `series`"):
-        assert len(list(index.pairs(across="series"))) == 3
+        assert len(list(index.pairs(group_by="series"))) == 3
 
 
 def test_a_length_of_passages_is_the_only_threshold_if_it_is_given(

@@ -9,39 +9,46 @@
 //! A document's neighbours are searched for once, when it is first in a pair, and two numbers are
 //! kept of them.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use cento_api::{MARGIN_DOCUMENTS_MIN, MARGIN_RANK};
 
 use super::numbering::Numbering;
+use super::series::Series;
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::search::{Neighbour, Searcher};
 
-/// How alike a document is to its neighbours, by a measure.
+/// How alike a document is to its neighbours, by a measure. Those of one series count once, by the
+/// greatest.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Standing {
-    /// The measure of the neighbour of rank [`MARGIN_RANK`]; 0 if there are fewer neighbours.
-    pub ranked: f64,
-    /// That of the next one.
-    next: f64,
+    /// The series of the best neighbours, and their measures, best first; 0 if there are fewer.
+    best: [(u64, f64); MARGIN_RANK + 1],
 }
 
 impl Standing {
-    /// Returns the standing of a document whose neighbours have these measures.
-    pub fn of(mut measures: Vec<f64>) -> Standing {
-        measures.resize(measures.len().max(MARGIN_RANK + 1), 0.0);
-        let (better, next, _) = measures.select_nth_unstable_by(MARGIN_RANK, |a, b| b.total_cmp(a));
-        let ranked = better.iter().copied().fold(1.0, f64::min);
-        Standing { ranked, next: *next }
+    /// Returns the standing of a document whose neighbours are of these series and have these
+    /// measures.
+    pub fn of(mut measures: Vec<(u64, f64)>) -> Standing {
+        measures.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let (mut best, mut count) = ([(0, 0.0); MARGIN_RANK + 1], 0);
+        for (series, measure) in measures {
+            if count < best.len() && best[..count].iter().all(|known| known.0 != series) {
+                best[count] = (series, measure);
+                count += 1;
+            }
+        }
+        Standing { best }
     }
 
-    /// Returns the measure of the neighbour of rank [`MARGIN_RANK`] when one with this measure does
-    /// not count.
-    pub fn without(self, resemblance: f64) -> f64 {
-        if resemblance >= self.ranked { self.next } else { self.ranked }
+    /// Returns the measure of the neighbour of rank [`MARGIN_RANK`] when those of one series do not
+    /// count; 0 if there are fewer.
+    pub fn without(self, series: u64) -> f64 {
+        let is_in = self.best[..MARGIN_RANK].iter().any(|known| known.0 == series);
+        self.best[if is_in { MARGIN_RANK } else { MARGIN_RANK - 1 }].1
     }
 }
 
@@ -52,13 +59,46 @@ struct Standings<'a> {
     among: &'a Searcher,
     is_own: bool,
     standings: Vec<OnceLock<Standing>>,
+    /// Which index of the pairs this one is.
+    side: usize,
+    keys: Arc<SeriesKeys>,
+}
+
+/// The series of documents, each with a number.
+#[derive(Debug)]
+pub(super) struct SeriesKeys {
+    series: Option<Arc<Series>>,
+    /// The numbers of the documents, and of those of the other index.
+    numberings: [Numbering; 2],
+}
+
+impl SeriesKeys {
+    /// Numbers the series of the documents of `searcher`, and of those of `against`.
+    pub fn new(
+        searcher: &Searcher,
+        against: Option<&Searcher>,
+        series: Option<&Arc<Series>>,
+    ) -> SeriesKeys {
+        let numberings = [searcher, against.unwrap_or(searcher)];
+        let numberings = numberings.map(|searcher| Numbering::new(searcher.snapshot()));
+        SeriesKeys { series: series.cloned(), numberings }
+    }
+
+    /// Returns the number of the series of a document, which is alone in it if it has none.
+    pub fn of(&self, side: usize, address: DocAddress) -> u64 {
+        Series::key(self.series.as_deref(), side, self.numberings[side].number(address))
+    }
 }
 
 impl<'a> Standings<'a> {
-    fn new(own: &'a Searcher, among: &'a Searcher, is_own: bool) -> Standings<'a> {
+    fn new(
+        (own, among): (&'a Searcher, &'a Searcher),
+        is_own: bool,
+        (side, keys): (usize, Arc<SeriesKeys>),
+    ) -> Standings<'a> {
         let numbering = Numbering::new(own.snapshot());
         let standings = (0..numbering.end()).map(|_| OnceLock::new()).collect();
-        Standings { own, numbering, among, is_own, standings }
+        Standings { own, numbering, among, is_own, standings, side, keys }
     }
 
     fn standing(
@@ -75,8 +115,14 @@ impl<'a> Standings<'a> {
         let size = keys.len() as u32;
         let except = self.is_own.then_some(address);
         let found = self.among.neighbours(&keys, 1, max_df, except, stop)?;
-        let resemblance = |found: &Neighbour| found.with(size).resemblance();
-        let standing = Standing::of(found.iter().map(resemblance).collect());
+        let own = self.keys.of(self.side, address);
+        let other = if self.is_own { self.side } else { 1 - self.side };
+        let measure = |found: &Neighbour| {
+            (self.keys.of(other, found.address), found.with(size).resemblance())
+        };
+        // Without a series the keys of two indexes say nothing about each other.
+        let others = found.iter().map(measure).filter(|(series, _)| *series != own);
+        let standing = Standing::of(others.collect());
         // Another thread may have computed the same standing meanwhile.
         Ok(*kept.get_or_init(|| standing))
     }
@@ -87,6 +133,7 @@ pub(super) struct Margins<'a> {
     a: Standings<'a>,
     /// The documents of the other index; `None` if there is only one index.
     b: Option<Standings<'a>>,
+    keys: Arc<SeriesKeys>,
     max_df: Option<MaxDf>,
 }
 
@@ -97,17 +144,26 @@ impl<'a> Margins<'a> {
         searcher: &'a Searcher,
         against: Option<&'a Searcher>,
         max_df: Option<MaxDf>,
+        series: Option<&Arc<Series>>,
     ) -> Option<Margins<'a>> {
-        let count = |searcher: &Searcher| searcher.snapshot().documents();
+        let count = |searcher: &Searcher| match series {
+            Some(series) if against.is_none() && !series.is_within() => series.count(),
+            _ => searcher.snapshot().documents(),
+        };
         let is_enough = match against {
             None => count(searcher) >= MARGIN_DOCUMENTS_MIN,
             // One document of a pair is of the other index.
             Some(against) => count(searcher).min(count(against)) + 1 >= MARGIN_DOCUMENTS_MIN,
         };
-        is_enough.then(|| Margins {
-            a: Standings::new(searcher, against.unwrap_or(searcher), against.is_none()),
-            b: against.map(|against| Standings::new(against, searcher, false)),
-            max_df,
+        let keys = Arc::new(SeriesKeys::new(searcher, against, series));
+        is_enough.then(|| {
+            let (is_own, other) = (against.is_none(), against.unwrap_or(searcher));
+            Margins {
+                a: Standings::new((searcher, other), is_own, (0, keys.clone())),
+                b: against.map(|other| Standings::new((other, searcher), false, (1, keys.clone()))),
+                keys,
+                max_df,
+            }
         })
     }
 
@@ -123,9 +179,10 @@ impl<'a> Margins<'a> {
         stop: &Stop,
     ) -> Result<f64> {
         let resemblance = overlap.resemblance();
+        let keys = [self.keys.of(0, a), self.keys.of(usize::from(self.b.is_some()), b)];
         let a = self.a.standing(a, self.max_df, stop)?;
         let b = self.b.as_ref().unwrap_or(&self.a).standing(b, self.max_df, stop)?;
-        Ok(resemblance - a.without(resemblance).max(b.without(resemblance)))
+        Ok(resemblance - a.without(keys[1]).max(b.without(keys[0])))
     }
 }
 
@@ -136,16 +193,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_standing_without_a_neighbour_is_that_of_the_others(
-            tenths in prop::collection::vec(0u32..11, 1..20), one in 0usize..20,
+        fn a_standing_without_a_series_is_that_of_the_others(
+            tenths in prop::collection::vec((0u64..9, 0u32..11), 1..20), one in 0u64..9,
         ) {
-            let all: Vec<f64> = tenths.iter().map(|&tenth| f64::from(tenth) / 10.0).collect();
-            let one = one % all.len();
-            let mut others = all.clone();
-            others.remove(one);
+            let all: Vec<(u64, f64)> =
+                tenths.iter().map(|&(series, tenth)| (series, f64::from(tenth) / 10.0)).collect();
+            // Of each other series the best.
+            let of = |series| all.iter().filter(move |known| known.0 == series).map(|known| known.1);
+            let mut others: Vec<f64> = (0..9)
+                .filter(|&series| series != one)
+                .filter_map(|series| of(series).max_by(f64::total_cmp))
+                .collect();
             others.sort_by(|a, b| b.total_cmp(a));
             let expected = others.get(MARGIN_RANK - 1).copied().unwrap_or(0.0);
-            prop_assert_eq!(Standing::of(all.clone()).without(all[one]), expected);
+            prop_assert_eq!(Standing::of(all.clone()).without(one), expected);
         }
     }
 }

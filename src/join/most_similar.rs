@@ -104,6 +104,10 @@ impl Pairs {
     /// margin ([`margin`](super::margin)) if there are enough documents for it, and of programs a
     /// score.
     ///
+    /// With a range of [`documents`](Self::documents) from 0 on, these are the pairs with at least
+    /// one document of it: of new documents, which a [union](crate::Snapshot::union) has first,
+    /// with one another and with all others.
+    ///
     /// # Errors
     /// Those of [`pairs`](super::pairs::pairs).
     pub fn most_similar(self) -> Result<MostSimilar> {
@@ -113,7 +117,12 @@ impl Pairs {
         join.options.limit = Some(options.limit.unwrap_or(PairOptions::MOST_SIMILAR));
         let snapshot = join.searcher.snapshot();
         let documents = snapshot.documents();
-        let (numbers, not_compared) = compared(&join.searcher, &join.stop)?;
+        let (numbers, mut not_compared) = compared(&join.searcher, &join.stop)?;
+        // Pairs without a document that is searched for are not of the collection.
+        let is_searched = |number: &u64| join.documents.contains(number);
+        let others: Vec<u64> = numbers.iter().copied().filter(|n| !is_searched(n)).collect();
+        not_compared.retain(|(number, _)| is_searched(number));
+        let not_compared = not_compared.into_iter().map(|(_, left)| left).collect();
         // Pairs that do not meet the thresholds are counted, so none is passed to the search. A
         // margin that is requested makes too few documents an error.
         let mut wanted = Wanted {
@@ -129,8 +138,11 @@ impl Pairs {
         // Pairs outside of the series are not compared: they may have much in common.
         wanted.series = Series::read(&wanted.scope, &[snapshot])?.map(Arc::new);
         let compared = numbers.len() as u64;
-        let in_series = wanted.series.as_ref().map(|series| series.pair_count(&numbers));
-        let all = in_series.unwrap_or_else(|| pair_count(compared));
+        let count = |numbers: &[u64]| match &wanted.series {
+            Some(series) => series.pair_count(numbers),
+            None => pair_count(numbers.len() as u64),
+        };
+        let all = count(&numbers) - count(&others);
         let mut histogram = Histogram::default();
         let BestPairs { pairs, total, summary } =
             best_of(&join, rank, wanted, &mut progress, &mut |pair| {
@@ -153,11 +165,11 @@ impl Pairs {
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
 pub fn nothing_left(searcher: &Searcher, stop: &Stop) -> Result<Vec<NothingLeft>> {
-    Ok(compared(searcher, stop)?.1)
+    Ok(compared(searcher, stop)?.1.into_iter().map(|(_, left)| left).collect())
 }
 
 /// Finds the numbers of the documents with a fingerprint that counts, and the documents without.
-fn compared(searcher: &Searcher, stop: &Stop) -> Result<(Vec<u64>, Vec<NothingLeft>)> {
+fn compared(searcher: &Searcher, stop: &Stop) -> Result<(Vec<u64>, Vec<(u64, NothingLeft)>)> {
     let snapshot = searcher.snapshot();
     let (mut numbers, mut without) = (Vec::new(), Vec::new());
     let numbering = Numbering::new(snapshot);
@@ -172,7 +184,7 @@ fn compared(searcher: &Searcher, stop: &Stop) -> Result<(Vec<u64>, Vec<NothingLe
             numbers.push(number);
         } else {
             let has_tokens = segment.signatures.document(address.doc)?.tokens > 0;
-            without.push(NothingLeft { id: snapshot.id(address)?, has_tokens });
+            without.push((number, NothingLeft { id: snapshot.id(address)?, has_tokens }));
         }
     }
     Ok((numbers, without))
@@ -184,6 +196,7 @@ mod tests {
     use crate::index::{Config, Document, Index, SignedDocument, WriterOptions};
     use crate::join::pairs::pairs;
     use crate::search::Boilerplate;
+    use proptest::prelude::*;
 
     fn searcher(texts: &[(&str, String)]) -> Searcher {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
@@ -263,16 +276,85 @@ mod tests {
         assert_eq!(counts(PairOptions::default()), (3, 3, 3));
         // Within: a and c. Across: all others, because d is in no series.
         assert_eq!(counts(PairOptions::default().within("series".to_owned())), (0, 0, 1));
-        assert_eq!(counts(PairOptions::default().across("series".to_owned())), (3, 3, 2));
+        assert_eq!(counts(PairOptions::default().group_by("series".to_owned())), (3, 3, 2));
         for (options, without) in [
             (PairOptions::default(), 0),
             (PairOptions::default().within("series".to_owned()), 1),
-            (PairOptions::default().across("series".to_owned()), 1),
+            (PairOptions::default().group_by("series".to_owned()), 1),
         ] {
             let mut found = pairs(&searcher, &options);
             assert!(found.by_ref().all(|pair| pair.is_ok()));
             assert_eq!(found.summary().documents_without_field, without);
         }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn new_documents_are_in_pairs_with_all_others_but_those_of_their_group(
+            documents in prop::collection::vec((0u32..4, 0u32..4), 2..12), new in 0usize..12,
+        ) {
+            let index =
+                Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
+            let mut writer = index.writer(WriterOptions::default()).unwrap();
+            for (number, (seed, group)) in documents.iter().enumerate() {
+                let meta = serde_json::json!({"group": group});
+                // Group 0 is none.
+                let meta = meta.as_object().filter(|_| *group > 0).cloned().unwrap_or_default();
+                let id = format!("{number:02}");
+                writer.add(Document::new(id, text(*seed, 9, 9)).with_meta(meta)).unwrap();
+            }
+            writer.finish().unwrap();
+            let searcher = Searcher::new(index.snapshot().unwrap());
+            // All pairs have something in common.
+            let mut expected = Vec::new();
+            for (a, (_, group_a)) in documents.iter().enumerate() {
+                for (b, (_, group_b)) in documents.iter().enumerate().skip(a + 1) {
+                    let is_one_group = *group_a > 0 && group_a == group_b;
+                    if a < new && !is_one_group {
+                        expected.push(format!("{a:02} {b:02}"));
+                    }
+                }
+            }
+            let has_groups = documents.iter().any(|(_, group)| *group > 0);
+            prop_assume!(has_groups);
+            let options = PairOptions::default().group_by("group".to_owned()).limit(1000usize);
+            let found = pairs(&searcher, &options).documents(0..new as u64).most_similar().unwrap();
+            let ids = found.pairs.iter().map(|pair| format!("{} {}", pair.pair.a, pair.pair.b));
+            let mut ids: Vec<String> = ids.collect();
+            ids.sort_unstable();
+            prop_assert_eq!(&ids, &expected);
+            prop_assert_eq!((found.total, found.histogram.none), (expected.len() as u64, 0));
+        }
+    }
+
+    #[test]
+    fn several_tries_of_a_group_count_once_in_margins() {
+        // Nine texts of one task, one of which has seven tries; ann and bob have more in common.
+        let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        let copied = format!("{} {}", text(0, 0, 10), text(1, 9, 0));
+        let mut add = |id: String, text: String, author: &str| {
+            let meta = serde_json::json!({ "author": author });
+            let meta = meta.as_object().unwrap().clone();
+            writer.add(Document::new(id, text).with_meta(meta)).unwrap();
+        };
+        add("ann".into(), copied.clone(), "ann");
+        (0..7).for_each(|n| add(format!("bob{n}"), format!("{copied} {n}"), "bob"));
+        for n in 0..7 {
+            add(format!("other{n}"), text(n + 2, 9, 10), &n.to_string());
+        }
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let margin = |options: PairOptions| {
+            let found = pairs(&searcher, &options.limit(1000usize)).most_similar().unwrap();
+            let pair = found.pairs.iter().find(|p| p.pair.a == "ann" && p.pair.b == "bob0");
+            pair.unwrap().pair.margin.unwrap()
+        };
+        // Seven copies hide that ann has one of them, unless they are of one author.
+        assert!(margin(PairOptions::default()) < 0.1);
+        assert!(margin(PairOptions::default().group_by("author".to_owned())) > 0.4);
     }
 
     #[test]

@@ -167,18 +167,6 @@ impl<'a> PairSearch<'a> {
         if wanted.passages {
             check_texts(snapshot, other)?;
         }
-        let has_margins = wanted.margins || wanted.min_margin.is_some();
-        let margins = has_margins.then(|| Margins::new(searcher, against, wanted.max_df));
-        let margins = margins.flatten();
-        if wanted.min_margin.is_some() && margins.is_none() {
-            let what = format!(
-                "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}, and there \
-                 are not as many documents beside the two"
-            );
-            return Err(Error::argument("min_margin", what));
-        }
-        let scores = || Scores::new(searcher, against, wanted.max_df, threads, stop);
-        let scores = wanted.scores.then(scores).transpose()?;
         let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };
         let (numbering, other_numbering) = (Numbering::new(snapshot), Numbering::new(other));
         let sampling = texts.verifier.sampling();
@@ -191,6 +179,22 @@ impl<'a> PairSearch<'a> {
             Some(series) => Some(series.clone()),
             None => Series::read(&wanted.scope, &snapshots)?.map(Arc::new),
         };
+        let has_margins = wanted.margins || wanted.min_margin.is_some();
+        let margins =
+            has_margins.then(|| Margins::new(searcher, against, wanted.max_df, series.as_ref()));
+        let margins = margins.flatten();
+        if wanted.min_margin.is_some() && margins.is_none() {
+            let what = format!(
+                "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}, and there \
+                 are not as many documents beside the two"
+            );
+            return Err(Error::argument("min_margin", what));
+        }
+        let scores = || {
+            let by = (wanted.max_df, series.as_ref());
+            Scores::new(searcher, against, by, threads, stop)
+        };
+        let scores = wanted.scores.then(scores).transpose()?;
         let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
         Ok(PairSearch {
             searcher,
@@ -296,7 +300,7 @@ impl<'a> PairSearch<'a> {
         }
         if let Some(scores) = &self.scores {
             for pair in &mut pairs {
-                pair.score = Some(scores.of((pair.a, pair.b), pair.overlap, self.stop)?);
+                pair.score = Some(scores.of((pair.a, pair.b), self.stop)?);
             }
         }
         if self.is_of_programs {

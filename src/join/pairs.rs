@@ -312,7 +312,7 @@ mod tests {
         let last = stopped.by_ref().find(Result::is_err);
         assert!(matches!(last, Some(Err(Error::Cancelled))));
         assert!(stopped.next().is_none());
-        let mut refused = pairs(&searcher, &options.clone().within("a").across("b"));
+        let mut refused = pairs(&searcher, &options.clone().within("a").group_by("b"));
         assert!(matches!(refused.next(), Some(Err(Error::InvalidArgument { .. }))));
         assert!(refused.next().is_none());
         let ranked = pairs(&searcher, &options.limit(3usize));

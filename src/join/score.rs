@@ -14,14 +14,14 @@
 //! Of the neighbours of a program, the [`NEIGHBOURS`] with the greatest resemblance of fingerprints
 //! are looked at, and those with as much as the last of them.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::margin::Standing;
+use super::margin::{SeriesKeys, Standing};
 use super::numbering::Numbering;
+use super::series::Series;
 use crate::compare::programs::{Likeness, ProgramRuns, ProgramWeight, RunFrequencies, RunWeights};
 use crate::error::{Error, Result};
 use crate::index::{ByteLru, DocAddress, InMemory, MaxDf, Owner};
-use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
 use crate::search::{Neighbour, Searcher};
@@ -46,7 +46,7 @@ impl InMemory for ProgramRuns {
 
 /// A program that is compared with others.
 struct Program {
-    runs: std::sync::Arc<ProgramRuns>,
+    runs: Arc<ProgramRuns>,
     weight: ProgramWeight,
 }
 
@@ -57,18 +57,13 @@ struct Level {
     both: Standing,
     /// That of words alone.
     words: Standing,
-    /// The least resemblance of the neighbours that were looked at.
-    resemblance_min: f64,
 }
 
 impl Level {
-    /// Returns the likeness, and that of words alone, of the neighbours that decide when one with
-    /// this resemblance and likeness does not count.
-    fn without(self, resemblance: f64, likeness: Likeness) -> (f64, f64) {
-        match resemblance >= self.resemblance_min {
-            true => (self.both.without(likeness.both()), self.words.without(likeness.words)),
-            false => (self.both.ranked, self.words.ranked),
-        }
+    /// Returns the likeness, and that of words alone, of the neighbours that decide when those of
+    /// one series do not count.
+    fn without(self, series: u64) -> (f64, f64) {
+        (self.both.without(series), self.words.without(series))
     }
 }
 
@@ -95,7 +90,7 @@ impl<'a> Programs<'a> {
         address: DocAddress,
         kept: &ByteLru<ProgramRuns>,
         stop: &Stop,
-    ) -> Result<std::sync::Arc<ProgramRuns>> {
+    ) -> Result<Arc<ProgramRuns>> {
         kept.get(self.owners[address.segment as usize], address.doc, || {
             let snapshot = self.searcher.snapshot();
             let text = snapshot.text(address)?.unwrap_or_default();
@@ -148,6 +143,7 @@ pub(super) struct Scores<'a> {
     kept: ByteLru<ProgramRuns>,
     run_weights: RunWeights,
     max_df: Option<MaxDf>,
+    keys: SeriesKeys,
 }
 
 impl<'a> Scores<'a> {
@@ -160,7 +156,7 @@ impl<'a> Scores<'a> {
     pub(super) fn new(
         searcher: &'a Searcher,
         against: Option<&'a Searcher>,
-        max_df: Option<MaxDf>,
+        (max_df, series): (Option<MaxDf>, Option<&Arc<Series>>),
         threads: usize,
         stop: &Stop,
     ) -> Result<Scores<'a>> {
@@ -181,7 +177,8 @@ impl<'a> Scores<'a> {
         for side in sides() {
             side.count(&mut frequencies, &kept, threads, stop)?;
         }
-        Ok(Scores { a, b, kept, run_weights: frequencies.weights(), max_df })
+        let keys = SeriesKeys::new(searcher, against, series);
+        Ok(Scores { a, b, kept, run_weights: frequencies.weights(), max_df, keys })
     }
 
     fn program(&self, side: &Programs<'_>, address: DocAddress, stop: &Stop) -> Result<Program> {
@@ -198,7 +195,7 @@ impl<'a> Scores<'a> {
     /// Returns the likeness of a program of `own` to its neighbours among those of `among`.
     fn level(
         &self,
-        (own, among): (&Programs<'_>, &Programs<'_>),
+        (own, among, side): (&Programs<'_>, &Programs<'_>, usize),
         (address, program): (DocAddress, &Program),
         stop: &Stop,
     ) -> Result<Level> {
@@ -211,47 +208,50 @@ impl<'a> Scores<'a> {
         let found = among.searcher.neighbours(&keys, 1, self.max_df, except, stop)?;
         let size = keys.len() as u32;
         let resemblance = |found: &Neighbour| found.with(size).resemblance();
-        let mut found: Vec<(f64, DocAddress)> =
-            found.iter().map(|found| (resemblance(found), found.address)).collect();
-        let mut resemblance_min = 0.0;
+        let (series, other) =
+            (self.keys.of(side, address), if self.b.is_some() { 1 - side } else { side });
+        let of = |found: &Neighbour| (resemblance(found), self.keys.of(other, found.address));
+        let found = found.iter().map(|found| (of(found), found.address));
+        let mut found: Vec<_> = found.filter(|((_, other), _)| *other != series).collect();
+        // Of each series, the one that resembles the program most; of equals, the first.
+        found.sort_unstable_by(|(a, one), (b, other)| {
+            a.1.cmp(&b.1).then(b.0.total_cmp(&a.0)).then(one.cmp(other))
+        });
+        found.dedup_by_key(|((_, series), _)| *series);
         if found.len() > NEIGHBOURS {
             let (_, last, _) =
-                found.select_nth_unstable_by(NEIGHBOURS - 1, |a, b| b.0.total_cmp(&a.0));
-            resemblance_min = last.0;
-            found.retain(|(resemblance, _)| *resemblance >= resemblance_min);
+                found.select_nth_unstable_by(NEIGHBOURS - 1, |a, b| b.0.0.total_cmp(&a.0.0));
+            let resemblance_min = last.0.0;
+            found.retain(|((resemblance, _), _)| *resemblance >= resemblance_min);
         }
         let (mut both, mut words) = (Vec::new(), Vec::new());
-        for (_, address) in found {
+        for ((_, series), address) in found {
             let likeness = self.likeness(program, &self.program(among, address, stop)?);
-            both.push(likeness.both());
-            words.push(likeness.words);
+            both.push((series, likeness.both()));
+            words.push((series, likeness.words));
         }
         let (both, words) = (Standing::of(both), Standing::of(words));
-        let found = Level { both, words, resemblance_min };
+        let found = Level { both, words };
         // Another thread may have computed the same level meanwhile.
         Ok(*level.get_or_init(|| found))
     }
 
-    /// Returns the score of a pair with this overlap, 0 to 1.
+    /// Returns the score of a pair, 0 to 1.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`] soon after `stop`.
-    pub(super) fn of(
-        &self,
-        (a, b): (DocAddress, DocAddress),
-        overlap: Overlap,
-        stop: &Stop,
-    ) -> Result<f64> {
+    pub(super) fn of(&self, (a, b): (DocAddress, DocAddress), stop: &Stop) -> Result<f64> {
         let (one, other) = (&self.a, self.b.as_ref().unwrap_or(&self.a));
         let (first, second) = (self.program(one, a, stop)?, self.program(other, b, stop)?);
-        let (likeness, resemblance) = (self.likeness(&first, &second), overlap.resemblance());
+        let likeness = self.likeness(&first, &second);
         if likeness.both() == 0.0 {
             return Ok(0.0);
         }
-        let of_first = self.level((one, other), (a, &first), stop)?;
-        let of_second = self.level((other, one), (b, &second), stop)?;
-        let [(first, first_words), (second, second_words)] =
-            [of_first, of_second].map(|level| level.without(resemblance, likeness));
+        let side = usize::from(self.b.is_some());
+        let of_first = self.level((one, other, 0), (a, &first), stop)?;
+        let of_second = self.level((other, one, side), (b, &second), stop)?;
+        let (first, first_words) = of_first.without(self.keys.of(side, b));
+        let (second, second_words) = of_second.without(self.keys.of(0, a));
         let excess = (first.max(second) - TASK_LIKENESS).max(0.0);
         let margin_of_words = (likeness.words - first_words.max(second_words)).max(0.0);
         Ok(likeness.both() * (1.0 - excess * (1.0 - margin_of_words)))
@@ -273,6 +273,7 @@ mod tests {
     use crate::index::{Config, Document, Index, WriterOptions};
     use crate::join::pairs::{Pair, pairs};
     use crate::join::{PairOptions, PairRank, Thresholds};
+    use crate::overlap::Overlap;
 
     fn searcher(texts: &[String]) -> Searcher {
         let config = Config::new("winnow(k=5,w=4)", "code(language=java)", true).unwrap();

@@ -1,10 +1,11 @@
 //! Series of documents.
 //!
-//! The documents of a series have the same value of a field of `meta`: a newspaper, an author, a
-//! repository.
+//! The documents of a series have the same value of a field of `meta`, or the same fields in their
+//! ids by a pattern: a newspaper, an author, a repository.
 
 use std::collections::{BTreeSet, HashMap};
 
+use cento_api::NamePattern;
 use serde_json::{Map, Value};
 
 pub use super::Scope;
@@ -19,6 +20,8 @@ pub struct Series {
     /// For each snapshot, by the number of the document; 0 if the document has no such field.
     codes: Vec<Vec<u32>>,
     without_field: u64,
+    /// The number of series, with documents that are in none.
+    count: u64,
 }
 
 impl Series {
@@ -33,6 +36,8 @@ impl Series {
             Scope::Within(field) => (true, field),
             Scope::Across(field) => (false, field),
         };
+        let pattern =
+            NamePattern::is_pattern(field).then(|| NamePattern::new(field)).transpose()?;
         let mut values: HashMap<String, u32> = HashMap::new();
         let mut codes = Vec::new();
         let (mut without_field, mut fields) = (0, BTreeSet::new());
@@ -42,6 +47,23 @@ impl Series {
             for (number, code) in (0u64..).zip(&mut of_snapshot) {
                 let address = numbering.address(number);
                 if !snapshot.segment(address).is_alive(address.doc) {
+                    continue;
+                }
+                if let Some(pattern) = &pattern {
+                    let id = snapshot.id(address)?;
+                    match pattern.of_end(&id) {
+                        Some(fields) => {
+                            let next = values.len() as u32 + 1;
+                            let value = serde_json::to_string(&fields).unwrap_or_default();
+                            *code = *values.entry(value).or_insert(next);
+                        }
+                        None => {
+                            without_field += 1;
+                            if fields.is_empty() {
+                                fields.insert(id);
+                            }
+                        }
+                    }
                     continue;
                 }
                 let meta = snapshot.meta(address)?;
@@ -59,9 +81,13 @@ impl Series {
             codes.push(of_snapshot);
         }
         if values.is_empty() && without_field > 0 {
-            return Err(unknown(field, &fields));
+            return Err(match &pattern {
+                Some(_) => unfit(field, fields.first()),
+                None => unknown(field, &fields),
+            });
         }
-        Ok(Some(Series { within, codes, without_field }))
+        let count = values.len() as u64 + without_field;
+        Ok(Some(Series { within, codes, without_field, count }))
     }
 
     /// Returns the number of documents that do not have the field: they are in no series.
@@ -81,6 +107,20 @@ impl Series {
     #[must_use]
     pub(super) fn code(&self, side: usize, number: u64) -> u32 {
         self.codes[side.min(self.codes.len() - 1)][number as usize]
+    }
+
+    /// Returns the number of series, where a document without the field is one of its own.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns a number that the documents of one series have in common, and other documents of the
+    /// same snapshot do not.
+    pub(super) fn key(series: Option<&Series>, side: usize, number: u64) -> u64 {
+        match series.filter(|series| !series.within).map_or(0, |series| series.code(side, number)) {
+            0 => number | 1 << 63 | (side as u64) << 62,
+            code => u64::from(code),
+        }
     }
 
     /// Counts the pairs of these documents of the first snapshot that are kept.
@@ -121,6 +161,11 @@ fn add_fields(meta: &Map<String, Value>, before: &str, fields: &mut BTreeSet<Str
             _ => drop(fields.insert(format!("{before}{name}"))),
         }
     }
+}
+
+fn unfit(pattern: &str, id: Option<&String>) -> Error {
+    let example = id.map_or(String::new(), |id| format!("; an id is `{id}`"));
+    Error::argument("series", format!("no id ends as the pattern `{pattern}` asks{example}"))
 }
 
 fn unknown(field: &str, fields: &BTreeSet<String>) -> Error {
@@ -187,6 +232,18 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_reads_the_series_from_the_ids() {
+        let metas = [serde_json::json!({}), serde_json::json!({})];
+        let snapshot = snapshot(&metas);
+        // The ids are 0 and 1.
+        let series = |pattern: &str| Series::read(&Scope::Across(pattern.into()), &[&snapshot]);
+        let all = series("{one}").unwrap().unwrap();
+        assert_eq!((all.keeps(0, 1), all.documents_without_field()), (true, 0));
+        let error = series("{author}/{*}").unwrap_err().to_string();
+        assert!(error.contains("no id ends as the pattern `{author}/{*}` asks; an id is `0`"));
+    }
+
+    #[test]
     fn documents_without_the_field_are_counted() {
         let metas =
             [serde_json::json!({"series": 1}), serde_json::json!({}), serde_json::json!({})];
@@ -205,7 +262,9 @@ mod tests {
         ) {
             let some = (0..codes.len() as u64).filter(|number| number % 5 != 1);
             let numbers: Vec<u64> = some.collect();
-            let series = Series { within: is_within, codes: vec![codes.clone()], without_field: 0 };
+            let codes_of = vec![codes.clone()];
+            let series =
+                Series { within: is_within, codes: codes_of, without_field: 0, count: 4 };
             let mut kept = 0;
             for (at, &a) in numbers.iter().enumerate() {
                 for &b in &numbers[at + 1..] {

@@ -142,7 +142,7 @@ fn any_pair(scope: &Scope) -> PairOptions {
     match scope {
         Scope::Everywhere => options,
         Scope::Within(field) => options.within(field),
-        Scope::Across(field) => options.across(field),
+        Scope::Across(field) => options.group_by(field),
     }
 }
 

@@ -87,7 +87,7 @@ fn options(thresholds: Thresholds, scope: Scope) -> PairOptions {
     match scope {
         Scope::Everywhere => options,
         Scope::Within(field) => options.within(field),
-        Scope::Across(field) => options.across(field),
+        Scope::Across(field) => options.group_by(field),
     }
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::compare::check_min_passage;
 use crate::error::{Error, Result};
 use crate::search::check_share;
-use crate::{MaxDf, Thresholds, whole};
+use crate::{MaxDf, NamePattern, Thresholds, whole};
 
 /// The options of a search for pairs.
 ///
@@ -81,16 +81,22 @@ pub struct PairOptions {
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: Option<usize>,
-    /// Only pairs of documents with the same value of this field of `meta`.
+    /// Only pairs of documents of one group: those with the same value of this field of `meta`, or
+    /// with the same fields in their ids by a pattern, as for `group_by`.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD", conflicts_with = "across"))]
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "FIELD|PATTERN", conflicts_with = "group_by", value_parser = group,
+    ))]
     pub within: Option<String>,
-    /// Only pairs of documents with different values of this field of `meta`.
+    /// No pairs of documents of one group, such as the tries of an author; a group counts once in
+    /// margins and scores. A group has the same value of this field of `meta`, or the same fields by
+    /// a pattern of the ends of ids, such as `{author}/{*}` for `rs/ann/try1.java`. A document
+    /// without the field is a group of its own.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
-    pub across: Option<String>,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD|PATTERN", value_parser = group))]
+    pub group_by: Option<String>,
     /// Fingerprints in more documents bring up no pair: a number of documents, or a share of them
     /// such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,7 +173,7 @@ impl PairOptions {
                 let what = format!("`min_margin` must be a number from -1 to 1, not {margin}");
                 Err(Error::argument("min_margin", what))
             }
-            _ => self.scope().map(|_| ()),
+            _ => self.scope()?.check(),
         }
     }
 
@@ -193,31 +199,69 @@ impl PairOptions {
         self.passages || self.min_passage.is_some() || self.rank == Some(PairRank::Passages)
     }
 
-    /// Returns the pairs that are kept, by a field of `meta`.
+    /// Returns the pairs that are kept, by the groups of their documents.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if two fields are to decide.
     pub fn scope(&self) -> Result<Scope> {
-        match (&self.within, &self.across) {
+        match (&self.within, &self.group_by) {
             (None, None) => Ok(Scope::Everywhere),
             (Some(field), None) => Ok(Scope::Within(field.clone())),
             (None, Some(field)) => Ok(Scope::Across(field.clone())),
             (Some(_), Some(_)) => {
-                Err(Error::argument("within", "`within` cannot be combined with `across`"))
+                Err(Error::argument("within", "`within` cannot be combined with `group_by`"))
             }
         }
     }
 }
 
-/// The pairs that are kept, by a field of `meta`.
+/// The pairs that are kept, by the groups of their documents: a field of `meta`, or a pattern of
+/// ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     /// All.
     Everywhere,
-    /// Those of one series: both documents have the same value of this field.
+    /// Those of documents of one group.
     Within(String),
-    /// Those of different series: the documents do not have the same value of this field.
+    /// Those of documents of different groups.
     Across(String),
+}
+
+impl Scope {
+    /// Returns the field or pattern that decides.
+    #[must_use]
+    pub fn by(&self) -> Option<&str> {
+        match self {
+            Scope::Everywhere => None,
+            Scope::Within(by) | Scope::Across(by) => Some(by),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.by().filter(|by| NamePattern::is_pattern(by)) {
+            Some(by) => check_group(by),
+            None => Ok(()),
+        }
+    }
+}
+
+fn check_group(pattern: &str) -> Result<()> {
+    match NamePattern::new(pattern)?.fields().next() {
+        Some(_) => Ok(()),
+        None => {
+            let what = format!("`{pattern}` has no field with a name, such as {{author}}");
+            Err(Error::argument("group_by", what))
+        }
+    }
+}
+
+/// Reads a field or a pattern from an argument.
+#[cfg(feature = "clap")]
+fn group(text: &str) -> std::result::Result<String, String> {
+    if NamePattern::is_pattern(text) {
+        check_group(text).map_err(|error| error.to_string())?;
+    }
+    Ok(text.to_owned())
 }
 
 fn is_margin(number: f64) -> bool {
@@ -519,7 +563,7 @@ mod tests {
         check(plain.clone().min_similarity(f64::NAN), "min_similarity");
         check(plain.clone().min_margin(-1.5), "min_margin");
         check(plain.clone().min_passage(0), "min_passage");
-        check(plain.within("a").across("b"), "within");
+        check(plain.within("a").group_by("b"), "within");
         let check = |options: DedupOptions, named: &str| {
             let error = options.check().unwrap_err().to_string();
             assert!(error.contains(&format!("`{named}`")), "{error}");

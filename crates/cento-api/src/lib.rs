@@ -23,6 +23,7 @@ mod join;
 mod join_defaults;
 mod max_df;
 mod merge;
+mod name_pattern;
 pub mod overlap;
 mod pair;
 mod pair_passage;
@@ -53,6 +54,7 @@ pub use join::{
 };
 pub use max_df::MaxDf;
 pub use merge::{AddedIndexes, OnConflict};
+pub use name_pattern::{NameFields, NamePattern};
 pub use overlap::{Category, Overlap};
 pub use pair::{PairReport, SymmetricPair, WeightedPair};
 pub use pair_passage::PairPassage;

@@ -44,7 +44,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
     ),
     (
         "Which documents",
-        &["against", "within", "across", "filter", "exclude_id", "boilerplate", "by", "sample"],
+        &["against", "within", "group_by", "filter", "exclude_id", "boilerplate", "by", "sample"],
     ),
     (
         "Scheme and analyzer",
@@ -147,7 +147,6 @@ const RARE: &[&str] = &[
     "weighted",
     "resume",
     "within",
-    "across",
     "restart",
     "annotate",
     "min_margin",

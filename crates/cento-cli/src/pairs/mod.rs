@@ -22,6 +22,7 @@ use cento::Error;
 use cento::index::Index;
 use cento::join::pairs::{JoinSummary, PairOptions, PairReport};
 use cento::runtime::replace;
+use cento_api::NamePattern;
 use cento_report::{Edge, Network};
 use cento_source::check_there;
 use files::FileArgs;
@@ -233,14 +234,15 @@ fn write_network(path: &Path, network: Network, edges: &[Edge<'_>]) -> cento::Re
 impl Pairs {
     /// Reports the number of documents without the field that decides.
     fn tell_without_field(&self, summary: JoinSummary) {
-        let field = self.options.within.as_ref().or(self.options.across.as_ref());
+        let field = self.options.within.as_ref().or(self.options.group_by.as_ref());
         if let (Some(field), 1..) = (field, summary.documents_without_field) {
             let without = counted(summary.documents_without_field, "document");
             let pairs = match self.options.within {
                 Some(_) => "in no pair",
-                None => "of no series, and in pairs with all others",
+                None => "each a group of its own",
             };
-            note!("cento: {without} without the field `{field}`: {pairs}");
+            let by = if NamePattern::is_pattern(field) { "an id by" } else { "the field" };
+            note!("cento: {without} without {by} `{field}`: {pairs}");
         }
     }
 }

@@ -91,7 +91,7 @@ fn pairs_have_a_passage_of_the_requested_length() {
 fn pairs_are_of_one_group_or_of_two() {
     let dir = versions();
     assert_eq!(ids(&pairs(&dir, &["--within", "s"])), ["a1 a2"]);
-    assert_eq!(ids(&pairs(&dir, &["--across", "s", "--min-overlap", "8"])), ["a1 a3", "a2 a3"]);
+    assert_eq!(ids(&pairs(&dir, &["--group-by", "s", "--min-overlap", "8"])), ["a1 a3", "a2 a3"]);
 }
 
 #[test]

@@ -219,13 +219,13 @@ fn a_field_that_no_document_has_is_an_error_that_names_the_fields() {
         (0..).zip(meta).map(|(n, meta)| line(&format!("d{n}"), &text, meta)).collect();
     dir.write("in.jsonl", lines);
     dir.json(&["add", "idx", "in.jsonl"]);
-    for option in ["--across", "--within"] {
+    for option in ["--group-by", "--within"] {
         let ran = dir.run(&["pairs", "idx", option, "sereis"]);
         assert_eq!((ran.status, &*ran.out), (2, ""), "{}", ran.err);
         assert!(ran.err.contains("no document has the field `sereis`"), "{}", ran.err);
         assert!(ran.err.contains("`place`, `series`"), "{}", ran.err);
     }
-    let ran = dir.run(&["pairs", "idx", "--across", "series", "--report", "r.html"]);
+    let ran = dir.run(&["pairs", "idx", "--group-by", "series", "--report", "r.html"]);
     let pairs = ran.out.lines().filter(|line| !line.starts_with(' ')).count();
     assert_eq!((ran.status, pairs), (0, 3), "{}", ran.err);
     assert!(ran.err.contains("1 document without the field `series`"), "{}", ran.err);
