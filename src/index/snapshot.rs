@@ -221,6 +221,18 @@ impl Snapshot {
         Ok(Snapshot { parts: parts.into(), segments: segments.into() })
     }
 
+    /// Returns the snapshot as if these documents were removed: no search or join finds them, and
+    /// they count nowhere. Filters alone, which only leave documents out, still see them.
+    #[must_use]
+    pub fn without(&self, hidden: &[DocAddress]) -> Snapshot {
+        let segments = (0u32..).zip(self.segments.iter()).map(|(number, view)| {
+            let own = hidden.iter().filter(|address| address.segment == number);
+            let own: HashSet<u32> = own.map(|address| address.doc).collect();
+            if own.is_empty() { view.clone() } else { view.without(&own) }
+        });
+        Snapshot { parts: self.parts.clone(), segments: segments.collect() }
+    }
+
     /// Returns the index; for a union the first one.
     #[must_use]
     pub fn index(&self) -> &Index {

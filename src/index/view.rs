@@ -4,13 +4,14 @@
 //! [`Index`] therefore share the data read from a segment: a commit opens its new segments, not the
 //! whole index.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use tantivy::DateTime;
 use tantivy::columnar::Column;
+use tantivy::directory::OwnedBytes;
 use tantivy::fastfield::{AliveBitSet, FastFieldReaders};
 use tantivy::index::SegmentId;
 
@@ -175,6 +176,22 @@ impl SegmentView {
             alive: reader.alive_bitset().cloned(),
             live_documents: reader.num_docs(),
         }
+    }
+
+    /// Returns the segment as if these documents were removed too.
+    pub(super) fn without(&self, hidden: &HashSet<u32>) -> SegmentView {
+        let documents = self.signatures.header().documents;
+        let mut words = vec![0u64; documents.div_ceil(64) as usize];
+        let live = (0..documents).filter(|doc| self.is_alive(*doc) && !hidden.contains(doc));
+        for doc in live {
+            words[doc as usize / 64] |= 1 << (doc % 64);
+        }
+        // As tantivy stores the live documents: their number, and a bit for each.
+        let mut bytes = documents.to_le_bytes().to_vec();
+        words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+        let alive = AliveBitSet::open(OwnedBytes::new(bytes));
+        let live_documents = alive.num_alive_docs() as u32;
+        SegmentView { files: self.files.clone(), alive: Some(alive), live_documents }
     }
 
     /// Returns whether the document `doc` is live: not removed or replaced.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Outcome;
 use super::create::{ConfigArgs, Signatures};
 use super::extract::{ReaderArgs, extraction, tables};
+use super::grouping::GroupingArgs;
 use super::left_out::FilterArgs;
 use super::memory;
 use super::output::{self, Format};
@@ -19,6 +20,7 @@ use super::terminal::note;
 use cento::Error;
 use cento::Stop;
 use cento::index::{Index, Preset};
+use cento::text::code::language_in;
 use cento_client::Client;
 use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there};
 
@@ -43,6 +45,8 @@ pub struct Add {
     /// Files or directories, or - for standard input.
     #[arg(value_name = "PATH", required_unless_present = "url")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    grouping: GroupingArgs,
     #[command(flatten)]
     filter: FilterArgs,
     #[command(flatten)]
@@ -237,11 +241,22 @@ impl Add {
             Target::Index(_) => self.source.options_within(memory)?,
             Target::Service(_) => self.source.options(),
         };
-        let source = SourceOptions { filter: self.filter.filter()?, ..source };
+        let filter = self.grouping.without_data(self.filter.filter()?);
+        let source = SourceOptions { filter, ..source };
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,
-            Target::Service(client) => return self.send(&client, source, &stop),
+            Target::Service(client) => {
+                let source = self.grouping.grouped(&self.paths, source, &stop)?;
+                return self.send(&client, source, &stop);
+            }
         };
+        let language = language_in(&index.config().analyzer.to_string()).map(str::to_owned);
+        let filter = match language.filter(|_| self.grouping.is_grouped()) {
+            Some(language) => source.filter.in_language(&language, false),
+            None => source.filter,
+        };
+        let source = SourceOptions { filter, ..source };
+        let source = self.grouping.grouped(&self.paths, source, &stop)?;
         let defaults = AddOptions::default();
         let options = AddOptions {
             threads: self.threads.unwrap_or(defaults.threads),
@@ -293,6 +308,11 @@ impl Add {
         let NewConfigArgs { preset, scheme, analyzer, no_text, signatures, frequencies } =
             self.config.clone();
         let config = ConfigArgs { preset, scheme, analyzer, frequencies };
+        // A submission may have a README.
+        let config = match self.grouping.is_grouped() && config.analyzer_is_given() {
+            true => config.with_commonest(&self.paths, source)?,
+            false => config,
+        };
         if !Index::exists(path) {
             let config = config.config_of(!no_text, &self.paths, source)?;
             return Index::create(path, signatures.unwrap_or(Signatures::Stored).of(config)?);

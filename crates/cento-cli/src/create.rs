@@ -128,6 +128,20 @@ impl ConfigArgs {
         scheme::families().iter().any(|family| family.name == name && family.table().is_some())
     }
 
+    /// Returns whether the user has named an analyzer, or a purpose that sets it.
+    pub fn analyzer_is_given(&self) -> bool {
+        self.preset.is_some() || self.analyzer.is_some()
+    }
+
+    /// Completes the analyzer by the language of most of these programs.
+    pub fn with_commonest(
+        &self,
+        inputs: &[PathBuf],
+        options: &SourceOptions,
+    ) -> cento::Result<ConfigArgs> {
+        Ok(self.with_analyzer(language::commonest(self.analyzer(), inputs, options)?))
+    }
+
     /// Makes the configuration of an index of these documents.
     pub fn config_of(
         &self,

@@ -44,7 +44,17 @@ const HEADINGS: [(&str, &[&str]); 7] = [
     ),
     (
         "Which documents",
-        &["against", "within", "group_by", "filter", "exclude_id", "boilerplate", "by", "sample"],
+        &[
+            "against",
+            "add",
+            "by",
+            "group_by",
+            "within",
+            "filter",
+            "exclude_id",
+            "boilerplate",
+            "sample",
+        ],
     ),
     (
         "Scheme and analyzer",

@@ -22,6 +22,7 @@ mod reuse;
 mod rows;
 mod run;
 mod shares;
+mod sources;
 mod table;
 mod tuning;
 
@@ -43,6 +44,7 @@ pub use reuse::{
 pub use rows::{Delimiter, Rows};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
+pub use sources::Sources;
 pub use tuning::TuningReport;
 
 /// The note on a search for passages that was cut short.

@@ -12,6 +12,7 @@ use crate::link::link;
 use crate::omission::NotCompared;
 use crate::reuse::Place;
 use crate::run::Run;
+use crate::sources::Sources;
 
 /// A report of pairs of documents.
 #[derive(Debug, Clone, Serialize)]
@@ -45,6 +46,10 @@ pub struct PairsReport {
     pub documents_without_field: u64,
     /// The documents that pairs connect.
     pub clusters: Vec<Cluster>,
+    /// What each new document has from where, according to the shown pairs, if documents are
+    /// compared with known ones. An anonymous report has those in pairs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Sources>,
     #[serde(skip)]
     pub(crate) limit_option: &'static str,
 }
@@ -142,6 +147,8 @@ pub struct Joined {
     pub texts: HashMap<String, String>,
     /// The parts of these texts that are specified boilerplate, in bytes, if there are any.
     pub boilerplate: HashMap<String, Vec<(u32, u32)>>,
+    /// What each new document has from where, if documents are compared with known ones.
+    pub sources: Vec<Sources>,
 }
 
 impl PairsReport {
@@ -190,6 +197,17 @@ impl PairsReport {
             false => Some(warning),
         });
         let warnings = warnings.collect();
+        let sources = joined.sources.into_iter().filter_map(|one| {
+            let number = numbers.get(&one.name);
+            match (anonymous, number) {
+                (false, _) => Some(one),
+                (true, Some(number)) => {
+                    Some(Sources { name: documents[number - 1].name.clone(), ..one })
+                }
+                (true, None) => None,
+            }
+        });
+        let sources = sources.collect();
         let told = pairs.iter().filter(|(pair, _)| pair.too_short != Some(true));
         let clusters = clusters(told.map(|(pair, _)| (name(&pair.a), name(&pair.b))));
         let cluster_of: BTreeMap<&str, usize> = clusters
@@ -218,6 +236,7 @@ impl PairsReport {
             warnings,
             documents_without_field: joined.documents_without_field,
             clusters,
+            sources,
             limit_option,
         }
     }

@@ -1,10 +1,12 @@
 //! The documents in a chunk of bytes.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use cento::Unseen;
 use cento::index::{Document, IdSource};
-use cento::{Error, Result};
+use cento::{Error, Map, Result, Unseen};
+use serde_json::Value;
 
 use crate::format::Markup;
 use crate::{DEFECT, Extracted, Origins, SourceOptions};
@@ -21,6 +23,49 @@ pub struct Chunk {
     pub kind: ChunkKind,
     /// The source of the ids of documents that have no id.
     pub id_source: IdSource,
+    /// The files that are one document together; the chunk itself has then no bytes.
+    pub(crate) parts: Option<Box<Parts>>,
+}
+
+/// The files of a document of several.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// The names of the files in the document, and the files.
+    files: Vec<(String, Chunk)>,
+    /// Fields of the meta object, as texts.
+    fields: Vec<(String, String)>,
+}
+
+impl Parts {
+    /// Returns the parts of a document, which come in the order of their names.
+    pub fn new(mut files: Vec<(String, Chunk)>, fields: Vec<(String, String)>) -> Parts {
+        let key = |file: &(String, Chunk)| (PathBuf::from(&file.0), file.1.path.clone());
+        files.sort_by_cached_key(key);
+        // A pattern may give two files one name.
+        let mut seen: HashMap<String, u32> = HashMap::new();
+        for (name, _) in &mut files {
+            let times = seen.entry(name.clone()).or_insert(0);
+            *times += 1;
+            if *times > 1 {
+                *name = format!("{name}#{times}");
+            }
+        }
+        Parts { files, fields }
+    }
+
+    /// Returns the meta object: a field with several values is a list.
+    fn meta(&self) -> Map<String, Value> {
+        let mut meta = Map::new();
+        for (name, value) in &self.fields {
+            let value = Value::String(value.clone());
+            match meta.get_mut(name) {
+                None => drop(meta.insert(name.clone(), value)),
+                Some(Value::Array(values)) => values.push(value),
+                Some(one) => *one = Value::Array(vec![one.take(), value]),
+            }
+        }
+        meta
+    }
 }
 
 /// The kind of the bytes of a chunk.
@@ -71,6 +116,20 @@ impl ChunkKind {
 }
 
 impl Chunk {
+    /// Returns the number of bytes, of all files.
+    pub(crate) fn len(&self) -> usize {
+        let parts = self.parts.iter().flat_map(|parts| &parts.files);
+        self.bytes.len() + parts.map(|(_, file)| file.bytes.len()).sum::<usize>()
+    }
+
+    /// Returns whether a process of its own makes a text of it, or of one of its files.
+    pub(crate) fn needs_process(&self) -> bool {
+        let is_slow =
+            |chunk: &Chunk| matches!(chunk.kind, ChunkKind::Document | ChunkKind::Reader(_));
+        let mut parts = self.parts.iter().flat_map(|parts| &parts.files);
+        is_slow(self) || parts.any(|(_, file)| is_slow(file))
+    }
+
     /// Returns the documents of the chunk, in order, with the content of the file beside their
     /// texts.
     ///
@@ -85,10 +144,46 @@ impl Chunk {
             ChunkKind::Lines { first_line } => Some(first_line),
             _ => None,
         };
-        let whole = std::iter::once_with(|| self.document(options));
+        let whole = std::iter::once_with(|| self.whole(options));
         let records = first_line.map(|first_line| self.records(first_line, options));
         let is_whole = usize::from(records.is_none());
-        records.into_iter().flatten().chain(whole.take(is_whole).flatten())
+        let all = records.into_iter().flatten().chain(whole.take(is_whole).flatten());
+        all.map(|read| {
+            let (mut document, in_file) = read?;
+            if options.meta.is_empty() {
+                return Ok((document, in_file));
+            }
+            document.meta.extend(options.meta.clone());
+            let checked = checked(document, options);
+            let document = checked.map_err(|what| Error::input(&*self.path, what))?;
+            Ok((document, in_file))
+        })
+    }
+
+    /// Returns the document in a whole file, or in several, and the errors for its missing parts.
+    fn whole(&self, options: &SourceOptions) -> Vec<Result<(Document, InFile)>> {
+        let Some(parts) = &self.parts else { return self.document(options).collect() };
+        let (mut texts, mut errors, mut hidden_characters) = (Vec::new(), Vec::new(), 0);
+        for (name, file) in &parts.files {
+            for read in file.document(options) {
+                match read {
+                    Ok((document, in_file)) => {
+                        hidden_characters += in_file.hidden_characters;
+                        texts.push((name.clone(), document.text));
+                    }
+                    Err(error) => errors.push(Err(error)),
+                }
+            }
+        }
+        if !texts.is_empty() {
+            let document = Document::of_parts(self.path.to_string(), texts);
+            let document = document.with_meta(parts.meta()).with_id_source(self.id_source);
+            let document = checked(document, options);
+            let document = document.map_err(|what| unread(&self.path, what));
+            let in_file = InFile { origins: None, hidden_characters };
+            errors.push(document.map(|document| (document, in_file)));
+        }
+        errors
     }
 
     /// Returns the documents of lines.

@@ -10,7 +10,7 @@ use cento::{Error, Result};
 use crossbeam::channel::{Receiver, Sender, bounded};
 
 use crate::read_error::{Emit, ReadChunk, ReadError};
-use crate::{InFile, SourceOptions, walk};
+use crate::{InFile, SourceOptions, grouped, walk};
 
 /// Reads all `inputs` in order, directories in the order of their names: an iterator, whose thread
 /// reads one chunk ahead. It ends when the iterator is dropped, or soon after
@@ -28,7 +28,7 @@ use crate::{InFile, SourceOptions, walk};
 /// An error is a part that is not a document; the iterator goes on after it.
 pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> Chunks {
     let (inputs, options) = (inputs.to_vec(), options.clone());
-    Chunks::start(1, move |emit| walk::read(&inputs, &options, emit))
+    Chunks::start(1, move |emit| grouped::read(&inputs, &options, emit))
 }
 
 /// Reads a file of this name that is in memory, as [`read`] does, with one chunk in memory at a

@@ -42,6 +42,12 @@ struct Libraries {
 /// The reason why a hidden file or directory is left out.
 pub const HIDDEN: &str = "it is hidden; --all reads it";
 
+/// Why a list of records is no part of a document of several files.
+pub(crate) const LIST: &str = "it is a list of records; --by file compares those";
+
+/// Why an empty file is no part of a document that has other files.
+pub(crate) const EMPTY_PART: &str = "it is empty, and its document has other files";
+
 const BY_EXCLUDE: &str = "--exclude leaves it out";
 const BY_INCLUDE: &str = "no pattern of --include is for it";
 const LIBRARY: &str = "it is a library, or made by a program; --include reads it";
@@ -99,10 +105,16 @@ const LISTS: &[&str] =
 /// The endings of names of archives, without the one of a compressed file.
 const ARCHIVES: &[&str] = &[".tar", ".tgz", ".zip"];
 
-/// Returns whether this is a reason to leave out a file by its name.
+/// Returns whether this is a reason to leave out a file by its name, or as an empty part of a
+/// document.
 #[must_use]
 pub fn is_by_name(why: &str) -> bool {
-    [HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, LANGUAGE].contains(&why)
+    [EMPTY_PART, HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, LANGUAGE].contains(&why)
+}
+
+/// Returns whether a file is an archive, by its name.
+pub(crate) fn is_archive(name: &str) -> bool {
+    has_ending(Compression::of_name(name).1, ARCHIVES)
 }
 
 impl PathFilter {
@@ -199,7 +211,7 @@ impl PathFilter {
         let includes = |part: &(&str, &str)| {
             self.include.as_ref().is_some_and(|include| is_for(include, part.0, part.1))
         };
-        let is_archive = has_ending(Compression::of_name(file).1, ARCHIVES);
+        let is_archive = is_archive(file);
         let is_included = parts.iter().any(includes);
         if self.include.is_some() && !is_included && !is_archive {
             return Some((text.into_owned(), BY_INCLUDE));
@@ -240,7 +252,7 @@ impl PathFilter {
     pub fn why_not_named(&self, path: &Path) -> Option<&'static str> {
         let name = path.file_name()?.to_string_lossy();
         let includes = |include: &GlobSet| include.is_match(&*name);
-        let is_archive = has_ending(Compression::of_name(&name).1, ARCHIVES);
+        let is_archive = is_archive(&name);
         match (&self.include, &self.language) {
             _ if self.exclude.is_match(&*name) => Some(BY_EXCLUDE),
             _ if is_archive => None,

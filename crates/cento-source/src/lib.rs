@@ -25,6 +25,8 @@ mod fields;
 mod filter;
 mod format;
 mod formats;
+mod grouped;
+mod grouping;
 mod headers;
 mod html;
 mod ignored;
@@ -59,10 +61,12 @@ mod xml;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cento::Stop;
 use cento::index::Document;
-use cento::{Error, Reason, Refusal, Result};
+use cento::{Error, Map, Reason, Refusal, Result};
+use serde_json::Value;
 
 pub use add::{AddOptions, Event, add, count_failed, count_skipped};
 pub use cento::AddReport;
@@ -82,6 +86,7 @@ pub use extracted::Extracted;
 pub use filter::{PathFilter, is_by_name};
 pub use format::{FileFormat, Markup};
 pub use formats::formats;
+pub use grouping::{By, Grouping};
 pub use html::Html;
 pub use jsonl::with_text;
 pub use origin::Origins;
@@ -136,8 +141,11 @@ pub struct SourceOptions {
     pub follow_links: bool,
     /// The files that are left out by their names.
     pub filter: PathFilter,
-    /// Each list of records (JSON, tables) is one text, like any other file.
-    pub lists_are_texts: bool,
+    /// The documents that have several files each: of the inputs that are read, with the same
+    /// options. Lists of records are then no documents.
+    pub grouping: Option<Arc<Grouping>>,
+    /// Members that the meta object of every document has, instead of its own of these names.
+    pub meta: Map<String, Value>,
     /// Report the text of each document that a reader does not see. This examines each of its
     /// characters.
     pub tells_unseen: bool,
@@ -182,7 +190,8 @@ impl Default for SourceOptions {
             obeys_ignore_files: false,
             follow_links: false,
             filter: PathFilter::default(),
-            lists_are_texts: false,
+            grouping: None,
+            meta: Map::new(),
             tells_unseen: false,
             keeps_records: false,
             keeps_places: false,

@@ -15,7 +15,7 @@ use cento::runtime::Faults;
 use cento::runtime::pipeline::{Feed, Results, pipeline};
 use cento::{Error, Result, Stop, Unseen};
 
-use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, walk};
+use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, grouped};
 
 /// An output of the pipeline, in the order of the input.
 #[derive(Debug)]
@@ -195,8 +195,9 @@ impl Hand {
     /// Reads all `inputs`.
     fn read(mut self, inputs: Vec<PathBuf>, source: &SourceOptions) {
         let read = Error::catch("the thread that reads the input", || {
-            for input in inputs {
-                walk::read(&[input], source, &mut |chunk| self.push(chunk));
+            let together = if source.grouping.is_some() { inputs.len().max(1) } else { 1 };
+            for inputs in inputs.chunks(together) {
+                grouped::read(inputs, source, &mut |chunk| self.push(chunk));
                 // The batch is not held while the next input is awaited.
                 if self.send().is_break() {
                     break;
@@ -215,10 +216,7 @@ impl Hand {
     fn push(&mut self, chunk: ReadChunk) -> ControlFlow<()> {
         let (bytes, waits) = match &chunk {
             // Each thread extracts documents in a process of its own, which takes long.
-            Ok(Chunk { kind: ChunkKind::Document | ChunkKind::Reader(_), bytes, .. }) => {
-                (bytes.len(), false)
-            }
-            Ok(Chunk { kind, bytes, .. }) => (bytes.len(), kind.is_whole_file()),
+            Ok(chunk) => (chunk.len(), chunk.kind.is_whole_file() && !chunk.needs_process()),
             Err(_) => (0, true),
         };
         let (items_max, bytes_max) = BATCH_MAX;
@@ -274,7 +272,7 @@ impl Worker {
     }
 
     fn chunk(&mut self, chunk: &Chunk, made: &mut Vec<Part>) {
-        let mut bytes_left = self.signer.reserved(chunk.bytes.len());
+        let mut bytes_left = self.signer.reserved(chunk.len());
         for document in chunk.documents(&self.source) {
             let prepared = document.and_then(|(document, in_file)| {
                 if self.source.tells_unseen {

@@ -21,6 +21,7 @@ use super::compressed::{Compression, peek};
 use super::directory::{files_below, place_of};
 #[cfg(feature = "archives")]
 use super::filter::HIDDEN;
+use super::filter::LIST;
 use super::format::{Columnar, has_ending};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
@@ -51,13 +52,16 @@ const ZIP_DOCUMENTS: [&str; 10] =
 
 /// Reads all `inputs` as [`crate::read`] does, until `emit` breaks off.
 pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
-    let mut reader = Reader::new(options, emit, false);
-    for input in inputs {
+    read_with(Reader::new(options, emit, false), inputs);
+}
+
+fn read_with(mut reader: Reader<'_>, inputs: &[impl AsRef<Path>]) {
+    for input in inputs.iter().map(AsRef::as_ref) {
         let flow = if input == Path::new(STDIN) {
             reader.stdin()
         } else if input.is_dir() {
             reader.directory(input)
-        } else if let Some(why) = options.filter.why_not_named(input) {
+        } else if let Some(why) = reader.options.filter.why_not_named(input) {
             reader.skip(&place_of(input), why)
         } else {
             reader.file(input)
@@ -66,6 +70,12 @@ pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
             return;
         }
     }
+}
+
+/// Reads the names of the files of an input as [`read`] does: chunks without bytes.
+pub fn names(input: &Path, options: &SourceOptions, emit: Emit<'_>) {
+    let reader = Reader { names_alone: true, ..Reader::new(options, emit, false) };
+    read_with(reader, std::slice::from_ref(&input));
 }
 
 /// Reads a file of this name that is in memory, as [`read`] does.
@@ -97,6 +107,8 @@ struct Reader<'a> {
     len: u64,
     /// A file is one document, even if it holds records.
     is_one: bool,
+    /// Files are not read, but for their beginnings.
+    names_alone: bool,
     /// The source of the ids of the documents read.
     id_source: IdSource,
 }
@@ -131,6 +143,7 @@ impl<'a> Reader<'a> {
             #[cfg(feature = "archives")]
             len: 0,
             is_one,
+            names_alone: false,
             id_source: IdSource::STREAM,
         }
     }
@@ -249,7 +262,7 @@ impl<'a> Reader<'a> {
                 self.fail(unread(place, format!("it is named {ending}, but {is}")))
             }
             Form::Lines | Form::Unclear | Form::Records(_) | Form::NoRecords | Form::Table(_)
-                if self.is_one || self.options.lists_are_texts =>
+                if self.is_one || self.options.grouping.is_some() || self.names_alone =>
             {
                 self.whole(place, source, ChunkKind::File)
             }
@@ -314,6 +327,9 @@ impl<'a> Reader<'a> {
             return self.fail(Error::input(&**place, format!("it is {name}, of many documents")));
         }
         let options = self.options;
+        if options.grouping.is_some() || self.names_alone {
+            return self.skip(place, LIST);
+        }
         let Some(tables) = &options.tables else {
             let subject = format!("it is {name}, and reading it");
             return self.fail(unread(place, Refusal::unsupported(subject, "parquet", PACKAGE)));
@@ -491,7 +507,7 @@ impl<'a> Reader<'a> {
             emit(match lines {
                 Lines::Whole { first_line, bytes } => {
                     let kind = ChunkKind::Lines { first_line };
-                    Ok(Chunk { path: place.clone(), bytes, kind, id_source })
+                    Ok(Chunk { path: place.clone(), bytes, kind, id_source, parts: None })
                 }
                 Lines::TooLong(line) => {
                     let what = too_long(options.record_bytes_max);
@@ -509,12 +525,15 @@ impl<'a> Reader<'a> {
 
     /// Reads a stream that is one document.
     fn whole(&mut self, place: &Arc<str>, source: Source<'_>, kind: ChunkKind) -> ControlFlow<()> {
-        match self.bytes(place, source) {
+        let bytes = if self.names_alone { Ok(Vec::new()) } else { self.bytes(place, source) };
+        match bytes {
             Err(error) => self.fail(error),
-            Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => self.skip(place, EMPTY),
+            Ok(bytes) if !self.names_alone && bytes.iter().all(u8::is_ascii_whitespace) => {
+                self.skip(place, EMPTY)
+            }
             Ok(bytes) => {
                 let (path, id_source) = (place.clone(), self.id_source);
-                (self.emit)(Ok(Chunk { path, bytes, kind, id_source }))
+                (self.emit)(Ok(Chunk { path, bytes, kind, id_source, parts: None }))
             }
         }
     }

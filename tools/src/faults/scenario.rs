@@ -226,6 +226,7 @@ pub fn all() -> Vec<Scenario> {
         retrain,
         dedup(),
         pairs(),
+        pairs_add(),
         merge("merge", &[]),
         merge("merge-move", &["--move"]),
         push(),
@@ -348,4 +349,19 @@ fn pairs() -> Scenario {
     let scenario = Scenario::new("pairs", &run, vec![contents(&base)]);
     let (files, setup) = (vec![(BASE, lines(&base))], vec![ADD_BASE.to_vec()]);
     Scenario { files, setup, outputs: vec![OUT], is_slow: true, ..scenario }
+}
+
+/// New documents that are compared with those of an index, and added to it.
+fn pairs_add() -> Scenario {
+    let base = documents("base", 100, 12);
+    let mut new = documents("new", 500, 4);
+    // It takes the place of another, and is not compared with it.
+    new.push(("base3".into(), text(600, 40)));
+    let run = ["pairs", INPUT, "--against", INDEX, "--add", "--threads", "1", "--format", "json"];
+    let mut all = contents(&base);
+    all.extend(new.iter().cloned());
+    let (files, setup) =
+        (vec![(BASE, lines(&base)), (INPUT, lines(&new))], vec![ADD_BASE.to_vec()]);
+    let scenario = Scenario::new("pairs-add", &run, vec![contents(&base), all]);
+    Scenario { files, setup, ..scenario }
 }

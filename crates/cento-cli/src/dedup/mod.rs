@@ -459,7 +459,8 @@ impl Dedup {
             tables,
             window_bytes_max: _,
             filter,
-            lists_are_texts: _,
+            grouping: _,
+            meta: _,
             tells_unseen: _,
             stop: _,
         } = &self.source();

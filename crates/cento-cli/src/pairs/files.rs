@@ -2,40 +2,45 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
+use super::indexes::REPORT_PAIRS;
+use super::known::Known;
 use super::report::{report_bytes_max, tell_cut};
+use super::sides::{FilePair, Sides};
 use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
 use crate::add::SourceArgs;
 use crate::boilerplate::{Named, Unread, read_noting, without_read};
 use crate::create::ConfigArgs;
-use crate::file_set::{FilePair, FileSets};
+use crate::grouping::GroupingArgs;
 use crate::left_out::{FilterArgs, LeftOuts};
 use crate::list_format::ListOut;
 use crate::memory;
 use crate::messages::Messages;
 use crate::output::{self, ListEnd, NotCompared, counted, similarity};
-use crate::progress::AddProgress;
+use crate::progress::{AddProgress, summary};
 use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
 use cento::index::{Config, Index};
 use cento::join::most_similar::{MostSimilar, SymmetricPair};
 use cento::join::pairs::{self, PairOptions, PairReport};
-use cento::search::{Boilerplate, Searcher};
+use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
 use cento::{Error, PresetUse, Stop};
-use cento_report::{Joined, Network, PairsReport, Run, clusters, shown_of};
+use cento_report::{Joined, Network, PairsReport, Run, Sources, clusters, shown_of};
 use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
 
 /// Options that only pairs of files have.
 #[derive(Debug, Args)]
 pub struct FileArgs {
-    /// Compare each file, or each directory in PATH as one document. The document of a directory
-    /// has all files below it.
-    #[arg(long, value_enum, default_value = "file")]
-    by: By,
+    #[command(flatten)]
+    pub(super) grouping: GroupingArgs,
+    /// Afterwards add the documents to the index that they were compared with (--against), all in
+    /// one commit; those that it has already are not added twice.
+    #[arg(long, requires = "against")]
+    pub(super) add: bool,
     /// Also show which documents the shown pairs connect.
     #[arg(long)]
     clusters: bool,
@@ -49,15 +54,6 @@ pub struct FileArgs {
 
 /// Why a document is not compared if a later one has its id.
 const REPLACED: &str = "a later document has the same id, and was compared in its place";
-
-/// The unit of comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    /// Each file.
-    File,
-    /// All files below each directory of the first level, together.
-    Directory,
-}
 
 /// A pair as JSON.
 #[derive(Serialize)]
@@ -75,14 +71,13 @@ struct Shown<'a> {
 /// The inputs that are compared, and those that are not.
 struct Added {
     left_out: LeftOuts,
-    file_sets: Option<FileSets>,
     documents: u64,
     not_compared: Vec<NotCompared>,
     warnings: Vec<NotCompared>,
 }
 
 impl Pairs {
-    /// Finds the most similar pairs of files.
+    /// Finds the most similar pairs of files, and of files and the documents of an index.
     pub(super) fn run_files(self, stop: &Stop) -> Result {
         let network = self.graph.as_deref().map(Network::of_file).transpose()?;
         if self.files.clusters && self.format.is_table() {
@@ -90,37 +85,53 @@ impl Pairs {
                         are numbers of documents, or use --format json";
             return Err(Error::argument("clusters", what).into());
         }
+        let known = self.against.as_deref().map(|path| Known::open(path, self.files.add));
+        let known = known.transpose()?;
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
-        // Texts decide, so they are stored.
-        let (config, source) = self.config_and_source()?;
+        let (config, source) = self.config_and_source(known.as_ref())?;
         let index = Index::create(dir.path().join("index"), config)?;
         let mut unread = Unread::default();
         let named = Named::of(&self.join.boilerplate)?;
         let boilerplate = read_noting(&named.paths, index.config(), &mut unread)?;
         let mut not_compared = unread.list;
-        let ignored = boilerplate.as_ref().map(Boilerplate::keys).unwrap_or_default();
-        let mut added = self.add(&index, &source, &ignored, stop)?;
+        let mut added = self.add(&index, &source, stop)?;
         if added.documents == 0 && source.filter.asks_language() {
             // No program has a name in this language.
             let filter = source.filter.in_any_language();
-            added = self.add(&index, &SourceOptions { filter, ..source }, &ignored, stop)?;
+            added = self.add(&index, &SourceOptions { filter, ..source }, stop)?;
         }
-        let Added { mut file_sets, left_out, warnings, .. } = added;
+        let Added { left_out, warnings, .. } = added;
         left_out.tell();
-        check_enough(added.documents)?;
+        let documents_min = if known.is_some() { 1 } else { 2 };
+        check_enough(added.documents, documents_min)?;
         not_compared.extend(added.not_compared);
-        let searcher = Searcher::new(index.snapshot()?);
-        let boilerplate = named.add_auto(boilerplate, searcher.snapshot(), stop)?;
-        if let (Some(file_sets), Some(boilerplate)) = (&mut file_sets, &boilerplate) {
-            file_sets.ignore(boilerplate);
-        }
+        let new = index.snapshot()?;
+        let boilerplate = named.add_auto(boilerplate, &new, stop)?;
+        let searcher = match &known {
+            Some(known) => Searcher::new(known.with_new(&new)?),
+            None => Searcher::new(new.clone()),
+        };
         let searcher = without_read(searcher, boilerplate)?;
         let mut preset = PresetUse::of(searcher.snapshot().preset());
         let has_scores = pairs::has_scores(&searcher);
-        let options = self.options.clone().with_defaults_of_texts(&mut preset, has_scores);
+        let mut options = self.options.clone();
+        if known.is_some() {
+            // What each new document has from elsewhere is read from its passages.
+            options.passages = index.config().store_text;
+            options.limit = options.limit.or(Some(REPORT_PAIRS));
+        }
+        let options = options.with_defaults_of_texts(&mut preset, has_scores);
+        let number_of_new = pairs::document_count(&Searcher::new(new.clone()));
         let found = pairs::pairs(&searcher, &options).threads(self.join.threads());
-        let found = found.stop(stop).most_similar()?;
+        let found = found.documents(0..number_of_new).stop(stop);
+        let mut found = found.most_similar()?;
+        for found in &mut found.pairs {
+            // The new documents are in no index that the user has.
+            let pair = &mut found.pair;
+            pair.index_a = pair.index_a.take().filter(|name| !name.is_empty());
+            pair.index_b = pair.index_b.take().filter(|name| !name.is_empty());
+        }
         self.tell_without_field(found.summary);
         let messages = Messages::default();
         for left in &found.not_compared {
@@ -133,13 +144,15 @@ impl Pairs {
         if found.compared < 2 {
             tell_not_compared(&not_compared);
         }
-        check_enough(found.compared)?;
+        check_enough(found.compared, documents_min)?;
         let end = ListEnd::new(found.pairs.len(), found.total, &not_compared)
             .with_left_out(left_out.list())
             .with_warnings(&warnings)
             .with_defaults(preset.defaults());
         output::tell_defaults(preset.defaults());
-        self.write(&found, file_sets.as_ref(), &end)?;
+        let mut sides = Sides::new(&searcher, &new, known.as_ref());
+        let sources = sides.sources(&found.pairs, stop)?;
+        self.write(&found, &mut sides, &sources, &end)?;
         if self.format.is_human() {
             output::print_warnings(&mut io::stdout().lock(), &warnings)?;
         } else if self.format.is_table() {
@@ -152,15 +165,25 @@ impl Pairs {
             let edges: Vec<_> = best
                 .iter()
                 .filter(|found| found.pair.too_short != Some(true))
-                .map(|found| (&*found.pair.a, &*found.pair.b, found.symmetric))
+                .map(|found| {
+                    let [a, b] = names(&found.pair);
+                    (a, b, found.symmetric)
+                })
                 .collect();
+            let edges: Vec<_> = edges.iter().map(|(a, b, weight)| (&**a, &**b, *weight)).collect();
             write_network(path, network, &edges)?;
         }
         let is_empty = best.is_empty();
         let is_missing = tell_not_compared(&not_compared);
         if self.report.is_asked() {
             let run = self.described(&searcher, &options, &left_out)?;
-            self.report_files(run, &searcher, found, not_compared, warnings)?;
+            self.report_files(run, &sides, found, (not_compared, warnings, sources))?;
+        }
+        if let Some(known) = known {
+            let place = known.place.clone();
+            if let Some(report) = known.add(&new, stop)? {
+                note!("cento: {place}: {}", summary(&report));
+            }
         }
         if is_missing {
             return Ok(Outcome::Bad);
@@ -178,10 +201,16 @@ impl Pairs {
         let analyzer = &searcher.snapshot().config().analyzer;
         let mut run = self.report.run("pairs", analyzer)?;
         let limit = self.options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
-        run = run.with("scheme", self.files.config.scheme()).with("analyzer", analyzer);
+        run = run.with("scheme", &searcher.snapshot().config().scheme).with("analyzer", analyzer);
         run = run.with_options(options).with("limit", limit);
         run =
             left_out.summary().into_iter().fold(run, |run, why| run.with("left out by name", why));
+        if self.files.grouping.is_grouped() {
+            run = run.with("by", self.files.grouping.by());
+        }
+        if let Some(against) = &self.against {
+            run = run.with("against", against.display());
+        }
         if !self.join.boilerplate.is_empty() {
             run = run.with("boilerplate", report_args::listed(&self.join.boilerplate));
         }
@@ -192,10 +221,9 @@ impl Pairs {
     fn report_files(
         &self,
         run: Run,
-        searcher: &Searcher,
+        sides: &Sides<'_>,
         found: MostSimilar,
-        not_compared: Vec<NotCompared>,
-        warnings: Vec<NotCompared>,
+        (not_compared, warnings, sources): (Vec<NotCompared>, Vec<NotCompared>, Vec<Sources>),
     ) -> cento::Result<()> {
         let all = found.pairs.len();
         let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));
@@ -207,29 +235,37 @@ impl Pairs {
             limit_option: "--limit",
             not_compared,
             warnings,
-            ..Joined::read(pairs.collect(), searcher, Stop::NEVER, report_bytes_max())?
+            sources,
+            ..sides.joined(pairs.collect(), report_bytes_max())?
         };
         tell_cut(joined.pairs.len(), all);
         self.report.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 
-    /// Returns the configuration, and the options for reading files: libraries and, of programs,
-    /// files in other languages are left out by their names, and of directories also data.
-    fn config_and_source(&self) -> cento::Result<(Config, SourceOptions)> {
-        let (is_directory, analyzer) =
-            (self.files.by == By::Directory, self.files.config.analyzer());
-        let infers = lacks_language(analyzer);
-        let is_program = infers || language_in(analyzer).is_some();
-        let filter = self.files.filter.filter()?;
-        let filter = filter.without_libraries(is_directory, is_directory || is_program);
-        let filter = if is_directory { filter.without_data() } else { filter };
-        let options = SourceOptions {
-            filter,
-            lists_are_texts: is_directory,
-            tells_unseen: true,
-            ..self.files.source.options()
+    /// Returns the configuration, that of the index if there is one, and the options for reading
+    /// files: libraries and, of programs, files in other languages are left out by their names, and
+    /// of documents of several files also data.
+    fn config_and_source(&self, known: Option<&Known>) -> cento::Result<(Config, SourceOptions)> {
+        let analyzer = match known {
+            Some(known) => known.config().analyzer.to_string(),
+            None => self.files.config.analyzer().to_owned(),
         };
-        let config = self.files.config.config_of_most(&self.paths, &options)?;
+        let is_grouped = self.files.grouping.is_grouped();
+        let infers = lacks_language(&analyzer);
+        let is_program = infers || language_in(&analyzer).is_some();
+        let filter = self.files.filter.filter()?;
+        let filter = filter.without_libraries(is_grouped, is_grouped || is_program);
+        let filter = if is_grouped { filter.without_data() } else { filter };
+        let options = SourceOptions { filter, tells_unseen: true, ..self.files.source.options() };
+        let config = match known {
+            Some(_) if self.files.config.is_given() => {
+                let what = "the index given by --against signs the files as its own documents; \
+                            omit --for, --scheme, --analyzer and --frequencies";
+                return Err(Error::argument("against", what));
+            }
+            Some(known) => known.config().clone(),
+            None => self.files.config.config_of_most(&self.paths, &options)?,
+        };
         let filter = match language_in(&config.analyzer.to_string()) {
             Some(language) => options.filter.in_language(language, infers),
             None => options.filter,
@@ -237,20 +273,8 @@ impl Pairs {
         Ok((config, SourceOptions { filter, ..options }))
     }
 
-    fn add(
-        &self,
-        index: &Index,
-        source: &SourceOptions,
-        ignored: &[u64],
-        stop: &Stop,
-    ) -> Result<Added> {
-        match self.files.by {
-            By::File => self.add_files(index, source, stop),
-            By::Directory => self.add_directories(index, source, ignored, stop),
-        }
-    }
-
-    fn add_files(&self, index: &Index, source: &SourceOptions, stop: &Stop) -> Result<Added> {
+    fn add(&self, index: &Index, source: &SourceOptions, stop: &Stop) -> Result<Added> {
+        let source = &self.files.grouping.grouped(&self.paths, source.clone(), stop)?;
         let options = AddOptions {
             memory_bytes: memory::default_bytes(),
             source: source.clone(),
@@ -281,32 +305,16 @@ impl Pairs {
         progress.finish();
         messages.finish();
         let documents = added?.added;
-        Ok(Added { file_sets: None, documents, not_compared, left_out, warnings })
-    }
-
-    fn add_directories(
-        &self,
-        index: &Index,
-        source: &SourceOptions,
-        ignored: &[u64],
-        stop: &Stop,
-    ) -> Result<Added> {
-        let mut file_sets = FileSets::read(&self.paths, source)?;
-        file_sets.add_to(index, ignored, stop)?;
-        let not_compared = std::mem::take(&mut file_sets.left_out);
-        let left_out = std::mem::take(&mut file_sets.by_name);
-        let documents = file_sets.all.len() as u64;
-        let unseen = file_sets.unseen();
-        let warnings = unseen.flat_map(|(name, unseen)| output::warnings(name, &unseen)).collect();
-        Ok(Added { file_sets: Some(file_sets), documents, not_compared, left_out, warnings })
+        Ok(Added { documents, not_compared, left_out, warnings })
     }
 
     fn write(
         &self,
         MostSimilar { pairs: best, .. }: &MostSimilar,
-        file_sets: Option<&FileSets>,
+        sides: &mut Sides<'_>,
+        sources: &[Sources],
         end: &ListEnd<'_>,
-    ) -> io::Result<()> {
+    ) -> Result<()> {
         let out = io::BufWriter::new(io::stdout().lock());
         let mut out = ListOut::new(out, self.format, columns(Kind::Files))?;
         if let ListOut::Human(out) = &mut out
@@ -327,21 +335,36 @@ impl Pairs {
                 line!(out, "{TOO_SHORT}")?;
                 is_apart = true;
             }
-            let files = file_sets.map(|file_sets| file_sets.files_of(&pair.a, &pair.b));
+            let is_grouped = self.files.grouping.is_grouped();
+            let files = is_grouped.then(|| sides.files(pair)).transpose()?;
             let (files, files_total) = files.unzip();
             let shown = Shown { pair: found, files, files_total };
-            out.write(&shown, |out| print(out, &shown))?;
+            // Those of new documents are found for their shares, and shown if they are asked for.
+            let has_passages = self.against.is_none() || self.options.needs_passages();
+            out.write(&shown, |out| print(out, &shown, has_passages))?;
         }
         if self.files.clusters {
             let edges = best
                 .iter()
                 .filter(|found| found.pair.too_short != Some(true))
-                .map(|found| (&*found.pair.a, &*found.pair.b));
-            for cluster in clusters(edges) {
+                .map(|found| names(&found.pair));
+            let edges: Vec<_> = edges.collect();
+            for cluster in clusters(edges.iter().map(|[a, b]| (&**a, &**b))) {
                 out.write(&cluster, |out| {
                     let members = cluster.members.join("  ");
                     line!(out, "cluster {}, {}: {members}", cluster.cluster, cluster.size)
                 })?;
+            }
+        }
+        if let ListOut::Human(out) = &mut out
+            && !sources.is_empty()
+        {
+            line!(out, "")?;
+            line!(out, "{:>6}    new  known shared  boilerplate", "words")?;
+        }
+        if !self.format.is_table() {
+            for one in sources {
+                out.write(one, |out| print_sources(out, one))?;
             }
         }
         if let ListOut::Json(out) = &mut out {
@@ -355,14 +378,32 @@ impl Pairs {
     }
 }
 
+/// Returns the names of the documents of a pair, with their index if they are in one.
+fn names(pair: &PairReport) -> [String; 2] {
+    [(&pair.a, &pair.index_a), (&pair.b, &pair.index_b)]
+        .map(|(id, index)| output::named(id, index.as_deref()))
+}
+
+/// Writes what a document has from where, for people.
+fn print_sources(out: &mut impl Write, one: &Sources) -> io::Result<()> {
+    let share = |tokens: u32| similarity(f64::from(tokens) / f64::from(one.tokens.max(1)));
+    let (new, known, shared) = (share(one.new), share(one.known), share(one.shared));
+    let boilerplate = share(one.boilerplate);
+    line!(out, "{:>6}  {new}  {known}  {shared}  {boilerplate:>11}  {}", one.tokens, Id(&one.name))
+}
+
 /// Writes a pair for people.
-fn print(out: &mut impl Write, Shown { pair, files, files_total }: &Shown<'_>) -> io::Result<()> {
+fn print(
+    out: &mut impl Write,
+    Shown { pair, files, files_total }: &Shown<'_>,
+    has_passages: bool,
+) -> io::Result<()> {
     let SymmetricPair { pair, symmetric, .. } = pair;
     let score = pair.score.map_or(String::new(), |score| format!("{} ", similarity(score)));
     let margin = pair.margin.map_or(String::new(), |margin| format!(" {margin:+.3}"));
     let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
-    let similarity = similarity(*symmetric);
-    line!(out, "{score}{similarity}{margin} {sizes}  {}  {}", Id(&pair.a), Id(&pair.b))?;
+    let ([a, b], similarity) = (names(pair), similarity(*symmetric));
+    line!(out, "{score}{similarity}{margin} {sizes}  {}  {}", Id(&a), Id(&b))?;
     for FilePair { a, b, overlap } in files.iter().flatten() {
         line!(out, "    {overlap:>6}  {a}  {b}")?;
     }
@@ -370,7 +411,7 @@ fn print(out: &mut impl Write, Shown { pair, files, files_total }: &Shown<'_>) -
     if let Some(said) = shown_of(shown as u64, total as u64, "pairs of files", "") {
         line!(out, "    {said}")?;
     }
-    write_passages(out, pair)
+    if has_passages { write_passages(out, pair) } else { Ok(()) }
 }
 
 /// Reports the number of inputs that were not compared; returns whether there are any.
@@ -381,11 +422,12 @@ fn tell_not_compared(list: &[NotCompared]) -> bool {
     !list.is_empty()
 }
 
-/// Refuses to compare fewer than two documents.
-fn check_enough(documents: u64) -> cento::Result<()> {
-    if documents >= 2 {
+/// Refuses to compare fewer documents.
+fn check_enough(documents: u64, least: u64) -> cento::Result<()> {
+    if documents >= least {
         return Ok(());
     }
-    let what = format!("{} to compare; at least two are needed", counted(documents, "document"));
+    let least = if least == 1 { "one is" } else { "two are" };
+    let what = format!("{} to compare; at least {least} needed", counted(documents, "document"));
     Err(Error::argument("paths", what))
 }

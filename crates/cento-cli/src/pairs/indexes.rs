@@ -29,10 +29,6 @@ use cento_report::{IndexState, Joined, Network, PairsReport, Run};
 /// Options that only pairs of indexes have.
 #[derive(Debug, Args)]
 pub struct IndexArgs {
-    /// Only pairs of a document of INDEX and one of this other index, which must have the same
-    /// scheme and analyzer.
-    #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
-    against: Option<PathBuf>,
     /// Write to this file instead of standard output, so that an interrupted run can be resumed;
     /// compressed if its name ends in .gz or .zst.
     #[arg(long, value_name = "FILE", conflicts_with = "reports")]
@@ -43,7 +39,7 @@ pub struct IndexArgs {
 }
 
 /// The pairs of a report, unless --limit says otherwise.
-const REPORT_PAIRS: usize = 200;
+pub(super) const REPORT_PAIRS: usize = 200;
 
 impl Pairs {
     /// Finds the pairs of the documents of indexes.
@@ -53,8 +49,7 @@ impl Pairs {
         }
         let network = self.graph.as_deref().map(Network::of_file).transpose()?;
         let searcher = self.join.searcher_of_all(&self.paths)?;
-        let against =
-            self.indexes.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
+        let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
         // A report begins with the best pairs, and shows their passages.
         let is_report = self.report.is_asked();
         let mut options = self.options.clone();
@@ -94,7 +89,7 @@ impl Pairs {
             out.checkpoint.pairs += reports.len() as u64;
             write_pairs(&mut out.out, &reports, self.format)?;
             if network.is_some() {
-                let against = self.indexes.against.as_deref();
+                let against = self.against.as_deref();
                 edges.extend(network_edges(&reports, against));
             }
             out.checkpoint.next = next;
@@ -198,7 +193,7 @@ impl Pairs {
         }
         out.flush()?;
         if let (Some(path), Some(network)) = (&self.graph, network) {
-            let against = self.indexes.against.as_deref();
+            let against = self.against.as_deref();
             let edges: Vec<_> = network_edges(&reports, against).collect();
             write_edges(path, network, &edges)?;
         }
@@ -210,11 +205,7 @@ impl Pairs {
             };
             let mut not_compared = Pairs::nothing_left(searcher, None, stop)?;
             if let Some(other) = against {
-                not_compared.extend(Pairs::nothing_left(
-                    other,
-                    self.indexes.against.as_deref(),
-                    stop,
-                )?);
+                not_compared.extend(Pairs::nothing_left(other, self.against.as_deref(), stop)?);
             }
             let found = Joined { not_compared, ..found };
             self.report_indexes((rank, options), reports, found, searcher, against)?;
@@ -253,7 +244,7 @@ impl Pairs {
                 .with("limit", self.options.limit.unwrap_or(REPORT_PAIRS))
                 .with("rank", rank);
         for (name, value) in [
-            ("against", self.indexes.against.as_ref().map(|path| path.display().to_string())),
+            ("against", self.against.as_ref().map(|path| path.display().to_string())),
             (
                 "boilerplate",
                 Some(report_args::listed(&self.join.boilerplate)).filter(|paths| !paths.is_empty()),
@@ -266,7 +257,7 @@ impl Pairs {
             let resemblance = pair.similarity.resemblance;
             (pair, resemblance)
         });
-        let joined = match (against, &self.indexes.against) {
+        let joined = match (against, &self.against) {
             (Some(other), Some(path)) => {
                 let place = path.display().to_string();
                 joined_across(pairs.collect(), searcher, (other, &place), report_bytes_max())?
@@ -296,7 +287,7 @@ impl Pairs {
             ("a", a.generation().to_string()),
             ("b", b.generation().to_string()),
             // Within one index, each pair is written from both sides.
-            ("against", self.indexes.against.is_some().to_string()),
+            ("against", self.against.is_some().to_string()),
             ("options", serde_json::to_string(options).expect("they are numbers and texts")),
             ("format", self.format.name().to_owned()),
             ("boilerplate", listed(self.join.boilerplate.iter().map(|path| path_name(path)))),

@@ -2,8 +2,10 @@
 
 mod files;
 mod indexes;
+mod known;
 mod output;
 mod report;
+mod sides;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -40,10 +42,12 @@ use indexes::IndexArgs;
 /// Files, and those of directories and archives, are compared with each other, and nothing is kept
 /// (the pairwise test of Finkel et al. 2002, section 2.6). The most similar pairs come first. The
 /// similarity is symmetric: twice the number of runs of words that both texts have, divided by the
-/// sum of the numbers that each has. Inputs that cannot be compared, because they are empty, not
+/// sum of the numbers that each has. With --against INDEX they are also compared with the documents
+/// of an index, such as the hand-ins of earlier years, which are not compared with each other; --add
+/// then adds them. Inputs that cannot be compared, because they are empty, not
 /// text, or all boilerplate, are reported with the reason, and the exit status is then 2.
 /// Directories of libraries and build output (node_modules, vendor, target, ...) are left out, with
-/// --by directory also data (.json, .csv, ...), and of programs files in other languages;
+/// --by also data (.json, .csv, ...), and of programs files in other languages;
 /// --analyzer code is that of the commonest. Omitted files are named, and counted; --include '*'
 /// reads all of them.
 ///
@@ -67,6 +71,12 @@ pub struct Pairs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     options: PairOptions,
+    /// Only pairs with a document of this other index. Of INDEX, which must have the same scheme and
+    /// analyzer: those of a document of either. Of files, which are signed as those of the index:
+    /// their pairs with one another and with the documents of the index, best first, and what each
+    /// of them has from where.
+    #[arg(long, value_name = "INDEX")]
+    against: Option<PathBuf>,
     /// Also write the shown pairs as a network to this file: .gexf, .graphml or .dot.
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     graph: Option<PathBuf>,
@@ -193,6 +203,10 @@ impl Pairs {
         if let Some(id) = self.given.0.iter().find(is_other) {
             let what = format!("--{} is for pairs of {only}, and {is}", id.replace('_', "-"));
             return Err(Error::arguments(what));
+        }
+        if kind == Kind::Indexes && self.against.is_some() && !self.join.boilerplate.is_empty() {
+            let what = "--boilerplate cannot be used with --against, where indexes are compared";
+            return Err(Error::argument("boilerplate", what));
         }
         let ranked = self.options.rank.map(|_| "rank").or(self.options.limit.map(|_| "limit"));
         match ranked.filter(|_| self.indexes.out.is_some()) {

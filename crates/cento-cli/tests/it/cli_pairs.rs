@@ -216,10 +216,10 @@ fn pairs_are_of_indexes_or_of_files_and_not_of_both() {
         let why = format!("{option} is for pairs of files, and idx is an index");
         refused(&["idx", option, value], &why);
     }
-    for (option, value) in [("--against", "other"), ("--out", "x")] {
-        let why = format!("{option} is for pairs of indexes, and in is no index");
-        refused(&["in", option, value], &why);
-    }
+    refused(&["in", "--out", "x"], "--out is for pairs of indexes, and in is no index");
+    refused(&["in", "--against", "in"], "in");
+    let boilerplate = ["idx", "--against", "other", "-b", "in/a.txt"];
+    refused(&boilerplate, "--boilerplate cannot be used with --against");
     let ranked = ["idx", "--rank", "overlap", "--out", "x"];
     refused(&ranked, "--rank cannot be used with --out");
 }

@@ -40,6 +40,7 @@ mod exchanged;
 mod follow;
 mod forms;
 mod fuzz_replay;
+mod hand_ins;
 #[cfg(feature = "tls")]
 mod https;
 mod intake;

@@ -46,10 +46,10 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
         assert_eq!(pairs.len(), 3);
         let expected = [
             ("in/bob/stock.json", 1),
+            ("in/cas/empty.java", 1),
             ("in/cas/lines.jsonl", 1),
             ("in/cas/picture", 1),
             ("in/cas/rows.csv", 1),
-            ("in/cas/empty.java", 1),
         ];
         assert_eq!(names(&end["left_out"]), expected, "{end}");
     }
@@ -112,7 +112,7 @@ fn libraries_are_left_out_of_submissions_and_counted() {
     let ran = dir.run(&[&args[..], &only].concat());
     // Nothing is left, and each is reported with the reason.
     assert!(
-        ran.status == 2 && ran.err.contains("in/bob: there is nothing to compare"),
+        ran.status == 2 && ran.err.contains("in/bob: left out: there is nothing to compare"),
         "{}",
         ran.err
     );

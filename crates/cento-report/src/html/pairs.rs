@@ -11,6 +11,7 @@ use crate::MORE_PASSAGES;
 use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
 use crate::shares::Share;
+use crate::sources::Sources;
 
 /// Writes the body of the page.
 pub fn body(report: &PairsReport) -> Markup {
@@ -39,6 +40,7 @@ pub fn body(report: &PairsReport) -> Markup {
             @if report.pairs.is_empty() { p { "No pair is similar enough." } } @else { (table(report, &names)) }
         }
         (not_compared(&report.not_compared))
+        (sources(report, &names))
         @if let Some(histogram) = &report.histogram {
             section { h2 { "All pairs by similarity" } (drawing::histogram(histogram)) }
         }
@@ -113,6 +115,51 @@ fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                     tbody {
                         tr { th colspan=(columns) scope="rowgroup" { (TOO_SHORT) } }
                         @for (number, pair) in report.numbered(true) { (row(number, pair)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Shows what each new document has from where.
+fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
+    let share = |one: &Sources, tokens: u32| {
+        percent(Share { bytes: tokens.into(), of: one.tokens.into() }.thousandths())
+    };
+    let has_boilerplate = report.sources.iter().any(|one| one.boilerplate > 0);
+    html! {
+        @if !report.sources.is_empty() {
+            section {
+                h2 { "New documents" }
+                p.note {
+                    "Known: in passages that the document shares with documents of the index. Shared: in passages that it \
+                     shares with other new documents alone. New: in no passage."
+                    @if report.more { " Only the passages of the shown pairs count." }
+                }
+                div.wide tabindex="0" role="region" aria-label="New documents" {
+                    table.list {
+                        thead { tr {
+                            th scope="col" { "Document" }
+                            th.number scope="col" { (words(report)) }
+                            th.number scope="col" { "New" }
+                            th.number scope="col" { "Known" }
+                            th.number scope="col" { "Shared" }
+                            @if has_boilerplate { th.number scope="col" { "Boilerplate" } }
+                        } }
+                        tbody { @for one in &report.sources { tr {
+                            td {
+                                @match report.documents.iter().find(|document| document.name == one.name) {
+                                    Some(document) => (short(document, names)),
+                                    None => (VisibleText(&one.name)),
+                                }
+                            }
+                            td.number { (count(one.tokens.into())) }
+                            td.number { (share(one, one.new)) }
+                            td.number { (share(one, one.known)) }
+                            td.number { (share(one, one.shared)) }
+                            @if has_boilerplate { td.number { (share(one, one.boilerplate)) } }
+                        } } }
                     }
                 }
             }

@@ -1,0 +1,89 @@
+//! Options that make one document of several files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::terminal::note;
+use cento::{Map, Stop};
+use cento_source::{By, Grouping, PathFilter, SourceOptions};
+
+/// Options that make one document of several files.
+#[derive(Debug, Clone, Args)]
+pub struct GroupingArgs {
+    /// What is a document: `file`, each file; `directory`, all files of each directory or archive
+    /// in PATH, or, if several PATHs are named, of each of them, unless most of these hold only
+    /// directories; `archive`, all files of each archive; or a pattern of paths such as
+    /// '{document}{_LATE?}_{*}_{*}_{part}': {document} tells documents apart, {part} names the file
+    /// in its document, other fields become fields of `meta`, {*} is any text, and {TEXT?} a text
+    /// that may be missing.
+    #[arg(long, value_name = "UNIT|PATTERN", default_value = "file")]
+    by: By,
+    /// Set this field of `meta` in all documents, such as term=2026. Can be repeated.
+    #[arg(id = "meta", long = "meta", value_name = "NAME=VALUE", value_parser = parse_member)]
+    members: Vec<(String, Value)>,
+}
+
+/// Parses a field and its value, which is a number if it is written as one.
+fn parse_member(text: &str) -> Result<(String, Value), String> {
+    let expected = "expected a name and a value, such as term=2026";
+    let (name, value) =
+        text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or(expected)?;
+    // A number in another form, such as 07, is a text.
+    let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
+    Ok((name.to_owned(), number.map_or_else(|| Value::String(value.to_owned()), Value::from)))
+}
+
+impl GroupingArgs {
+    /// Tells whether documents may have several files.
+    pub fn is_grouped(&self) -> bool {
+        self.by != By::File
+    }
+
+    /// Returns the unit, as it was given.
+    pub fn by(&self) -> String {
+        self.by.to_string()
+    }
+
+    /// Leaves out libraries and data, which are not the own work of an author.
+    pub fn without_data(&self, filter: PathFilter) -> PathFilter {
+        match self.is_grouped() {
+            true => filter.without_libraries(true, true).without_data(),
+            false => filter,
+        }
+    }
+
+    /// Returns the options with the documents that the files of `inputs` make, and their meta
+    /// fields; reports where documents begin, if it is not obvious.
+    ///
+    /// # Errors
+    /// Those of [`Grouping::of`].
+    pub fn grouped(
+        &self,
+        inputs: &[PathBuf],
+        options: SourceOptions,
+        stop: &Stop,
+    ) -> cento::Result<SourceOptions> {
+        let grouping = Grouping::of(&self.by, inputs, &options, stop)?;
+        if let Some(said) = grouping.as_ref().and_then(Grouping::said) {
+            note!("cento: --by {}: {said}", self.by);
+        }
+        let meta: Map<String, Value> = self.members.iter().cloned().collect();
+        Ok(SourceOptions { grouping: grouping.map(Arc::new), meta, ..options })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_meta_are_numbers_or_texts() {
+        assert_eq!(parse_member("term=2026"), Ok(("term".into(), 2026.into())));
+        assert_eq!(parse_member("term=07"), Ok(("term".into(), "07".into())));
+        assert_eq!(parse_member("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert!(parse_member("term").is_err() && parse_member("=x").is_err());
+    }
+}

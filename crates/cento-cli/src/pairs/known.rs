@@ -1,0 +1,131 @@
+//! The index that new files are compared with, and added to.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use crate::memory;
+use crate::output::counted;
+use crate::terminal::note;
+use cento::index::{
+    AddReport, Config, DocAddress, Document, IdSource, Index, Outcome, SignedDocument, Snapshot,
+    Writer, WriterOptions,
+};
+use cento::{Error, Stop};
+
+/// The index that new documents are compared with.
+pub struct Known {
+    /// Its place, as it was named.
+    pub place: String,
+    snapshot: Snapshot,
+    /// Held from before the comparison, so that nothing is added that was not compared with.
+    writer: Option<Writer>,
+}
+
+impl Known {
+    /// Opens an index; with `adds` as its only writer.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or another process writes.
+    pub fn open(path: &Path, adds: bool) -> cento::Result<Known> {
+        let index = Index::open(path)?;
+        let options = WriterOptions::default().memory_bytes(memory::default_bytes() / 2);
+        let mut writer = adds.then(|| index.writer(options)).transpose()?;
+        let snapshot = match &mut writer {
+            Some(writer) => writer.committed()?.clone(),
+            None => index.snapshot()?,
+        };
+        Ok(Known { place: path.display().to_string(), snapshot, writer })
+    }
+
+    /// Returns how it signs.
+    pub fn config(&self) -> &Config {
+        self.snapshot.config()
+    }
+
+    /// Returns the snapshot of its documents.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Returns the new documents and those of the index as one collection, the new ones first.
+    /// Earlier versions of new documents are not in it: a document with the same id, from the same
+    /// place.
+    ///
+    /// # Errors
+    /// When a new document has the id of another one in the index and is to be added, or an id
+    /// cannot be read.
+    pub fn with_new(&self, new: &Snapshot) -> cento::Result<Snapshot> {
+        let mut earlier: Vec<DocAddress> = Vec::new();
+        for address in new.live() {
+            let id = new.id(address)?;
+            let Some(old) = self.snapshot.find(&id)? else { continue };
+            let place = new.id_place(address)?;
+            let is_version = match place {
+                None => true,
+                Some(place) => place != 0 && self.snapshot.id_place(old)? == Some(place),
+            };
+            if is_version {
+                earlier.push(old);
+            } else if self.writer.is_some() {
+                let what = format!(
+                    "{} has another document of this name, from another place; rename the file or \
+                     directory, or leave out --add",
+                    self.place
+                );
+                return Err(Error::input(id, what));
+            }
+        }
+        if !earlier.is_empty() {
+            let count = earlier.len() as u64;
+            note!(
+                "cento: {} of {} {} an earlier version of a new one, and is not compared",
+                counted(count, "document"),
+                self.place,
+                if count == 1 { "is" } else { "are each" }
+            );
+        }
+        let old = self.snapshot.without(&earlier);
+        Snapshot::union(vec![(String::new(), new.clone()), (self.place.clone(), old)])
+    }
+
+    /// Adds the new documents in one commit, if that was asked for.
+    ///
+    /// # Errors
+    /// When a document cannot be read or written; nothing is then added. [`Error::Cancelled`] after
+    /// `stop`.
+    pub fn add(self, new: &Snapshot, stop: &Stop) -> cento::Result<Option<AddReport>> {
+        let Some(mut writer) = self.writer else { return Ok(None) };
+        let mut report = AddReport::default();
+        let mut ids = HashSet::new();
+        for address in new.live() {
+            stop.check()?;
+            let signed = signed(new, address, stop)?;
+            report.bytes += signed.document.text.len() as u64;
+            assert!(ids.insert(signed.document.id.clone()), "a new document is there twice");
+            match writer.add_signed(signed)? {
+                Outcome::Added => report.added += 1,
+                Outcome::Replaced => report.replaced += 1,
+                Outcome::Unchanged => report.unchanged += 1,
+            }
+        }
+        writer.finish()?;
+        Ok(Some(report))
+    }
+}
+
+/// Returns a document with its signature, as it was compared.
+fn signed(snapshot: &Snapshot, address: DocAddress, stop: &Stop) -> cento::Result<SignedDocument> {
+    let stored = snapshot.document(address)?;
+    let segment = snapshot.segment(address);
+    let digest = segment.signatures.digest(address.doc)?;
+    let tokens = segment.signatures.document(address.doc)?.tokens;
+    let id_source = match snapshot.id_place(address)? {
+        Some(place) => IdSource::made(place),
+        None => IdSource::GIVEN,
+    };
+    let document = Document::new(stored.id, stored.text.unwrap_or_default())
+        .with_parts(stored.parts)
+        .with_meta(stored.meta)
+        .with_id_source(id_source);
+    Ok(SignedDocument::of(document, digest, tokens, snapshot.signature(address, stop)?))
+}

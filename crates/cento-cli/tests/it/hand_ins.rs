@@ -1,0 +1,212 @@
+//! Hand-ins of a class: which files are one, which tries are of one author, and what was known.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::common::run::Dir;
+use crate::common::words;
+
+/// The pairs of a run as `a b`, in order, and the last line if it is none.
+#[track_caller]
+fn pairs(dir: &Dir, args: &[&str]) -> (Vec<String>, Vec<Value>) {
+    let ran = dir.run(&[args, &["--format", "json"]].concat());
+    assert!(ran.status < 2, "{args:?}: {}", ran.err);
+    let lines = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let (pairs, rest): (Vec<Value>, Vec<Value>) = lines.partition(|line| line["a"].is_string());
+    let name = |id: &Value, index: &Value| match index.as_str() {
+        Some(index) => format!("{} in {index}", id.as_str().unwrap()),
+        None => id.as_str().unwrap().to_owned(),
+    };
+    let named = |pair: &Value| {
+        format!("{} {}", name(&pair["a"], &pair["index_a"]), name(&pair["b"], &pair["index_b"]))
+    };
+    (pairs.iter().map(named).collect(), rest)
+}
+
+/// Writes three students with two files each; the second file of each is the same.
+fn students(dir: &Dir) {
+    for (number, name) in ["ann", "bob", "cas"].into_iter().enumerate() {
+        dir.write(&format!("students/{name}/main.txt"), words(number as u64, 60));
+        dir.write(&format!("students/{name}/lib/shared.txt"), words(9, 40));
+    }
+}
+
+#[test]
+fn each_directory_that_the_shell_names_is_a_submission() {
+    // Main.txt of two students was a pair, and each file a submission.
+    let dir = Dir::new();
+    students(&dir);
+    let expected: BTreeSet<String> =
+        ["students/ann students/bob", "students/ann students/cas", "students/bob students/cas"]
+            .map(str::to_owned)
+            .into();
+    let named = ["students/ann", "students/bob", "students/cas"];
+    for paths in [&named[..], &["students"]] {
+        let (found, _) = pairs(&dir, &[&["pairs"], paths, &["--by", "directory"]].concat());
+        assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected, "{paths:?}");
+    }
+    let ran = dir.run(&[&["pairs"], &named[..], &["--by", "directory"]].concat());
+    assert!(ran.err.contains("each named directory or archive is a document"), "{}", ran.err);
+    assert!(ran.out.contains("students/ann/lib/shared.txt  students/bob/lib/shared.txt"));
+}
+
+#[test]
+fn a_pattern_makes_submissions_of_the_names_of_a_learning_platform() {
+    let dir = Dir::new();
+    for (name, seed) in
+        [("lindqvistada_LATE_91230", 1), ("okaforbruno_91231", 1), ("prieto_91232", 2)]
+    {
+        for (number, file) in ["Main.txt", "Inventory.txt"].into_iter().enumerate() {
+            let text = words(seed * 10 + number as u64, 60);
+            dir.write(&format!("flat/{name}_555000{number}_{file}"), text);
+        }
+    }
+    dir.write("flat/README", words(5, 60));
+    let args = ["pairs", "flat", "--by", "{document}{_LATE?}_{*}_{*}_{part}"];
+    let ran = dir.run(&[&args[..], &["--format", "json"]].concat());
+    let first: Value = serde_json::from_str(ran.out.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["a"], &first["b"]),
+        (&json!("flat/lindqvistada"), &json!("flat/okaforbruno"))
+    );
+    assert_eq!(first["symmetric"], 1.0);
+    assert_eq!(first["files"][0]["a"], "flat/lindqvistada/Inventory.txt");
+    // What does not fit is named.
+    assert!(ran.status == 2 && ran.err.contains("flat/README"), "{}", ran.err);
+    assert!(ran.err.contains("does not fit the pattern"), "{}", ran.err);
+    for (by, why) in [("{name}_{part}", "{document}"), ("students", "expected file, directory")] {
+        let ran = dir.run(&["pairs", "flat", "--by", by]);
+        assert!(ran.status == 2 && ran.err.contains(why), "{}", ran.err);
+    }
+}
+
+#[test]
+fn an_index_holds_submissions_with_their_parts_and_meta() {
+    let dir = Dir::new();
+    students(&dir);
+    dir.write("students/bob/stock.json", "[1, 2]");
+    let added = ["add", "idx", "students", "--by", "directory", "--meta", "term=2025"];
+    let report = dir.json(&added);
+    assert_eq!((&report["added"], &report["skipped_by_name"]), (&json!(3), &json!(1)));
+    // A second run changes nothing, and a file less is another document of the same id.
+    assert_eq!(dir.json(&added)["unchanged"], 3);
+    std::fs::remove_file(dir.path("students/bob/main.txt")).unwrap();
+    let report = dir.json(&added);
+    assert_eq!((&report["replaced"], &report["unchanged"]), (&json!(1), &json!(2)));
+    let shown = dir.json(&["show", "idx", "students/ann"]);
+    assert_eq!(shown["meta"], json!({"term": 2025}));
+    let text = shown["text"].as_str().unwrap();
+    assert_eq!(text, format!("{}\n{}", words(9, 40), words(0, 60)), "lib/shared.txt, main.txt");
+}
+
+#[test]
+fn several_tries_of_an_author_are_in_no_pair_with_each_other() {
+    let dir = Dir::new();
+    for (number, name) in ["ann", "bob", "cas"].into_iter().enumerate() {
+        for attempt in 1..=2 {
+            let text = format!("{} {}", words(number as u64, 60), words(20 + attempt, 40));
+            dir.write(&format!("rs/{name}/try{attempt}.txt"), text);
+        }
+    }
+    let (all, _) = pairs(&dir, &["pairs", "rs"]);
+    assert!(all.contains(&"rs/ann/try1.txt rs/ann/try2.txt".into()), "{all:?}");
+    let (across, _) = pairs(&dir, &["pairs", "rs", "--group-by", "{author}/{*}"]);
+    assert!(!across.is_empty());
+    for pair in &across {
+        let (a, b) = pair.split_once(' ').unwrap();
+        assert_ne!(a.split('/').nth(1), b.split('/').nth(1), "{pair}");
+    }
+    // A field of the pattern that makes the documents does the same, and so does an index.
+    let by = ["--by", "{author}/{document}", "--group-by", "author"];
+    let (by_field, _) = pairs(&dir, &[&["pairs", "rs"], &by[..]].concat());
+    assert_eq!(by_field.len(), across.len());
+    dir.run(&["add", "idx", "rs"]);
+    let stored = ["pairs", "idx", "--group-by", "{author}/{*}", "--min-overlap", "1"];
+    let (stored, _) = pairs(&dir, &stored);
+    assert_eq!(stored.into_iter().collect::<BTreeSet<_>>(), across.into_iter().collect());
+    let ran = dir.run(&["pairs", "rs", "--group-by", "{a}/{b}/{c}/{d}"]);
+    assert!(ran.status == 2 && ran.err.contains("an id is `rs/ann/try1.txt`"), "{}", ran.err);
+}
+
+/// Earlier years in an index, and a new one on the disk: ann copied from an earlier year, bob and
+/// cas have a passage in common, dan is alone. Two of the earlier ones are equal.
+fn years(dir: &Dir) {
+    for (year, name, seed) in [(2023, "eve", 1), (2023, "fay", 1), (2024, "gil", 2)] {
+        dir.write(&format!("{year}/{name}/main.txt"), words(seed, 90));
+    }
+    dir.run(&["add", "old.idx", "2023", "2024", "--by", "directory", "--meta", "course=cs"]);
+    dir.write("2025/ann/main.txt", format!("{} {}", words(2, 60), words(10, 60)));
+    dir.write("2025/bob/main.txt", format!("{} {}", words(3, 60), words(11, 60)));
+    dir.write("2025/cas/main.txt", format!("{} {}", words(12, 60), words(3, 60)));
+    dir.write("2025/dan/main.txt", words(13, 90));
+}
+
+#[test]
+fn new_files_are_compared_with_each_other_and_with_an_index_but_not_old_with_old() {
+    let dir = Dir::new();
+    years(&dir);
+    let args = ["pairs", "2025", "--by", "directory", "--against", "old.idx"];
+    let (found, sources) = pairs(&dir, &args);
+    assert_eq!(found, ["2025/ann 2024/gil in old.idx", "2025/bob 2025/cas"]);
+    let share = |name: &str, of: &str| {
+        let one = sources.iter().find(|one| one["document"] == name).unwrap();
+        one[of].as_f64().unwrap() / one["tokens"].as_f64().unwrap()
+    };
+    assert!((share("2025/ann", "known") - 0.5).abs() < 0.05 && share("2025/ann", "shared") == 0.0);
+    assert!((share("2025/bob", "shared") - 0.5).abs() < 0.05 && share("2025/bob", "known") == 0.0);
+    assert_eq!((share("2025/dan", "new"), sources.len()), (1.0, 4));
+    // One new document is enough, and the index has decided how it is signed.
+    let (found, _) = pairs(&dir, &["pairs", "2025/ann/main.txt", "--against", "old.idx"]);
+    assert_eq!(found, ["2025/ann/main.txt 2024/gil in old.idx"]);
+    let ran = dir.run(&[&args[..], &["--scheme", "kgram(k=3)"]].concat());
+    assert!(ran.status == 2 && ran.err.contains("omit --for, --scheme"), "{}", ran.err);
+    let reported = [&args[..], &["--report", "r.html", "--report", "r.json"]].concat();
+    assert_eq!(dir.run(&reported).status, 0);
+    let html = std::fs::read_to_string(dir.path("r.html")).unwrap();
+    assert!(html.contains("New documents") && html.contains("2024/gil in old.idx"));
+    let report: Value =
+        serde_json::from_str(&std::fs::read_to_string(dir.path("r.json")).unwrap()).unwrap();
+    assert_eq!((&report["compared"], report["sources"].as_array().unwrap().len()), (&json!(7), 4));
+}
+
+#[test]
+fn what_was_compared_is_added_once() {
+    let dir = Dir::new();
+    years(&dir);
+    let args = ["pairs", "2025", "--by", "directory", "--against", "old.idx"];
+    let add = [&args[..], &["--add", "--meta", "term=2025"]].concat();
+    let (first, _) = pairs(&dir, &args);
+    let (found, _) = pairs(&dir, &add);
+    assert_eq!(found, first);
+    let listed = || dir.run(&["list", "old.idx", "--format", "json"]).out;
+    let all = listed();
+    assert_eq!(all.lines().count(), 7, "{all}");
+    assert_eq!(all.matches("\"term\":2025").count(), 4, "{all}");
+    // Again: what is there is the same document, and no copy of itself.
+    let (found, _) = pairs(&dir, &add);
+    assert_eq!((found, listed()), (first.clone(), all));
+    let ran = dir.run(&add);
+    assert!(ran.err.contains("4 unchanged") && ran.err.contains("earlier version"), "{}", ran.err);
+    // What is searched for finds the added documents with their parts.
+    let added = dir.json(&["show", "old.idx", "2025/bob"]);
+    let direct = Dir::new();
+    years(&direct);
+    direct.run(&["add", "old.idx", "2025", "--by", "directory", "--meta", "term=2025"]);
+    let shown = direct.json(&["show", "old.idx", "2025/bob"]);
+    for field in ["text", "meta", "fingerprints", "tokens", "parts"] {
+        assert_eq!(added[field], shown[field], "{field}");
+    }
+    // Another document of the same name is not replaced, and nothing is added.
+    let other = Dir::new();
+    other.write("2025/bob/main.txt", words(30, 90));
+    other.write("2025/zoe/main.txt", words(31, 90));
+    let index = dir.path("old.idx");
+    let index = index.to_str().unwrap();
+    let ran = other.run(&["pairs", "2025", "--by", "directory", "--against", index, "--add"]);
+    assert!(ran.status == 2 && ran.err.contains("2025/bob: "), "{}", ran.err);
+    assert!(ran.err.contains("has another document of this name"), "{}", ran.err);
+    assert_eq!(listed().lines().count(), 7);
+    let ran = dir.run(&["pairs", "2025", "--add"]);
+    assert!(ran.status == 2 && ran.err.contains("--against"), "{}", ran.err);
+}

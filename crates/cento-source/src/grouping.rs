@@ -1,0 +1,401 @@
+//! Which files are one document together?
+//!
+//! The names of all files are read first; what they have in common decides where documents begin,
+//! and how many files each has, so that a document is complete as soon as its last file is read.
+
+mod names;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use cento::{Error, Result, Stop};
+use cento_api::NamePattern;
+
+use crate::directory::place_of;
+use crate::filter::is_archive;
+use crate::read_error::ReadError;
+use crate::{Chunk, SourceOptions};
+use names::{Names, is_list, parts_below};
+
+/// The files that are one document.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum By {
+    /// Each file.
+    #[default]
+    File,
+    /// All files below a directory or in an archive. Of one input these are the directories and
+    /// archives in it; of several, each of them, unless most of them hold only directories.
+    Directory,
+    /// All files in an archive: in the outermost one, unless most of these hold only archives.
+    Archive,
+    /// All files whose paths have one value of `{document}`. Other fields become fields of `meta`,
+    /// and `{part}` is the name of the file in its document.
+    Pattern(NamePattern),
+}
+
+/// The fields of a pattern with a meaning of their own.
+const DOCUMENT: &str = "document";
+const PART: &str = "part";
+
+impl FromStr for By {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<By, String> {
+        match text {
+            "file" => Ok(By::File),
+            "directory" => Ok(By::Directory),
+            "archive" => Ok(By::Archive),
+            _ if !NamePattern::is_pattern(text) => Err("expected file, directory, archive, or a \
+                                                        pattern such as '{document}_{*}_{part}'"
+                .into()),
+            _ => {
+                let pattern = NamePattern::new(text).map_err(|error| error.to_string())?;
+                let has_document = pattern.fields().any(|field| field == DOCUMENT);
+                match has_document {
+                    true => Ok(By::Pattern(pattern)),
+                    false => Err("the pattern has no field {document}".into()),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            By::File => "file",
+            By::Directory => "directory",
+            By::Archive => "archive",
+            By::Pattern(pattern) => pattern.as_str(),
+        })
+    }
+}
+
+/// The documents of some inputs, each of several files.
+#[derive(Debug)]
+pub struct Grouping {
+    by: By,
+    roots: Vec<Root>,
+    /// The number of files of each document.
+    files: HashMap<String, u32>,
+    /// Documents of which all files are left out by their names.
+    emptied: Vec<String>,
+    /// Whether a file is in several inputs.
+    repeats: bool,
+    /// Where the documents begin, if that is not obvious.
+    said: Option<String>,
+}
+
+/// An input.
+#[derive(Debug)]
+struct Root {
+    place: String,
+    /// Whether it is a directory or an archive.
+    is_container: bool,
+    level: Level,
+}
+
+/// The documents of an input that is a directory or an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// All of it is one.
+    Whole,
+    /// Each directory and file this number of directories below it.
+    Below(usize),
+    /// Each archive in it; the innermost ones if it is set.
+    Archives { inner: bool },
+    /// The pattern decides, from the name of the input on if it is set.
+    Pattern { from_name: bool },
+}
+
+/// Why nothing is left of a document.
+const NOTHING_LEFT: &str =
+    "there is nothing to compare: all of its files are left out by their names";
+
+/// Why a file is in no document.
+pub(crate) const NO_MATCH: &str = "its path does not fit the pattern of --by";
+
+/// The document that a file belongs to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The id of the document.
+    pub document: String,
+    /// The name of the file in it.
+    pub part: String,
+    /// The fields of the pattern.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Grouping {
+    /// Reads the names of the files of `inputs`, and finds the documents that they make; `None` if
+    /// each file is one.
+    ///
+    /// # Errors
+    /// When an input can be read only once, or all of them are lists of records, whose documents
+    /// are in no directories; [`Error::Cancelled`] after `stop`.
+    pub fn of(
+        by: &By,
+        inputs: &[PathBuf],
+        options: &SourceOptions,
+        stop: &Stop,
+    ) -> Result<Option<Grouping>> {
+        if *by == By::File {
+            return Ok(None);
+        }
+        let mut all = Vec::new();
+        for input in inputs {
+            check_twice(input)?;
+            all.push(Names::read(input, options, stop)?);
+        }
+        if let Some(list) = all.first().filter(|_| all.iter().all(|names| names.is_list)) {
+            let what = "its documents are in no directories; use --by file, or name directories \
+                        or archives without it";
+            return Err(Error::input(&*list.place, what));
+        }
+        let (levels, said) = match by {
+            By::Archive => (archives(&all), None),
+            By::Pattern(_) => {
+                let from_name = inputs.len() > 1;
+                (all.iter().map(|_| Level::Pattern { from_name }).collect(), None)
+            }
+            By::Directory | By::File => directories(&all),
+        };
+        let root = |(names, level): (&Names, Level)| Root {
+            place: names.place.clone(),
+            is_container: names.is_container(),
+            level,
+        };
+        let roots = all.iter().zip(levels).map(root).collect();
+        let mut grouping = Grouping {
+            by: by.clone(),
+            roots,
+            files: HashMap::new(),
+            emptied: Vec::new(),
+            repeats: false,
+            said,
+        };
+        let mut seen = HashSet::new();
+        for (number, names) in all.iter().enumerate() {
+            for file in &names.files {
+                if !seen.insert(file) {
+                    grouping.repeats = true;
+                } else if let Some(place) = grouping.place(number, file) {
+                    *grouping.files.entry(place.document).or_default() += 1;
+                }
+            }
+        }
+        let mut emptied = HashSet::new();
+        for (number, names) in all.iter().enumerate() {
+            for file in &names.by_name {
+                let place = grouping.place(number, file).filter(|place| place.document != *file);
+                let Some(Place { document, .. }) = place else { continue };
+                if !grouping.files.contains_key(&document) && emptied.insert(document.clone()) {
+                    grouping.emptied.push(document);
+                }
+            }
+        }
+        Ok(Some(grouping))
+    }
+
+    /// Returns where the documents begin, as a clause, if that is not obvious.
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        self.said.as_deref()
+    }
+
+    /// Returns the number of files of a document.
+    pub(crate) fn files_of(&self, document: &str) -> u32 {
+        self.files.get(document).copied().unwrap_or(0)
+    }
+
+    /// Tells whether a file is in several inputs; it is in its document once.
+    pub(crate) fn repeats(&self) -> bool {
+        self.repeats
+    }
+
+    /// Returns the documents of which nothing is left, each with the reason.
+    pub(crate) fn emptied(&self) -> impl Iterator<Item = ReadError> + '_ {
+        self.emptied.iter().map(|id| ReadError::LeftOut {
+            place: id.clone(),
+            why: NOTHING_LEFT,
+            feature: None,
+        })
+    }
+
+    /// Returns whether a file is a list of records that was named itself.
+    pub(crate) fn is_list(&self, input: usize, chunk: &Chunk) -> bool {
+        !chunk.kind.is_whole_file() || (*chunk.path == *self.roots[input].place && is_list(chunk))
+    }
+
+    /// Returns the document of the file at this path, of the input of this number; `None` if it is
+    /// in none.
+    pub(crate) fn place(&self, input: usize, path: &str) -> Option<Place> {
+        let root = &self.roots[input];
+        let alone = || Place { document: path.to_owned(), part: file_name(path), fields: vec![] };
+        let below = parts_below(&root.place, path);
+        match (root.level, &self.by) {
+            (Level::Pattern { from_name }, By::Pattern(pattern)) => {
+                let from_name = from_name || !root.is_container;
+                matched(pattern, path, below.len(), from_name)
+            }
+            _ if below.is_empty() => Some(alone()),
+            (Level::Whole, _) => Some(split(path, below.len())),
+            (Level::Below(depth), _) => match below.len().checked_sub(depth + 1) {
+                Some(rest @ 1..) => Some(split(path, rest)),
+                _ => Some(alone()),
+            },
+            (Level::Archives { inner }, _) => {
+                let ends = archives_in(&root.place, root.is_container, &below);
+                let end = if inner { ends.get(1) } else { ends.first() };
+                Some(end.map_or_else(alone, |end| split(path, below.len() - end)))
+            }
+            (Level::Pattern { .. }, _) => Some(alone()),
+        }
+    }
+}
+
+/// Refuses an input that can be read only once.
+fn check_twice(input: &Path) -> Result<()> {
+    let is_stream = input == Path::new("-")
+        || input.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    match is_stream {
+        false => Ok(()),
+        true => {
+            let what = "its documents are in no directories; use --by file, or name directories \
+                        or archives, which are read twice";
+            Err(Error::input(place_of(input).to_string(), what))
+        }
+    }
+}
+
+/// Splits a path before its last `rest` parts.
+fn split(path: &str, rest: usize) -> Place {
+    let cut = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).nth(rest - 1);
+    let cut = cut.map_or(0, |(at, _)| at);
+    let part = path[cut..].trim_start_matches(['/', std::path::MAIN_SEPARATOR]).to_owned();
+    Place { document: path[..cut].to_owned(), part, fields: Vec::new() }
+}
+
+fn file_name(path: &str) -> String {
+    path.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(path).to_owned()
+}
+
+/// Returns the place that a pattern reads from a path with this number of parts below its input.
+/// The pattern may begin at each of these, and at the name of the input: there first if
+/// `from_name`, else last.
+fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> Option<Place> {
+    let mut starts: Vec<usize> = (1..=below).rev().collect();
+    let at = if from_name { 0 } else { starts.len() };
+    starts.insert(at, below + 1);
+    starts.into_iter().find_map(|parts| {
+        let cut = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).nth(parts - 1);
+        let start = cut.map_or(0, |(at, _)| at + 1);
+        let fields = pattern.of_path(&path[start..])?;
+        let value = |name: &str| fields.iter().find(|field| field.0 == name).map(|field| field.1);
+        let document = value(DOCUMENT)?;
+        let begin = document.as_ptr() as usize - path.as_ptr() as usize;
+        // What stands before it in the path keeps documents of other directories apart.
+        let dir = path[..begin].rfind(['/', std::path::MAIN_SEPARATOR]).map_or(0, |at| at + 1);
+        // As do the named fields before it in its own name, such as the term or the author.
+        let is_own = |value: &str| {
+            let at = value.as_ptr() as usize - path.as_ptr() as usize;
+            (dir..=begin).contains(&at)
+        };
+        let own = fields.iter().map(|field| field.1).filter(|value| is_own(value));
+        let own: Vec<&str> = own.collect();
+        let rest = path[begin + document.len()..].split_once('/').map(|(_, rest)| rest.to_owned());
+        let part = value(PART).map(str::to_owned).or(rest).unwrap_or_else(|| file_name(path));
+        let others = fields.iter().filter(|(name, _)| ![DOCUMENT, PART].contains(name));
+        Some(Place {
+            document: format!("{}{}", &path[..dir], own.join("_")),
+            part,
+            fields: others.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        })
+    })
+}
+
+/// Returns the numbers of parts below a root after which an archive begins: 0 if it is one itself.
+fn archives_in(root: &str, is_container: bool, below: &[&str]) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let is_dir = Path::new(root).is_dir();
+    if is_container && !is_dir {
+        ends.push(0);
+    }
+    let mut path = PathBuf::from(root);
+    for (number, part) in below[..below.len().saturating_sub(1)].iter().enumerate() {
+        path.push(part);
+        // An archive on the disk may have any name; one in an archive needs its ending.
+        if is_archive(part) || (is_dir && ends.is_empty() && path.is_file()) {
+            ends.push(number + 1);
+        }
+    }
+    ends
+}
+
+/// Returns the levels of `--by archive`.
+fn archives(all: &[Names]) -> Vec<Level> {
+    // The archives in each outermost archive, and whether it has other files.
+    let mut outer: BTreeMap<String, (HashSet<String>, bool)> = BTreeMap::new();
+    for names in all {
+        for file in &names.files {
+            let below = parts_below(&names.place, file);
+            let ends = archives_in(&names.place, names.is_container(), &below);
+            let Some(&first) = ends.first() else { continue };
+            let found = outer.entry(split(file, below.len() - first).document).or_default();
+            match ends.get(1) {
+                Some(second) => {
+                    found.0.insert(split(file, below.len() - second).document);
+                }
+                None => found.1 = true,
+            }
+        }
+    }
+    let courses = outer
+        .values()
+        .filter(|(inner, has_files)| inner.len() > 1 && (outer.len() == 1 || !has_files));
+    let inner = courses.count() * 2 > outer.len();
+    all.iter().map(|_| Level::Archives { inner }).collect()
+}
+
+/// Returns the levels of `--by directory`, and what is not obvious about them.
+fn directories(all: &[Names]) -> (Vec<Level>, Option<String>) {
+    if let [names] = all {
+        let (depth, dir) = names.tree.core();
+        let depth = if dir.is_course() { depth } else { 0 };
+        let said = (depth > 0).then(|| {
+            let mut path = names.place.clone();
+            names.tree.path_to(depth).iter().for_each(|part| path = format!("{path}/{part}"));
+            format!("the directories in {path} are the documents")
+        });
+        return (vec![Level::Below(depth)], said);
+    }
+    let containers: Vec<&Names> = all.iter().filter(|names| names.is_container()).collect();
+    let core = |names: &Names| {
+        let (depth, dir) = names.tree.core();
+        (depth, dir.is_course())
+    };
+    let courses = containers.iter().filter(|names| core(names).1).count();
+    // What has one directory and nothing else is a course of one, or a person's.
+    let unclear = containers.iter().filter(|names| matches!(core(names), (1.., false))).count();
+    let is_of_courses = courses > containers.len() - courses - unclear && courses >= unclear;
+    let level = |names: &Names| match (is_of_courses, names.tree.core()) {
+        (false, _) => Level::Whole,
+        (true, (depth, dir)) if dir.is_course() => Level::Below(depth),
+        (true, _) if names.tree.dirs.is_empty() => Level::Whole,
+        (true, _) => Level::Below(0),
+    };
+    let said = (!containers.is_empty()).then(|| match is_of_courses {
+        true => "the directories in the named ones are the documents, because most of these hold \
+                 only directories; --by '{document}/{part}' makes a document of each named one"
+            .to_owned(),
+        false => "each named directory or archive is a document; --by '{*}/{document}/{part}' \
+                  makes documents of the directories in them"
+            .to_owned(),
+    });
+    (all.iter().map(level).collect(), said)
+}
+
+#[cfg(test)]
+mod tests;
