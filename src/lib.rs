@@ -59,6 +59,7 @@ pub mod compare;
 pub mod hash;
 pub mod index;
 pub mod join;
+mod key;
 mod number;
 pub mod runtime;
 mod sampling;
@@ -93,6 +94,7 @@ pub use index::{
     PresetDefaults, PresetRank, PresetUse, SignedDocument, SignedDocuments, SigningOptions,
     Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
 };
+pub use key::{CheckValue, Key};
 pub use runtime::{ByteBudget, Stop};
 pub use scheme::estimate::Estimator;
 pub use search::{

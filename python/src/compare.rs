@@ -59,10 +59,16 @@ pub fn sign(
     scheme: Option<String>,
     analyzer: Option<String>,
     frequencies: Option<std::path::PathBuf>,
+    key_file: Option<std::path::PathBuf>,
 ) -> PyResult<SignatureTuple> {
     let preset = preset_of(preset).map_err(Failure)?;
     let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
-    let config = config(preset, scheme, analyzer, false, None, frequencies).map_err(Failure)?;
+    let config = config(preset, scheme, analyzer, false, None, frequencies);
+    let keyed = config.and_then(|config| match key_file {
+        Some(file) => config.with_key(&cento::Key::read(file)?),
+        None => Ok(config),
+    });
+    let config = keyed.map_err(Failure)?;
     sign_with(py, &config, text)
 }
 
@@ -80,7 +86,8 @@ pub fn sign_with(
     })?;
     let fingerprints = signature.into_iter().map(|f| (f.key, f.position)).collect();
     let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
-    Ok((scheme, analyzer, config.frequencies_digest(), tokens, fingerprints))
+    let key = config.key().map(|value| value.to_string());
+    Ok((scheme, analyzer, config.frequencies_digest(), key, tokens, fingerprints))
 }
 
 /// The name of a preset, its purpose, scheme, analyzer, ranking and least resemblance.

@@ -44,9 +44,11 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
 fn class(reason: Reason<'_>) -> &'static str {
     match reason {
         Reason::InvalidArgument { .. } => "InvalidArgumentError",
-        Reason::InvalidSpec | Reason::NeedsFrequencyTable | Reason::OtherFrequencyTable => {
-            "SpecError"
-        }
+        Reason::InvalidSpec
+        | Reason::NeedsFrequencyTable
+        | Reason::OtherFrequencyTable
+        | Reason::NeedsKey
+        | Reason::OtherKey => "SpecError",
         Reason::Unsupported { .. } => "UnsupportedError",
         Reason::UnknownId => "UnknownIdError",
         Reason::InvalidInput

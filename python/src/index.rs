@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::answer::{Answer, Answers};
 use crate::convert::{id_of, to_json};
 use crate::error::Failure;
-use crate::open_index::OpenIndex;
+use crate::open_index::{KeyFile, OpenIndex};
 use crate::pairs::{self, Pairs};
 use crate::run;
 use crate::search;
@@ -31,6 +31,7 @@ impl Index {
     #[new]
     #[pyo3(signature = (
         path, create, preset, scheme, analyzer, store_text, store_signatures, max_df, frequencies,
+        key_file,
     ))]
     #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
     fn new(
@@ -44,26 +45,39 @@ impl Index {
         store_signatures: Option<bool>,
         max_df: Option<&Bound<'_, PyAny>>,
         frequencies: Option<PathBuf>,
+        key_file: Option<PathBuf>,
     ) -> PyResult<Index> {
         let max_df = max_df_of(max_df)?;
         run::short(py, || {
             let preset = preset_of(preset)?;
+            let key = key_file.map(KeyFile::read).transpose()?;
             let index = if create && !cento::Index::exists(&path) {
                 let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
-                let store_text = store_text.unwrap_or(true);
+                // A key does not protect them.
+                let store_text = store_text.unwrap_or(key.is_none());
                 let config = config(preset, scheme, analyzer, store_text, max_df, frequencies)?;
                 let config = match store_signatures {
                     Some(false) => config.without_signatures()?,
                     _ => config,
                 };
+                let config = match &key {
+                    Some(file) => config.with_key(&file.key)?,
+                    None => config,
+                };
                 cento::Index::create(&path, config)?
             } else {
                 let index = cento::Index::open(&path)?;
                 check_settings(&index, preset, scheme, analyzer, store_text, store_signatures)?;
+                key.iter().try_for_each(|file| index.unlock(&file.key))?;
                 index
             };
-            Ok(Index { open: Arc::new(OpenIndex::new(path, index)) })
+            Ok(Index { open: Arc::new(OpenIndex::new(path, key, index)) })
         })
+    }
+
+    #[getter]
+    fn key_file(&self) -> Option<PathBuf> {
+        self.open.key_file().map(|file| file.path.clone())
     }
 
     #[getter]

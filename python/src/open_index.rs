@@ -3,13 +3,27 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use cento::{Searcher, Snapshot};
+use cento::{Key, Searcher, Snapshot};
 
 /// An open index and the commit that it shows.
 pub struct OpenIndex {
     path: PathBuf,
+    key: Option<KeyFile>,
     /// Locked no longer than it takes to copy: a fork may come at any time.
     open: Mutex<Open>,
+}
+
+/// A key, and the file that it was read from.
+pub struct KeyFile {
+    pub path: PathBuf,
+    pub key: Key,
+}
+
+impl KeyFile {
+    /// Reads a key.
+    pub fn read(path: PathBuf) -> cento::Result<KeyFile> {
+        Ok(KeyFile { key: Key::read(&path)?, path })
+    }
 }
 
 struct Open {
@@ -31,8 +45,13 @@ impl Open {
 
 impl OpenIndex {
     /// Makes the index that this process opened at `path`.
-    pub fn new(path: PathBuf, index: cento::Index) -> OpenIndex {
-        OpenIndex { path, open: Mutex::new(Open::new(index)) }
+    pub fn new(path: PathBuf, key: Option<KeyFile>, index: cento::Index) -> OpenIndex {
+        OpenIndex { path, key, open: Mutex::new(Open::new(index)) }
+    }
+
+    /// Returns the key of the index, if it was opened with one.
+    pub fn key_file(&self) -> Option<&KeyFile> {
+        self.key.as_ref()
     }
 
     /// Returns the path that the index was opened by.
@@ -53,7 +72,9 @@ impl OpenIndex {
                 return Ok((open.index.clone(), open.searcher.clone()));
             }
         }
-        let new = Open::new(cento::Index::open(&self.path)?);
+        let index = cento::Index::open(&self.path)?;
+        self.key.iter().try_for_each(|file| index.unlock(&file.key))?;
+        let new = Open::new(index);
         let opened = (new.index.clone(), new.searcher.clone());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         // Its locks may be held by threads that are in the other process only.

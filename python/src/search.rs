@@ -21,7 +21,7 @@ use crate::run;
 use cento::Stop;
 
 /// Scheme, analyzer, digest of the frequency table, tokens, and fingerprints with their positions.
-pub type SignatureTuple = (String, String, Option<String>, u32, Vec<(u64, u32)>);
+pub type SignatureTuple = (String, String, Option<String>, Option<String>, u32, Vec<(u64, u32)>);
 
 /// Searches for a text, a stored document or a signature.
 pub fn one(
@@ -175,9 +175,9 @@ pub fn many(
 
 /// Makes the subject of a query from a signature that was made with `config`.
 fn subject(signature: SignatureTuple, config: &Config) -> PyResult<Subject> {
-    let (scheme, analyzer, frequencies, tokens, fingerprints) = signature;
+    let (scheme, analyzer, frequencies, key, tokens, fingerprints) = signature;
     let fingerprints = fingerprints.into_iter();
     let fingerprints = fingerprints.map(|(key, position)| Fingerprint { key, position }).collect();
-    let signature = ForeignSignature { scheme, analyzer, frequencies, tokens, fingerprints };
+    let signature = ForeignSignature { scheme, analyzer, frequencies, key, tokens, fingerprints };
     Ok(signature.subject(config, "`index.sign(text)`").map_err(Failure)?)
 }

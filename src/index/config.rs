@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 
 use super::{MaxDf, Preset};
 use crate::error::{Corruption, Error, Result};
-use crate::hash::{HASH_VERSION, hash_fields};
+use crate::hash::{Digest, HASH_VERSION, hash_fields};
+use crate::key::{CheckValue, Key, Lock};
 use crate::reason::{Reason, Refusal};
 use crate::runtime::Stop;
 use crate::scheme::frequency::FrequencyTable;
@@ -183,7 +184,59 @@ impl Config {
             Config::with_frequencies(&scheme, &analyzer, store_text, self.frequencies.clone())?;
         let store_signatures = self.store_signatures || !store_text;
         let config = config.with_max_df(self.max_df).with_preset(self.preset);
-        Ok(Config { store_signatures, ..config })
+        let config = Config { store_signatures, ..config };
+        self.scheme.lock().map_or(Ok(config.clone()), |lock| config.locked(lock.clone()))
+    }
+
+    /// Returns the configuration whose fingerprints depend on this key.
+    ///
+    /// # Errors
+    /// When the scheme recognises words by their hashes, or reads a frequency table.
+    pub fn with_key(self, key: &Key) -> Result<Config> {
+        self.locked(Arc::new(Lock::open(key)))
+    }
+
+    fn locked(self, lock: Arc<Lock>) -> Result<Config> {
+        Ok(Config { scheme: self.scheme.locked(lock)?, ..self })
+    }
+
+    /// Returns the value that identifies the key that fingerprints depend on; `None` if they depend
+    /// on none.
+    #[must_use]
+    pub fn key(&self) -> Option<CheckValue> {
+        self.scheme.lock().map(|lock| lock.check_value())
+    }
+
+    /// Makes the key known to this configuration, to all its clones, and to the index that has it.
+    ///
+    /// # Errors
+    /// [`Reason::OtherKey`] when it has another key, or no key; `place` names it.
+    pub(super) fn unlock(&self, key: &Key, place: &Path) -> Result<()> {
+        let what = match self.scheme.lock() {
+            Some(lock) if lock.unlock(key) => return Ok(()),
+            Some(lock) => format!(
+                "its fingerprints depend on the key with the check value {}, but the key that was \
+                 given has {}; give the key that it was created with",
+                lock.check_value(),
+                key.check_value()
+            ),
+            None => "its fingerprints depend on no key, but one was given; give none, or create \
+                     another index with the key and add the documents to that"
+                .to_owned(),
+        };
+        Err(Error::index(place, Reason::OtherKey, what))
+    }
+
+    /// Returns the digest that an index keeps of a text: a keyed one, if fingerprints depend on a
+    /// key.
+    ///
+    /// # Errors
+    /// [`Reason::NeedsKey`] when the key is not known.
+    pub(crate) fn text_digest(&self, text: &str) -> Result<Digest> {
+        match self.scheme.lock() {
+            None => Ok(Digest::of(text.as_bytes())),
+            Some(lock) => Ok(lock.key(&self.scheme.to_string())?.digest(text)),
+        }
     }
 
     /// Signs a text; returns the number of its tokens and the signature.
@@ -215,13 +268,14 @@ impl Config {
     /// compared with those of this one.
     ///
     /// # Errors
-    /// When the scheme, the analyzer or the frequency table differs.
+    /// When the scheme, the analyzer, the frequency table or the key differs.
     pub fn check_signs_as(&self, other: &Config, path: &Path) -> Result<()> {
         let name = |config: &Config| {
             let table = config
                 .frequencies_digest()
                 .map_or(String::new(), |digest| format!(" with the frequency table {digest}"));
-            format!("{} over {}{table}", config.scheme, config.analyzer)
+            let key = config.key().map_or(String::new(), |value| format!(" with the key {value}"));
+            format!("{} over {}{table}{key}", config.scheme, config.analyzer)
         };
         let (own, others) = (name(self), name(other));
         if own == others {
@@ -268,6 +322,9 @@ impl Config {
         if let Some(digest) = self.frequencies_digest() {
             identity.insert("frequencies", digest.into());
         }
+        if let Some(value) = self.key() {
+            identity.insert("key", value.to_string().into());
+        }
         if !self.store_signatures {
             identity.insert("signatures", false.into());
         }
@@ -313,6 +370,10 @@ impl Config {
         };
         let store_text = params["text"] == Value::Bool(true);
         let config = Config::with_frequencies(text("scheme"), text("analyzer"), store_text, table)?;
+        let config = match &params["key"] {
+            Value::Null => config,
+            value => config.locked(Arc::new(Lock::closed(check_value_of(path, value)?)))?,
+        };
         // An index without the setting is older than the setting.
         let max_df = params["max_df"].as_str().map_or(Ok(MaxDf::Default), str::parse)?;
         // Without the setting they are stored.
@@ -351,6 +412,17 @@ impl Config {
         let fields = self.identity().into_iter().map(|(name, value)| (name, text(value)));
         hash_fields(&fields.collect())
     }
+}
+
+/// Reads the check value of a key that the index at `path` records.
+fn check_value_of(path: &Path, value: &Value) -> Result<CheckValue> {
+    value.as_str().and_then(CheckValue::parse).ok_or_else(|| {
+        let what = format!(
+            "its schema has the check value {value} of a key, which no version of cento writes; \
+             restore meta.json, or create the index again"
+        );
+        Error::index(path, Reason::Unsuitable, what)
+    })
 }
 
 /// Reads the preset that the index at `path` records.

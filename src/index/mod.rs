@@ -66,6 +66,7 @@ pub use withdrawals::{Withdrawals, date_of, digest_of_hex, hex_of};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Error, Result};
+use crate::key::Key;
 use crate::reason::Reason;
 use crate::runtime::Faults;
 use crate::segment::ReadAhead;
@@ -325,6 +326,16 @@ impl Index {
                 blocks: Arc::new(ByteLru::new(BLOCKS_KEPT_BYTES)),
             }),
         }
+    }
+
+    /// Makes the key of a keyed index known, to all handles and snapshots of this one. Without it
+    /// stored signatures can be read and compared, and searched for; texts can neither be signed
+    /// nor read.
+    ///
+    /// # Errors
+    /// [`Reason::OtherKey`] when the index has another key, or none.
+    pub fn unlock(&self, key: &Key) -> Result<()> {
+        self.config().unlock(key, self.path())
     }
 
     /// Returns the directory.

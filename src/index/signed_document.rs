@@ -43,7 +43,7 @@ impl SignedDocument {
     /// When its text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`
     /// is set.
     pub fn new(document: Document, config: &Config, stop: &Stop) -> Result<SignedDocument> {
-        let digest = Digest::of(document.text.as_bytes());
+        let digest = config.text_digest(&document.text)?;
         SignedDocument::with_digest(document, digest, config, stop)
     }
 

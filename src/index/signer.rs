@@ -123,7 +123,7 @@ impl DocumentSigner {
         bytes_left: &mut usize,
         part: &mut Vec<u64>,
     ) -> Result<Prepared> {
-        let digest = Digest::of(document.text.as_bytes());
+        let digest = self.config.text_digest(&document.text)?;
         if self.is_known.as_ref().is_some_and(|is_known| is_known(&document, digest)) {
             return Ok(Prepared(State::Done(SignOutcome::Known(document, digest))));
         }

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use super::storage::record;
 use super::{DocAddress, Snapshot, parts};
 use crate::error::Result;
-use crate::hash::Digest;
 use crate::runtime::Stop;
 use crate::text::{Analyzed, Analyzer};
 
@@ -92,7 +91,10 @@ impl Snapshot {
         let id = text_of(fields.id).to_owned();
         let text = fields.text.map(|field| text_of(field).to_owned());
         let digest = self.segment(address).signatures.digest(address.doc)?;
-        let text_fits = text.as_ref().is_none_or(|text| Digest::of(text.as_bytes()) == digest);
+        let text_fits = match &text {
+            Some(text) => self.config().text_digest(text)? == digest,
+            None => true,
+        };
         if !text_fits || id != self.id(address)? {
             return Err(damaged("the document does not match its digest"));
         }

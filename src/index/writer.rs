@@ -246,7 +246,7 @@ impl Writer {
     pub fn add(&mut self, document: Document) -> Result<Outcome> {
         let document = document.checked()?;
         self.check_usable()?;
-        let digest = Digest::of(document.text.as_bytes());
+        let digest = self.index.config().text_digest(&document.text)?;
         let compared = self.compare(&document, digest)?;
         if compared.is_unchanged() {
             return Ok(Outcome::Unchanged);

@@ -51,6 +51,7 @@ pub mod frequency;
 mod fuzzy;
 mod grams;
 mod imatch;
+mod keyed;
 mod kgram;
 mod lsh;
 mod minhash;
@@ -75,6 +76,7 @@ pub(crate) use fingerprint::distinct_keys;
 pub(crate) use grams::Grams;
 pub(crate) use ngram::values as run_values;
 
+use crate::key::Lock;
 use crate::runtime::Stop;
 use crate::spec::{Grammar, Spec};
 use crate::{Error, Reason, Refusal, Result};
@@ -129,9 +131,34 @@ pub struct Scheme {
     spec: Spec,
     family: &'static Family,
     method: Arc<dyn Method>,
+    /// The key that the fingerprints depend on, if they depend on one.
+    lock: Option<Arc<Lock>>,
 }
 
 impl Scheme {
+    /// Returns the scheme whose fingerprints depend on the key of this lock.
+    ///
+    /// # Errors
+    /// When the scheme recognises words by their hashes, or looks them up in a table.
+    pub(crate) fn locked(self, lock: Arc<Lock>) -> Result<Scheme> {
+        let why = match () {
+            () if self.family.table().is_some() => "it reads a frequency table, which has no key",
+            () if self.method.recognises_words() => "it recognises words by their hashes",
+            () => {
+                let (spec, method) = (self.to_string(), self.method);
+                let method = Arc::new(keyed::Keyed { spec, method, lock: lock.clone() });
+                return Ok(Scheme { method, lock: Some(lock), ..self });
+            }
+        };
+        let what = format!("its fingerprints cannot depend on a key: {why}; choose another scheme");
+        Err(Error::spec(self.to_string(), what))
+    }
+
+    /// Returns the lock of the key that the fingerprints depend on, if they depend on one.
+    pub(crate) fn lock(&self) -> Option<&Arc<Lock>> {
+        self.lock.as_ref()
+    }
+
     /// Returns the family that it belongs to.
     #[must_use]
     pub fn family(&self) -> &'static Family {
@@ -204,7 +231,8 @@ impl Scheme {
     /// fingerprint, made of all its tokens if necessary, so that an exact copy of it can be found.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] soon after `stop` is set, and no other.
+    /// [`Error::Cancelled`] soon after `stop` is set; of a keyed index whose key is not known an
+    /// error with [`Reason::NeedsKey`]; no other.
     pub fn sign(
         &self,
         hashes: &[u64],
@@ -248,6 +276,16 @@ pub(crate) const TOKEN_BYTES: usize = 8 + 64;
 trait Method: fmt::Debug + Send + Sync {
     fn key_bits(&self) -> u8 {
         ngram::KEY_BITS
+    }
+
+    /// Returns the bits of a key that have a meaning of their own.
+    fn key_flags(&self) -> u64 {
+        0
+    }
+
+    /// Tells whether it compares tokens with the hashes of known words or signs.
+    fn recognises_words(&self) -> bool {
+        false
     }
 
     fn window(&self) -> Option<usize> {
@@ -315,7 +353,7 @@ pub(crate) fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Res
             build(&spec, table.clone())
         }
     };
-    Ok(Scheme { spec, family, method: method.into() })
+    Ok(Scheme { spec, family, method: method.into(), lock: None })
 }
 
 #[cfg(test)]

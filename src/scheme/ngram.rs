@@ -24,23 +24,26 @@ pub(super) fn fingerprint(value: u64, position: usize) -> Fingerprint {
     Fingerprint { key: remix(value) >> (64 - KEY_BITS), position: position as u32 }
 }
 
+/// The bit of a key that tells a token from a pair, where there are both.
+pub(super) const KIND: u64 = 1;
+
 /// Returns the fingerprint of the pair of this value, where single tokens have some too: the lowest
 /// bit of a key tells a token, 1, from a pair.
 #[inline(always)]
 pub(super) fn pair(value: u64, position: usize) -> Fingerprint {
     let fingerprint = fingerprint(value, position);
-    Fingerprint { key: fingerprint.key & !1, ..fingerprint }
+    Fingerprint { key: fingerprint.key & !KIND, ..fingerprint }
 }
 
 /// Returns the fingerprint of a single token beside those of pairs.
 pub(super) fn token(hash: u64, position: usize) -> Fingerprint {
     let fingerprint = fingerprint(value(&[hash]), position);
-    Fingerprint { key: fingerprint.key | 1, ..fingerprint }
+    Fingerprint { key: fingerprint.key | KIND, ..fingerprint }
 }
 
 /// Tells whether a key is that of a pair and not of a single token.
 pub(super) fn is_of_pair(key: u64) -> bool {
-    key & 1 == 0
+    key & KIND == 0
 }
 
 /// Mixes a number by a bijection unrelated to [`mix64`] (the finaliser of MurmurHash3).

@@ -80,6 +80,10 @@ impl Pairs {
 }
 
 impl Method for Pairs {
+    fn key_flags(&self) -> u64 {
+        ngram::KIND
+    }
+
     fn window(&self) -> Option<usize> {
         Some(1)
     }

@@ -62,6 +62,10 @@ impl Spotsigs {
 }
 
 impl Method for Spotsigs {
+    fn recognises_words(&self) -> bool {
+        true
+    }
+
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         let is_antecedent = |hash: &u64| self.antecedents.contains(hash);
         let mut spot = Vec::with_capacity(1 + self.c);

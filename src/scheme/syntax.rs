@@ -53,6 +53,10 @@ impl Syntax {
 }
 
 impl Method for Syntax {
+    fn recognises_words(&self) -> bool {
+        true
+    }
+
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         let mut position = 0;
         for paragraph in hashes.split(|hash| *hash == self.paragraph_break) {

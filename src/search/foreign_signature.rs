@@ -21,6 +21,8 @@ pub struct ForeignSignature {
     pub analyzer: String,
     /// The digest of the frequency table, if the scheme reads one.
     pub frequencies: Option<String>,
+    /// The check value of the key, if the fingerprints depend on one.
+    pub key: Option<String>,
     /// The tokens of the text.
     pub tokens: u32,
     /// The fingerprints, in the order of their positions.
@@ -39,6 +41,7 @@ impl ForeignSignature {
             scheme: config.scheme.to_string(),
             analyzer: config.analyzer.to_string(),
             frequencies: config.frequencies_digest(),
+            key: key_of(config),
             tokens: tokens.hashes.len() as u32,
             fingerprints,
         })
@@ -53,6 +56,7 @@ impl ForeignSignature {
             analyzer: self.analyzer.clone(),
             key_bits: config.scheme.key_bits(),
             frequencies: self.frequencies.clone(),
+            key: self.key.clone(),
             tokens: self.tokens,
             fingerprints: pairs.collect(),
         }
@@ -64,8 +68,9 @@ impl ForeignSignature {
     /// # Errors
     /// When it was made otherwise, or is not a signature.
     pub fn subject(self, config: &Config, remake: &str) -> Result<Subject> {
-        let ForeignSignature { scheme, analyzer, frequencies, tokens, fingerprints } = self;
-        check_made((&scheme, &analyzer), frequencies.as_deref(), config, remake)?;
+        let ForeignSignature { scheme, analyzer, frequencies, key, tokens, fingerprints } = self;
+        let read = (frequencies.as_deref(), key.as_deref());
+        check_made((&scheme, &analyzer), read, config, remake)?;
         let bits = config.scheme.key_bits();
         let mut last = 0;
         for &Fingerprint { key, position } in &fingerprints {
@@ -87,17 +92,21 @@ impl ForeignSignature {
     /// # Errors
     /// As [`subject`](ForeignSignature::subject).
     pub fn subject_of(body: SignatureBody, config: &Config) -> Result<Subject> {
-        let SignatureBody { scheme, analyzer, key_bits, frequencies, tokens, fingerprints } = body;
+        let SignatureBody { scheme, analyzer, key_bits, frequencies, key, tokens, fingerprints } =
+            body;
         let remake = &match &config.frequencies {
             None => format!(
-                "`cento fingerprint --scheme '{}' --analyzer '{}'`",
-                config.scheme, config.analyzer
+                "`cento fingerprint --scheme '{}' --analyzer '{}'{}`",
+                config.scheme,
+                config.analyzer,
+                if config.key().is_some() { " --key-file FILE" } else { "" }
             ),
             Some(_) => {
                 "`cento fingerprint --index`, or with the index's frequencies.cento".to_owned()
             }
         };
-        check_made((&scheme, &analyzer), frequencies.as_deref(), config, remake)?;
+        let read = (frequencies.as_deref(), key.as_deref());
+        check_made((&scheme, &analyzer), read, config, remake)?;
         if key_bits != config.scheme.key_bits() {
             return Err(other_scheme((&scheme, &analyzer), config, remake));
         }
@@ -106,7 +115,8 @@ impl ForeignSignature {
             Err(_) => Err(refused(format!("`{key}` is not a key of {key_bits} bits"))),
         });
         let fingerprints = parsed.collect::<Result<_>>()?;
-        let signature = ForeignSignature { scheme, analyzer, frequencies, tokens, fingerprints };
+        let signature =
+            ForeignSignature { scheme, analyzer, frequencies, key, tokens, fingerprints };
         signature.subject(config, remake)
     }
 }
@@ -115,10 +125,16 @@ fn refused(what: impl AsRef<str>) -> Error {
     Error::argument("signature", format!("the signature: {}", what.as_ref()))
 }
 
-/// Refuses a signature that was made by other specifications, or with another frequency table.
+/// Returns the check value of the key of a configuration, as a signature has it.
+fn key_of(config: &Config) -> Option<String> {
+    config.key().map(|value| value.to_string())
+}
+
+/// Refuses a signature that was made by other specifications, or with another frequency table or
+/// key.
 fn check_made(
     made: (&str, &str),
-    frequencies: Option<&str>,
+    (frequencies, key): (Option<&str>, Option<&str>),
     config: &Config,
     remake: &str,
 ) -> Result<()> {
@@ -129,6 +145,16 @@ fn check_made(
         return Err(refused(format!(
             "it was made with another frequency table than the index has; make it again with \
              {remake}"
+        )));
+    }
+    if key != key_of(config).as_deref() {
+        let name = |key: Option<&str>| {
+            key.map_or("no key".to_owned(), |value| format!("the key with the check value {value}"))
+        };
+        return Err(refused(format!(
+            "it was made with {}, but the index has {}; make it again with {remake}",
+            name(key),
+            name(key_of(config).as_deref())
         )));
     }
     Ok(())
@@ -169,6 +195,11 @@ mod tests {
         check(|body| body.analyzer = "chars()".into(), own);
         check(|body| body.key_bits = 41, own);
         check(|body| body.frequencies = Some("a digest".into()), "another frequency table");
+        check(
+            |body| body.key = Some("0123456789abcdef".into()),
+            "it was made with the key with the check value 0123456789abcdef, but the index has no \
+             key; make it again",
+        );
     }
 
     #[test]

@@ -8,7 +8,6 @@
 const MARK: u64 = 0xffff_ffff << 32;
 
 /// Returns the hash of a word as that of a marked one.
-#[cfg(any(feature = "avtor", test))]
 pub(crate) fn marked(hash: u64) -> u64 {
     hash | MARK
 }

@@ -23,6 +23,7 @@ mod format;
 mod index;
 mod interrupted;
 mod join;
+mod keyed;
 mod layout;
 mod matched;
 mod misplaced;

@@ -40,6 +40,10 @@ pub enum Reason<'a> {
     OtherFrequencyTable,
     /// A file is not a frequency table.
     NotAFrequencyTable,
+    /// Fingerprints depend on a key that was not given.
+    NeedsKey,
+    /// Fingerprints depend on another key than the one that was given, or on none.
+    OtherKey,
     /// No document has the id.
     UnknownId,
     /// The input is not a document, or not of the kind expected there.
@@ -149,13 +153,15 @@ pub enum ConflictKind {
 }
 
 /// All reasons, without details.
-const ALL: [Reason<'static>; 46] = [
+const ALL: [Reason<'static>; 48] = [
     Reason::InvalidArgument { argument: None },
     Reason::InvalidSpec,
     Reason::Unsupported { feature: "" },
     Reason::NeedsFrequencyTable,
     Reason::OtherFrequencyTable,
     Reason::NotAFrequencyTable,
+    Reason::NeedsKey,
+    Reason::OtherKey,
     Reason::UnknownId,
     Reason::InvalidInput,
     Reason::RecordTooLong,
@@ -209,6 +215,8 @@ impl<'a> Reason<'a> {
             Reason::NeedsFrequencyTable => "needs_frequency_table",
             Reason::OtherFrequencyTable => "other_frequency_table",
             Reason::NotAFrequencyTable => "not_a_frequency_table",
+            Reason::NeedsKey => "needs_key",
+            Reason::OtherKey => "other_key",
             Reason::UnknownId => "unknown_id",
             Reason::InvalidInput => "invalid_input",
             Reason::RecordTooLong => "record_too_long",

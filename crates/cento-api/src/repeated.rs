@@ -78,7 +78,7 @@ impl BoilerplateShare {
     /// anything else.
     ///
     /// # Errors
-    /// When the share is none.
+    /// When the share cannot be used.
     pub fn of_auto(name: &str) -> Result<Option<BoilerplateShare>> {
         match name.strip_prefix("auto") {
             Some("") => Ok(Some(BoilerplateShare::default())),
@@ -89,8 +89,8 @@ impl BoilerplateShare {
 }
 
 impl Default for BoilerplateShare {
-    /// Three of four documents. What so many share tells no two of them apart, and a group of
-    /// people who copied from each other is not that large a part of those who were asked.
+    /// Three of four documents. What most have tells no two of them apart, and people who
+    /// copied from each other are rarely that large a part of a class.
     fn default() -> BoilerplateShare {
         BoilerplateShare(0.75)
     }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::Outcome;
-use super::create::{ConfigArgs, Signatures};
+use super::create::{ConfigArgs, Signatures, stores_text};
 use super::extract::{ReaderArgs, extraction, tables};
 use super::grouping::GroupingArgs;
 use super::left_out::FilterArgs;
@@ -205,6 +205,9 @@ struct NewConfigArgs {
     /// Store no text in a new index.
     #[arg(long, conflicts_with = "url")]
     no_text: bool,
+    /// Store the texts also in a new index with a key (--key-file), which does not protect them.
+    #[arg(long, conflicts_with_all = ["url", "no_text"])]
+    store_text: bool,
     /// Whether a new index stores signatures or computes them from the texts. Default: stored.
     #[arg(long, value_enum, conflicts_with = "url")]
     signatures: Option<Signatures>,
@@ -305,8 +308,15 @@ impl Add {
     }
 
     fn open_or_create(&self, path: &Path, source: &SourceOptions) -> cento::Result<Index> {
-        let NewConfigArgs { preset, scheme, analyzer, no_text, signatures, frequencies } =
-            self.config.clone();
+        let NewConfigArgs {
+            preset,
+            scheme,
+            analyzer,
+            no_text,
+            store_text,
+            signatures,
+            frequencies,
+        } = self.config.clone();
         let config = ConfigArgs { preset, scheme, analyzer, frequencies };
         // A submission may have a README.
         let config = match self.grouping.is_grouped() && config.analyzer_is_given() {
@@ -314,7 +324,8 @@ impl Add {
             false => config,
         };
         if !Index::exists(path) {
-            let config = config.config_of(!no_text, &self.paths, source)?;
+            let store_text = stores_text(no_text, store_text);
+            let config = config.config_of(store_text, &self.paths, source)?;
             return Index::create(path, signatures.unwrap_or(Signatures::Stored).of(config)?);
         }
         config.opened(path, (no_text, signatures), &self.paths, source)

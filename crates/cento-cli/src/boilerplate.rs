@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::extract::source_options;
+use super::key;
 use super::messages::Messages;
 use super::output::counted;
 use super::terminal::note;
@@ -45,7 +46,7 @@ impl Named {
     /// Tells `auto` from paths; the last `auto` counts.
     ///
     /// # Errors
-    /// When the share of `auto` is none.
+    /// When the share of `auto` cannot be used.
     pub fn of(names: &[PathBuf]) -> cento::Result<Named> {
         let mut named = Named::default();
         for name in names {
@@ -238,7 +239,7 @@ fn add(
     skipped: &mut dyn FnMut(&str, ReadError),
 ) -> cento::Result<()> {
     if Index::exists(path) {
-        let snapshot = Index::open(path)?.snapshot()?;
+        let snapshot = key::open(path)?.snapshot()?;
         config.check_signs_as(snapshot.config(), path)?;
         if !snapshot.config().store_text {
             note!(

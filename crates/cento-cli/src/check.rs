@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::key;
 use super::output::{self, Format};
 use super::terminal::line;
 use super::{Outcome, Result};
-use cento::index::{CheckReport, Index};
+use cento::index::CheckReport;
 use cento::{Corruption, Error};
 
 /// Read a whole index and report all damage.
@@ -31,7 +32,7 @@ struct Report<'a> {
 
 impl Check {
     pub(super) fn run(self) -> Result {
-        let checked = Index::open(&self.index).and_then(|index| index.check());
+        let checked = key::open(&self.index).and_then(|index| index.check());
         let CheckReport { segments, problems, .. } = match checked {
             Err(Error::Corrupt(problem)) => CheckReport::of(vec![problem]),
             other => other?,

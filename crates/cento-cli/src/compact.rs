@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use super::key;
 use super::output::{self, Format, counted};
 use super::progress::Spinner;
 use super::target::{Target, TargetArgs};
@@ -54,7 +55,7 @@ impl Compact {
     }
 
     fn compact(&self, path: &Path) -> cento::Result<Compaction> {
-        let mut index = Index::open(path)?;
+        let mut index = key::open(path)?;
         if self.retrain {
             let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
             if std::env::current_dir().is_ok_and(|here| here.starts_with(&real)) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
+use super::key;
 use super::{Outcome, Result, language};
 use cento::index::{Config, Index, MaxDf, Preset};
 use cento::scheme;
@@ -24,6 +25,9 @@ pub struct Create {
     /// ranges of tokens.
     #[arg(long)]
     no_text: bool,
+    /// Store the texts also in an index with a key (--key-file), which does not protect them.
+    #[arg(long, conflicts_with = "no_text")]
+    store_text: bool,
     /// Whether the signatures of documents are stored or computed from their texts.
     #[arg(long, value_enum, default_value_t = Signatures::Stored)]
     signatures: Signatures,
@@ -161,7 +165,7 @@ impl ConfigArgs {
         inputs: &[PathBuf],
         options: &SourceOptions,
     ) -> cento::Result<Index> {
-        let index = Index::open(path)?;
+        let index = key::open(path)?;
         let config = index.config();
         let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
         let table = open_frequencies(self.frequencies.as_deref())?;
@@ -217,8 +221,13 @@ impl ConfigArgs {
         }
         let table = open_frequencies(self.frequencies.as_deref())?;
         let config = Config::with_frequencies(self.scheme(), self.analyzer(), store_text, table)?;
-        Ok(config.with_preset(self.preset))
+        key::of_new(config.with_preset(self.preset))
     }
+}
+
+/// Returns whether a new index stores texts: one with a key only on request.
+pub fn stores_text(no_text: bool, store_text: bool) -> bool {
+    store_text || !(no_text || key::given().is_some())
 }
 
 impl Create {
@@ -226,7 +235,8 @@ impl Create {
         if self.if_missing && Index::exists(&self.index) {
             return Ok(Outcome::Found);
         }
-        let config = self.config.config(!self.no_text)?.with_max_df(self.max_df);
+        let store_text = stores_text(self.no_text, self.store_text);
+        let config = self.config.config(store_text)?.with_max_df(self.max_df);
         let config = self.signatures.of(config)?;
         Index::create(&self.index, config)?;
         Ok(Outcome::Found)

@@ -8,13 +8,14 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::key;
 use super::list_format::{ListFormat, ListOut};
 use super::output::{self, Format, bytes, count};
 use super::progress::stop_flag;
 use super::terminal::{self, Id, line};
 use super::{Failure, Outcome, Result};
 use cento::Stop;
-use cento::index::{DocAddress, Index, Snapshot};
+use cento::index::{DocAddress, Snapshot};
 use cento::search::Searcher;
 use cento::{Error, Reason};
 
@@ -128,7 +129,7 @@ fn for_each(
     filter: Option<&str>,
     mut each: impl FnMut(&Snapshot, DocAddress) -> Result<()>,
 ) -> Result<bool> {
-    let searcher = Searcher::new(Index::open(index)?.snapshot()?);
+    let searcher = Searcher::new(key::open(index)?.snapshot()?);
     let stop = stop_flag();
     let (mut failure, mut is_any) = (None, false);
     let listed = searcher.for_each_document(filter, &stop, &mut |address| {
@@ -172,7 +173,7 @@ impl List {
 
 impl Show {
     pub(super) fn run(self) -> Result {
-        let snapshot = Index::open(&self.index)?.snapshot()?;
+        let snapshot = key::open(&self.index)?.snapshot()?;
         let Some(address) = snapshot.find(&self.id)? else {
             return Err(Error::UnknownId { id: self.id }.into());
         };

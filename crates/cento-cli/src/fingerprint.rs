@@ -8,13 +8,13 @@ use clap::Args;
 use super::create::ConfigArgs;
 use super::extract::{ReaderArgs, source_options};
 use super::hints::Explained;
+use super::key;
 use super::output::{self, Format};
 use super::parse::parse_encoding;
 use super::terminal::{line, tell};
 use super::whole::{self, LengthArgs};
 use super::{Outcome, Result};
 use cento::Error;
-use cento::index::Index;
 use cento::search::ForeignSignature;
 use cento::text::Tokens;
 use cento_client::api::SignatureBody;
@@ -58,7 +58,7 @@ pub fn read(path: &Path, bytes_max: usize) -> cento::Result<SignatureBody> {
 
 impl Fingerprint {
     pub(super) fn run(self) -> Result {
-        let index = self.index.as_ref().map(Index::open).transpose()?;
+        let index = self.index.as_ref().map(key::open).transpose()?;
         let own;
         let config = match &index {
             Some(index) => index.config(),

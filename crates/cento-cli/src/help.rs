@@ -58,7 +58,16 @@ const HEADINGS: [(&str, &[&str]); 7] = [
     ),
     (
         "Scheme and analyzer",
-        &["scheme", "analyzer", "frequencies", "no_text", "signatures", "max_df"],
+        &[
+            "scheme",
+            "analyzer",
+            "frequencies",
+            "no_text",
+            "store_text",
+            "signatures",
+            "max_df",
+            "key_file",
+        ],
     ),
     (
         "Reading files",

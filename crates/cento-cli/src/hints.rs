@@ -78,6 +78,7 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
             "`cento train` makes one: --run-length sets that of the runs, 1 for single tokens"
         }
         Reason::NotAFrequencyTable => "`cento train` makes one",
+        Reason::NeedsKey => "--key-file names the file with the key",
         Reason::Certificate => ON_CERTIFICATES,
         Reason::Damaged => "run `cento check` on the index",
         Reason::Conflict(ConflictKind::Outrun) => {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::boilerplate::without;
+use super::key;
 use super::output::counted;
 use super::terminal::note;
 use cento::Stop;
@@ -48,12 +49,12 @@ impl JoinArgs {
     /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the
     /// boilerplate.
     pub fn searcher_of_all(&self, paths: &[PathBuf]) -> cento::Result<Searcher> {
-        without(Searcher::new(union(paths, paths.iter().map(Index::open))?), &self.boilerplate)
+        without(Searcher::new(union(paths, paths.iter().map(key::open))?), &self.boilerplate)
     }
 
     /// Returns a searcher over the index at `path` that ignores the boilerplate.
     pub fn searcher(&self, path: &Path) -> cento::Result<Searcher> {
-        let searcher = Searcher::new(Index::open(path)?.snapshot()?);
+        let searcher = Searcher::new(key::open(path)?.snapshot()?);
         without(searcher, &self.boilerplate)
     }
 }

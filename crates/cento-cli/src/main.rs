@@ -35,6 +35,7 @@ mod hints;
 mod history;
 mod info;
 mod join;
+mod key;
 mod language;
 mod left_out;
 mod list_format;
@@ -80,6 +81,7 @@ mod whole;
 
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -106,6 +108,11 @@ pub struct Cento {
     /// Use colors. Default: on a terminal, unless the environment has NO_COLOR.
     #[arg(long, value_name = "WHEN", value_enum, default_value = "auto", global = true)]
     color: ColorChoice,
+    /// File with the key of keyed indexes: 32 hexadecimal digits, which others cannot read. A new
+    /// index then has fingerprints that depend on it, and stores no texts unless --store-text asks
+    /// for them.
+    #[arg(long, value_name = "FILE", global = true)]
+    key_file: Option<PathBuf>,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -253,8 +260,12 @@ fn color_of(given: &[OsString]) -> ColorChoice {
 /// Runs the command line of this process.
 fn main() -> ExitCode {
     let verb = match parse() {
-        Ok(Cento { quiet, verb, .. }) => {
+        Ok(Cento { quiet, verb, key_file, .. }) => {
             terminal::set_quiet(quiet);
+            if let Some(Err(error)) = key_file.as_deref().map(key::set) {
+                tell!("cento: {}", Explained(&error));
+                return ExitCode::from(2);
+            }
             verb
         }
         Err(status) => return status,

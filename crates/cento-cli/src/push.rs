@@ -7,12 +7,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::hints::Explained;
+use super::key;
 use super::output::{self, Format, bytes, count, counted};
 use super::parse::{parse_age, parse_duration};
 use super::store_args::{StoreArgs, travelled, watched};
 use super::terminal::{note, tell};
 use super::{Outcome, Result};
-use cento::{Error, Index};
+use cento::Error;
 use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 
 /// Publish the last commit of an index in an object store.
@@ -75,7 +76,7 @@ impl Push {
 
     /// Pushes the last commit, and removes expired history.
     fn once(&self, remote: &Remote, watch: Watch<'_>) -> cento::Result<Done> {
-        let index = Index::open(&self.index)?;
+        let index = key::open(&self.index)?;
         let options = PushOptions { parallel: self.parallel.into(), ..PushOptions::default() };
         let pushed = remote.push(&index, &options, watch)?;
         // A push that found nothing new made nothing old.

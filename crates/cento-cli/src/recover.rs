@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::key;
 use super::output::{self, Format, bytes, count};
 use super::terminal::{line, tell};
 use super::{Outcome, Result};
@@ -49,7 +50,7 @@ impl Recover {
         let segments = Index::segments_in(&self.index)?;
         let documents = match &self.to {
             Some(to) => {
-                let like = self.like.as_ref().map(Index::open).transpose()?;
+                let like = self.like.as_ref().map(key::open).transpose()?;
                 let made = Index::recover(&self.index, to, like.as_ref(), &self.segment)?;
                 Some(made.snapshot()?.documents())
             }

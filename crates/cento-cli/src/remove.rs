@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
+use super::key;
 use super::output::{self, Format};
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
 use super::{Outcome, Result};
 use cento::Error;
-use cento::index::{ID_BYTES_MAX, Index, WriterOptions};
+use cento::index::{ID_BYTES_MAX, WriterOptions};
 use cento_client::Client;
 use cento_client::api::{Commit, RemoveResponse};
 
@@ -117,7 +118,7 @@ impl Remove {
 
     /// Removes the documents from an index; none if the ids cannot all be read.
     fn remove(&self, path: &Path) -> cento::Result<Report> {
-        let mut writer = Index::open(path)?.writer(WriterOptions::default())?;
+        let mut writer = key::open(path)?.writer(WriterOptions::default())?;
         let mut report = Report { removed: 0, missing: Vec::new() };
         self.each(&mut |id| {
             match writer.remove(&id)? {

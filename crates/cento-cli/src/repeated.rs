@@ -9,6 +9,7 @@ use super::add::SourceArgs;
 use super::boilerplate::nothing_proposed;
 use super::create::ConfigArgs;
 use super::join::union;
+use super::key;
 use super::left_out::FilterArgs;
 use super::list_format::{ListFormat, ListOut};
 use super::memory;
@@ -97,7 +98,7 @@ impl Boilerplate {
     fn snapshot(&self, stop: &Stop) -> cento::Result<(Snapshot, bool)> {
         let indexes = self.paths.iter().filter(|path| Index::exists(path)).count();
         if indexes == self.paths.len() {
-            return Ok((union(&self.paths, self.paths.iter().map(Index::open))?, false));
+            return Ok((union(&self.paths, self.paths.iter().map(key::open))?, false));
         }
         if let Some(index) = self.paths.iter().find(|path| Index::exists(path)) {
             let what = "this is an index, and other paths are files; name either indexes or files";

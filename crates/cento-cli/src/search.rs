@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::add::SourceArgs;
 use super::boilerplate::{self, Unread};
 use super::join::union;
+use super::key;
 use super::list_format::{ListFormat, ListOut};
 use super::memory;
 use super::output::{self, similarity};
@@ -291,7 +292,7 @@ impl Search {
                 }
                 place = report_args::listed(&paths);
                 let searcher =
-                    Searcher::new(union(&paths, paths.iter().map(Index::open_for_search))?);
+                    Searcher::new(union(&paths, paths.iter().map(key::open_for_search))?);
                 let searcher = boilerplate::without_noting(searcher, &self.boilerplate, unread)?;
                 let table = self.frequencies.as_deref().map(FrequencyTable::open).transpose()?;
                 Engine::Index { searcher, frequencies: table.map(Arc::new) }

@@ -10,6 +10,7 @@ use jiff::civil::Time;
 use tracing_subscriber::EnvFilter;
 
 use super::extract::{ReaderArgs, source_options};
+use super::key;
 use super::memory;
 use super::parse::{parse_bytes, parse_duration};
 #[cfg(feature = "remote")]
@@ -308,6 +309,7 @@ impl Serve {
             compact_at: self.compact_at,
             shard_dir: self.shard_dir.clone(),
             frequencies: table.map(Arc::new),
+            key: key::given().cloned(),
             log_requests: self.log_requests,
             source: SourceOptions { readers: self.readers.readers(), ..source_options() },
             poster: Some(Arc::new(WebPoster::new(self.webhook_networks.clone()))),

@@ -5,11 +5,12 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 
+use super::key;
 use super::output::{self, Format, bytes, count};
 use super::target::{Target, TargetArgs};
 use super::terminal::line;
 use super::{Outcome, Result};
-use cento::index::{self, DfDistribution, Index, PASSAGE_TOKENS};
+use cento::index::{self, DfDistribution, PASSAGE_TOKENS};
 
 /// Show the size and contents of an index.
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ impl Stats {
     pub(super) fn run(mut self) -> Result {
         let report = match self.target.only_target()? {
             Target::Index(path) => {
-                let snapshot = Index::open(&path)?.snapshot()?;
+                let snapshot = key::open(&path)?.snapshot()?;
                 let frequencies = if self.quick { None } else { Some(snapshot.df_distribution()?) };
                 Report { stats: snapshot.stats()?, frequencies }
             }
@@ -58,6 +59,7 @@ impl Stats {
         let Report { stats, frequencies } = report;
         let mut out = io::stdout().lock();
         let preset = stats.preset.map(|preset| ("preset", preset.to_string()));
+        let key = stats.key.map(|value| ("key", value));
         let rows = [
             ("documents", count(stats.documents)),
             ("deleted", count(stats.deleted)),
@@ -74,7 +76,7 @@ impl Stats {
             ("text", bytes(stats.bytes.text)),
             ("other", bytes(stats.bytes.other)),
         ];
-        for (name, value) in rows.into_iter().chain(preset).chain(sizes) {
+        for (name, value) in rows.into_iter().chain(preset).chain(key).chain(sizes) {
             line!(out, "{name:<13} {value}")?;
         }
         if let Some(frequencies) = frequencies {

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use super::metrics::Metrics;
 use super::priority;
-use super::published::Published;
+use super::published::{Published, unlocked};
 use cento::Stop;
 use cento::index::Index;
-use cento::{Error, Result};
+use cento::{Error, Key, Result};
 
 /// The source of commits.
 pub trait Upstream: Send {
@@ -162,17 +162,19 @@ impl Follower {
     /// When there is no commit on this machine and none can be fetched.
     pub fn start(
         follow: Follow,
+        key: Option<Key>,
         metrics: &Arc<Metrics>,
     ) -> Result<(Follower, Arc<Published>, Arc<Following>)> {
         let Follow { upstream, interval, lag_max, .. } = follow;
-        let (commit, published) = open_present(upstream.as_ref(), metrics).map_or_else(
-            || -> Result<(u64, Published)> {
-                let newest = upstream.newest(None)?.commit;
-                let dir = upstream.fetch(newest, None, Stop::NEVER)?;
-                Ok((newest, Published::open(&dir, metrics)?))
-            },
-            Ok,
-        )?;
+        let (commit, published) = open_present(upstream.as_ref(), key.as_ref(), metrics)
+            .map_or_else(
+                || -> Result<(u64, Published)> {
+                    let newest = upstream.newest(None)?.commit;
+                    let dir = upstream.fetch(newest, None, Stop::NEVER)?;
+                    Ok((newest, Published::open(&dir, key.as_ref(), metrics)?))
+                },
+                Ok,
+            )?;
         let published = Arc::new(published);
         upstream.keep_only(commit);
         let times = Times { behind: None, seen: Instant::now() };
@@ -187,6 +189,7 @@ impl Follower {
         let follows = Follows {
             upstream,
             published: published.clone(),
+            key,
             following: following.clone(),
             metrics: metrics.clone(),
             stop: stop.clone(),
@@ -210,9 +213,13 @@ impl Follower {
 }
 
 /// Opens the newest commit on this machine. A damaged one is removed, to be fetched again.
-fn open_present(upstream: &dyn Upstream, metrics: &Metrics) -> Option<(u64, Published)> {
+fn open_present(
+    upstream: &dyn Upstream,
+    key: Option<&Key>,
+    metrics: &Metrics,
+) -> Option<(u64, Published)> {
     let (commit, dir) = upstream.present()?;
-    match Published::open(&dir, metrics) {
+    match Published::open(&dir, key, metrics) {
         Ok(published) => Some((commit, published)),
         Err(error) => {
             tracing::warn!(%error, "the copy on this machine cannot be used; it is fetched again");
@@ -227,6 +234,7 @@ struct Follows {
     upstream: Box<dyn Upstream>,
     published: Arc<Published>,
     following: Arc<Following>,
+    key: Option<Key>,
     metrics: Arc<Metrics>,
     stop: Stop,
 }
@@ -264,7 +272,8 @@ impl Follows {
             return Ok(());
         }
         let dir = self.upstream.fetch(newest, Some(served), &self.stop)?;
-        self.published.replace(Index::open_for_search(dir)?, &self.metrics)?;
+        let index = unlocked(Index::open_for_search(dir)?, self.key.as_ref())?;
+        self.published.replace(index, &self.metrics)?;
         let lag_ms = self.following.lag().as_millis() as u64;
         self.following.serves(newest);
         self.upstream.keep_only(newest);

@@ -62,7 +62,7 @@ use cento::index::Index;
 use cento::runtime::ByteBudget;
 use cento::runtime::Faults;
 use cento::scheme::frequency::FrequencyTable;
-use cento::{Error, Result};
+use cento::{Error, Key, Result};
 use cento_source::SourceOptions;
 use command::Command;
 use follow::Follower;
@@ -123,6 +123,9 @@ pub struct Settings {
     pub shard_dir: Option<PathBuf>,
     /// The frequency table for measures that weigh words by it.
     pub frequencies: Option<Arc<FrequencyTable>>,
+    /// The key of the indexes, if their fingerprints depend on one. Without it the service searches
+    /// for signatures and stored documents alone.
+    pub key: Option<Key>,
     /// Log every request.
     pub log_requests: bool,
     /// The options for reading files that clients send.
@@ -160,6 +163,7 @@ impl Default for Settings {
             compact_at: None,
             shard_dir: None,
             frequencies: None,
+            key: None,
             log_requests: false,
             source: SourceOptions::default(),
             poster: None,
@@ -209,7 +213,7 @@ impl Service {
         let shards = settings.shard_dir.as_deref().map(Shards::below).transpose()?;
         let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::new());
-        let published = Arc::new(Published::open(path, &metrics)?);
+        let published = Arc::new(Published::open(path, settings.key.as_ref(), &metrics)?);
         let status = Arc::new(Status::new());
         let matching = Matching::start(Index::open(path)?)?;
         let writer_settings = WriterSettings {
@@ -219,6 +223,7 @@ impl Service {
             compact_at: settings
                 .compact_at
                 .map(|time| Daily::new(time, schedule::now(SystemTime::now()).as_ref())),
+            key: settings.key.clone(),
             faults: settings.faults.clone(),
         };
         let (writer, index, outgoing) = WriterThread::start(
@@ -255,7 +260,8 @@ impl Service {
         let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::of_follower());
         let dir = Some(follow.dir.clone());
-        let (follower, published, following) = Follower::start(follow, &metrics)?;
+        let (follower, published, following) =
+            Follower::start(follow, settings.key.clone(), &metrics)?;
         let current = (published, Source::Followed(following));
         let app = App::read_only(settings, metrics, Arc::new(Status::new()), current);
         Ok(Service { dir, listener, app: Arc::new(app), changes: Changes::Followed(follower) })
@@ -274,7 +280,7 @@ impl Service {
     pub fn over(paths: &[PathBuf], mut settings: Settings) -> Result<Service> {
         let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::new());
-        let published = Arc::new(Published::open_all(paths, &metrics)?);
+        let published = Arc::new(Published::open_all(paths, settings.key.as_ref(), &metrics)?);
         let status = Arc::new(Status::new());
         let poller = CommitPoller::start(published.clone(), metrics.clone(), status.clone())?;
         let source = if paths.len() == 1 { Source::ReadOnly } else { Source::Others };

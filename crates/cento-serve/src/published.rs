@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::metrics::Metrics;
-use cento::Result;
 use cento::index::{Index, Snapshot};
 use cento::search::Searcher;
+use cento::{Key, Result};
 
 /// The list of segments of an index, which every commit writes anew.
 const LIST: &str = "meta.json";
@@ -23,16 +23,17 @@ impl Published {
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn open(path: &Path, metrics: &Metrics) -> Result<Published> {
-        Published::open_all(&[path.to_owned()], metrics)
+    pub fn open(path: &Path, key: Option<&Key>, metrics: &Metrics) -> Result<Published> {
+        Published::open_all(&[path.to_owned()], key, metrics)
     }
 
     /// Opens the indexes at `paths`, to be searched as one.
     ///
     /// # Errors
     /// When one cannot be opened, or they do not fit each other.
-    pub fn open_all(paths: &[PathBuf], metrics: &Metrics) -> Result<Published> {
-        let indexes = paths.iter().map(Index::open_for_search).collect::<Result<Vec<_>>>()?;
+    pub fn open_all(paths: &[PathBuf], key: Option<&Key>, metrics: &Metrics) -> Result<Published> {
+        let open = |path: &PathBuf| unlocked(Index::open_for_search(path)?, key);
+        let indexes = paths.iter().map(open).collect::<Result<Vec<_>>>()?;
         let searcher = searcher(&indexes)?;
         tell(&indexes, &searcher, metrics);
         Ok(Published { indexes: RwLock::new(indexes), current: RwLock::new(searcher) })
@@ -70,6 +71,15 @@ impl Published {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = searcher;
         Ok(())
     }
+}
+
+/// Makes the key known to an index, if there is one.
+///
+/// # Errors
+/// When the index has another key, or none.
+pub fn unlocked(index: Index, key: Option<&Key>) -> Result<Index> {
+    key.map_or(Ok(()), |key| index.unlock(key))?;
+    Ok(index)
 }
 
 /// Returns a searcher over the last commits of these indexes, as if they were one; each has the

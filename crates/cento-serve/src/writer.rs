@@ -18,11 +18,11 @@ use super::command::Command;
 use super::matching::Matching;
 use super::metrics::Metrics;
 use super::priority;
-use super::published::Published;
+use super::published::{Published, unlocked};
 use super::schedule::Daily;
 use cento::index::Index;
 use cento::runtime::Faults;
-use cento::{Error, Reason, Result};
+use cento::{Error, Key, Reason, Result};
 use cento_api::http::Run;
 use writer_loop::WriterLoop;
 
@@ -79,6 +79,8 @@ pub struct WriterSettings {
     pub compact_at: Option<Daily>,
     /// The watches that each commit is matched against.
     pub matching: Arc<Matching>,
+    /// The key of the index, if its fingerprints depend on one.
+    pub key: Option<Key>,
     /// The faults of a test.
     pub faults: Faults,
 }
@@ -115,7 +117,7 @@ impl WriterThread {
         metrics: Arc<Metrics>,
         status: Arc<Status>,
     ) -> Result<(WriterThread, Index, WriterSenders)> {
-        let index = Index::open(path)?;
+        let index = unlocked(Index::open(path)?, settings.key.as_ref())?;
         index.set_faults(settings.faults.clone());
         let (documents, from_signers) = bounded(DOCUMENTS_MAX);
         let (others, from_others) = bounded(COMMANDS_MAX);

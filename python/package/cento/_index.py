@@ -73,8 +73,12 @@ class Index:
             as ``0.01``. The default is the larger of 10,000 and a thousandth of all.
         frequencies: The file of a frequency table that ``cento train`` made, for schemes that need
             one.
+        key_file: The file with the key of a keyed index, 32 hexadecimal digits that others cannot
+            read. A new index then has fingerprints that depend on it, and stores no texts unless
+            ``store_text`` is ``True``.
 
     Raises:
+        InputError: The file contains no key, or others can read it.
         OpenError: There is no index, or it has other settings, or another version made it.
         SpecError: The scheme or the analyzer cannot be used.
         CorruptError: The index is damaged.
@@ -94,6 +98,7 @@ class Index:
         store_signatures: bool | None = None,
         max_df: float | str | None = None,
         frequencies: str | os.PathLike[str] | None = None,
+        key_file: str | os.PathLike[str] | None = None,
     ) -> None:
         self._native = _native.Index(
             path,
@@ -105,6 +110,7 @@ class Index:
             store_signatures,
             max_df,
             frequencies,
+            key_file,
         )
 
     @property
@@ -355,8 +361,11 @@ class Index:
         """
         return Compaction(*self._native.compact(segments))
 
-    def __reduce__(self) -> tuple[type[Index], tuple[str]]:
-        return (Index, (os.path.abspath(self.path),))
+    def __reduce__(self) -> tuple[object, tuple[str, str | None]]:
+        # The place of the key is sent, never the key.
+        key = self._native.key_file
+        place = None if key is None else os.path.abspath(key)
+        return (_opened, (os.path.abspath(self.path), place))
 
     def __repr__(self) -> str:
         return f"<Index {self.path!r}: {len(self)} documents, {self.scheme}, {self.analyzer}>"
@@ -525,13 +534,18 @@ def _pairs(found: _native.Pairs, is_bytes: bool) -> Iterator[Pair]:
         yield pair_of(line, is_bytes)
 
 
+def _opened(path: str, key_file: str | None) -> Index:
+    return Index(path, key_file=key_file)
+
+
 def _signed(
     signature: Signature,
-) -> tuple[str, str, str | None, int, list[tuple[int, int]]]:
+) -> tuple[str, str, str | None, str | None, int, list[tuple[int, int]]]:
     return (
         signature.scheme,
         signature.analyzer,
         signature.frequencies,
+        signature.key,
         signature.tokens,
         list(signature.fingerprints),
     )

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ._types import Refusal
 
 _Path = str | os.PathLike[str]
-_Signed = tuple[str, str, str | None, int, list[tuple[int, int]]]
+_Signed = tuple[str, str, str | None, str | None, int, list[tuple[int, int]]]
 _Info = tuple[str | None, int, int, int, float | None, bool, int, bool, int | None]
 _Unit = Literal["characters", "bytes", "tokens"]
 _Passage = tuple[
@@ -48,7 +48,10 @@ class Index:
         store_signatures: bool | None,
         max_df: object,
         frequencies: _Path | None,
+        key_file: _Path | None,
     ) -> None: ...
+    @property
+    def key_file(self) -> os.PathLike[str] | None: ...
     @property
     def path(self) -> os.PathLike[str]: ...
     def settings(self) -> tuple[str, str, bool, bool, str | None]: ...
@@ -196,6 +199,7 @@ def sign(
     scheme: str | None,
     analyzer: str | None,
     frequencies: _Path | None,
+    key_file: _Path | None,
 ) -> _Signed: ...
 def presets() -> list[tuple[str, str, str, str, str | None, float | None]]: ...
 def families(kind: str) -> list[dict[str, Any]]: ...

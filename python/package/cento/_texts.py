@@ -73,6 +73,7 @@ def sign(
     scheme: str | None = None,
     analyzer: str | None = None,
     frequencies: _Path | None = None,
+    key_file: _Path | None = None,
 ) -> Signature:
     """Signs a text: equal texts have equal signatures, on every machine.
 
@@ -82,11 +83,13 @@ def sign(
         scheme: See :func:`schemes`. The default is that of ``preset``, or ``winnow(k=5,w=10)``.
         analyzer: See :func:`analyzers`. The default is that of ``preset``, or ``words``.
         frequencies: The file of a frequency table that ``cento train`` made.
+        key_file: The file with the key of keyed indexes, if the fingerprints depend on one.
 
     Raises:
         SpecError: The scheme or the analyzer cannot be used.
+        InputError: The file contains no key, or others can read it.
     """
-    return signature_of(_native.sign(text, preset, scheme, analyzer, frequencies))
+    return signature_of(_native.sign(text, preset, scheme, analyzer, frequencies, key_file))
 
 
 def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, Any]]:

@@ -682,6 +682,8 @@ class Signature:
     analyzer: str
     frequencies: str | None
     """The digest of the frequency table, if the scheme reads one."""
+    key: str | None
+    """The check value of the key, if the fingerprints depend on one."""
     tokens: int
     """The tokens of the text."""
     fingerprints: tuple[tuple[int, int], ...]
@@ -700,10 +702,10 @@ class Signature:
 
 
 def signature_of(
-    signed: tuple[str, str, str | None, int, list[tuple[int, int]]],
+    signed: tuple[str, str, str | None, str | None, int, list[tuple[int, int]]],
 ) -> Signature:
-    scheme, analyzer, frequencies, tokens, fingerprints = signed
-    return Signature(scheme, analyzer, frequencies, tokens, tuple(fingerprints))
+    scheme, analyzer, frequencies, key, tokens, fingerprints = signed
+    return Signature(scheme, analyzer, frequencies, key, tokens, tuple(fingerprints))
 
 
 @dataclass(frozen=True, slots=True)
@@ -731,6 +733,8 @@ class Stats(_Shown):
     """Bytes on disk of everything else."""
     preset: str | None = None
     """The preset of the index, if it has one."""
+    key: str | None = None
+    """The check value of the key that fingerprints depend on, if they depend on one."""
 
 
 def stats_of(line: str) -> Stats:

@@ -34,6 +34,7 @@ impl Snapshot {
             fingerprints: counts().map(|c| c.occurrences).sum(),
             tokens: counts().map(|c| c.tokens).sum(),
             scheme: self.config().scheme.to_string(),
+            key: self.config().key().map(|value| value.to_string()),
             analyzer: self.config().analyzer.to_string(),
             preset: self.preset(),
             bytes,

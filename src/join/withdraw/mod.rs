@@ -135,7 +135,7 @@ impl Plan {
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let address = snapshot.find(id)?.ok_or_else(unknown)?;
         let text = snapshot.text(address)?.unwrap_or_default();
-        let digest = Digest::of(text.as_bytes());
+        let digest = config.text_digest(&text)?;
         let signature = ForeignSignature::new(config, &text, &mut Tokens::default())?.body(config);
         let least = options.resemblance();
         let source = Source::new(text, config, (least, options.min_passage), stop)?;
@@ -188,7 +188,7 @@ impl Plan {
     /// # Errors
     /// When it is too large; [`Error::Cancelled`] soon after `stop`.
     pub fn decide(&self, id: &str, text: &str, left: &mut LeftText, stop: &Stop) -> Result<Fate> {
-        if Digest::of(text.as_bytes()) == self.digest {
+        if self.snapshot.config().text_digest(text)? == self.digest {
             let reason = RemovalReason::Exact;
             return Ok(Fate::Removed { reason, resemblance: 1.0, quoted: 1.0 });
         }
@@ -288,27 +288,32 @@ impl Plan {
     ) -> Result<()> {
         let (mut removed, mut cut) = (Vec::new(), Vec::new());
         let mut left = LeftText::default();
+        let config = self.snapshot.config();
         let read = |number: u64| {
             let address = sharing[number as usize];
             let id = self.snapshot.id(address)?;
             let text = self.snapshot.text(address)?.unwrap_or_default();
+            let digest = config.text_digest(&text)?;
             let mut left = LeftText::default();
             let mut fate = self.decide(&id, &text, &mut left, stop)?;
+            // Of a document that is cut: before and after.
+            let mut digests = (digest, digest);
             if let Fate::Cut { passages, text: rest, .. } = &mut fate {
                 let parts = self.snapshot.document(address)?.parts;
                 *passages = cutting::within_parts(passages, &parts).0;
                 *rest = cutting::cut(&text, passages);
+                digests.1 = config.text_digest(rest)?;
             }
-            Ok((address, id, Digest::of(text.as_bytes()), fate, left))
+            Ok((address, id, digests, fate, left))
         };
-        let mut sink = |(address, id, digest, fate, mut of_document): (
+        let mut sink = |(address, id, digests, fate, mut of_document): (
             DocAddress,
             String,
-            Digest,
+            (Digest, Digest),
             Fate,
             LeftText,
         )| {
-            let digest = hex_of(digest);
+            let digest = hex_of(digests.0);
             match fate {
                 Fate::Kept => {}
                 Fate::Removed { .. } | Fate::Cut { .. } if kept.contains(&address) => {
@@ -322,8 +327,8 @@ impl Plan {
                 Fate::Removed { reason, resemblance, quoted } => {
                     removed.push(RemovedDocument { id, digest, reason, resemblance, quoted });
                 }
-                Fate::Cut { passages, tokens, cut_tokens, text } => {
-                    let left = hex_of(Digest::of(text.as_bytes()));
+                Fate::Cut { passages, tokens, cut_tokens, text: _ } => {
+                    let left = hex_of(digests.1);
                     let document = CutDocument { id, digest, left, tokens, cut_tokens, passages };
                     cut.push((document, address));
                 }

@@ -20,6 +20,9 @@ pub struct SignatureBody {
     /// The digest of the frequency table, if the scheme reads one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequencies: Option<String>,
+    /// The check value of the key, if the fingerprints depend on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The tokens of the text.
     #[serde(deserialize_with = "whole::number")]
     pub tokens: u32,

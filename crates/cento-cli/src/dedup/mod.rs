@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::add::SourceArgs;
 use super::boilerplate::{Named, read, without};
-use super::create::ConfigArgs;
+use super::create::{ConfigArgs, stores_text};
 use super::failpoint::Failpoint;
 use super::left_out::FilterArgs;
 use super::memory;
@@ -26,6 +26,7 @@ use super::parse::parse_bytes;
 use super::progress::{NotRead, Spinner, stop_flag};
 use super::terminal::{self, note, tell};
 use super::{Outcome, Result};
+use crate::key;
 use cento::hash::hash_fields;
 use cento::index::{Index, Preset, PresetDefaults, PresetUse};
 use cento::join::dedup::{self, DedupOptions, Event, Progress, Record};
@@ -200,7 +201,7 @@ impl Dedup {
         let against = self
             .against
             .iter()
-            .map(|path| without(Searcher::new(Index::open(path)?.snapshot()?), &self.boilerplate));
+            .map(|path| without(Searcher::new(key::open(path)?.snapshot()?), &self.boilerplate));
         let against = against.collect::<cento::Result<Vec<_>>>()?;
         let temporary = match self.index {
             Some(_) => None,
@@ -359,7 +360,8 @@ impl Dedup {
     fn open_or_create(&self, path: &Path, against: &[Searcher]) -> cento::Result<Index> {
         let DedupConfigArgs { preset, scheme, analyzer, frequencies, no_text } =
             self.config.clone();
-        let store_text = self.options.cut_passages.is_some() || (self.index.is_some() && !no_text);
+        let keeps_text = self.index.is_some() && stores_text(no_text, false);
+        let store_text = self.options.cut_passages.is_some() || keeps_text;
         let given = ConfigArgs { preset, scheme, analyzer, frequencies };
         if Index::exists(path) {
             return given.opened(path, (no_text, None), &self.paths, &self.source());

@@ -17,6 +17,7 @@ use super::progress::{Progress, stop_flag_and};
 use super::report_args::{ReportArgs, listed};
 use super::terminal::{note, tell};
 use super::{Outcome, Result, language};
+use crate::key;
 use cento::index::{Document, Index, Preset};
 use cento::text::code::language_in;
 use cento::tune::{
@@ -321,7 +322,7 @@ fn offer_index(
     unused: &mut Unused,
     stop: &Stop,
 ) -> cento::Result<()> {
-    let snapshot = Index::open(path)?.snapshot()?;
+    let snapshot = key::open(path)?.snapshot()?;
     if !snapshot.config().store_text {
         let what = "the index stores no texts, which are needed to try settings; name the files";
         return Err(Error::input(path.display().to_string(), what));

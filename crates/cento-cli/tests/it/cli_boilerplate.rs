@@ -43,7 +43,7 @@ fn the_assignment_of_a_class_finds_itself() {
                         16 different documents; `cento boilerplate` shows them\n";
         assert_eq!(said, expected);
     }
-    // The same as a file, of files and of an index; and in grey in the report.
+    // Written to a file, of files and of an index; and in grey in the report.
     dir.json(&["add", "idx", "class"]);
     for (from, out) in [("class", "a.jsonl"), ("idx", "b.jsonl")] {
         let run = dir.run(&["boilerplate", from, "--out", out]);

@@ -15,6 +15,8 @@ mod cli_add;
 mod cli_boilerplate;
 mod cli_info;
 mod cli_join;
+#[cfg(feature = "serve")]
+mod cli_keyed;
 mod cli_merge;
 mod cli_options;
 mod cli_pairs;
