@@ -6,9 +6,9 @@
 //! copies count as one document: a text that was handed in twenty times is not common by that.
 //!
 //! The texts are read three times, and the memory depends on the length of a document, not on
-//! their number. First, each document adds one to a counter for each of its runs, of which several
-//! share one: a run in so many documents has a counter of as much (Park, Chen and Yu 1995). Then
-//! the runs with such counters are counted exactly, and at last the longest passage is found that
+//! their number. First, each document adds one to a counter for each of its runs. Several runs share
+//! a counter, so it is at least the number of documents of each (Park, Chen and Yu 1995). Then the
+//! runs with sufficient counters are counted exactly, and at last the longest passage is found that
 //! each belongs to.
 
 use std::cmp::Reverse;
@@ -127,7 +127,8 @@ struct Counters {
 impl Counters {
     fn new(tokens: u64, documents: u64, share: BoilerplateShare) -> Counters {
         let mean = tokens as f64 / documents.max(1) as f64;
-        let wanted = (COUNTERS_A_RUN * mean / share.get()) as usize;
+        // More than runs there are would stay empty.
+        let wanted = ((COUNTERS_A_RUN * mean / share.get()) as u64).min(2 * tokens) as usize;
         let count = wanted.clamp(COUNTERS.0, COUNTERS.1).next_power_of_two();
         Counters { counts: vec![(0, 0); count] }
     }
@@ -211,7 +212,7 @@ impl Snapshot {
         drop(counters);
         self.place(&mut counts, reader)?;
         let mut passages = self.passages(&counts, of_documents, reader)?;
-        // Of equal ids in a union, which stand in the order of the indexes, the first.
+        // Equal ids in a union stay in the order of the indexes.
         passages.sort_by(|(_, a), (_, b)| {
             let of = |one: &RepeatedPassage| (Reverse(one.documents), Reverse(one.tokens));
             of(a).cmp(&of(b)).then_with(|| (&a.id, a.bytes).cmp(&(&b.id, b.bytes)))
@@ -341,7 +342,7 @@ fn common<'a>(runs: &'a [u64], counts: &Counts) -> Vec<(u32, &'a [u64])> {
     stretches(runs, |run| counts.contains_key(run))
 }
 
-/// Returns the longest stretches of runs of which this is true, and the place of their first one.
+/// Returns the longest stretches of runs that fulfil the condition, and the place of the first.
 fn stretches(runs: &[u64], is_in: impl Fn(&u64) -> bool) -> Vec<(u32, &[u64])> {
     let (mut found, mut start) = (Vec::new(), 0);
     for part in runs.chunk_by(|one, next| is_in(one) == is_in(next)) {

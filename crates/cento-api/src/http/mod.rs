@@ -28,7 +28,7 @@ pub use maintenance::{
     CommitResponse, CompactRequest, CompactResponse, Following, Health, MergeRequest, Run,
     StatsResponse,
 };
-pub use pairs::{PairsRequest, PairsResponse};
+pub use pairs::{DocumentBoilerplate, PairsRequest, PairsResponse};
 pub use report::{PairsReportRequest, ReportRequest};
 pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
 pub use signature::SignatureBody;

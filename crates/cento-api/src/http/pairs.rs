@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DocumentBody, FileReason, NotRead};
-use crate::{PairOptions, PresetDefaults, SymmetricPair};
+use crate::{BoilerplateShare, PairOptions, PresetDefaults, RepeatedPassage, SymmetricPair};
 
 /// Documents to compare with each other; they are not kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,13 @@ pub struct PairsRequest {
     /// Texts that do not count, such as handouts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
+    /// Also list the passages that this share of the documents have, and at least five, as
+    /// `proposed`; they count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub propose_boilerplate: Option<BoilerplateShare>,
+    /// List them, and accept all: they do not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_boilerplate: Option<BoilerplateShare>,
     /// The options.
     // They get all other fields, and refuse unknown ones.
     #[serde(flatten)]
@@ -34,6 +41,12 @@ pub struct PairsResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub defaults: Option<PresetDefaults>,
+    /// The passages that most documents have, if they were requested, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proposed: Vec<RepeatedPassage>,
+    /// Of the documents of these pairs, the parts that are boilerplate, if any are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boilerplate: Vec<DocumentBoilerplate>,
     /// Files that were not read, if files were sent, and documents without a fingerprint to
     /// compare.
     #[serde(flatten)]
@@ -41,6 +54,17 @@ pub struct PairsResponse {
     /// The documents with content that a reader does not see, with descriptions of it as clauses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<FileReason>,
+}
+
+/// The boilerplate in a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DocumentBoilerplate {
+    /// The id of the document.
+    pub id: String,
+    /// Its parts that do not count, in bytes: ascending and disjoint.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
+    pub ranges: Vec<(u32, u32)>,
 }
 
 #[cfg(test)]

@@ -86,7 +86,13 @@ fn every_door_has_every_option_of_a_search() {
 fn every_door_has_every_option_of_pairs() {
     let options = of_the_library(&[(JOINS, "PairOptions"), THRESHOLDS]);
     assert!(options.contains("min_margin") && options.contains("min_containment"), "{options:?}");
-    assert_eq!(of_the_service("PairsRequest", "documents boilerplate"), options);
+    assert_eq!(
+        of_the_service(
+            "PairsRequest",
+            "documents boilerplate propose_boilerplate auto_boilerplate"
+        ),
+        options
+    );
     assert_eq!(of_the_command("pairs", &options), options);
     assert_eq!(of_python(&["PairOptions", "Thresholds"], "part threads"), options);
 }

@@ -11,8 +11,8 @@ const PROGRAM = /\.(?:c|cc|cpp|cs|go|h|hpp|java|js|kt|php|py|rb|rs|ts)$/i;
 let shown = 0;
 
 /**
- * Shows two texts side by side in `root`. `query` and `hit` are `{ title, text }`; a text is null if
- * the index keeps none. `passages` are those of the service.
+ * Shows two texts side by side in `root`. `query` and `hit` are `{ title, text }`, perhaps with
+ * `boilerplate`, ranges in bytes that do not count; a text is null if the index keeps none. `passages` are those of the service.
  */
 export function showSides(root, query, hit, passages) {
   root.hidden = false;
@@ -82,7 +82,7 @@ function replaceWithin(ranges, start, end, others) {
   ranges.splice(0, ranges.length, ...kept, ...others.map((range) => ({ start: range.start + start, end: range.end + start })));
 }
 
-function makeSide(name, { title, text }, ranges, changed) {
+function makeSide(name, { title, text, boilerplate }, ranges, changed) {
   const marks = new Map();
   const numbered = ranges.map(([start, end], index) => ({ number: index + 1, start, end }));
   const box = make("div", {
@@ -91,9 +91,17 @@ function makeSide(name, { title, text }, ranges, changed) {
     tabindex: "0",
     "aria-label": title,
     "aria-describedby": `sides-hint-${shown}`,
-  }, markedText(text, numbered, marks, changed));
-  const element = make("article", { class: `side ${name}` }, make("h3", {}, title), box);
+  }, markedText(text, numbered, marks, changed, boilerplate));
+  const grey = boilerplate?.length > 0 && make("p", { class: "hint" },
+    make("span", { class: "boilerplate" }, "Boilerplate"), `, shown so, does not count: ${percent(shareOfBytes(text, boilerplate))}.`);
+  const element = make("article", { class: `side ${name}` }, make("h3", {}, title), ...(grey ? [grey] : []), box);
   return { element, box, marks };
+}
+
+/** The share of a text that these ranges are, in bytes. */
+function shareOfBytes(text, ranges) {
+  const bytes = ranges.reduce((sum, [start, end]) => sum + end - start, 0);
+  return bytes / Math.max(new TextEncoder().encode(text).length, 1);
 }
 
 function listen(view, name) {

@@ -102,18 +102,34 @@ function underlined(text, start, end, changed) {
   return nodes;
 }
 
+/** The same, with what is boilerplate in grey. */
+function greyed(text, start, end, changed, grey) {
+  const nodes = [];
+  let at = start;
+  for (const range of grey) {
+    const [from, to] = [Math.max(range.start, start), Math.min(range.end, end)];
+    if (from >= to) continue;
+    nodes.push(...underlined(text, at, from, changed));
+    nodes.push(make("span", { class: "boilerplate" }, ...underlined(text, from, to, changed)));
+    at = to;
+  }
+  nodes.push(...underlined(text, at, end, changed));
+  return nodes;
+}
+
 /**
  * The nodes of a text with its passages marked. `marks` is filled with the marks of each passage, by
  * number. The text content of the nodes is the text: numbers of passages are shown by the style sheet,
  * so that a copied passage contains nothing else. `changed` are ranges in UTF-16 units, in order, whose
- * words the counterpart of a passage does not have.
+ * words the counterpart of a passage does not have; `boilerplate` are ranges in bytes, which are grey.
  */
-export function markedText(text, ranges, marks, changed = []) {
+export function markedText(text, ranges, marks, changed = [], boilerplate = []) {
+  const indices = indicesOfBytes(text, boilerplate.flat());
+  const grey = boilerplate.map((range) => ({ start: indices.get(range[0]), end: indices.get(range[1]) }));
   const nodes = document.createDocumentFragment();
   for (const { start, end, passages, starting } of segments(text, ranges)) {
-    const piece = text.slice(start, end);
     if (passages.length === 0) {
-      nodes.append(piece);
+      nodes.append(...greyed(text, start, end, [], grey));
       continue;
     }
     const innermost = passages.at(-1);
@@ -124,7 +140,7 @@ export function markedText(text, ranges, marks, changed = []) {
       "data-number": starting.length > 0 && starting.join(" "),
       tabindex: starting.length > 0 && "0",
       title: listed(passages),
-    }, ...underlined(text, start, end, changed));
+    }, ...greyed(text, start, end, changed, grey));
     for (const number of passages) {
       if (!marks.has(number)) marks.set(number, []);
       marks.get(number).push(mark);

@@ -1,5 +1,6 @@
 //! `POST /v1/pairs`, `/v1/pairs/report`
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -20,8 +21,10 @@ use cento::join::pairs::{self, PairOptions};
 use cento::runtime::Permit;
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, PresetDefaults, PresetUse};
+use cento_api::RepeatedPassage;
 use cento_api::http::{
-    DocumentBody, FileReason, HITS_MAX, NotRead, PairsReportRequest, PairsRequest, PairsResponse,
+    DocumentBody, DocumentBoilerplate, FileReason, HITS_MAX, NotRead, PairsReportRequest,
+    PairsRequest, PairsResponse,
 };
 use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
 
@@ -59,14 +62,25 @@ pub async fn pairs(
         let finds_passages = request.options.needs_passages();
         let mut compared = Compared::new(&own, config, request, finds_passages, &stop)?;
         let left = compared.nothing_left();
-        Ok((compared.found, compared.defaults, left, warnings))
+        let boilerplate = compared.boilerplate(&stop)?;
+        Ok((compared, boilerplate, left, warnings))
     });
-    let (MostSimilar { pairs, total, .. }, defaults, left, warnings) = found.await?;
+    let (compared, boilerplate, left, warnings) = found.await?;
+    let Compared { found: MostSimilar { pairs, total, .. }, defaults, proposed, .. } = compared;
     let left =
         left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
     not_read.left_out.extend(left);
     let more = (pairs.len() as u64) < total;
-    Ok(Json(PairsResponse { pairs, total, more, defaults, not_read, warnings }))
+    Ok(Json(PairsResponse {
+        pairs,
+        total,
+        more,
+        defaults,
+        proposed,
+        boilerplate,
+        not_read,
+        warnings,
+    }))
 }
 
 /// Report which of a few documents are most alike, and where.
@@ -119,7 +133,7 @@ fn made(
     let text_bytes = pairs.documents.iter().map(|document| document.text.len()).sum();
     let mut compared = Compared::new(app, config, pairs, true, stop)?;
     let left = compared.nothing_left();
-    let Compared { searcher, found, defaults, memory } = compared;
+    let Compared { searcher, found, defaults, memory, .. } = compared;
     let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
     let mut joined = Joined::read(shown, &searcher, stop, usize::MAX)?;
@@ -158,12 +172,19 @@ fn described(request: &PairsRequest, config: &Config) -> Run {
     if !request.boilerplate.is_empty() {
         run = run.with("boilerplate", format!("{} texts", request.boilerplate.len()));
     }
+    if let Some(share) = request.auto_boilerplate {
+        run = run.with("boilerplate in this share of the documents", share);
+    }
     run
 }
 
 /// Checks a request before any computation.
 fn check(app: &App, request: &PairsRequest) -> Result<(), Failure> {
     request.options.check()?;
+    if request.propose_boilerplate.is_some() && request.auto_boilerplate.is_some() {
+        let what = "`propose_boilerplate` and `auto_boilerplate` exclude each other";
+        return Err(Failure::argument("auto_boilerplate", what));
+    }
     if request.options.limit.is_some_and(|limit| limit > HITS_MAX) {
         return Err(Failure::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
     }
@@ -183,6 +204,8 @@ struct Compared {
     found: MostSimilar,
     /// The defaults of the preset that decided.
     defaults: Option<PresetDefaults>,
+    /// The passages that most documents have, if they were requested.
+    proposed: Vec<RepeatedPassage>,
     /// The memory for the search for passages.
     memory: Option<Permit>,
 }
@@ -195,6 +218,23 @@ impl Compared {
         left.map(|left| NotCompared::nothing_left(left, analyzer)).collect()
     }
 
+    /// Returns the boilerplate of the documents that are in a pair, if there is any.
+    fn boilerplate(&self, stop: &Stop) -> cento::Result<Vec<DocumentBoilerplate>> {
+        let Some(named) = self.searcher.boilerplate() else { return Ok(Vec::new()) };
+        let snapshot = self.searcher.snapshot();
+        let pairs = self.found.pairs.iter().flat_map(|found| [&found.pair.a, &found.pair.b]);
+        let ids: BTreeSet<&String> = pairs.collect();
+        let mut found = Vec::new();
+        for id in ids {
+            let Some(address) = snapshot.find(id)? else { continue };
+            let text = snapshot.document(address)?.text.unwrap_or_default();
+            let ranges = named.ranges_in(&text, stop)?;
+            found.push(DocumentBoilerplate { id: id.clone(), ranges });
+        }
+        found.retain(|document| !document.ranges.is_empty());
+        Ok(found)
+    }
+
     /// Compares the documents of a request in an index of their own; reserves the memory to find
     /// the passages of pairs, if requested.
     fn new(
@@ -204,13 +244,18 @@ impl Compared {
         finds_passages: bool,
         stop: &Stop,
     ) -> cento::Result<Compared> {
-        let PairsRequest { documents, boilerplate, options } = request;
+        let is_accepted = request.auto_boilerplate.is_some();
+        let share = request.auto_boilerplate.or(request.propose_boilerplate);
+        let PairsRequest { documents, boilerplate, options, .. } = request;
         let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
         let handed_out: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
-        let texts = (&texts[..], &handed_out[..]);
+        // The passages that documents repeat are at most all of them.
+        let repeated = if share.is_some() { &texts[..] } else { &[] };
+        let may_be_boilerplate = [&handed_out[..], repeated].concat();
+        let texts = (&texts[..], &may_be_boilerplate[..]);
         let (memory, threads) =
             memory::for_pairs(&app.memory, &config, texts, finds_passages, stop)?;
-        let ignored = Boilerplate::new(&config)?.with_texts(handed_out, stop)?;
+        let mut ignored = Boilerplate::new(&config)?.with_texts(handed_out, stop)?;
         let index = Index::in_memory(config)?;
         let mut writer =
             index.writer(WriterOptions::default().memory_bytes(0usize).merge(false))?;
@@ -226,13 +271,21 @@ impl Compared {
         stop.check()?;
         writer.finish()?;
         let mut searcher = Searcher::new(index.snapshot()?);
-        if !boilerplate.is_empty() {
+        let mut proposed = Vec::new();
+        if let Some(share) = share {
+            let found = searcher.snapshot().repeated_passages(share, stop)?;
+            if is_accepted {
+                found.add_to(&mut ignored, searcher.snapshot(), stop)?;
+            }
+            proposed = found.passages;
+        }
+        if !ignored.is_empty() {
             searcher = searcher.excluding(ignored, stop)?;
         }
         let mut preset = PresetUse::of(searcher.snapshot().preset());
         let options = options.with_defaults_of_texts(&mut preset, pairs::has_scores(&searcher));
         let found = pairs::pairs(&searcher, &options).threads(threads).stop(stop).most_similar()?;
-        Ok(Compared { searcher, found, defaults: preset.defaults(), memory })
+        Ok(Compared { searcher, found, defaults: preset.defaults(), proposed, memory })
     }
 }
 

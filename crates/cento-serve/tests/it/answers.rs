@@ -3,8 +3,11 @@
 use crate::common::{Ask, LINES, Routes, Service, body, fill, indexed, line, words};
 use cento::join::pairs::PairOptions;
 use cento::search::SearchOptions;
-use cento::{CompareOptions, Error, Reason};
-use cento_client::api::{CompareRequest, PairsRequest, PassagesRequest, SearchRequest, TextOrId};
+use cento::{BoilerplateShare, CompareOptions, Error, Map, Reason};
+use cento_client::api::{
+    CompareRequest, DocumentBody, DocumentBoilerplate, PairsRequest, PassagesRequest,
+    SearchRequest, TextOrId,
+};
 use serde_json::{Value, json};
 
 fn text(text: &str) -> SearchRequest {
@@ -167,6 +170,38 @@ fn pairs_are_found_among_documents_that_are_sent() {
     assert_eq!((pairs.len(), pairs[0].pair.a.as_str(), pairs[0].pair.b.as_str()), (1, "x", "y"));
     let boilerplate = PairsRequest { boilerplate: vec![words(1, 60)], ..three() };
     assert_eq!(client.pairs(&boilerplate).unwrap().pairs, []);
+}
+
+#[test]
+fn boilerplate_of_pairs_is_proposed_and_accepted() {
+    let dir = indexed();
+    let service = Service::start(&dir);
+    let client = service.client();
+    let sheet = words(1, 60);
+    let document = |at: u64| {
+        let own = words(20 + at.max(1), 40);
+        let (id, text) = (format!("d{at}"), format!("{sheet} {own}"));
+        DocumentBody { id, text, meta: Map::new(), id_place: None }
+    };
+    let class =
+        || PairsRequest { documents: (0..6).map(&document).collect(), ..PairsRequest::default() };
+    let share = Some(BoilerplateShare::default());
+    let all = client.pairs(&class()).unwrap();
+    assert_eq!((all.pairs.len(), all.proposed.len()), (15, 0));
+    let proposed = client.pairs(&PairsRequest { propose_boilerplate: share, ..class() }).unwrap();
+    assert_eq!(proposed.pairs, all.pairs);
+    let texts: Vec<String> = proposed.proposed.iter().map(|passage| passage.text.clone()).collect();
+    assert_eq!(texts, [sheet.clone()]);
+    let accepted = client.pairs(&PairsRequest { auto_boilerplate: share, ..class() }).unwrap();
+    let named = client.pairs(&PairsRequest { boilerplate: texts, ..class() }).unwrap();
+    assert_eq!((accepted.pairs.len(), &accepted.proposed), (1, &proposed.proposed));
+    assert_eq!(accepted.pairs, named.pairs);
+    // Its places in each document.
+    assert_eq!((&proposed.boilerplate[..], accepted.boilerplate.len()), (&[][..], 2));
+    let DocumentBoilerplate { id, ranges } = &accepted.boilerplate[0];
+    assert_eq!((id.as_str(), &ranges[..]), ("d0", &[(0, sheet.len() as u32)][..]));
+    let both = PairsRequest { propose_boilerplate: share, auto_boilerplate: share, ..class() };
+    assert!(client.pairs(&both).unwrap_err().to_string().contains("exclude each other"));
 }
 
 #[test]
