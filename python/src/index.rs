@@ -205,6 +205,14 @@ impl Index {
         pairs::clusters(py, &self.open, options)
     }
 
+    /// Returns the passages that this share of the documents have, each as JSON.
+    fn repeated_passages(&self, py: Python<'_>, min_share: f64) -> PyResult<Vec<String>> {
+        let share = cento::BoilerplateShare::new(min_share).map_err(Failure)?;
+        let found =
+            run::long(py, |stop| self.open.searcher()?.snapshot().repeated_passages(share, stop))?;
+        found.passages.iter().map(to_json).collect()
+    }
+
     fn sign(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<search::SignatureTuple> {
         let index = self.open.index().map_err(Failure)?;
         crate::compare::sign_with(py, index.config(), text)

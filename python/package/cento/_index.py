@@ -22,10 +22,12 @@ from ._types import (
     Document,
     Pair,
     Problem,
+    RepeatedPassage,
     Signature,
     Stats,
     cluster_of,
     pair_of,
+    repeated_of,
     report_of,
     signature_of,
     stats_of,
@@ -333,6 +335,20 @@ class Index:
         """
         asked = known({**options}, ClusterOptions, "clusters")
         return [cluster_of(line) for line in self._native.clusters(asked)]
+
+    def repeated_passages(self, min_share: float = 0.75) -> list[RepeatedPassage]:
+        """Finds the passages that most documents have: the most frequent first.
+
+        Exact copies count as one document, and a passage in fewer than five is not among them:
+        what a few documents have in common may be copied.
+
+        Args:
+            min_share: The least share of the different documents that have a passage, 0.01 to 1.
+
+        Raises:
+            OpenError: The index stores no texts.
+        """
+        return [repeated_of(line) for line in self._native.repeated_passages(min_share)]
 
     def sign(self, text: str) -> Signature:
         """Signs a text with the scheme and the analyzer of this index."""

@@ -709,6 +709,28 @@ def signature_of(
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatedPassage(_Shown):
+    """A passage that many documents have."""
+
+    documents: int
+    """The number of different documents that have it."""
+    of_documents: int
+    """The number of different documents; exact copies count once."""
+    tokens: int
+    """Its length."""
+    id: str
+    """A document that has it."""
+    bytes: tuple[int, int]
+    """Its place in that document, in bytes of UTF-8."""
+    text: str
+
+
+def repeated_of(line: str) -> RepeatedPassage:
+    found: dict[str, Any] = json.loads(line)
+    return RepeatedPassage(**{**found, "bytes": tuple(found["bytes"])})
+
+
+@dataclass(frozen=True, slots=True)
 class Stats(_Shown):
     """The size of an index."""
 
