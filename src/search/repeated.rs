@@ -6,10 +6,10 @@
 //! copies count as one document: a text that was handed in twenty times is not common by that.
 //!
 //! The texts are read three times, and the memory depends on the length of a document, not on
-//! their number. First, each document adds one to a counter for each of its runs. Several runs share
-//! a counter, so it is at least the number of documents of each (Park, Chen and Yu 1995). Then the
-//! runs with sufficient counters are counted exactly, and at last the longest passage is found that
-//! each belongs to.
+//! their number. First, each document adds one to a counter for each of its runs. Several runs
+//! share a counter, so it is at least the number of documents of each (Park, Chen and Yu 1995).
+//! Then the runs with sufficient counters are counted exactly, and at last the longest passage is
+//! found that each belongs to.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
