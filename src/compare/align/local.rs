@@ -122,14 +122,8 @@ impl Aligner {
             let of_query = letter(query, i - 1);
             let least = best - drop;
             self.rows.push(Row { first, at: self.moves.len() });
-            self.now.clear();
-            let end = first + self.before.len();
             let (mut left, mut diagonal) = (GIVEN_UP, GIVEN_UP);
-            for j in first..=document.len() {
-                if j > end && left == GIVEN_UP {
-                    break;
-                }
-                let up = self.before.get(j - first).copied().unwrap_or(GIVEN_UP);
+            let mut cell = |j: usize, up: i32| {
                 let is_same = j > 0 && letter(document, j - 1) == of_query;
                 let both = diagonal + if is_same { SAME } else { -SAME };
                 let (one, by_one) =
@@ -141,8 +135,25 @@ impl Aligner {
                 if score > best {
                     (best, best_at) = (score, (i, j));
                 }
-                self.now.push(left);
+                (left, by)
+            };
+            // Most cells have one above, and take places that are there.
+            let above = self.before.len().min(document.len() + 1 - first);
+            let moves = self.moves.len();
+            self.now.resize(above, GIVEN_UP);
+            self.moves.resize(moves + above, Move::Both);
+            let places = self.now.iter_mut().zip(&mut self.moves[moves..]);
+            for ((place, &up), j) in places.zip(&self.before).zip(first..) {
+                (*place.0, *place.1) = cell(j, up);
+            }
+            // Those after it are reached from the letter before in the document alone.
+            for j in first + above..=document.len() {
+                let (score, by) = cell(j, GIVEN_UP);
+                self.now.push(score);
                 self.moves.push(by);
+                if score == GIVEN_UP {
+                    break;
+                }
             }
             if !steps.take((self.now.len() / CELLS_A_STEP) as u64 + 1)? {
                 return Ok(None);
