@@ -350,7 +350,8 @@ mod tests {
             let open: Vec<bool> = (0..q.len()).map(|at| at % 3 != 1).collect();
             let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
             let tokens = &b.tokens.hashes[..];
-            let look = &mut FirstLook::new(&words.weights, words.weight_max);
+            let open_in_hit = vec![true; d.len()];
+            let look = &mut FirstLook::new(&words.weights, words.weight_max, &open_in_hit);
             let may_be = may_be(&words, &open, (&d, tokens), look, Stop::NEVER).unwrap();
             let texts = Vocabulary::new(&words, (d, tokens), Stop::NEVER).unwrap();
             let steps = &mut Steps::unbounded(Stop::NEVER);
@@ -378,7 +379,7 @@ mod tests {
             let [q, d] = [&a, &b].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
             let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
             let document = (&d[..], &b.tokens.hashes[..]);
-            let look = &mut FirstLook::new(&words.weights, words.weight_max);
+            let look = &mut FirstLook::new(&words.weights, words.weight_max, &[true]);
             let found = may_be(&words, &[true, false], document, look, Stop::NEVER).unwrap();
             assert_eq!(found, expected);
         }
@@ -392,7 +393,7 @@ mod tests {
         let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
         let document = (&d[..], &b.tokens.hashes[..]);
         let ask = |open: &[bool]| {
-            let look = &mut FirstLook::new(&words.weights, words.weight_max);
+            let look = &mut FirstLook::new(&words.weights, words.weight_max, &[true]);
             may_be(&words, open, document, look, Stop::NEVER).unwrap()
         };
         assert!(ask(&vec![true; count]));

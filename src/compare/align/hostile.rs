@@ -126,7 +126,7 @@ fn many_summaries(count: u64) -> [Text; 2] {
             if at % 8 == 7 {
                 short.push_str(". ");
             }
-            // Two words in a row stand in a sentence of ten.
+            // Two words in a row are in a sentence of ten.
             word(number << 8 | at, &mut long);
             if at % 2 == 1 {
                 (0..8).for_each(|i| word(1 << 50 | number << 16 | at << 8 | i, &mut long));

@@ -395,13 +395,13 @@ impl Candidates {
         }
         let ranges = sentences::ranges(document, stop)?;
         let words = prepared.words(q, stop)?;
-        let mut look = FirstLook::new(&words.weights, words.weight_max);
+        let open_in_hit = self::open(&ranges, copied, |copied| &copied.hit);
+        let mut look = FirstLook::new(&words.weights, words.weight_max, &open_in_hit);
         if !alike::may_be(words, &open, (&ranges, d), &mut look, stop)?
-            && !look.may_be(&words.sentences)
+            && !look.may_be(&words.sentences, &open)
         {
             return Ok(Candidates::default());
         }
-        let open_in_hit = self::open(&ranges, copied, |copied| &copied.hit);
         let texts = Vocabulary::new(words, (ranges, d), stop)?;
         steps.begin_stage();
         let seeds = seeds(&texts, &open, seeds_max(q.len()), steps)?;

@@ -144,8 +144,8 @@ struct Weights {
 struct Around {
     /// The number of its sentences that have each word.
     times: Vec<u32>,
-    /// The weight of its distinct words. Weights are multiples of a power of two, so that what is
-    /// added and taken away again leaves no rest.
+    /// The weight of its distinct words. Weights are multiples of a power of two, so that adding and
+    /// taking away again leaves no rest.
     all: f64,
 }
 
@@ -184,7 +184,8 @@ impl Summaries<'_> {
                 .sum()
         };
         let mut found = Vec::new();
-        let stretches = segments((0..sentences.count()).map(score), SCORE_MIN);
+        let mut stretches = segments((0..sentences.count()).map(score), SCORE_MIN);
+        stretches.retain(|short| sentences.tokens(short).len() >= SUMMARY_TOKENS_MIN);
         if stretches.is_empty() {
             return Ok(found);
         }
@@ -212,9 +213,6 @@ impl Summaries<'_> {
         steps: &mut Steps<'_>,
     ) -> Result<Option<Range<usize>>> {
         let (tokens, none) = (self.own.sentences.tokens(short).len(), Ok(Some(0..0)));
-        if tokens < SUMMARY_TOKENS_MIN {
-            return none;
-        }
         let words = short.clone().filter(|&at| self.open.uncopied[at]);
         let words = words.flat_map(|at| self.own.sentences.words(at));
         let words = distinct(words.map(|word| word.number));
@@ -431,14 +429,17 @@ pub struct FirstLook<'a> {
     of_unknown: f64,
     /// Whether the document has each word of the query.
     has: Vec<bool>,
+    /// Whether each sentence of the document is outside long copied passages.
+    open: &'a [bool],
     /// The score of each sentence of the document.
     scores: Vec<f64>,
 }
 
 impl<'a> FirstLook<'a> {
-    /// Begins with a document; `weights` has the words of the query by number.
-    pub fn new(weights: &'a [f64], of_unknown: f64) -> FirstLook<'a> {
-        FirstLook { weights, of_unknown, has: vec![false; weights.len()], scores: Vec::new() }
+    /// Begins with a document, whose sentences are `open` or copied; `weights` has the words of the
+    /// query by number.
+    pub fn new(weights: &'a [f64], of_unknown: f64, open: &'a [bool]) -> FirstLook<'a> {
+        FirstLook { weights, of_unknown, has: vec![false; weights.len()], open, scores: Vec::new() }
     }
 
     /// Notes a word of a sentence of the document, with its number in the query, and returns what
@@ -457,12 +458,17 @@ impl<'a> FirstLook<'a> {
     /// Ends a sentence of the document, which has this score.
     #[inline]
     pub fn end_sentence(&mut self, score: f64) {
-        self.scores.push(score);
+        let is_open = self.open[self.scores.len()];
+        self.scores.push(if is_open { score } else { 0.0 });
     }
 
-    /// Returns whether either text may have a summary of the other: `query` are its sentences.
-    pub fn may_be(&self, query: &Sentences) -> bool {
+    /// Returns whether either text may have a summary of the other: the sentences of the query are
+    /// `open` or copied.
+    pub fn may_be(&self, query: &Sentences, open: &[bool]) -> bool {
         let of_query = (0..query.count()).map(|sentence| {
+            if !open[sentence] {
+                return 0.0;
+            }
             let words = query.words(sentence).iter().map(|word| word.number as usize);
             words.map(|word| score(self.weights[word], self.has[word])).sum()
         });

@@ -1,6 +1,8 @@
 use std::fmt::Write;
 
+use super::super::sentences::Sentences;
 use super::super::{Aligned, Genre, Side, align};
+use super::FirstLook;
 use crate::hash::mix64;
 use crate::runtime::Stop;
 use crate::text::{Analyzer, Tokens};
@@ -51,6 +53,21 @@ fn a_summary_is_one_passage_of_either_text() {
     let found = aligned(&long, &short);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!([found[0].hit.clone(), found[0].query.clone()], expected);
+}
+
+#[test]
+fn copied_sentences_bring_up_no_summary() {
+    // The words of any two texts with a copy and something else were numbered and weighed.
+    let (weights, hashes) = ([4.0; 20], (0..20).collect::<Vec<u64>>());
+    let number_of = |hash| hash as u32;
+    let query = Sentences::of(vec![0..20], &hashes, number_of, Stop::NEVER).unwrap();
+    for open in [[false, false], [true, false], [false, true]] {
+        let (of_query, of_document) = (&open[..1], &open[1..]);
+        let mut look = FirstLook::new(&weights, 4.0, of_document);
+        let score = (0..20).map(|word| look.score_of(Some(word))).sum();
+        look.end_sentence(score);
+        assert_eq!(look.may_be(&query, of_query), open.contains(&true), "{open:?}");
+    }
 }
 
 /// A word of text 1.
