@@ -166,6 +166,8 @@ impl Hostile {
             ("sentence", [one.repeat(bytes / one.len()), one.repeat(bytes / one.len() - 7)]),
             ("word", [7, 1].map(|less| "word ".repeat(bytes / 5 - less))),
             ("dots", [7, 1].map(|less| ". ".repeat(bytes / 2 - less))),
+            ("summaries", summaries(&mut rng, bytes)),
+            ("misread", misread(&mut rng, bytes)),
         ]
     }
 }
@@ -188,6 +190,35 @@ fn spiral(rng: &mut Rng, bytes: usize) -> [String; 2] {
         }
         text
     })
+}
+
+/// A text of summaries, each of another part of the other text, which is as long as allowed.
+fn summaries(rng: &mut Rng, bytes: usize) -> [String; 2] {
+    let (mut short, mut long) = (String::new(), String::new());
+    while long.len() < bytes {
+        for _ in 0..32 {
+            let pair = words(rng, 2);
+            let _ = write!(short, "{pair}. ");
+            let _ = write!(long, "{pair} {}. ", words(rng, 8));
+        }
+        for _ in 0..5 {
+            let _ = write!(short, "{}. ", words(rng, 9));
+        }
+    }
+    [short, long]
+}
+
+/// A text, and the same with one letter in seven misread: letters are aligned, and most of them
+/// are the same.
+fn misread(rng: &mut Rng, bytes: usize) -> [String; 2] {
+    let mut own = String::new();
+    while own.len() < bytes {
+        let word: String = (0..rng.usize(3..9)).map(|_| rng.lowercase()).collect();
+        let _ = write!(own, "{word} ");
+    }
+    let mut letter = |c: char| if c != ' ' && rng.u8(..7) == 0 { rng.lowercase() } else { c };
+    let other = own.chars().map(&mut letter).collect();
+    [own, other]
 }
 
 fn words(rng: &mut Rng, count: usize) -> String {
