@@ -84,7 +84,7 @@ impl SeriesKeys {
         SeriesKeys { series: series.cloned(), numberings }
     }
 
-    /// Returns the number of the series of a document, which is alone in it if it has none.
+    /// Returns the number of the series of a document; without one it is alone.
     pub fn of(&self, side: usize, address: DocAddress) -> u64 {
         Series::key(self.series.as_deref(), side, self.numberings[side].number(address))
     }

@@ -168,8 +168,11 @@ pub fn nothing_left(searcher: &Searcher, stop: &Stop) -> Result<Vec<NothingLeft>
     Ok(compared(searcher, stop)?.1.into_iter().map(|(_, left)| left).collect())
 }
 
-/// Finds the numbers of the documents with a fingerprint that counts, and the documents without.
-fn compared(searcher: &Searcher, stop: &Stop) -> Result<(Vec<u64>, Vec<(u64, NothingLeft)>)> {
+/// The numbers of the documents with a fingerprint that counts, and the documents without.
+type Compared = (Vec<u64>, Vec<(u64, NothingLeft)>);
+
+/// Finds the documents with a fingerprint that counts, and those without.
+fn compared(searcher: &Searcher, stop: &Stop) -> Result<Compared> {
     let snapshot = searcher.snapshot();
     let (mut numbers, mut without) = (Vec::new(), Vec::new());
     let numbering = Numbering::new(snapshot);
@@ -300,7 +303,7 @@ mod tests {
             let mut writer = index.writer(WriterOptions::default()).unwrap();
             for (number, (seed, group)) in documents.iter().enumerate() {
                 let meta = serde_json::json!({"group": group});
-                // Group 0 is none.
+                // Documents of group 0 have no field.
                 let meta = meta.as_object().filter(|_| *group > 0).cloned().unwrap_or_default();
                 let id = format!("{number:02}");
                 writer.add(Document::new(id, text(*seed, 9, 9)).with_meta(meta)).unwrap();
@@ -331,7 +334,7 @@ mod tests {
 
     #[test]
     fn several_tries_of_a_group_count_once_in_margins() {
-        // Nine texts of one task, one of which has seven tries; ann and bob have more in common.
+        // Nine texts of one task, one with seven tries; ann and bob have more in common.
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         let copied = format!("{} {}", text(0, 0, 10), text(1, 9, 0));

@@ -1,4 +1,4 @@
-//! Patterns that read the parts of names: who handed in which file?
+//! Patterns that read the parts of names: who handed in this file?
 //!
 //! Learning platforms put several facts into one name, such as
 //! `lindqvistada_LATE_91230_5550000_Main.java`. A pattern names them:
@@ -98,7 +98,7 @@ impl NamePattern {
         })
     }
 
-    /// Returns the fields of a path, all of which must fit. A field that ends the pattern takes the
+    /// Returns the fields of a path, if all of it fits. A field that ends the pattern takes the
     /// rest of the path.
     #[must_use]
     pub fn of_path<'a>(&'a self, path: &'a str) -> Option<NameFields<'a>> {
@@ -122,7 +122,7 @@ impl NamePattern {
     }
 }
 
-/// Reads what is between two braces.
+/// Reads the text between two braces.
 fn piece(text: &str) -> std::result::Result<Piece, String> {
     if let Some(optional) = text.strip_suffix('?') {
         return match optional.is_empty() || optional.contains(['/', '{']) {

@@ -181,7 +181,7 @@ impl Collector<'_> {
         (self.emit)(Ok(Chunk { path, bytes: Vec::new(), kind, id_source, parts }))
     }
 
-    /// Passes on what is left, in the order in which it began.
+    /// Passes on the remaining documents, in the order of their first files.
     fn finish(&mut self) -> ControlFlow<()> {
         let mut left: Vec<(u64, String)> =
             self.open.iter().map(|(id, open)| (open.number, id.clone())).collect();

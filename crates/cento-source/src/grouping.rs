@@ -1,6 +1,6 @@
 //! Which files are one document together?
 //!
-//! The names of all files are read first; what they have in common decides where documents begin,
+//! The names of all files are read first; their common directories decide where documents begin,
 //! and how many files each has, so that a document is complete as soon as its last file is read.
 
 mod names;
@@ -80,7 +80,7 @@ pub struct Grouping {
     roots: Vec<Root>,
     /// The number of files of each document.
     files: HashMap<String, u32>,
-    /// Documents of which all files are left out by their names.
+    /// Documents without files, because their names leave all of them out.
     emptied: Vec<String>,
     /// Whether a file is in several inputs.
     repeats: bool,
@@ -215,7 +215,7 @@ impl Grouping {
         self.repeats
     }
 
-    /// Returns the documents of which nothing is left, each with the reason.
+    /// Returns the documents without files, each with the reason.
     pub(crate) fn emptied(&self) -> impl Iterator<Item = ReadError> + '_ {
         self.emptied.iter().map(|id| ReadError::LeftOut {
             place: id.clone(),
@@ -296,7 +296,7 @@ fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> 
         let value = |name: &str| fields.iter().find(|field| field.0 == name).map(|field| field.1);
         let document = value(DOCUMENT)?;
         let begin = document.as_ptr() as usize - path.as_ptr() as usize;
-        // What stands before it in the path keeps documents of other directories apart.
+        // The path before it keeps documents of other directories apart.
         let dir = path[..begin].rfind(['/', std::path::MAIN_SEPARATOR]).map_or(0, |at| at + 1);
         // As do the named fields before it in its own name, such as the term or the author.
         let is_own = |value: &str| {
@@ -316,7 +316,7 @@ fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> 
     })
 }
 
-/// Returns the numbers of parts below a root after which an archive begins: 0 if it is one itself.
+/// Returns where archives begin below a root, in numbers of parts: 0 if it is one itself.
 fn archives_in(root: &str, is_container: bool, below: &[&str]) -> Vec<usize> {
     let mut ends = Vec::new();
     let is_dir = Path::new(root).is_dir();
@@ -359,7 +359,7 @@ fn archives(all: &[Names]) -> Vec<Level> {
     all.iter().map(|_| Level::Archives { inner }).collect()
 }
 
-/// Returns the levels of `--by directory`, and what is not obvious about them.
+/// Returns the levels of `--by directory`, and a description if they are not obvious.
 fn directories(all: &[Names]) -> (Vec<Level>, Option<String>) {
     if let [names] = all {
         let (depth, dir) = names.tree.core();
@@ -377,7 +377,7 @@ fn directories(all: &[Names]) -> (Vec<Level>, Option<String>) {
         (depth, dir.is_course())
     };
     let courses = containers.iter().filter(|names| core(names).1).count();
-    // What has one directory and nothing else is a course of one, or a person's.
+    // A directory with one directory and nothing else is a course of one, or a person's.
     let unclear = containers.iter().filter(|names| matches!(core(names), (1.., false))).count();
     let is_of_courses = courses > containers.len() - courses - unclear && courses >= unclear;
     let level = |names: &Names| match (is_of_courses, names.tree.core()) {

@@ -339,7 +339,7 @@ impl Pairs {
             let files = is_grouped.then(|| sides.files(pair)).transpose()?;
             let (files, files_total) = files.unzip();
             let shown = Shown { pair: found, files, files_total };
-            // Those of new documents are found for their shares, and shown if they are asked for.
+            // Those of new documents are found for their shares, and shown on request.
             let has_passages = self.against.is_none() || self.options.needs_passages();
             out.write(&shown, |out| print(out, &shown, has_passages))?;
         }

@@ -88,7 +88,7 @@ impl Known {
         Snapshot::union(vec![(String::new(), new.clone()), (self.place.clone(), old)])
     }
 
-    /// Adds the new documents in one commit, if that was asked for.
+    /// Adds the new documents in one commit, if that was requested.
     ///
     /// # Errors
     /// When a document cannot be read or written; nothing is then added. [`Error::Cancelled`] after

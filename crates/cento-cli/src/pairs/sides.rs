@@ -35,7 +35,7 @@ pub struct Sides<'a> {
     searcher: &'a Searcher,
     new: &'a Snapshot,
     known: Option<&'a Snapshot>,
-    /// The files of documents that have been asked for.
+    /// The files of the documents of shown pairs.
     files: HashMap<DocAddress, Files>,
 }
 

@@ -1,4 +1,4 @@
-//! Hand-ins of a class: which files are one, which tries are of one author, and what was known.
+//! Hand-ins of a class: files of one document, tries of one author, documents of earlier years.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::common::run::Dir;
 use crate::common::words;
 
-/// The pairs of a run as `a b`, in order, and the last line if it is none.
+/// The pairs of a run as `a b`, in order, and the other lines.
 #[track_caller]
 fn pairs(dir: &Dir, args: &[&str]) -> (Vec<String>, Vec<Value>) {
     let ran = dir.run(&[args, &["--format", "json"]].concat());
@@ -72,7 +72,7 @@ fn a_pattern_makes_submissions_of_the_names_of_a_learning_platform() {
     );
     assert_eq!(first["symmetric"], 1.0);
     assert_eq!(first["files"][0]["a"], "flat/lindqvistada/Inventory.txt");
-    // What does not fit is named.
+    // A file that does not fit is named.
     assert!(ran.status == 2 && ran.err.contains("flat/README"), "{}", ran.err);
     assert!(ran.err.contains("does not fit the pattern"), "{}", ran.err);
     for (by, why) in [("{name}_{part}", "{document}"), ("students", "expected file, directory")] {
@@ -183,12 +183,12 @@ fn what_was_compared_is_added_once() {
     let all = listed();
     assert_eq!(all.lines().count(), 7, "{all}");
     assert_eq!(all.matches("\"term\":2025").count(), 4, "{all}");
-    // Again: what is there is the same document, and no copy of itself.
+    // Again: each document is there already, and no copy of itself.
     let (found, _) = pairs(&dir, &add);
     assert_eq!((found, listed()), (first.clone(), all));
     let ran = dir.run(&add);
     assert!(ran.err.contains("4 unchanged") && ran.err.contains("earlier version"), "{}", ran.err);
-    // What is searched for finds the added documents with their parts.
+    // The added documents are those that `add` would have added.
     let added = dir.json(&["show", "old.idx", "2025/bob"]);
     let direct = Dir::new();
     years(&direct);

@@ -115,7 +115,7 @@ impl Names {
                 Err(ReadError::LeftOut { place, why, .. }) => {
                     names.is_list |= place == names.place && why == LIST;
                 }
-                // Whoever reads the files reports it.
+                // The reader of the files reports it.
                 Err(ReadError::Refused(_) | ReadError::Unread(_)) => {}
             }
             match stop.is_set() {
@@ -170,8 +170,8 @@ impl Dir {
         path
     }
 
-    /// Tells whether it holds documents of several people: directories alone, at least two of which
-    /// have names that tell them apart.
+    /// Tells whether it holds documents of several people: it has directories alone, and at
+    /// least two of them have names that tell them apart.
     pub fn is_course(&self) -> bool {
         let own = self.dirs.keys().filter(|name| !OF_PROJECTS.contains(&name.as_str()));
         !self.has_files && own.count() > 1

@@ -52,7 +52,7 @@ fn zipped(files: &[&str]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// Returns the documents of inputs below a directory, and what is left out.
+/// Returns the documents of inputs below a directory, and the omissions.
 fn read(dir: &Path, inputs: &[&str], by: &str) -> (Vec<cento::Document>, Vec<String>) {
     let inputs: Vec<PathBuf> = inputs.iter().map(|input| dir.join(input)).collect();
     let options =
