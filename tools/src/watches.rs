@@ -83,7 +83,7 @@ impl Watches {
         Ok(())
     }
 
-    /// Adds the documents to an index with this number of watches; processor seconds of the process.
+    /// Adds the documents to an index with this number of watches, and prints a row.
     fn measured(&self, watches: usize) -> Result {
         let mut rng = Rng::with_seed(self.seed);
         let words = Vocabulary::new(&mut rng);

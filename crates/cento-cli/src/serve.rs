@@ -98,8 +98,8 @@ pub struct Serve {
     /// client in the log. Can be repeated.
     #[arg(long = "trusted-proxy", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     trusted_proxies: Vec<IpNet>,
-    /// Network of receivers, such as 10.0.0.0/8, that events of watches may be posted to although it
-    /// is not public. Can be repeated. Default: public addresses only.
+    /// Network of receivers, such as 10.0.0.0/8, that events of watches may be posted to although
+    /// it is not public. Can be repeated. Default: public addresses only.
     #[arg(long = "webhook-network", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
     webhook_networks: Vec<IpNet>,
     /// On shutdown, maximum time to finish the requests in progress, and then merges. Acknowledged

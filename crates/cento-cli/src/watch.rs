@@ -106,8 +106,8 @@ struct Remove {
 
 /// Show the events after a cursor.
 ///
-/// If no service has the index, matches first the documents that were added since. The exit status is 1 if there
-/// are no events.
+/// If no service has the index, matches first the documents that were added since. The exit status
+/// is 1 if there are no events.
 #[derive(Debug, Args)]
 struct Events {
     #[command(flatten)]

@@ -2,8 +2,8 @@
 //!
 //! A thread matches each commit of the writer. The writer makes its next commit only when that has
 //! ended, so every commit is matched by itself, while documents are signed and added for the next.
-//! If events cannot be written, commits go on, and are matched together when they can. A commit that
-//! was not matched before the service ended is matched when it starts again.
+//! If events cannot be written, commits go on, and are matched together when they can. A commit
+//! that was not matched before the service ended is matched when it starts again.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::thread::JoinHandle;

@@ -164,7 +164,7 @@ impl Dispatcher {
         self.record(&mut recorded);
     }
 
-    /// Starts the posts that are due, of the events up to now; `seen` is the last that was looked at.
+    /// Starts the posts that are due, of the events up to now; those up to `seen` are known.
     fn look(self: &Arc<Self>, reader: &WatchReader, seen: &mut u64) -> Result<()> {
         let mut is_more = true;
         while is_more && !self.stop.is_set() {

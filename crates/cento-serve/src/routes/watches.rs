@@ -244,8 +244,8 @@ async fn read(
     }
 }
 
-/// Changes the watches on a thread of its own, which may wait for the matching of a commit: searches
-/// must not wait for that too.
+/// Changes the watches on a thread of its own, which may wait for the matching of a commit:
+/// searches must not wait for that too.
 async fn changed<T: Send + 'static>(
     app: &Arc<App>,
     change: impl FnOnce() -> cento::Result<T> + Send + 'static,
