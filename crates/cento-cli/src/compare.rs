@@ -260,13 +260,13 @@ fn print_human(
                     "{} {}{}",
                     names[0],
                     range(passage.a),
-                    output::place(passage.a_page, passage.a_line)
+                    output::place(passage.a_part.as_deref(), passage.a_page, passage.a_line)
                 ),
                 format!(
                     "{} {}{}",
                     names[1],
                     range(passage.b),
-                    output::place(passage.b_page, passage.b_line)
+                    output::place(passage.b_part.as_deref(), passage.b_page, passage.b_line)
                 ),
             ],
         )?;

@@ -17,7 +17,8 @@ use super::{Failure, Outcome, Result};
 use cento::Stop;
 use cento::index::{DocAddress, Snapshot};
 use cento::search::Searcher;
-use cento::{Error, Reason};
+use cento::{Error, Part, PartText, Reason};
+use cento_api::part::{exchanged_parts, part_texts};
 
 /// List the documents of an index.
 ///
@@ -37,7 +38,8 @@ pub struct List {
     format: ListFormat,
 }
 
-/// Show a stored document: its text, its meta object, and its fingerprints with their places.
+/// Show a stored document: its text, its meta object, and its fingerprints with their places. Each
+/// part of a document with parts has a heading.
 #[derive(Debug, Args)]
 pub struct Show {
     /// Directory of the index.
@@ -52,7 +54,8 @@ pub struct Show {
 /// Write the documents of an index as JSON lines that `cento add` reads.
 ///
 /// A line has `id`, `text`, `meta`, when it was `added`, and `id_place` if the id was made of a
-/// path. `cento add NEW.idx FILE` makes an index that holds the same. The index must store texts.
+/// path. A document with parts has `parts`, each with `name` and `text`, in the place of `text`.
+/// `cento add NEW.idx FILE` makes an index that holds the same. The index must store texts.
 #[derive(Debug, Args)]
 pub struct Export {
     /// Directory of the index.
@@ -63,7 +66,7 @@ pub struct Export {
 }
 
 /// The columns of a table of documents.
-const COLUMNS: &[&str] = &["id", "tokens", "bytes", "added", "meta"];
+const COLUMNS: &[&str] = &["id", "tokens", "bytes", "parts", "added", "meta"];
 
 /// A document in a list.
 #[derive(Debug, Serialize)]
@@ -72,6 +75,9 @@ struct Listed {
     tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<usize>,
+    /// The number of its parts, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     added: Option<String>,
     meta: Map<String, Value>,
@@ -81,7 +87,10 @@ struct Listed {
 #[derive(Debug, Serialize)]
 struct Exported {
     id: String,
-    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<PartText>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     meta: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,6 +110,8 @@ struct Placed {
 struct Shown {
     #[serde(flatten)]
     listed: Listed,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    part_names: Vec<String>,
     text: Option<String>,
     fingerprints: Vec<Placed>,
 }
@@ -110,16 +121,23 @@ fn added(snapshot: &Snapshot, address: DocAddress) -> cento::Result<Option<Strin
     Ok(Timestamp::from_second(snapshot.added(address)?).ok().map(|time| time.to_string()))
 }
 
-fn listed(snapshot: &Snapshot, address: DocAddress) -> cento::Result<(Listed, Option<String>)> {
+/// The text of a document, and its parts.
+struct Texts {
+    text: Option<String>,
+    parts: Vec<Part>,
+}
+
+fn listed(snapshot: &Snapshot, address: DocAddress) -> cento::Result<(Listed, Texts)> {
     let document = snapshot.document(address)?;
     let listed = Listed {
         id: document.id,
         tokens: snapshot.segment(address).signatures.document(address.doc)?.tokens,
         bytes: document.text.as_ref().map(String::len),
+        parts: Some(document.parts.len()).filter(|&parts| parts > 0),
         added: added(snapshot, address)?,
         meta: document.meta,
     };
-    Ok((listed, document.text))
+    Ok((listed, Texts { text: document.text, parts: document.parts }))
 }
 
 /// Calls `each` with the documents of an index that pass a filter, until the output fails or Ctrl-C
@@ -177,7 +195,7 @@ impl Show {
         let Some(address) = snapshot.find(&self.id)? else {
             return Err(Error::UnknownId { id: self.id }.into());
         };
-        let (listed, text) = listed(&snapshot, address)?;
+        let (listed, Texts { text, parts }) = listed(&snapshot, address)?;
         let signature = snapshot.signature(address, Stop::NEVER)?;
         let placed = |found: &cento::scheme::Fingerprint| Placed {
             fingerprint: found.key,
@@ -186,7 +204,11 @@ impl Show {
         let fingerprints: Vec<Placed> = signature.iter().map(placed).collect();
         let mut out = BufWriter::new(io::stdout().lock());
         match self.format {
-            Format::Json => output::print_json_to(&mut out, &Shown { listed, text, fingerprints })?,
+            Format::Json => {
+                let part_names = parts.into_iter().map(|part| part.name).collect();
+                let shown = Shown { listed, part_names, text, fingerprints };
+                output::print_json_to(&mut out, &shown)?;
+            }
             Format::Human => {
                 let added = listed.added.unwrap_or_default();
                 line!(out, "{}: {} tokens, added {added}", listed.id, count(listed.tokens.into()))?;
@@ -194,11 +216,21 @@ impl Show {
                     writeln!(out, "{}", terminal::json(&listed.meta)?)?;
                 }
                 match &text {
-                    Some(text) => {
+                    Some(text) if parts.is_empty() => {
                         line!(out)?;
                         text.lines().try_for_each(|text| line!(out, "{text}"))?;
                     }
-                    None => line!(out, "the index stores no texts")?,
+                    Some(text) => {
+                        for (name, text) in part_texts(&parts, text) {
+                            line!(out)?;
+                            line!(out, "--- {name}")?;
+                            text.lines().try_for_each(|text| line!(out, "{text}"))?;
+                        }
+                    }
+                    None => {
+                        line!(out, "the index stores no texts")?;
+                        parts.iter().try_for_each(|part| line!(out, "--- {}", part.name))?;
+                    }
                 }
                 line!(out)?;
                 line!(out, "{:>13} {:>8}", "fingerprint", "token")?;
@@ -221,9 +253,11 @@ impl Export {
                 let what = "the index stores no texts, so its documents cannot be exported";
                 return Err(Error::index(&self.index, Reason::NoTexts, what).into());
             };
+            let parts = exchanged_parts(&document.parts, &text);
             let exported = Exported {
                 id: document.id,
-                text,
+                text: parts.is_empty().then_some(text),
+                parts,
                 meta: document.meta,
                 id_place: snapshot.id_place(address)?,
                 added: added(snapshot, address)?,

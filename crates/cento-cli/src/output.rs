@@ -148,14 +148,16 @@ pub fn not_compared(error: &Error) -> NotCompared {
     NotCompared::new(place, what)
 }
 
-/// Formats where in a text something begins, after a comma: its page if the text has pages, else
-/// its line; nothing of a text of one line.
-pub fn place(page: Option<u32>, line: Option<u32>) -> String {
-    match (page, line) {
+/// Formats where in a text something begins, after a comma: its part if the text has parts, and its
+/// page if the text has pages, else its line; nothing of a text of one line.
+pub fn place(part: Option<&str>, page: Option<u32>, line: Option<u32>) -> String {
+    let part = part.map_or(String::new(), |part| format!(", in {part}"));
+    let place = match (page, line) {
         (Some(page), _) => format!(", page {page}"),
         (None, Some(line)) => format!(", line {line}"),
         (None, None) => String::new(),
-    }
+    };
+    part + &place
 }
 
 /// Formats the place of something in the web page that it was taken from, in brackets; nothing if

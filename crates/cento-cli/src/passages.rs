@@ -93,6 +93,8 @@ struct OfA<'a> {
     a_start: u32,
     a_end: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
+    a_part: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     a_page: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     a_line: Option<u32>,
@@ -106,6 +108,8 @@ struct OfA<'a> {
 struct OfB<'a> {
     b_start: u32,
     b_end: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b_part: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     b_page: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +131,7 @@ const COLUMNS: &[&str] = &[
     "passages_complete",
     "a_start",
     "a_end",
+    "a_part",
     "a_page",
     "a_line",
     "a_before",
@@ -134,6 +139,7 @@ const COLUMNS: &[&str] = &[
     "a_after",
     "b_start",
     "b_end",
+    "b_part",
     "b_page",
     "b_line",
     "b_before",
@@ -341,13 +347,14 @@ fn text_of(snapshot: &Snapshot, address: DocAddress) -> cento::Result<String> {
 
 fn row<'a>(
     (a, index_a, b, index_b): (&'a str, Option<&'a str>, &'a str, Option<&'a str>),
-    passage: &PairPassage,
+    passage: &'a PairPassage,
     [a_before, a_text, a_after]: [&'a str; 3],
     [b_before, b_text, b_after]: [&'a str; 3],
 ) -> Row<'a> {
     let ((a_start, a_end), (b_start, b_end)) = (passage.a, passage.b);
     let (a_page, a_line, b_page, b_line) =
         (passage.a_page, passage.a_line, passage.b_page, passage.b_line);
+    let [a_part, b_part] = [&passage.a_part, &passage.b_part].map(Option::as_deref);
     Row {
         a,
         index_a,
@@ -357,19 +364,19 @@ fn row<'a>(
         matched: passage.matched,
         similarity: passage.similarity,
         passages_complete: true,
-        of_a: OfA { a_start, a_end, a_page, a_line, a_before, a_text, a_after },
-        of_b: OfB { b_start, b_end, b_page, b_line, b_before, b_text, b_after },
+        of_a: OfA { a_start, a_end, a_part, a_page, a_line, a_before, a_text, a_after },
+        of_b: OfB { b_start, b_end, b_part, b_page, b_line, b_before, b_text, b_after },
     }
 }
 
 fn print(out: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
     let size = output::tokens_of(row.tokens, row.matched);
     line!(out, "{size}, similarity {}", similarity(row.similarity))?;
-    let OfA { a_page, a_line, a_before, a_text, a_after, .. } = row.of_a;
-    let OfB { b_page, b_line, b_before, b_text, b_after, .. } = row.of_b;
+    let OfA { a_part, a_page, a_line, a_before, a_text, a_after, .. } = row.of_a;
+    let OfB { b_part, b_page, b_line, b_before, b_text, b_after, .. } = row.of_b;
     for (id, index, place, [before, text, after]) in [
-        (row.a, row.index_a, output::place(a_page, a_line), [a_before, a_text, a_after]),
-        (row.b, row.index_b, output::place(b_page, b_line), [b_before, b_text, b_after]),
+        (row.a, row.index_a, output::place(a_part, a_page, a_line), [a_before, a_text, a_after]),
+        (row.b, row.index_b, output::place(b_part, b_page, b_line), [b_before, b_text, b_after]),
     ] {
         line!(out, "  {}{place}", Id(&named(id, index)))?;
         let [before, text, after] = [before, text, after].map(on_one_line);

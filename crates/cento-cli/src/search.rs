@@ -523,9 +523,13 @@ fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
                 out,
                 "{:>13} {a}..{b} of the query{}{} are {c}..{d} of the hit{}: {}, similarity {}",
                 unit,
-                output::place(passage.query_page, passage.query_line),
+                output::place(
+                    passage.query_part.as_deref(),
+                    passage.query_page,
+                    passage.query_line
+                ),
                 output::in_page(passage.query_origin),
-                output::place(passage.hit_page, passage.hit_line),
+                output::place(passage.hit_part.as_deref(), passage.hit_page, passage.hit_line),
                 output::tokens_of(passage.tokens, passage.matched),
                 similarity(passage.similarity)
             )?;

@@ -15,7 +15,8 @@ use serde_json::value::RawValue;
 use super::{Document, SourceOptions, charset, fields};
 use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
 use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
-use cento::{Reason, Refusal};
+use cento::{PartText, Reason, Refusal};
+use cento_api::part::parts_problem;
 
 /// The approximate size of the chunks of lines that are passed on, in bytes.
 pub const CHUNK_BYTES: u64 = 256 << 10;
@@ -71,10 +72,13 @@ fn strictly_parsed(
     };
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
-    let text = match record.text {
-        Some(Text(Some(text))) => text,
-        Some(Text(None)) => return Err(format!("`{}` is not a string", options.text_field).into()),
-        None => return Err(without(line, "text", &options.text_field).into()),
+    let Document { text, parts, .. } = match (record.text, record.parts) {
+        (Some(Text(Some(text))), _) => Document::new("", text),
+        (_, Some(parts)) => of_parts(parts)?,
+        (Some(Text(None)), None) => {
+            return Err(format!("`{}` is not a string", options.text_field).into());
+        }
+        (None, None) => return Err(without(line, "text", &options.text_field).into()),
     };
     let (id, id_source) = id_of(record.id, line, options, place)?;
     let id_source = record.id_place.map_or(id_source, IdSource::made);
@@ -92,7 +96,23 @@ fn strictly_parsed(
         }
         Ok(meta) => meta,
     };
-    Ok(Document { id, text, parts: Vec::new(), meta, record: None, id_source })
+    Ok(Document { id, text, parts, meta, record: None, id_source })
+}
+
+/// Returns a document of the parts in this field, which has no text.
+fn of_parts(json: &RawValue) -> Result<Document, Refusal> {
+    let parts: Vec<PartText> = serde_json::from_str(json.get()).map_err(|e| {
+        let what = e.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        format!("`{PARTS}` is not a list of parts, each with `name` and `text`: {what}")
+    })?;
+    let document = Document::of_parts("", parts.into_iter().map(|part| (part.name, part.text)));
+    let problem = if document.parts.is_empty() {
+        Some(format!("`{PARTS}` is empty"))
+    } else {
+        parts_problem(&document.parts, &document.text)
+    };
+    problem.map_or(Ok(document), |what| Err(what.into()))
 }
 
 /// Refuses a record without the field `name`, listing the fields that it has.
@@ -245,9 +265,13 @@ impl<'de> Visitor<'de> for Place<'_> {
 struct Record<'de> {
     id: Option<&'de RawValue>,
     text: Option<Text>,
+    parts: Option<&'de RawValue>,
     meta: Option<&'de RawValue>,
     id_place: Option<u64>,
 }
+
+/// The field with the parts of a text, in the place of the text.
+pub const PARTS: &str = "parts";
 
 /// The field with the place that an id was made from, set by clients of a service and by exports.
 const ID_PLACE: &str = "id_place";
@@ -334,6 +358,8 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 record.id = Some(map.next_value()?);
             } else if key == self.0.meta_field {
                 record.meta = Some(map.next_value()?);
+            } else if key == PARTS {
+                record.parts = Some(map.next_value()?);
             } else if self.0.requires_id && key == ID_PLACE {
                 record.id_place = map.next_value()?;
             } else if key == ID_PLACE {
@@ -469,6 +495,27 @@ mod tests {
         let line = br#"{"id":1,"text":2,"meta":3,"url":"u","body":"b","info":{"n":1}}"#;
         let document = parse(line, &options, String::new).unwrap();
         assert_eq!((document.id.as_str(), document.text.as_str()), ("u", "b"));
+    }
+
+    #[test]
+    fn a_line_with_parts_is_a_document_of_them() {
+        let parts = r#"[{"name":"a.c","text":"x"},{"text":"y\n","name":"b.c"}]"#;
+        let document = parsed(&format!(r#"{{"id":"i","parts":{parts}}}"#)).unwrap();
+        assert_eq!(document, Document::of_parts("i", [("a.c", "x"), ("b.c", "y\n")]));
+        // A foreign record may have such a field beside its text.
+        let document = parsed(r#"{"text":"a","id":"i","parts":[1,2]}"#).unwrap();
+        assert_eq!(document, Document::new("i", "a"));
+        let refused = |parts: &str| {
+            parsed(&format!(r#"{{"id":"i","parts":{parts}}}"#)).unwrap_err().to_string()
+        };
+        for (parts, reason) in [
+            ("3", "`parts` is not a list of parts, each with `name` and `text`"),
+            (r#"[{"name":"a"}]"#, "missing field `text`"),
+            ("[]", "`parts` is empty"),
+            (r#"[{"name":"a","text":""},{"name":"a","text":""}]"#, "two of its parts"),
+        ] {
+            assert!(refused(parts).contains(reason), "{}", refused(parts));
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The places of records in JSON, found by its beginning.
 
+use super::jsonl::PARTS;
+
 /// The places of the records of a JSON text, which are objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nesting {
@@ -134,7 +136,9 @@ fn look(text: &[u8], text_field: &str) -> ObjectPrefix {
                 at = string_end(text, at);
                 let key = text.get(from + 1..at - 1).unwrap_or_default();
                 let is_text = key == text_field.as_bytes();
-                found.has_text |= is_text && open.len() == 1;
+                // The texts of parts are no records of their own.
+                let is_record = is_text || key == PARTS.as_bytes();
+                found.has_text |= is_record && open.len() == 1;
                 if is_text && found.unfinished.is_some_and(|depth| depth + 1 == open.len()) {
                     found.members = found.members.or(found.unfinished);
                 }
@@ -204,6 +208,7 @@ mod tests {
         check("{\"a\": 1, \"text\": \"x\"}\n", Shape::Lines);
         check("{\"a\": [{}], \"text\": \"x\"}\r\n{}", Shape::Lines);
         check("{\"a\": NaN, \"text\": null}", Shape::Lines);
+        check("{\"id\":1,\"parts\":[{\"name\":\"a\",\"text\":\"x\"}]}", Shape::Lines);
         check("{\"a\":1}\n{\"a\":2}", Shape::Lines);
         check(" {\n\"text\": \"x\"}", Shape::Records(Nesting::Sequence));
         check("{\"text\":\"x\"}{\"text\":\"y\"}", Shape::Records(Nesting::Sequence));

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use cento::PartText;
 use cento::index::Document;
 use cento::join::dedup::Verdict;
+use cento_api::part::exchanged_parts;
 
 /// Writes a value as JSON; its members have names for keys.
 pub fn json(value: &impl Serialize) -> String {
@@ -17,7 +19,11 @@ pub fn json(value: &impl Serialize) -> String {
 pub fn record(document: &Document) -> Cow<'_, str> {
     match &document.record {
         Some(record) => (&**record).into(),
-        None => written(document, &document.text).into(),
+        None if document.parts.is_empty() => written(document, &document.text).into(),
+        None => {
+            let Document { id, meta, text, parts, .. } = document;
+            json(&RecordOfParts { id, meta, parts: exchanged_parts(parts, text) }).into()
+        }
     }
 }
 
@@ -35,6 +41,15 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "Map::is_empty")]
     meta: &'a Map<String, Value>,
     text: &'a str,
+}
+
+/// A record that is made here, of a document with parts.
+#[derive(Serialize)]
+struct RecordOfParts<'a> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    meta: &'a Map<String, Value>,
+    parts: Vec<PartText>,
 }
 
 /// Returns the record with another text in this field; all else is as it was read.

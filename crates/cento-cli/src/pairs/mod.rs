@@ -269,10 +269,10 @@ fn write_passages(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
             "    bytes {}..{} of the one{} are {}..{} of the other{}: {}, similarity {}",
             passage.a.0,
             passage.a.1,
-            shown::place(passage.a_page, passage.a_line),
+            shown::place(passage.a_part.as_deref(), passage.a_page, passage.a_line),
             passage.b.0,
             passage.b.1,
-            shown::place(passage.b_page, passage.b_line),
+            shown::place(passage.b_part.as_deref(), passage.b_page, passage.b_line),
             shown::tokens_of(passage.tokens, passage.matched),
             similarity(passage.similarity)
         )?;

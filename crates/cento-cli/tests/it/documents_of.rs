@@ -37,6 +37,52 @@ fn exported(dir: &Dir, index: &str) -> BTreeMap<String, Value> {
 }
 
 #[test]
+fn a_document_with_parts_is_one_document_and_its_passages_name_the_part() {
+    let dir = Dir::new();
+    let part = |name: &str, text: &str| json!({"name": name, "text": text});
+    let ann = [part("Main.java", &words(1, 60)), part("src/Tree.java", &words(2, 60))];
+    // The second file is copied, after a line of its own.
+    let ben = [part("Main.java", &words(3, 60)), part("T.java", &format!("own\n{}", words(2, 60)))];
+    let record = |id: &str, parts: &[Value]| json!({"id": id, "parts": parts}).to_string() + "\n";
+    dir.write("in.jsonl", record("ann", &ann) + &record("ben", &ben));
+    assert_eq!(dir.json(&["add", "idx", "in.jsonl"])["added"], 2);
+    assert_eq!(dir.json(&["add", "idx", "in.jsonl"])["unchanged"], 2);
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 2);
+    let listed = lines(&dir.run(&["list", "idx", "--format", "json"]));
+    assert_eq!(listed.iter().map(|listed| &listed["parts"]).collect::<Vec<_>>(), [2, 2]);
+
+    let shown = dir.run(&["show", "idx", "ben"]).out;
+    assert!(shown.contains("\n--- T.java\nown\n"), "{shown}");
+    let shown = dir.json(&["show", "idx", "ann"]);
+    assert_eq!(shown["part_names"], json!(["Main.java", "src/Tree.java"]));
+
+    let found = lines(&dir.run(&["passages", "idx", "--format", "json"]));
+    assert_eq!(found.len(), 1, "{found:?}");
+    let place = |name: &str| &found[0][name];
+    assert_eq!([place("a_part"), place("b_part")], ["src/Tree.java", "T.java"]);
+    assert_eq!((place("a_line"), place("b_line")), (&Value::Null, &json!(2)));
+    let human = dir.run(&["search", "idx", "--id", "ann", "--passages"]).out;
+    assert!(human.contains("of the query, in src/Tree.java are"), "{human}");
+    assert!(human.contains("of the hit, in T.java, line 2:"), "{human}");
+
+    let before = exported(&dir, "idx");
+    assert_eq!((&before["ben"]["parts"], before["ben"].get("text")), (&json!(ben), None));
+    dir.write("all.jsonl", dir.run(&["export", "idx"]).out);
+    assert_eq!(dir.json(&["add", "new", "all.jsonl"])["added"], 2);
+    assert_eq!(exported(&dir, "new"), before);
+
+    // The same text in another file is another version.
+    let moved = [ann[0].clone(), part("src/Bush.java", &words(2, 60))];
+    dir.write("moved.jsonl", record("ann", &moved));
+    assert_eq!(dir.json(&["add", "idx", "moved.jsonl"])["replaced"], 1);
+    dir.json(&["remove", "idx", "ann"]);
+    assert_eq!(exported(&dir, "idx").into_keys().collect::<Vec<_>>(), ["ben"]);
+    dir.write("bad.jsonl", record("eve", &[part("a", ""), part("a", "")]));
+    let run = dir.run(&["add", "idx", "bad.jsonl"]);
+    assert!(run.err.contains("bad.jsonl") && run.err.contains("two of its parts"), "{}", run.err);
+}
+
+#[test]
 fn an_export_is_added_to_an_equal_index() {
     let dir = index();
     let before = exported(&dir, "idx");
