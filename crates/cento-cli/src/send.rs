@@ -7,7 +7,7 @@ use cento::Stop;
 use cento::index::Document;
 use cento::{Error, Reason, Refusal, Result};
 use cento_client::Client;
-use cento_client::api::{AddResponse, Commit, DocumentBody, Run};
+use cento_client::api::{AddResponse, AddedDocument, Commit, Run};
 use cento_source::{
     AddReport, Event, ReadError, SourceOptions, count_failed, count_skipped, documents,
 };
@@ -95,13 +95,13 @@ impl Sending<'_> {
     }
 
     fn document(&mut self, document: Document) -> Result<()> {
-        let Document { id, text, meta, id_source, .. } = document;
+        let Document { id, text, parts, meta, id_source, .. } = document;
         let id_place = id_source.made_of().filter(|_| !self.options.replaces_any);
         if !self.lines.is_empty() && self.lines.len() + text.len() > REQUEST_BYTES {
             self.flush()?;
         }
         self.ids.push(id.clone());
-        let body = DocumentBody { id, text, meta, id_place };
+        let body = AddedDocument::new(id, (text, &parts), meta, id_place);
         let written = serde_json::to_writer(&mut self.lines, &body);
         written.expect("a document is JSON, and memory takes every byte");
         self.lines.push(b'\n');

@@ -31,9 +31,9 @@ use ureq::{Agent, Body};
 
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
-    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, ErrorInfo, FileBody, Health,
-    ListRequest, ListResponse, MergeRequest, PairsReportRequest, PairsRequest, PairsResponse,
-    PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse, ReportRequest,
+    CompareResponse, DocumentBody, DocumentOfParts, DocumentResponse, ErrorBody, ErrorInfo,
+    FileBody, Health, ListRequest, ListResponse, MergeRequest, PairsReportRequest, PairsRequest,
+    PairsResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse, ReportRequest,
     SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
 };
 use crate::multipart::Multipart;
@@ -248,6 +248,14 @@ impl Client {
     /// # Errors
     /// As [`search`](Self::search).
     pub fn add(&self, document: &DocumentBody, commit: Commit) -> Result<AddResponse> {
+        self.post(&with(commit, "/v1/documents"), json(document)?)
+    }
+
+    /// Adds a document of parts.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn add_of_parts(&self, document: &DocumentOfParts, commit: Commit) -> Result<AddResponse> {
         self.post(&with(commit, "/v1/documents"), json(document)?)
     }
 

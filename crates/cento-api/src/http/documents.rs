@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 use super::NotRead;
 #[cfg(feature = "openapi")]
 use super::schema;
-use crate::AddReport;
 use crate::document::{id_of_json, meta_of_json};
+use crate::part::exchanged_parts;
+use crate::{AddReport, Part, PartText};
 
 /// A document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,55 @@ pub struct DocumentBody {
     /// replaces only one that was found at the same place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id_place: Option<u64>,
+}
+
+/// A document of several parts: the files of a submission, the chapters of a book. Its text is
+/// those of its parts, joined with line feeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DocumentOfParts {
+    /// The caller's id: a stored document with the same id is replaced. A whole number is read as
+    /// its decimal digits.
+    #[serde(deserialize_with = "id")]
+    #[cfg_attr(feature = "openapi", schema(schema_with = schema::document_id))]
+    pub id: String,
+    /// The parts, in their order: at least one.
+    pub parts: Vec<PartText>,
+    /// The fields for filters.
+    #[serde(default, deserialize_with = "meta", skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Map<String, Value>>))]
+    pub meta: Map<String, Value>,
+    /// As that of a document without parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_place: Option<u64>,
+}
+
+/// A document to be added: with a text, or with parts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(untagged)]
+pub enum AddedDocument {
+    /// With a text.
+    Text(DocumentBody),
+    /// With parts.
+    Parts(DocumentOfParts),
+}
+
+impl AddedDocument {
+    /// Makes it of a document with this text and these parts, if it has any.
+    #[must_use]
+    pub fn new(
+        id: String,
+        (text, parts): (String, &[Part]),
+        meta: Map<String, Value>,
+        id_place: Option<u64>,
+    ) -> AddedDocument {
+        if parts.is_empty() {
+            return AddedDocument::Text(DocumentBody { id, text, meta, id_place });
+        }
+        let parts = exchanged_parts(parts, &text);
+        AddedDocument::Parts(DocumentOfParts { id, parts, meta, id_place })
+    }
 }
 
 // The type of each value is checked before it is parsed: a long list in its place would take a
@@ -168,11 +218,25 @@ pub struct ListedDocument {
     /// The size of its text in bytes, if the index stores texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// The number of its parts, if it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<u32>,
     /// When it was added (RFC 3339).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<String>,
     /// The caller's metadata.
     pub meta: Map<String, Value>,
+}
+
+/// A part of a stored document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StoredPart {
+    /// Its name.
+    pub name: String,
+    /// The byte of the document's text where it begins. It ends before the line feed that is before
+    /// the next part, or with the text.
+    pub start: u32,
 }
 
 /// A stored document.
@@ -184,6 +248,9 @@ pub struct DocumentResponse {
     /// Its text; null in an index that stores no texts.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub text: Option<String>,
+    /// Its parts, if it has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<StoredPart>,
     /// The caller's metadata.
     pub meta: Map<String, Value>,
     /// The number of its tokens.

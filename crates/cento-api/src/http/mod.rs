@@ -17,8 +17,9 @@ mod watches;
 
 pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
 pub use documents::{
-    AddResponse, Commit, DocumentBody, DocumentResponse, ListRequest, ListResponse, ListedDocument,
-    RecordError, RemoveRequest, RemoveResponse, When,
+    AddResponse, AddedDocument, Commit, DocumentBody, DocumentOfParts, DocumentResponse,
+    ListRequest, ListResponse, ListedDocument, RecordError, RemoveRequest, RemoveResponse,
+    StoredPart, When,
 };
 pub use files::{
     CompareFilesRequest, FileAnswer, FileBody, FileReason, FileText, FilesRequest, NotRead,

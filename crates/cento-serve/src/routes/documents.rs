@@ -11,11 +11,11 @@ use crate::body::Body;
 use crate::command::{Command, QueueReservation};
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
-use cento::Error;
 use cento::index::Document;
+use cento::{Error, Part};
 use cento_api::http::{
-    AddResponse, Commit, DocumentBody, DocumentResponse, ListRequest, ListResponse, ListedDocument,
-    RemoveRequest, RemoveResponse, When,
+    AddResponse, AddedDocument, Commit, DocumentResponse, ListRequest, ListResponse,
+    ListedDocument, RemoveRequest, RemoveResponse, StoredPart, When,
 };
 
 /// The maximum number of documents that one request removes.
@@ -47,7 +47,7 @@ fn status(committed: bool) -> StatusCode {
     security(("token" = [])),
     params(When),
     request_body(content(
-        (DocumentBody = "application/json"),
+        (AddedDocument = "application/json"),
         (String = "application/x-ndjson"),
         (cento_api::http::FilesRequest = "multipart/form-data"),
     )),
@@ -74,11 +74,13 @@ pub async fn add(
 async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResponse, Failure> {
     let Files { documents, not_read, mut room, .. } = Files::read(app, body, &["file"]).await?;
     let mut lines = Vec::new();
-    for FileDocument { document: Document { id, text, meta, id_source, .. }, .. } in documents {
+    for FileDocument { document: Document { id, text, parts, meta, id_source, .. }, .. } in
+        documents
+    {
         let id_place = id_source.made_of();
         let before = lines.len();
-        serde_json::to_writer(&mut lines, &DocumentBody { id, text, meta, id_place })
-            .expect("memory takes every byte");
+        let document = AddedDocument::new(id, (text, &parts), meta, id_place);
+        serde_json::to_writer(&mut lines, &document).expect("memory takes every byte");
         lines.push(b'\n');
         if !room.try_grow(lines.len() - before) {
             return Err(Failure::busy("too many bytes of requests are in flight; try again later"));
@@ -109,10 +111,12 @@ pub async fn stored(
         let snapshot = searcher.snapshot();
         let Some(address) = snapshot.find(&id)? else { return Err(Error::UnknownId { id }) };
         let document = snapshot.document(address)?;
+        let part = |part: Part| StoredPart { name: part.name, start: part.start };
         let segment = &snapshot.segment(address).signatures;
         Ok(DocumentResponse {
             id: document.id,
             text: document.text,
+            parts: document.parts.into_iter().map(part).collect(),
             meta: document.meta,
             tokens: segment.document(address.doc)?.tokens,
             fingerprints: searcher.size_of(address)?,
@@ -163,6 +167,7 @@ pub async fn list(
                 index: snapshot.name_of(address).map(str::to_owned),
                 tokens: snapshot.segment(address).signatures.document(address.doc)?.tokens,
                 bytes: document.text.map(|text| text.len() as u64),
+                parts: Some(document.parts.len() as u32).filter(|&parts| parts > 0),
                 added: added.map(|time| time.to_string()),
                 meta: document.meta,
             });

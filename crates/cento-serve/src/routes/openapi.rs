@@ -473,5 +473,6 @@ mod tests {
         check("CompareRequest", json!(["a", "b"]));
         check("PairsRequest", json!(["documents"]));
         check("DocumentBody", json!(["id", "text"]));
+        check("DocumentOfParts", json!(["id", "parts"]));
     }
 }

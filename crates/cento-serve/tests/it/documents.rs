@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::common::{Ask, LINES, Routes, Service, body, created, documents, indexed, words};
+use cento_api::PartText;
 use cento_client::Client;
-use cento_client::api::{Commit, SearchRequest};
-use serde_json::json;
+use cento_client::api::{Commit, DocumentOfParts, SearchRequest};
+use serde_json::{Map, json};
 
 fn ids(client: &Client, text: &str) -> Vec<String> {
     let request = SearchRequest { text: Some(text.to_owned()), ..SearchRequest::default() };
@@ -28,6 +29,38 @@ fn a_document_is_found_after_its_commit() {
     assert_eq!(client.stats().unwrap().uncommitted, 1);
     assert_eq!(client.commit().unwrap().documents, 2);
     assert_eq!(ids(&client, &one), ["a/1", "b"], "after the commit");
+}
+
+#[test]
+fn a_document_of_parts_is_one_document_whose_passages_name_the_part() {
+    let dir = created();
+    let service = Service::start(&dir);
+    let client = service.client();
+    let book = |id: &str, parts: [(&str, &str); 2]| DocumentOfParts {
+        id: id.into(),
+        parts: parts.map(|(name, text)| PartText { name: name.into(), text: text.into() }).into(),
+        meta: Map::new(),
+        id_place: None,
+    };
+    let (one, two, own) = (words(1, 60), words(2, 60), format!("own\n{}", words(2, 60)));
+    let add = |book: &DocumentOfParts| client.add_of_parts(book, Commit::Wait).unwrap().report;
+    assert_eq!(add(&book("a", [("x", &one), ("y", &two)])).added, 1);
+    assert_eq!(add(&book("a", [("x", &one), ("y", &two)])).unchanged, 1);
+    assert_eq!(add(&book("b", [("z", &words(3, 60)), ("w", &own)])).added, 1);
+    let stored = client.document("a").unwrap();
+    assert_eq!(stored.text, Some(format!("{one}\n{two}")));
+    let parts: Vec<_> = stored.parts.iter().map(|part| (part.name.as_str(), part.start)).collect();
+    assert_eq!(parts, [("x", 0), ("y", one.len() as u32 + 1)]);
+    let mut request = SearchRequest { id: Some("a".into()), ..SearchRequest::default() };
+    request.options.passages = true;
+    let hits = client.search(&request).unwrap().hits;
+    let passage = &hits[0].passages.as_deref().unwrap()[0];
+    let names = (passage.query_part.as_deref(), passage.hit_part.as_deref());
+    assert_eq!((names, passage.hit_line), ((Some("y"), Some("w")), Some(2)));
+    assert_eq!(add(&book("a", [("x", &one), ("renamed", &two)])).replaced, 1);
+    let twice = book("c", [("x", "one"), ("x", "two")]);
+    let refused = client.add_of_parts(&twice, Commit::Wait).unwrap_err().to_string();
+    assert!(refused.contains("two of its parts have the name"), "{refused}");
 }
 
 #[test]
