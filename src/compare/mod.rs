@@ -4,10 +4,11 @@
 //! are, [`align`] finds the passages they share.
 
 pub mod align;
+pub(crate) mod difference;
 mod fingerprints;
 pub mod measure;
 pub(crate) mod passages;
-mod place;
+pub(crate) mod place;
 pub(crate) mod programs;
 pub(crate) mod runs;
 

@@ -31,7 +31,7 @@ pub fn place(passages: &mut [Passage], query: Parted<'_>, document: Parted<'_>) 
 }
 
 /// Returns the page and the line of each offset in a text, within its part.
-fn places_in_parts((text, parts): Parted<'_>, offsets: &[u32]) -> Vec<Place> {
+pub fn places_in_parts((text, parts): Parted<'_>, offsets: &[u32]) -> Vec<Place> {
     if parts.is_empty() {
         return places(text, offsets);
     }
@@ -51,7 +51,7 @@ fn places_in_parts((text, parts): Parted<'_>, offsets: &[u32]) -> Vec<Place> {
 }
 
 /// A page and a line.
-type Place = (Option<u32>, Option<u32>);
+pub type Place = (Option<u32>, Option<u32>);
 
 /// Returns the page and the line of each offset in a text, counted from 1: no page for a text
 /// without form feeds, no line for a text of one line.

@@ -1,16 +1,20 @@
 //! Joins: the documents of a collection that belong together.
 //!
 //! A whole index against itself or another: pairs of documents ([`pairs`]), clusters of them
-//! ([`cluster`]), and deduplication of documents as they come ([`dedup`]). Every document is
+//! ([`cluster`]), the passages that documents carry ([`families`]), the versions of documents
+//! ([`lineage`]), and deduplication of documents as they come ([`dedup`]). Every document is
 //! searched for as a query would be, so the guarantees of a search hold here: a pair has at least
 //! one fingerprint in common that is no stop-fingerprint, and every number of it is exact. Exact
 //! copies that have stop-fingerprints only are found by their digests (`copies`).
 
 mod best;
 mod by_document;
+mod chronology;
 pub mod cluster;
 mod copies;
 pub mod dedup;
+pub mod families;
+pub mod lineage;
 pub mod margin;
 pub mod most_similar;
 mod numbering;
@@ -27,7 +31,9 @@ mod weights;
 pub mod withdraw;
 
 pub use crate::search::StopCounts;
+pub use cento_api::TimeOrder;
 pub use cento_api::{
-    ClusterOptions, DedupOptions, Linkage, PairOptions, PairRank, PairReport, Prefer, ReuseOptions,
-    Scope, SymmetricPair, Thresholds, WeightedPair, WithdrawOptions, Withdrawal,
+    ClusterOptions, DedupOptions, FamilyOptions, LineageOptions, Linkage, PairOptions, PairRank,
+    PairReport, Prefer, ReuseOptions, Scope, SymmetricPair, Thresholds, WeightedPair,
+    WithdrawOptions, Withdrawal,
 };

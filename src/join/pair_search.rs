@@ -44,6 +44,8 @@ pub(super) struct Wanted {
     /// Whether to find passages, which takes the texts of both documents of each pair.
     pub passages: bool,
     pub min_passage: Option<u32>,
+    /// Whether a document gives all of its pairs, also those that the other document gives.
+    pub all_of_document: bool,
 }
 
 /// The room for errors of rounding where a similarity becomes a resemblance.
@@ -75,6 +77,7 @@ impl Wanted {
             weighted: options.weighted,
             passages: options.passages || options.min_passage.is_some(),
             min_passage: options.min_passage,
+            all_of_document: false,
         })
     }
 
@@ -337,8 +340,11 @@ impl<'a> PairSearch<'a> {
     fn add_copies(&self, number: u64, own: &Own<'_>, pairs: &mut Vec<Pair>) -> Result<()> {
         let of = own.size.fingerprints;
         let overlap = Overlap::new(of, of, of);
-        let mut others = self.copies.of(number).peekable();
-        if others.peek().is_none() || !self.thresholds.meet_copies(of) {
+        let mut others: Vec<u64> = self.copies.of(number).collect();
+        if self.wanted.all_of_document {
+            others.extend(self.copies.with(number));
+        }
+        if others.is_empty() || !self.thresholds.meet_copies(of) {
             return Ok(());
         }
         let similarity = Similarity::exact(overlap);
@@ -349,7 +355,7 @@ impl<'a> PairSearch<'a> {
             }
             None => None,
         };
-        pairs.extend(others.map(|other| {
+        pairs.extend(others.into_iter().map(|other| {
             self.pair(number, self.other.address(other), (overlap, similarity), weights)
         }));
         Ok(())
@@ -380,7 +386,10 @@ impl<'a> PairSearch<'a> {
             let swapped = weights.map(WeightedOverlap::swapped);
             self.thresholds.finds(self.sampling, found.overlap, size, swapped)
         };
-        let is_given = self.against.is_some() || other > number || !other_finds_it();
+        let is_given = self.against.is_some()
+            || self.wanted.all_of_document
+            || other > number
+            || !other_finds_it();
         Ok(is_given.then_some(weights))
     }
 

@@ -83,7 +83,7 @@ impl Series {
         if values.is_empty() && without_field > 0 {
             return Err(match &pattern {
                 Some(_) => unfit(field, fields.first()),
-                None => unknown(field, &fields),
+                None => unknown("series", field, &fields),
             });
         }
         let count = values.len() as u64 + without_field;
@@ -150,11 +150,11 @@ pub(super) fn pair_count(documents: u64) -> u64 {
 }
 
 /// The maximum number of fields to collect, and to show, when one is unknown.
-const FIELDS_MAX: usize = 1000;
+pub(super) const FIELDS_MAX: usize = 1000;
 const FIELDS_SHOWN: usize = 20;
 
 /// Adds the names of the fields of `meta`, those of the members of objects with dots.
-fn add_fields(meta: &Map<String, Value>, before: &str, fields: &mut BTreeSet<String>) {
+pub(super) fn add_fields(meta: &Map<String, Value>, before: &str, fields: &mut BTreeSet<String>) {
     for (name, value) in meta {
         match value {
             Value::Object(members) => add_fields(members, &format!("{before}{name}."), fields),
@@ -168,7 +168,8 @@ fn unfit(pattern: &str, id: Option<&String>) -> Error {
     Error::argument("series", format!("no id ends as the pattern `{pattern}` asks{example}"))
 }
 
-fn unknown(field: &str, fields: &BTreeSet<String>) -> Error {
+/// Makes the error for a field, named by `argument`, that no document has.
+pub(super) fn unknown(argument: &'static str, field: &str, fields: &BTreeSet<String>) -> Error {
     let shown: Vec<_> =
         fields.iter().take(FIELDS_SHOWN).map(|field| format!("`{field}`")).collect();
     let there = match fields.len().saturating_sub(shown.len()) {
@@ -176,7 +177,7 @@ fn unknown(field: &str, fields: &BTreeSet<String>) -> Error {
         0 => format!("the fields there are {}", shown.join(", ")),
         more => format!("the fields there are {} and {more} more", shown.join(", ")),
     };
-    Error::argument("series", format!("no document has the field `{field}` in its `meta`; {there}"))
+    Error::argument(argument, format!("no document has the field `{field}` in its `meta`; {there}"))
 }
 
 /// Returns the value of a field, whose name may have dots for the members of objects.

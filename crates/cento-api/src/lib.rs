@@ -18,9 +18,11 @@ mod compare;
 mod comparison;
 pub mod document;
 pub mod error;
+mod family;
 pub mod http;
 mod join;
 mod join_defaults;
+mod lineage;
 mod max_df;
 mod merge;
 mod name_pattern;
@@ -48,10 +50,12 @@ pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Verified, Weig
 pub use compare::CompareOptions;
 pub use comparison::Comparison;
 pub use error::{Corruption, Error, Result};
+pub use family::{Carrier, Change, Family, FamilyOptions, TimeOrder};
 pub use join::{
     ClusterOptions, DedupOptions, Linkage, MARGIN_DOCUMENTS_MIN, MARGIN_RANK, PairOptions,
     PairRank, Prefer, ReuseOptions, Scope,
 };
+pub use lineage::{Descent, DirectionBy, LineageOptions};
 pub use max_df::MaxDf;
 pub use merge::{AddedIndexes, OnConflict};
 pub use name_pattern::{NameFields, NamePattern};

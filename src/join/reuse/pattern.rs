@@ -6,14 +6,11 @@
 //! documents their fingerprints are. The limits are this module's own, chosen on revisions,
 //! licences and RFCs.
 
-use std::cell::Cell;
-use std::cmp::Ordering;
-use std::hash::{Hash, Hasher};
-
 use serde::Serialize;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
 use crate::compare::align::{Aligned, Genre, align};
+use crate::compare::difference::Comparisons;
 use crate::compare::runs::Place;
 use crate::error::Result;
 use crate::index::DocAddress;
@@ -59,9 +56,6 @@ const COMMON_DF_MIN: u64 = 8;
 /// looked for: about a second. It takes as many as tokens times differences, so without a bound two
 /// texts of a megabyte might take hours.
 const COMPARISONS_MAX: u64 = 1 << 27;
-
-/// The number of comparisons between two checks of the stop flag.
-const COMPARISONS_A_LOOK: u64 = 1 << 18;
 
 /// Returns the pattern of the text that two stored documents share; `None` if there are too many
 /// differences.
@@ -129,60 +123,6 @@ fn classify(a: &[u64], b: &[u64], passages: &[Aligned], median_df: u64) -> Patte
     Pattern::TextReuse
 }
 
-/// A token whose comparisons are counted. After too many comparisons all tokens are equal, which
-/// soon ends any comparison of two sequences.
-#[derive(Clone, Copy)]
-struct CountedToken<'a> {
-    hash: u64,
-    by: &'a Comparisons<'a>,
-}
-
-struct Comparisons<'a> {
-    made: Cell<u64>,
-    max: u64,
-    stop: &'a Stop,
-}
-
-impl Comparisons<'_> {
-    fn is_over(&self) -> bool {
-        self.made.get() > self.max
-    }
-}
-
-impl PartialEq for CountedToken<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        let Comparisons { made, max, stop } = self.by;
-        if self.by.is_over() {
-            return true;
-        }
-        made.set(made.get() + 1);
-        if made.get().is_multiple_of(COMPARISONS_A_LOOK) && stop.check().is_err() {
-            made.set(max + 1);
-        }
-        self.hash == other.hash
-    }
-}
-
-impl Eq for CountedToken<'_> {}
-
-impl PartialOrd for CountedToken<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for CountedToken<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.hash.cmp(&other.hash)
-    }
-}
-
-impl Hash for CountedToken<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.hash.hash(state);
-    }
-}
-
 /// Tells whether the passages, most of both documents, differ at small places that are filled
 /// differently; `None` if that takes more comparisons than allowed.
 fn is_template(
@@ -196,18 +136,11 @@ fn is_template(
     if 2 * covered < a.len().min(b.len()) {
         return Ok(Some(false));
     }
-    let by = Comparisons { made: Cell::new(0), max: comparisons_max, stop };
-    let counted = |hashes: &[u64]| -> Vec<CountedToken<'_>> {
-        hashes.iter().map(|&hash| CountedToken { hash, by: &by }).collect()
-    };
+    let by = Comparisons::new(comparisons_max, stop);
     let (mut slots, mut in_slots, mut differing) = (0, 0, 0);
     for passage in passages {
-        let (x, y) = (counted(&a[passage.query.clone()]), counted(&b[passage.hit.clone()]));
-        let differences = capture_diff_slices(Algorithm::Myers, &x, &y);
-        stop.check()?;
-        if by.is_over() {
-            return Ok(None);
-        }
+        let (x, y) = (&a[passage.query.clone()], &b[passage.hit.clone()]);
+        let Some(differences) = by.differences(x, y)? else { return Ok(None) };
         for op in differences {
             match op {
                 DiffOp::Equal { .. } => {}

@@ -1,0 +1,116 @@
+//! The lineage of documents: versions and their ancestors.
+
+use derive_setters::Setters;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::search::check_share;
+use crate::{MaxDf, Similarity};
+
+/// The options of a search for the lineage of documents.
+///
+/// ```
+/// use cento_api::LineageOptions;
+///
+/// let options = LineageOptions::default().date("revised").min_explained(0.5);
+/// assert_eq!(options.date.as_deref(), Some("revised"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Setters)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+#[setters(into)]
+pub struct LineageOptions {
+    /// Take the document with the earlier date for the earlier one: a field of `meta` with dates
+    /// such as `2021`, `2021-03` or `2021-03-04T10:00:00Z`, or with numbers. Where dates do not
+    /// tell, the longer document is taken for the later one: versions add more than they remove.
+    #[setters(strip_option)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
+    pub date: Option<String>,
+    /// Minimum share of a version that its ancestor must have, or of the ancestor that the version
+    /// must have, 0 to 1.
+    #[cfg_attr(feature = "clap", arg(
+        long, value_name = "X", default_value_t = MIN_EXPLAINED,
+        value_parser = crate::search::share,
+    ))]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_explained: f64,
+    /// Fingerprints in more documents bring up no version: a number of documents, or a share of
+    /// them such as `0.01`. Default: the setting of the index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
+    #[cfg_attr(feature = "openapi", schema(
+        value_type = Option<String>,
+        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
+    ))]
+    pub max_df: Option<MaxDf>,
+}
+
+/// The default of `min_explained`.
+const MIN_EXPLAINED: f64 = 0.3;
+
+impl Default for LineageOptions {
+    fn default() -> LineageOptions {
+        LineageOptions { date: None, min_explained: MIN_EXPLAINED, max_df: None }
+    }
+}
+
+impl LineageOptions {
+    /// Refuses options that are out of bounds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument), which names the field.
+    pub fn check(&self) -> Result<()> {
+        check_share("min_explained", Some(self.min_explained))
+    }
+}
+
+/// The reason why one document is taken for the earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum DirectionBy {
+    /// The dates of both.
+    Date,
+    /// The longer document is taken for the later one, which is uncertain.
+    Length,
+    /// Both have the same number of words: the one that was added first is taken for the earlier
+    /// one, which says nothing about when they were written.
+    Added,
+}
+
+/// A document of a lineage: a version, or the first document of a tree of versions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Descent {
+    /// The number of its tree: 1 for the largest.
+    pub tree: u64,
+    /// The number of versions between it and the first document of the tree, itself included.
+    pub depth: u64,
+    /// The id of the document.
+    pub id: String,
+    /// Its date, as `meta` has it, if dates were requested and it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub date: Option<String>,
+    /// The beginning of that date: in seconds since 1970 or, if dates are numbers, the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub time: Option<f64>,
+    /// Its words.
+    pub tokens: u32,
+    /// The id of its direct ancestor; none for the first document of a tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub ancestor: Option<String>,
+    /// The reason why the ancestor is taken for the earlier one of both. Only `date` is certain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub direction_by: Option<DirectionBy>,
+    /// How similar the texts of the ancestor, `a`, and of the document, `b`, are. The document
+    /// adds 1 less `containment_of_b` of itself, and leaves out 1 less `containment_of_a` of the
+    /// ancestor.
+    #[serde(flatten)]
+    pub similarity: Option<Similarity>,
+}

@@ -1,0 +1,390 @@
+//! The order of documents in time.
+//!
+//! By a field of `meta`, which has dates or numbers, or else by the time when the documents were
+//! added. A date may be less precise than another: `1999` is neither earlier nor later than
+//! `1999-05`, so a date is a period, and one is earlier than another if it ends before.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::numbering::Numbering;
+use super::series::{FIELDS_MAX, add_fields, field_of, unknown};
+use crate::error::{Error, Result};
+use crate::index::{DocAddress, Snapshot};
+use crate::runtime::Stop;
+
+pub use cento_api::TimeOrder;
+
+/// A period: in seconds since 1970, or numbers of the field's own kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Time {
+    pub start: f64,
+    /// The first time after it. A number ends where it begins.
+    pub end: f64,
+}
+
+impl Time {
+    /// Tells whether this period ends before the other begins.
+    pub fn is_before(self, other: Time) -> bool {
+        self.end <= other.start && self.start < other.start
+    }
+}
+
+/// A value that is no date, by the id of its document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoDate {
+    pub id: String,
+    pub value: String,
+}
+
+/// The live documents of a snapshot, the earliest first.
+#[derive(Debug)]
+pub struct Chronology {
+    pub order: TimeOrder,
+    field: Option<String>,
+    numbering: Numbering,
+    /// The numbers of the documents by rank.
+    numbers: Vec<u64>,
+    /// The ranks of the documents by number; `u32::MAX` for deleted documents.
+    ranks: Vec<u32>,
+    /// The times of the documents by rank.
+    times: Vec<Option<Time>>,
+    /// Documents without a date, if dates decide.
+    pub undated: u64,
+    /// The first of them with a value that is no date.
+    pub no_date: Option<NoDate>,
+    /// The time after that of the document that was added last, in microseconds since 1970.
+    pub cursor: u64,
+}
+
+/// The value of a field, before the values of all documents are known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Written {
+    Number(f64),
+    Date(Time),
+}
+
+impl Chronology {
+    /// Orders the live documents of `snapshot` by a field of `meta`, or by the time when they were
+    /// added.
+    ///
+    /// # Errors
+    /// When no document has a date in this field, or it has dates and other numbers; when a file is
+    /// damaged; [`Error::Cancelled`] soon after `stop`.
+    pub fn new(snapshot: &Snapshot, field: Option<&str>, stop: &Stop) -> Result<Chronology> {
+        let numbering = Numbering::new(snapshot);
+        let mut found = Vec::new();
+        let (mut undated, mut no_date, mut fields, mut cursor) = (0, None, BTreeSet::new(), 0);
+        for (at, address) in snapshot.live().enumerate() {
+            stop.check_at(at)?;
+            let (added, id) =
+                (snapshot.segment(address).added_micros(address.doc)?, snapshot.id(address)?);
+            cursor = cursor.max(u64::try_from(added).unwrap_or(0) + 1);
+            let mut written = None;
+            if let Some(field) = field {
+                let meta = snapshot.meta(address)?;
+                let value = field_of(&meta, field).filter(|value| !value.is_null());
+                written = value.and_then(read);
+                if written.is_none() {
+                    undated += 1;
+                    if let Some(value) = value.filter(|_| no_date.is_none()) {
+                        no_date = Some(NoDate { id: id.clone(), value: shown(value) });
+                    } else if value.is_none() && fields.len() < FIELDS_MAX {
+                        add_fields(&meta, "", &mut fields);
+                    }
+                }
+            }
+            found.push((written, added, id, numbering.number(address)));
+        }
+        if let Some(field) = field
+            && undated as usize == found.len()
+            && !found.is_empty()
+        {
+            return Err(no_dates(field, no_date.as_ref(), &fields));
+        }
+        let times = times(field, found.iter().map(|(written, ..)| *written))?;
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_unstable_by(|&a, &b| {
+            let by_time = compare(times[a], times[b]);
+            by_time.then_with(|| (found[a].1, &found[a].2).cmp(&(found[b].1, &found[b].2)))
+        });
+        let mut ranks = vec![u32::MAX; numbering.end() as usize];
+        for (rank, &at) in (0u32..).zip(&order) {
+            ranks[found[at].3 as usize] = rank;
+        }
+        Ok(Chronology {
+            order: if field.is_some() { TimeOrder::Date } else { TimeOrder::Added },
+            field: field.map(str::to_owned),
+            numbers: order.iter().map(|&at| found[at].3).collect(),
+            times: order.iter().map(|&at| times[at]).collect(),
+            numbering,
+            ranks,
+            undated,
+            no_date,
+            cursor,
+        })
+    }
+
+    /// Returns the number of documents.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Returns the document of this rank.
+    pub fn address(&self, rank: u32) -> DocAddress {
+        self.numbering.address(self.numbers[rank as usize])
+    }
+
+    /// Returns the number of the document of this rank.
+    pub fn number(&self, rank: u32) -> u64 {
+        self.numbers[rank as usize]
+    }
+
+    /// Returns the rank of a live document.
+    pub fn rank(&self, address: DocAddress) -> u32 {
+        self.ranks[self.numbering.number(address) as usize]
+    }
+
+    /// Returns the time of the document of this rank, if it has one.
+    pub fn time(&self, rank: u32) -> Option<Time> {
+        self.times[rank as usize]
+    }
+
+    /// Returns the date of the document of this rank as `meta` has it, if it has one.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn date(&self, snapshot: &Snapshot, rank: u32) -> Result<Option<String>> {
+        let Some(field) = self.field.as_ref().filter(|_| self.time(rank).is_some()) else {
+            return Ok(None);
+        };
+        let meta: Map<String, Value> = snapshot.meta(self.address(rank))?;
+        Ok(field_of(&meta, field).map(shown))
+    }
+}
+
+/// Orders times; documents without one come last. Of periods that begin together the shorter one is
+/// first.
+fn compare(a: Option<Time>, b: Option<Time>) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end)),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn no_dates(field: &str, no_date: Option<&NoDate>, fields: &BTreeSet<String>) -> Error {
+    match no_date {
+        None => unknown("date", field, fields),
+        Some(NoDate { id, value }) => {
+            let what = format!(
+                "no document has a date in `{field}`: {id} has \"{value}\"; dates are written \
+                 2021, 2021-03, 2021-03-04 or 2021-03-04T10:00:00Z"
+            );
+            Error::argument("date", what)
+        }
+    }
+}
+
+/// Returns the times of values. Beside dates, a whole number of up to four digits is a year.
+fn times(
+    field: Option<&str>,
+    written: impl Iterator<Item = Option<Written>> + Clone,
+) -> Result<Vec<Option<Time>>> {
+    let has_dates = written.clone().any(|written| matches!(written, Some(Written::Date(_))));
+    let time = |written| match written {
+        Written::Date(time) => Ok(time),
+        Written::Number(number) if !has_dates => Ok(Time { start: number, end: number }),
+        Written::Number(number) => {
+            let is_year = number.fract() == 0.0 && (1.0..10_000.0).contains(&number);
+            let year = is_year.then(|| period(&[number as i64]));
+            year.flatten().ok_or_else(|| {
+                let field = field.unwrap_or_default();
+                let what = format!("`{field}` has dates, and numbers that are no years: {number}");
+                Error::argument("date", what)
+            })
+        }
+    };
+    written.map(|written| written.map(time).transpose()).collect()
+}
+
+/// Reads a value; `None` if it is no date.
+fn read(value: &Value) -> Option<Written> {
+    match value {
+        Value::Number(number) => number.as_f64().map(|number| Written::Number(number + 0.0)),
+        Value::String(text) if text.len() <= 4 => {
+            let number = digits(text, text.len())?;
+            Some(Written::Number(number as f64))
+        }
+        Value::String(text) => date(text).map(Written::Date),
+        _ => None,
+    }
+}
+
+/// Reads a text of this number of digits.
+fn digits(text: &str, count: usize) -> Option<i64> {
+    let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok()).flatten()
+}
+
+/// Reads `2021-03`, `2021-03-04`, or that with a time of day after `T` or a space.
+fn date(text: &str) -> Option<Time> {
+    let (day, time) = match text.split_once(['T', ' ']) {
+        Some((day, time)) => (day, Some(time)),
+        None => (text, None),
+    };
+    let mut parts = day.split('-');
+    let mut fields = vec![digits(parts.next()?, 4)?];
+    for part in parts {
+        fields.push(digits(part, 2)?);
+    }
+    if fields.len() > 3 {
+        return None;
+    }
+    let day = period(&fields)?;
+    match time {
+        None => Some(day),
+        Some(time) if fields.len() == 3 => {
+            let second = day.start + time_of_day(time)?;
+            Some(Time { start: second, end: second })
+        }
+        Some(_) => None,
+    }
+}
+
+/// Reads `10:00`, `10:00:00` or `10:00:00.5`, with `Z` or an offset such as `+01:00` after it, in
+/// seconds since midnight in UTC.
+fn time_of_day(text: &str) -> Option<f64> {
+    let (clock, offset) = match text.find(['Z', '+', '-']) {
+        None => (text, 0),
+        Some(at) if &text[at..] == "Z" => (&text[..at], 0),
+        Some(at) => {
+            let (sign, rest) = (if text.as_bytes()[at] == b'-' { -1 } else { 1 }, &text[at + 1..]);
+            let (hours, minutes) = rest.split_once(':')?;
+            (&text[..at], sign * (digits(hours, 2)? * 3600 + digits(minutes, 2)? * 60))
+        }
+    };
+    let mut parts = clock.split(':');
+    let (hours, minutes) = (digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
+    let seconds: f64 = match parts.next() {
+        None => 0.0,
+        Some(seconds) => {
+            let (whole, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
+            digits(whole, 2)?;
+            digits(fraction, fraction.len()).filter(|_| !fraction.is_empty())?;
+            seconds.parse().ok()?
+        }
+    };
+    let is_time = hours < 24 && minutes < 60 && seconds < 61.0 && parts.next().is_none();
+    is_time.then(|| (hours * 3600 + minutes * 60 - offset) as f64 + seconds)
+}
+
+/// Returns the period of a year, a month or a day.
+fn period(fields: &[i64]) -> Option<Time> {
+    let (year, month, day) = (fields[0], fields.get(1).copied(), fields.get(2).copied());
+    let (from, to) = match (month, day) {
+        (None, _) => (days(year, 1, 1)?, days(year + 1, 1, 1)?),
+        (Some(12), None) => (days(year, 12, 1)?, days(year + 1, 1, 1)?),
+        (Some(month), None) => (days(year, month, 1)?, days(year, month + 1, 1)?),
+        (Some(month), Some(day)) => {
+            let first = days(year, month, 1)?;
+            let next = if month == 12 { days(year + 1, 1, 1) } else { days(year, month + 1, 1) };
+            let from = first + day - 1;
+            if day < 1 || from >= next? {
+                return None;
+            }
+            (from, from + 1)
+        }
+    };
+    const SECONDS_A_DAY: i64 = 86_400;
+    Some(Time { start: (from * SECONDS_A_DAY) as f64, end: (to * SECONDS_A_DAY) as f64 })
+}
+
+/// Returns the number of days from 1970-01-01 to a day of the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    if !(1..=12).contains(&month) {
+        return None;
+    }
+    // The year begins in March, so that a leap day is its last day.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    const MARCH_FIRST_OF_YEAR_0: i64 = -719_468;
+    Some(365 * year + leaps + (153 * month + 2) / 5 + day - 1 + MARCH_FIRST_OF_YEAR_0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn seconds(value: Value) -> Option<(f64, f64)> {
+        match read(&value)? {
+            Written::Number(number) => Some((number, number)),
+            Written::Date(time) => Some((time.start, time.end)),
+        }
+    }
+
+    #[test]
+    fn dates_are_periods_as_long_as_they_are_imprecise() {
+        const DAY: f64 = 86_400.0;
+        let check = |text: &str, start: f64, end: f64| {
+            assert_eq!(seconds(json!(text)), Some((start, end)), "{text}");
+        };
+        check("1970-01", 0.0, 31.0 * DAY);
+        check("1970-01-02", DAY, 2.0 * DAY);
+        check("2000-02-29", 951_782_400.0, 951_782_400.0 + DAY);
+        check("2000-12", 975_628_800.0, 978_307_200.0);
+        check("1969-12-31", -DAY, 0.0);
+        check("1970-01-01T01:00:01.5+01:00", 1.5, 1.5);
+        check("1970-01-01 10:30", 37_800.0, 37_800.0);
+        check("1970-01-01T00:00:00Z", 0.0, 0.0);
+        assert_eq!(seconds(json!(1.5)), Some((1.5, 1.5)));
+        assert_eq!(seconds(json!("1999")), Some((1999.0, 1999.0)));
+    }
+
+    #[test]
+    fn what_is_no_date_is_not_read() {
+        for text in [
+            "",
+            "May 1999",
+            "1999-13",
+            "1999-00",
+            "1999-02-29",
+            "1999-1-1",
+            "1999-01-01T25:00",
+            "1999-01T10:00",
+            "1999-01-01T10:00:0x",
+            "99999",
+            "1999-01-01-01",
+            "x999-01",
+        ] {
+            assert_eq!(read(&json!(text)), None, "{text}");
+        }
+        assert_eq!(read(&json!(true)), None);
+        assert_eq!(read(&json!(["1999-01"])), None);
+    }
+
+    #[test]
+    fn a_number_beside_dates_is_a_year() {
+        let of = |values: &[Value]| {
+            times(Some("d"), values.iter().map(read).collect::<Vec<_>>().into_iter())
+        };
+        let found = of(&[json!("1970-01-01"), json!(1970), json!("1971")]).unwrap();
+        assert_eq!(found[1], period(&[1970]));
+        assert_eq!(found[2], period(&[1971]));
+        // A day is neither earlier nor later than its year.
+        let [day, year] = [found[0].unwrap(), found[1].unwrap()];
+        assert!(!day.is_before(year) && !year.is_before(day) && year.is_before(found[2].unwrap()));
+        let error = of(&[json!("1970-01-01"), json!(1.5)]).unwrap_err().to_string();
+        assert!(error.contains("1.5"), "{error}");
+        let alone = of(&[json!(17), json!(3.5)]).unwrap();
+        assert_eq!(alone[0], Some(Time { start: 17.0, end: 17.0 }));
+    }
+}

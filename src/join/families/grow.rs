@@ -1,0 +1,408 @@
+//! Families of places, grown along the passages that documents have in common.
+//!
+//! Single linkage of overlapping places, as in Smith, Cordell and Mullen, "Computational Methods
+//! for Uncovering Reprinted Texts in Antebellum Newspapers" (2015), joins passages that have
+//! nothing in common: a document that has both, side by side, overlaps each. So a family here has
+//! a *founder*, the longest passage of the earliest document that is in no family yet, and each
+//! place has a part of the founder that it came from, link by link. A place joins if
+//!
+//! - its document shares, with one that carries the passage, at least half of the passage as it is
+//!   there, and
+//! - what came down from the founder is at least half of the founder.
+//!
+//! A link that both documents of a family account for founds no other. One that is much longer than
+//! the place founds a family of its own: an article, beside the family of a sentence of it that
+//! others quote. The documents of the article also carry the sentence, and so are in both; their
+//! place of it is *projected* from the place of the whole, and the texts decide later.
+//!
+//! The result depends on the set of links only.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::link::{Link, Place};
+use crate::error::Result;
+use crate::runtime::Stop;
+
+/// The least share of a passage that one place has to have of another.
+pub const SHARE_MIN: f64 = 0.5;
+
+/// A link is accounted for by a family if its places have this share of its matched part.
+const ACCOUNTED_MIN: f64 = 0.9;
+
+/// A passage with a smaller matched part, in per cent, was rewritten. It extends no place: its own
+/// places are whole sentences, whatever is reused of them.
+const COPIED_MIN: u8 = 80;
+
+/// A place of a family.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Claim {
+    /// The rank of the document.
+    pub document: u32,
+    pub place: Place,
+    /// Whether the place is estimated from that of a longer passage.
+    pub is_projected: bool,
+    /// The part of the place that came down from the founder.
+    core: Place,
+    /// The part of the founder that it came from, as shares of its length.
+    share: (f64, f64),
+}
+
+/// Groups the places of links, which are sorted, into families, each with its founder first.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+pub fn grow(links: &[Link], documents: usize, stop: &Stop) -> Result<Vec<Vec<Claim>>> {
+    let graph = Graph::new(links, documents);
+    let mut founders: Vec<u32> = (0..links.len() as u32).collect();
+    founders.sort_unstable_by_key(|&at| {
+        let Link { documents: [a, _], places: [place, _], .. } = links[at as usize];
+        (a, Reverse(length(place)), at)
+    });
+    let mut is_accounted = vec![false; links.len()];
+    let mut families = Vec::new();
+    for founder in founders {
+        if is_accounted[founder as usize] {
+            continue;
+        }
+        let claims = graph.family(&links[founder as usize], stop)?;
+        graph.account(&claims, &mut is_accounted);
+        is_accounted[founder as usize] = true;
+        families.push(claims);
+    }
+    Ok(families)
+}
+
+/// The links by document.
+struct Graph<'a> {
+    links: &'a [Link],
+    /// Where the entries of each document begin.
+    starts: Vec<u32>,
+    /// The number of a link, times two; plus one for its second document.
+    entries: Vec<u32>,
+}
+
+impl<'a> Graph<'a> {
+    fn new(links: &'a [Link], documents: usize) -> Graph<'a> {
+        let mut starts = vec![0; documents + 1];
+        for link in links {
+            link.documents.iter().for_each(|&document| starts[document as usize + 1] += 1);
+        }
+        for at in 0..documents {
+            starts[at + 1] += starts[at];
+        }
+        let (mut next, mut entries) = (starts.clone(), vec![0; 2 * links.len()]);
+        for (at, link) in (0u32..).zip(links) {
+            for (side, &document) in (0u32..).zip(&link.documents) {
+                entries[next[document as usize] as usize] = 2 * at + side;
+                next[document as usize] += 1;
+            }
+        }
+        Graph { links, starts, entries }
+    }
+
+    /// Returns the links of a document, each with the side that it is.
+    fn of(&self, document: u32) -> impl Iterator<Item = (usize, &Link, usize)> {
+        let document = document as usize;
+        let entries =
+            &self.entries[self.starts[document] as usize..self.starts[document + 1] as usize];
+        entries.iter().map(|&entry| {
+            let at = (entry / 2) as usize;
+            (at, &self.links[at], (entry % 2) as usize)
+        })
+    }
+
+    /// Grows a family from a link.
+    fn family(&self, founder: &Link, stop: &Stop) -> Result<Vec<Claim>> {
+        let mut family = Growing::default();
+        for side in [0, 1] {
+            let place = founder.places[side];
+            let (document, share) = (founder.documents[side], (0.0, 1.0));
+            family.push(Claim { document, place, is_projected: false, core: place, share });
+        }
+        let (mut next, mut steps) = (0, 0);
+        while next < family.claims.len() {
+            for (_, link, side) in self.of(family.claims[next].document) {
+                stop.check_at(steps)?;
+                steps += 1;
+                family.follow(next, link, side);
+            }
+            next += 1;
+        }
+        Ok(family.claims)
+    }
+
+    /// Marks the links that a family accounts for.
+    fn account(&self, claims: &[Claim], is_accounted: &mut [bool]) {
+        let mut places: HashMap<u32, Vec<Place>> = HashMap::new();
+        // An estimate accounts for nothing: the texts may not bear it out.
+        for claim in claims.iter().filter(|claim| !claim.is_projected) {
+            places.entry(claim.document).or_default().push(claim.place);
+        }
+        let has = |link: &Link, side: usize| {
+            let own = places.get(&link.documents[side]).map_or(&[][..], Vec::as_slice);
+            own.iter().any(|&own| covers(own, link.places[side], accounted_min(link)))
+        };
+        for &document in places.keys() {
+            for (at, link, side) in self.of(document) {
+                if side == 0 && !is_accounted[at] {
+                    is_accounted[at] = has(link, 0) && has(link, 1);
+                }
+            }
+        }
+    }
+}
+
+/// A family that is not complete yet.
+#[derive(Default)]
+struct Growing {
+    claims: Vec<Claim>,
+    /// The claims of each document.
+    of: HashMap<u32, Vec<usize>>,
+}
+
+impl Growing {
+    fn push(&mut self, claim: Claim) {
+        self.of.entry(claim.document).or_default().push(self.claims.len());
+        self.claims.push(claim);
+    }
+
+    /// Lets the other document of a link join if the link has most of the place of a claim.
+    fn follow(&mut self, from: usize, link: &Link, side: usize) {
+        let (claim, [own, other]) = (self.claims[from], [link.places[side], link.places[1 - side]]);
+        if !covers(own, claim.place, SHARE_MIN) {
+            return;
+        }
+        let Some(core) = common(claim.core, own) else { return };
+        let share = project_share(core, claim.core, claim.share);
+        if share.1 - share.0 < SHARE_MIN {
+            return;
+        }
+        let is_mutual = covers(claim.place, own, SHARE_MIN);
+        let place = match is_mutual {
+            true => other,
+            false => project(common(claim.place, own).unwrap_or(core), own, other),
+        };
+        let document = link.documents[1 - side];
+        let joined = Claim {
+            document,
+            place,
+            is_projected: claim.is_projected || !is_mutual,
+            core: project(core, own, other),
+            share,
+        };
+        let known = self.of.get(&document).into_iter().flatten().copied();
+        let known = known.into_iter().find(|&at| is_same(self.claims[at].place, place));
+        match known {
+            None => self.push(joined),
+            Some(at) if self.claims[at].is_projected && !joined.is_projected => {
+                self.claims[at] = joined;
+            }
+            Some(at)
+                if is_mutual
+                    && link.matched >= COPIED_MIN
+                    && !claim.is_projected
+                    && !self.claims[at].is_projected =>
+            {
+                self.claims[from].extend(own);
+                self.claims[at].extend(other);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+impl Claim {
+    /// Extends the place by that of a link, unless it would be mostly text that did not come down
+    /// from the founder.
+    fn extend(&mut self, place: Place) {
+        let whole = (self.place.0.min(place.0), self.place.1.max(place.1));
+        if f64::from(length(self.core)) >= SHARE_MIN * f64::from(length(whole)) {
+            self.place = whole;
+        }
+    }
+}
+
+/// Returns the share of a link that the places of a family need to have to account for it.
+fn accounted_min(link: &Link) -> f64 {
+    ACCOUNTED_MIN * f64::from(link.matched) / 100.0
+}
+
+pub fn length(place: Place) -> u32 {
+    place.1 - place.0
+}
+
+/// Returns the range that two have in common.
+fn common(a: Place, b: Place) -> Option<Place> {
+    let (start, end) = (a.0.max(b.0), a.1.min(b.1));
+    (start < end).then_some((start, end))
+}
+
+/// Tells whether `whole` has at least this share of `part`.
+fn covers(whole: Place, part: Place, share: f64) -> bool {
+    common(whole, part)
+        .is_some_and(|found| f64::from(length(found)) >= share * f64::from(length(part)))
+}
+
+/// Tells whether two places of a document are one: either has most of the other.
+pub fn is_same(a: Place, b: Place) -> bool {
+    covers(a, b, SHARE_MIN) || covers(b, a, SHARE_MIN)
+}
+
+/// Returns the part of `to` that a part of `from` corresponds to, if words are as long in both.
+fn project(part: Place, from: Place, to: Place) -> Place {
+    let scale = |at: u32| {
+        let at = u64::from(at - from.0) * u64::from(length(to));
+        to.0 + (at / u64::from(length(from))) as u32
+    };
+    let (start, end) = (scale(part.0), scale(part.1));
+    (start.min(to.1 - 1), end.max(start.min(to.1 - 1) + 1))
+}
+
+fn project_share(part: Place, from: Place, to: (f64, f64)) -> (f64, f64) {
+    let scale = |at: u32| to.0 + f64::from(at - from.0) / f64::from(length(from)) * (to.1 - to.0);
+    (scale(part.0), scale(part.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn link(a: u32, place_a: Place, b: u32, place_b: Place) -> Link {
+        Link { documents: [a, b], places: [place_a, place_b], matched: 100 }
+    }
+
+    /// The documents and places of each family, in order.
+    fn families(mut links: Vec<Link>) -> Vec<Vec<(u32, Place)>> {
+        links.sort_unstable();
+        let documents = links.iter().map(|link| link.documents[1] as usize + 1).max().unwrap_or(0);
+        let grown = grow(&links, documents, Stop::NEVER).unwrap();
+        let mut found: Vec<Vec<_>> = Vec::new();
+        for claims in grown {
+            let mut places: Vec<_> =
+                claims.iter().map(|claim| (claim.document, claim.place)).collect();
+            places.sort_unstable();
+            found.push(places);
+        }
+        found
+    }
+
+    #[test]
+    fn a_neighbour_that_has_two_passages_does_not_join_them() {
+        // Document 1 has a passage of 0 and one of 2, side by side.
+        let found =
+            families(vec![link(0, (0, 100), 1, (0, 100)), link(1, (100, 200), 2, (0, 100))]);
+        assert_eq!(
+            found,
+            [vec![(0, (0, 100)), (1, (0, 100))], vec![(1, (100, 200)), (2, (0, 100))]]
+        );
+    }
+
+    #[test]
+    fn passages_that_slide_along_a_text_are_not_one() {
+        // Each document has three quarters of the one before it, and new text.
+        let links = (0..8).map(|at| link(at, (100, 400), at + 1, (0, 300))).collect();
+        for family in families(links) {
+            assert!(family.len() <= 4, "{family:?}");
+        }
+    }
+
+    #[test]
+    fn a_quotation_of_an_article_is_a_family_beside_it() {
+        // 0 and 1 have the article, 2 quotes a tenth of it, and only 0 was found to have it.
+        let found =
+            families(vec![link(0, (0, 1000), 1, (50, 1050)), link(0, (400, 500), 2, (0, 100))]);
+        assert_eq!(
+            found,
+            [
+                vec![(0, (0, 1000)), (1, (50, 1050))],
+                vec![(0, (400, 500)), (1, (450, 550)), (2, (0, 100))]
+            ]
+        );
+    }
+
+    #[test]
+    fn parts_of_a_passage_are_not_families_of_their_own() {
+        let found = families(vec![
+            link(0, (0, 100), 1, (0, 100)),
+            link(0, (0, 80), 2, (10, 90)),
+            link(0, (30, 100), 3, (0, 70)),
+            link(1, (0, 80), 2, (10, 90)),
+            link(2, (40, 90), 3, (0, 50)),
+        ]);
+        let all = vec![(0, (0, 100)), (1, (0, 100)), (2, (10, 90)), (3, (0, 70))];
+        assert_eq!(found, [all]);
+    }
+
+    #[test]
+    fn a_later_version_joins_by_the_one_between() {
+        // 2 has little of 0, but most of 1.
+        let found = families(vec![link(0, (0, 100), 1, (5, 105)), link(1, (0, 105), 2, (7, 112))]);
+        assert_eq!(found, [vec![(0, (0, 100)), (1, (0, 105)), (2, (7, 112))]]);
+    }
+
+    #[test]
+    fn a_rewritten_passage_neither_extends_a_copied_one_nor_is_another() {
+        // Between 1 and 2 whole sentences were found; 60 in 100 of their words are the passage.
+        let rewritten = Link { matched: 60, ..link(1, (0, 160), 2, (0, 160)) };
+        let found = families(vec![
+            link(0, (0, 100), 1, (0, 100)),
+            link(0, (0, 100), 2, (60, 160)),
+            rewritten,
+        ]);
+        assert_eq!(found, [vec![(0, (0, 100)), (1, (0, 100)), (2, (60, 160))]]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_link_is_in_a_family_and_every_place_is_linked_to_another(
+            some in prop::collection::vec(
+                (0u32..6, 0u32..6, 0u32..30, 1u32..20, 0u32..30, 1u32..20), 0..25,
+            ),
+            turned: bool,
+        ) {
+            let mut links: Vec<Link> = some
+                .into_iter()
+                .filter(|(a, b, ..)| a < b)
+                .map(|(a, b, at, len, to, other)| link(a, (at, at + len), b, (to, to + other)))
+                .collect();
+            links.sort_unstable();
+            links.dedup();
+            let grown = grow(&links, 6, Stop::NEVER).unwrap();
+            for link in &links {
+                let has = |claims: &[Claim], side: usize| claims.iter().any(|claim| {
+                    claim.document == link.documents[side]
+                        && covers(claim.place, link.places[side], ACCOUNTED_MIN)
+                });
+                let is_in_one = grown.iter().any(|claims| has(claims, 0) && has(claims, 1));
+                prop_assert!(is_in_one, "{:?}", link);
+            }
+            for claims in &grown {
+                prop_assert!(claims.len() >= 2);
+                for claim in claims {
+                    // Half of the founder came down to it, and it is on a link.
+                    prop_assert!(claim.share.1 - claim.share.0 >= SHARE_MIN);
+                    let is_linked = links.iter().any(|link| (0..2).any(|side| {
+                        link.documents[side] == claim.document
+                            && common(link.places[side], claim.place).is_some()
+                    }));
+                    prop_assert!(is_linked);
+                }
+                for (at, one) in claims.iter().enumerate() {
+                    let again = claims[at + 1..].iter().filter(|other| {
+                        other.document == one.document && other.place == one.place
+                    });
+                    prop_assert_eq!(again.count(), 0);
+                }
+            }
+            // The order of the links does not matter.
+            if turned {
+                links.reverse();
+            }
+            let mut again = links.clone();
+            again.sort_unstable();
+            prop_assert_eq!(grow(&again, 6, Stop::NEVER).unwrap(), grown);
+        }
+    }
+}

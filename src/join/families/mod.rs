@@ -1,0 +1,309 @@
+//! Families of passages: each reused passage once, with all documents that carry it.
+//!
+//! The passages that pairs of documents have in common ([`pairs`](super::pairs), with passages)
+//! become places in documents, and these become families (`grow`). The carriers of a family are in
+//! the order of a date, and each is compared with those before it (`version`).
+//!
+//! Nothing is stored: families follow from the documents that are in the index. A question about
+//! one document, or about those that were added since an earlier answer, searches for these
+//! documents only, and its families have the places that are linked to theirs.
+
+mod grow;
+mod link;
+mod settle;
+mod version;
+
+use std::collections::HashSet;
+
+use super::chronology::{Chronology, NoDate, TimeOrder};
+use crate::compare::place::places_in_parts;
+use crate::error::Result;
+use crate::index::{Snapshot, StoredDocument};
+use crate::runtime::Stop;
+use crate::runtime::ordered::{Ordered, in_order};
+use crate::search::Searcher;
+use crate::text::Analyzer;
+use link::{Place, Request};
+use settle::{Settling, cut, tokens};
+use std::cmp::Reverse;
+use std::sync::{Arc, OnceLock};
+
+use cento_api::part::part_at;
+pub use cento_api::{Carrier, Change, Family, FamilyOptions};
+
+/// The default of [`Families::memory_bytes`].
+const MEMORY_BYTES: usize = 1 << 30;
+
+/// Finds the families of passages of an index, those of most documents first; equal ones by the
+/// length of the passage, then in the order of their first carriers.
+///
+/// The iterator begins at the first call of [`next`](Iterator::next), and ends its threads when it
+/// is dropped.
+///
+/// ```
+/// use cento::join::families::{FamilyOptions, families};
+/// use cento::{Config, Document, Index, Searcher, WriterOptions};
+/// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// # let mut writer = index.writer(WriterOptions::default())?;
+/// # let meta = |date: &str| [("date".to_owned(), date.into())].into_iter().collect();
+/// # let text = "a text of a few words that two documents have, one of them with a change";
+/// # writer.add(Document::new("late", text).with_meta(meta("1901")))?;
+/// # writer.add(Document::new("early", text).with_meta(meta("1900")))?;
+/// # writer.finish()?;
+///
+/// let searcher = Searcher::new(index.snapshot()?);
+/// let options = FamilyOptions::default().date("date").min_passage(12u32);
+/// for family in families(&searcher, &options) {
+///     let family = family?;
+///     assert_eq!((family.carriers[0].id.as_str(), family.first_is_certain), ("early", true));
+/// }
+/// # Ok::<(), cento::Error>(())
+/// ```
+///
+/// # Errors
+/// The iterator gives an error, and ends, when an option is out of bounds, the index stores no
+/// texts, no document has a date in the field, the passages take too much memory, or a file is
+/// damaged; [`Error::Cancelled`](crate::Error::Cancelled) after it was stopped.
+pub fn families(searcher: &Searcher, options: &FamilyOptions) -> Families {
+    Families {
+        stage: Stage::Planned(Box::new(Plan {
+            searcher: searcher.clone(),
+            options: options.clone(),
+            threads: crate::available_threads(),
+            memory_bytes: MEMORY_BYTES,
+            stop: Stop::default(),
+            progress: Box::new(|_| {}),
+        })),
+        summary: Arc::default(),
+    }
+}
+
+/// Facts about a search for families.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FamilySummary {
+    /// The number of families, those beyond the limit too.
+    pub families: u64,
+    /// The pairs of documents whose passages were compared.
+    pub pairs: u64,
+    /// Those whose search for passages was cut short: carriers may be missing.
+    pub cut_pairs: u64,
+    /// Documents without a date, if dates decide: they come last.
+    pub undated: u64,
+    /// The id of the first of them that has a value that is no date, and the value.
+    pub no_date: Option<(String, String)>,
+    /// What `since` takes to find the families of documents that are added later.
+    pub cursor: u64,
+}
+
+/// The families of a collection: [`families`].
+#[must_use = "an iterator finds nothing before the first call of `next`"]
+pub struct Families {
+    stage: Stage,
+    summary: Arc<OnceLock<FamilySummary>>,
+}
+
+enum Stage {
+    Planned(Box<Plan>),
+    Begun(Ordered<Family>),
+    /// Only while it begins.
+    Beginning,
+}
+
+struct Plan {
+    searcher: Searcher,
+    options: FamilyOptions,
+    threads: usize,
+    memory_bytes: usize,
+    stop: Stop,
+    progress: Box<dyn FnMut(u64) + Send>,
+}
+
+impl std::fmt::Debug for Families {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Families").finish_non_exhaustive()
+    }
+}
+
+impl Families {
+    /// Searches with this number of threads instead of as many as there are processors.
+    pub fn threads(self, threads: usize) -> Families {
+        self.with(|plan| plan.threads = threads)
+    }
+
+    /// Lets the passages take this much memory, instead of 1 GiB.
+    pub fn memory_bytes(self, bytes: usize) -> Families {
+        self.with(|plan| plan.memory_bytes = bytes)
+    }
+
+    /// Ends soon after `stop` is set, with [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn stop(self, stop: &Stop) -> Families {
+        self.with(|plan| plan.stop = stop.clone())
+    }
+
+    /// Calls `progress` with the number of documents searched for so far. Families are given only
+    /// after all have been searched for, so the iterator itself shows no progress.
+    pub fn progress(self, progress: impl FnMut(u64) + Send + 'static) -> Families {
+        self.with(|plan| plan.progress = Box::new(progress))
+    }
+
+    /// Returns facts about the search, which are known from the first family on.
+    #[must_use]
+    pub fn summary(&self) -> FamilySummary {
+        self.summary.get().cloned().unwrap_or_default()
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut Plan)) -> Families {
+        if let Stage::Planned(plan) = &mut self.stage {
+            set(plan);
+        }
+        self
+    }
+}
+
+/// A family as its places, by the ranks of their documents.
+type Settled = Vec<(u32, Place)>;
+
+impl Plan {
+    fn begin(self, summary: Arc<OnceLock<FamilySummary>>) -> Ordered<Family> {
+        let (threads, stop) = (self.threads, self.stop.clone());
+        Ordered::start(threads, &stop, move |stop, begin| {
+            let Plan { searcher, options, threads, memory_bytes, mut progress, .. } = self;
+            options.check()?;
+            let snapshot = searcher.snapshot();
+            let documents = Chronology::new(snapshot, options.date.as_deref(), stop)?;
+            let request =
+                Request { searcher: &searcher, options: &options, threads, memory_bytes, stop };
+            let searched_for = request.searched_for(&documents)?;
+            let links = request.find(&documents, searched_for.as_deref(), &mut progress)?;
+            let grown = grow::grow(&links.links, documents.len(), stop)?;
+            let settling = Settling {
+                snapshot,
+                documents: &documents,
+                min_passage: options.min_passage,
+                stop,
+            };
+            let (mut settled, settle) =
+                (Vec::new(), |at: u64| settling.settle(grown[at as usize].clone()));
+            in_order(threads, 0..grown.len() as u64, stop, &settle, &mut |_, places| {
+                settled.push(places);
+                Ok(())
+            })?;
+            settled.retain(|places| document_count(places) >= options.min_documents);
+            settled.sort_by_key(|places| {
+                let length = places.first().map(|&(_, place)| grow::length(place));
+                (Reverse(document_count(places)), Reverse(length), places.first().copied())
+            });
+            let Chronology { undated, ref no_date, cursor, .. } = documents;
+            let _ = summary.set(FamilySummary {
+                families: settled.len() as u64,
+                pairs: links.pairs,
+                cut_pairs: links.cut_pairs,
+                undated,
+                no_date: no_date.clone().map(|NoDate { id, value }| (id, value)),
+                cursor,
+            });
+            let number = settled.len().min(options.limit.unwrap_or(usize::MAX)) as u64;
+            begin(0..number, &|at| {
+                let family =
+                    describe((snapshot, &documents), &links.cut, &settled[at as usize], stop)?;
+                Ok(Family { family: at + 1, ..family })
+            });
+            Ok(())
+        })
+    }
+}
+
+impl Iterator for Families {
+    type Item = Result<Family>;
+
+    fn next(&mut self) -> Option<Result<Family>> {
+        loop {
+            match std::mem::replace(&mut self.stage, Stage::Beginning) {
+                Stage::Planned(plan) => {
+                    self.stage = Stage::Begun(plan.begin(self.summary.clone()));
+                }
+                Stage::Begun(mut found) => {
+                    let family = found.next().map(|found| found.map(|(_, family)| family));
+                    self.stage = Stage::Begun(found);
+                    return family;
+                }
+                Stage::Beginning => return None,
+            }
+        }
+    }
+}
+
+/// Counts the documents of places that are in the order of their documents.
+fn document_count(places: &Settled) -> u64 {
+    places.chunk_by(|one, other| one.0 == other.0).count() as u64
+}
+
+/// Describes the family with these places, without its number.
+fn describe(
+    (snapshot, documents): (&Snapshot, &Chronology),
+    cut_short: &HashSet<u32>,
+    settled: &Settled,
+    stop: &Stop,
+) -> Result<Family> {
+    let (mut carriers, mut texts) = (Vec::new(), Vec::new());
+    for of_document in settled.chunk_by(|one, other| one.0 == other.0) {
+        stop.check()?;
+        let rank = of_document[0].0;
+        let address = documents.address(rank);
+        let StoredDocument { id, text, parts, .. } = snapshot.document(address)?;
+        let (text, date) = (text.unwrap_or_default(), documents.date(snapshot, rank)?);
+        let starts: Vec<u32> = of_document.iter().map(|&(_, place)| place.0).collect();
+        let its_places = places_in_parts((&text, &parts), &starts);
+        for (&(_, place), (page, line)) in of_document.iter().zip(its_places) {
+            texts.push(cut(&text, place).to_owned());
+            carriers.push(Carrier {
+                id: id.clone(),
+                index: snapshot.name_of(address).map(str::to_owned),
+                date: date.clone(),
+                time: documents.time(rank).map(|time| time.start),
+                start: place.0,
+                end: place.1,
+                part: part_at(&parts, place.0).map(|part| part.name.clone()),
+                page,
+                line,
+                version: 0,
+                nearest: None,
+                similarity: None,
+                changes: Vec::new(),
+            });
+        }
+    }
+    let mut versions = 0;
+    for (carrier, found) in carriers.iter_mut().zip(version::versions(&texts, stop)?) {
+        versions = versions.max(found.number);
+        carrier.version = found.number;
+        carrier.nearest = found.nearest.map(|at| at as u64 + 1);
+        (carrier.similarity, carrier.changes) = (found.similarity, found.changes);
+    }
+    let text = texts.swap_remove(0);
+    Ok(Family {
+        family: 0,
+        documents: document_count(settled),
+        tokens: tokens(&Analyzer::default(), &text, stop)?.hashes.len() as u32,
+        order: documents.order,
+        first_is_certain: is_first_certain(documents, settled),
+        versions,
+        complete: !settled.iter().any(|(rank, _)| cut_short.contains(rank)),
+        text,
+        carriers,
+    })
+}
+
+/// Tells whether the first document is known to be earlier than all others.
+fn is_first_certain(documents: &Chronology, settled: &Settled) -> bool {
+    let first = settled[0].0;
+    documents.order == TimeOrder::Date
+        && settled.iter().filter(|(rank, _)| *rank != first).all(|&(rank, _)| {
+            let times = documents.time(first).zip(documents.time(rank));
+            times.is_some_and(|(one, other)| one.is_before(other))
+        })
+}
+
+#[cfg(test)]
+mod tests;

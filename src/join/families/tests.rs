@@ -1,0 +1,208 @@
+//! Families of small collections, against a search of every text for every passage.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::index::{Config, Document, Index, WriterOptions};
+
+/// A word that is unlike all others.
+fn word(seed: u64, at: u64) -> String {
+    let mut number = crate::hash::mix64(seed << 32 | at);
+    let letter = |_| {
+        number = number.rotate_left(7).wrapping_mul(5);
+        char::from(b'a' + (number % 26) as u8)
+    };
+    (0..9).map(letter).collect()
+}
+
+/// Words that no other text has, in sentences of ten.
+fn words(seed: u64, count: u64) -> String {
+    let words: Vec<String> = (0..count).map(|at| word(seed, at)).collect();
+    words.chunks(10).map(|sentence| sentence.join(" ")).collect::<Vec<_>>().join(". ")
+}
+
+/// A searcher over these texts, whose ids are their numbers.
+fn searcher(texts: &[(String, Value)]) -> Searcher {
+    let index = Index::in_memory(Config::new("winnow(k=3,w=4)", "words", true).unwrap()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for (number, (text, meta)) in texts.iter().enumerate() {
+        let document = Document::new(format!("d{number}"), text);
+        writer.add(document.with_meta(meta.as_object().unwrap().clone())).unwrap();
+    }
+    writer.finish().unwrap();
+    Searcher::new(index.snapshot().unwrap())
+}
+
+fn found(searcher: &Searcher, options: &FamilyOptions) -> Vec<Family> {
+    families(searcher, options).threads(2).collect::<Result<_>>().unwrap()
+}
+
+fn ids(family: &Family) -> Vec<&str> {
+    family.carriers.iter().map(|carrier| carrier.id.as_str()).collect()
+}
+
+#[test]
+fn carriers_are_in_the_order_of_their_dates_with_what_each_changed() {
+    let passage = words(0, 30);
+    let edited = passage.replace(&word(0, 14), "other");
+    let texts = [
+        (format!("{}. {edited}", words(1, 20)), json!({"date": "1902-05"})),
+        (format!("{}.\n{passage}. {}", words(2, 20), words(3, 9)), json!({"date": "1901-12-31"})),
+        (format!("{edited}. {}", words(4, 20)), json!({"date": "1902-05-07"})),
+        (words(5, 60), json!({"date": "1900"})),
+    ];
+    let searcher = searcher(&texts);
+    let options = FamilyOptions::default().date("date");
+    let families = found(&searcher, &options);
+    assert_eq!(families.len(), 1);
+    let family = &families[0];
+    assert_eq!(ids(family), ["d1", "d0", "d2"]);
+    assert_eq!((family.documents, family.tokens, family.versions), (3, 30, 2));
+    assert_eq!((&family.text, family.order), (&passage, TimeOrder::Date));
+    assert!(family.first_is_certain && family.complete);
+    let [first, second, third] = &family.carriers[..] else { panic!("{family:?}") };
+    assert_eq!(
+        (first.line, first.nearest, first.date.as_deref()),
+        (Some(2), None, Some("1901-12-31"))
+    );
+    assert_eq!(second.changes, [Change { removed: word(0, 14), added: "other".into() }]);
+    assert_eq!((third.nearest, third.similarity, third.version), (Some(2), Some(1.0), 2));
+    // In the order of addition the first is another, and the answer says so.
+    let by_added = &found(&searcher, &FamilyOptions::default())[0];
+    assert_eq!((ids(by_added), by_added.order), (vec!["d0", "d1", "d2"], TimeOrder::Added));
+    assert!(!by_added.first_is_certain);
+}
+
+#[test]
+fn a_first_carrier_without_a_date_of_its_own_is_not_certain() {
+    let passage = words(0, 30);
+    let check = |dates: [Value; 2], expected: bool| {
+        let of = |at: u64, date: &Value| {
+            (format!("{passage} {}", words(1 + at, 20)), json!({"date": date}))
+        };
+        let searcher = searcher(&[of(0, &dates[0]), of(1, &dates[1])]);
+        let families = found(&searcher, &FamilyOptions::default().date("date"));
+        assert_eq!(families[0].first_is_certain, expected, "{dates:?}");
+    };
+    check([json!("1999"), json!("2000-01-01")], true);
+    check([json!("1999"), json!("1999-05")], false);
+    check([json!("1999"), Value::Null], false);
+    check([json!(3), json!(3)], false);
+    check([json!(3), json!(4)], true);
+}
+
+#[test]
+fn documents_without_a_date_are_counted_and_a_field_without_dates_is_refused() {
+    let text = |at: u64| format!("{} {}", words(0, 30), words(at + 1, 20));
+    let searcher = searcher(&[
+        (text(0), json!({"date": "May 1999"})),
+        (text(1), json!({"date": "1999-05"})),
+        (text(2), json!({})),
+    ]);
+    let mut all = families(&searcher, &FamilyOptions::default().date("date"));
+    let family = all.next().unwrap().unwrap();
+    assert_eq!(ids(&family), ["d1", "d0", "d2"]);
+    let summary = all.summary();
+    assert_eq!((summary.undated, summary.no_date), (2, Some(("d0".into(), "May 1999".into()))));
+    let error = families(&searcher, &FamilyOptions::default().date("day")).next().unwrap();
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("`day`") && error.contains("`date`"), "{error}");
+}
+
+#[test]
+fn families_of_one_document_and_since_a_cursor_are_those_of_all_that_they_touch() {
+    let shared = |at: u64| words(100 + at, 40);
+    let texts: Vec<(String, Value)> = (0..6)
+        .map(|at| {
+            let own = words(at, 30);
+            (format!("{} {own} {}", shared(at % 2), shared(2 + at / 3)), json!({"n": at}))
+        })
+        .collect();
+    let searcher = searcher(&texts);
+    let options = FamilyOptions::default().date("n");
+    let all = found(&searcher, &options);
+    let of = |options: &FamilyOptions| {
+        let families = found(&searcher, options);
+        families.into_iter().map(|family| Family { family: 0, ..family }).collect::<Vec<_>>()
+    };
+    let with = |id: &str| {
+        let some = all.iter().filter(|family| ids(family).contains(&id));
+        some.map(|family| Family { family: 0, ..family.clone() }).collect::<Vec<_>>()
+    };
+    for id in ["d0", "d3", "d5"] {
+        assert_eq!(of(&options.clone().document(id)), with(id), "{id}");
+        assert_eq!(with(id).len(), 2);
+    }
+    let mut cursor = families(&searcher, &options);
+    assert!(cursor.next().is_some());
+    assert_eq!(of(&options.clone().since(cursor.summary().cursor)), []);
+    assert_eq!(of(&options.clone().since(0u64)).len(), all.len());
+}
+
+#[test]
+fn the_passages_take_no_more_memory_than_allowed() {
+    let searcher = searcher(&[(words(0, 40), json!({})), (words(0, 41), json!({}))]);
+    let options = FamilyOptions::default();
+    let refused = families(&searcher, &options).memory_bytes(10).next().unwrap();
+    assert!(matches!(refused, Err(crate::Error::Memory { .. })), "{refused:?}");
+    assert_eq!(families(&searcher, &options).memory_bytes(1000).count(), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Passages of words of their own are put into documents, one after the other with other words
+    /// between them. The reference searches every text for every passage.
+    #[test]
+    fn planted_families_are_found_exactly(
+        lengths in prop::collection::vec(2u64..5, 1..5),
+        carried in prop::collection::vec(prop::collection::vec(0usize..5, 0..4), 2..8),
+        by_date: bool,
+    ) {
+        let passages: Vec<String> =
+            (0u64..).zip(&lengths).map(|(seed, &count)| words(seed, 10 * count)).collect();
+        let mut texts = Vec::new();
+        for (at, carried) in (0u64..).zip(&carried) {
+            let mut text = words(1000 * (at + 1), 80);
+            let mut carried = carried.clone();
+            carried.sort_unstable();
+            carried.dedup();
+            for (next, which) in (1u64..).zip(carried) {
+                let passage = passages.get(which).map_or("", String::as_str);
+                text += &format!(". {passage}. {}", words(1000 * (at + 1) + next, 80));
+            }
+            // Dates run against the order of addition.
+            texts.push((text, json!({"n": 100 - at})));
+        }
+        let mut expected = Vec::new();
+        for passage in &passages {
+            let places = (0..texts.len()).filter_map(|at| {
+                let start = texts[at].0.find(passage.as_str())?;
+                Some((format!("d{at}"), start as u32, (start + passage.len()) as u32))
+            });
+            let mut places: Vec<_> = places.collect();
+            if by_date {
+                places.reverse();
+            }
+            if places.len() > 1 {
+                expected.push(places);
+            }
+        }
+        let searcher = searcher(&texts);
+        let options = FamilyOptions { date: by_date.then(|| "n".into()), ..Default::default() };
+        let mut families = found(&searcher, &options);
+        prop_assert!(families.windows(2).all(|two| two[0].documents >= two[1].documents));
+        prop_assert!(families.iter().all(|family| family.versions == 1 && family.complete));
+        let mut places: Vec<Vec<_>> = families
+            .drain(..)
+            .map(|family| {
+                let carriers = family.carriers.into_iter();
+                carriers.map(|carrier| (carrier.id, carrier.start, carrier.end)).collect()
+            })
+            .collect();
+        places.sort();
+        expected.sort();
+        prop_assert_eq!(places, expected);
+    }
+}
