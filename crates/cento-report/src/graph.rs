@@ -50,20 +50,43 @@ pub fn clusters<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Clus
     numbered.map(|(cluster, members)| Cluster { cluster, size: members.len(), members }).collect()
 }
 
-/// Returns the pairs with their similarities as an undirected graph in the language of Graphviz. It
-/// keeps the documents of a cluster together.
-pub fn dot(pairs: &[(&str, &str, f64)]) -> String {
-    let mut text = String::from("graph pairs {\n    node [shape=box];\n");
+/// The direction of the edges of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Both documents are alike.
+    None,
+    /// An edge leads from the first document to the second.
+    FirstToSecond,
+}
+
+impl Direction {
+    /// Returns its name in GEXF and GraphML.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::None => "undirected",
+            Direction::FirstToSecond => "directed",
+        }
+    }
+}
+
+/// Returns the pairs with their similarities as a graph in the language of Graphviz. It keeps the
+/// documents of a cluster together.
+pub fn dot(direction: Direction, pairs: &[(&str, &str, f64)]) -> String {
+    let (kind, edge) = match direction {
+        Direction::None => ("graph", "--"),
+        Direction::FirstToSecond => ("digraph", "->"),
+    };
+    let mut text = format!("{kind} pairs {{\n    node [shape=box];\n");
     for Cluster { cluster, members, .. } in clusters(pairs.iter().map(|&(a, b, _)| (a, b))) {
         let ids = members.iter().map(|id| quoted(id)).collect::<Vec<_>>().join("; ");
         // Writing to a string cannot fail.
         let _ = writeln!(text, "    subgraph cluster_{cluster} {{ {ids}; }}");
     }
     for (a, b, similarity) in pairs {
-        let (a, b, width) = (quoted(a), quoted(b), 1.0 + 4.0 * similarity);
+        let (a, b, width) = (quoted(a), quoted(b), 1.0 + 4.0 * similarity.min(1.0));
         let _ = writeln!(
             text,
-            "    {a} -- {b} [label=\"{}\", weight={:.0}, penwidth={width:.1}];",
+            "    {a} {edge} {b} [label=\"{}\", weight={:.0}, penwidth={width:.1}];",
             decimals(*similarity, 2),
             100.0 * similarity
         );
@@ -97,7 +120,7 @@ mod tests {
 
     #[test]
     fn names_cannot_leave_their_quotes() {
-        let drawn = dot(&[("a\"b", "c\\\n", 0.5)]);
+        let drawn = dot(Direction::None, &[("a\"b", "c\\\n", 0.5)]);
         assert!(
             drawn.contains(r#""a\"b" -- "c\\ " [label="0.50", weight=50, penwidth=3.0];"#),
             "{drawn}"

@@ -1,16 +1,19 @@
 //! Reports of search results, for people to read.
 //!
 //! A search of [`cento`] gives numbers and places. A report says how much of a document is reused
-//! ([`ReuseReport`]), which documents of a collection resemble each other ([`PairsReport`]), or
-//! which setting finds copies best ([`TuningReport`]): first as a model, which is computed here and
+//! ([`ReuseReport`]), which documents of a collection resemble each other ([`PairsReport`]), which
+//! carry a passage ([`FamiliesReport`]), which are versions of others ([`LineageReport`]), or which
+//! setting finds copies best ([`TuningReport`]): first as a model, which is computed here and
 //! becomes JSON by serde, then as one self-contained HTML file and as csv. This crate knows neither
 //! files nor the time: the caller supplies the date of a report.
 
 mod answer;
 mod difference;
 mod excluded;
+mod families;
 mod graph;
 mod html;
+mod lineage;
 mod link;
 mod network;
 mod number;
@@ -28,7 +31,9 @@ mod tuning;
 
 pub use answer::ReportMemory;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
+pub use families::{CarrierRow, FamiliesReport, Strip, StripPart};
 pub use graph::{Cluster, clusters};
+pub use lineage::LineageReport;
 pub use link::link;
 pub use network::{Edge, Network};
 #[doc(hidden)]

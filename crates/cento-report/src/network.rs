@@ -12,7 +12,7 @@ use cento::{Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::graph::{clusters, dot};
+use crate::graph::{Direction, clusters, dot};
 use crate::number::decimals;
 
 /// A form of networks.
@@ -26,7 +26,7 @@ pub enum Network {
     Dot,
 }
 
-/// Two documents, by their ids, and their similarity, 0 to 1.
+/// Two documents, by their ids, and their similarity, 0 to 1, or another weight.
 pub type Edge<'a> = (&'a str, &'a str, f64);
 
 impl Network {
@@ -51,10 +51,20 @@ impl Network {
     /// Writes a network. Control characters of ids, which XML cannot hold, become spaces.
     #[must_use]
     pub fn write(self, edges: &[Edge<'_>]) -> String {
+        self.write_with(Direction::None, edges)
+    }
+
+    /// Writes a network whose edges lead from the first document to the second.
+    #[must_use]
+    pub fn write_directed(self, edges: &[Edge<'_>]) -> String {
+        self.write_with(Direction::FirstToSecond, edges)
+    }
+
+    fn write_with(self, direction: Direction, edges: &[Edge<'_>]) -> String {
         match self {
-            Network::Dot => dot(edges),
-            Network::Gexf => xml(|out| gexf(out, edges)),
-            Network::GraphMl => xml(|out| graphml(out, edges)),
+            Network::Dot => dot(direction, edges),
+            Network::Gexf => xml(|out| gexf(out, direction, edges)),
+            Network::GraphMl => xml(|out| graphml(out, direction, edges)),
         }
     }
 }
@@ -91,14 +101,15 @@ fn number(similarity: f64) -> String {
     decimals(similarity, 4)
 }
 
-fn gexf(out: &mut Out, edges: &[Edge<'_>]) -> io::Result<()> {
+fn gexf(out: &mut Out, direction: Direction, edges: &[Edge<'_>]) -> io::Result<()> {
     let nodes = nodes(edges);
     let numbers = numbers(&nodes);
     let root = out
         .create_element("gexf")
         .with_attributes([("xmlns", "http://gexf.net/1.3"), ("version", "1.3")]);
     root.write_inner_content(|out| {
-        let graph = out.create_element("graph").with_attribute(("defaultedgetype", "undirected"));
+        let graph =
+            out.create_element("graph").with_attribute(("defaultedgetype", direction.name()));
         graph.write_inner_content(|out| {
             out.create_element("attributes")
                 .with_attribute(("class", "node"))
@@ -144,7 +155,7 @@ fn gexf(out: &mut Out, edges: &[Edge<'_>]) -> io::Result<()> {
     Ok(())
 }
 
-fn graphml(out: &mut Out, edges: &[Edge<'_>]) -> io::Result<()> {
+fn graphml(out: &mut Out, direction: Direction, edges: &[Edge<'_>]) -> io::Result<()> {
     let nodes = nodes(edges);
     let numbers = numbers(&nodes);
     let root = out
@@ -157,7 +168,7 @@ fn graphml(out: &mut Out, edges: &[Edge<'_>]) -> io::Result<()> {
             let key = [("id", id), ("for", of), ("attr.name", id), ("attr.type", kind)];
             out.create_element("key").with_attributes(key).write_empty()?;
         }
-        let graph = out.create_element("graph").with_attribute(("edgedefault", "undirected"));
+        let graph = out.create_element("graph").with_attribute(("edgedefault", direction.name()));
         graph.write_inner_content(|out| {
             let data = |out: &mut Out, key: &str, value: &str| -> io::Result<()> {
                 let data = out.create_element("data").with_attribute(("key", key));
@@ -236,6 +247,19 @@ mod tests {
         let data = values(&text, "data", None).concat();
         assert!(data.contains("0.2500") && data.starts_with("a1b1c"), "{data}");
         assert!(text.contains("c&lt;&amp;") && !text.contains('\u{1}'), "{text}");
+    }
+
+    #[test]
+    fn edges_have_a_direction_if_it_was_requested() {
+        let check = |form: Network, undirected: &str, directed: &str| {
+            assert!(form.write(&EDGES).contains(undirected), "{undirected}");
+            let text = form.write_directed(&EDGES);
+            assert!(text.contains(directed) && !text.contains(undirected), "{text}");
+        };
+        check(Network::Gexf, "\"undirected\"", "\"directed\"");
+        check(Network::GraphMl, "\"undirected\"", "\"directed\"");
+        check(Network::Dot, "\"b\" -- \"a\"", "\"b\" -> \"a\"");
+        assert!(Network::Dot.write_directed(&EDGES).starts_with("digraph"));
     }
 
     #[test]

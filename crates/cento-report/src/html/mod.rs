@@ -8,14 +8,19 @@
 mod document;
 mod drawing;
 mod excerpt;
+mod families;
+mod lineage;
 mod names;
 mod pairs;
 mod plot;
 mod text;
+mod timeline;
 mod tuning;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::families::FamiliesReport;
+use crate::lineage::LineageReport;
 use crate::number::{count, counted};
 use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
@@ -55,6 +60,22 @@ impl TuningReport {
     #[must_use]
     pub fn html(&self) -> String {
         page(&self.run, "Settings", tuning::body(self))
+    }
+}
+
+impl FamiliesReport {
+    /// Writes the report as one HTML file.
+    #[must_use]
+    pub fn html(&self) -> String {
+        page(&self.run, "Families of passages", families::body(self))
+    }
+}
+
+impl LineageReport {
+    /// Writes the report as one HTML file.
+    #[must_use]
+    pub fn html(&self) -> String {
+        page(&self.run, "Lineage of documents", lineage::body(self))
     }
 }
 

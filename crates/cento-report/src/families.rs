@@ -1,0 +1,282 @@
+//! A report on families of passages.
+
+use serde::Serialize;
+
+use cento::join::TimeOrder;
+use cento::join::families::{Carrier, Family};
+use cento::{Error, Result};
+
+use crate::rows::{Delimiter, Rows};
+use crate::run::Run;
+
+/// The families of a collection, or those of one document.
+#[derive(Debug, Clone, Serialize)]
+pub struct FamiliesReport {
+    /// The origin of the numbers.
+    pub run: Run,
+    /// The number of families, those that are not shown too.
+    pub total: u64,
+    /// The pairs of documents whose passages were compared.
+    pub pairs: u64,
+    /// Those whose search for passages was cut short.
+    pub cut_pairs: u64,
+    /// Documents without a date, if dates decide.
+    pub undated: u64,
+    /// What the limit of document frequency hides; nothing if it hides nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// The sources of one document, if the report is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strip: Option<Strip>,
+    /// The families, those of most documents first.
+    pub families: Vec<Family>,
+}
+
+impl FamiliesReport {
+    /// Writes the carriers as rows of a table.
+    ///
+    /// # Errors
+    /// When a number has no form in JSON.
+    pub fn csv(&self) -> Result<String> {
+        let mut out = Vec::new();
+        let failed = |error| Error::io("write", "the report", error);
+        let mut rows =
+            Rows::new(&mut out, Delimiter::Comma, CarrierRow::COLUMNS).map_err(failed)?;
+        for row in self.families.iter().flat_map(CarrierRow::of) {
+            rows.write(&row).map_err(failed)?;
+        }
+        rows.finish().map_err(failed)?;
+        Ok(String::from_utf8(out).expect("cells are UTF-8"))
+    }
+}
+
+/// A carrier, as a row of a table: with its family, whose text is in the row of the first.
+#[derive(Debug, Clone, Serialize)]
+pub struct CarrierRow<'a> {
+    family: u64,
+    documents: u64,
+    tokens: u32,
+    versions: u64,
+    order: TimeOrder,
+    first_is_certain: bool,
+    complete: bool,
+    #[serde(flatten)]
+    carrier: &'a Carrier,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+}
+
+impl<'a> CarrierRow<'a> {
+    /// The columns of a table of carriers.
+    pub const COLUMNS: &'static [&'static str] = &[
+        "family",
+        "documents",
+        "tokens",
+        "versions",
+        "order",
+        "first_is_certain",
+        "complete",
+        "id",
+        "index",
+        "date",
+        "time",
+        "start",
+        "end",
+        "part",
+        "page",
+        "line",
+        "version",
+        "nearest",
+        "similarity",
+        "changes",
+        "text",
+    ];
+
+    /// Returns the rows of a family.
+    pub fn of(family: &'a Family) -> impl Iterator<Item = CarrierRow<'a>> {
+        family.carriers.iter().enumerate().map(|(at, carrier)| CarrierRow {
+            family: family.family,
+            documents: family.documents,
+            tokens: family.tokens,
+            versions: family.versions,
+            order: family.order,
+            first_is_certain: family.first_is_certain,
+            complete: family.complete,
+            carrier,
+            text: (at == 0).then_some(&*family.text),
+        })
+    }
+}
+
+/// A document by the sources of its parts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Strip {
+    /// The id of the document.
+    pub id: String,
+    /// The bytes of its text.
+    pub size: usize,
+    /// The parts that other documents carry too, in the order of the text. They do not overlap:
+    /// where passages do, the part has the one whose first carrier is the earliest.
+    pub parts: Vec<StripPart>,
+}
+
+/// A part of a document that other documents carry.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StripPart {
+    /// Its first byte.
+    pub start: u32,
+    /// The byte after its last one.
+    pub end: u32,
+    /// The number of the family.
+    pub family: u64,
+    /// The first other carrier of the passage.
+    pub source: String,
+    /// Its date, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// Whether the source comes before the document in the order of the family.
+    pub is_earlier: bool,
+}
+
+impl Strip {
+    /// Finds the sources of the parts of a document with this many bytes.
+    #[must_use]
+    pub fn new(id: &str, size: usize, families: &[Family]) -> Strip {
+        // The earliest source decides, then the longer passage.
+        let mut found: Vec<(u8, f64, u32, StripPart)> = Vec::new();
+        for family in families {
+            let Some(source) = family.carriers.iter().position(|carrier| carrier.id != id) else {
+                continue;
+            };
+            let from = &family.carriers[source];
+            for (at, carrier) in family.carriers.iter().enumerate() {
+                if carrier.id == id {
+                    let part = StripPart {
+                        start: carrier.start,
+                        end: carrier.end,
+                        family: family.family,
+                        source: from.id.clone(),
+                        date: from.date.clone(),
+                        is_earlier: source < at,
+                    };
+                    let (time, length) =
+                        (from.time.unwrap_or(f64::INFINITY), part.end - part.start);
+                    found.push((u8::from(!part.is_earlier), time, u32::MAX - length, part));
+                }
+            }
+        }
+        found.sort_by(|a, b| {
+            let by_time = a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+            by_time.then_with(|| (a.2, a.3.start, a.3.family).cmp(&(b.2, b.3.start, b.3.family)))
+        });
+        let mut parts: Vec<StripPart> = Vec::new();
+        for (.., part) in found {
+            let mut free = vec![(part.start, part.end)];
+            for taken in &parts {
+                free = free
+                    .into_iter()
+                    .flat_map(|(start, end)| {
+                        [(start, end.min(taken.start)), (start.max(taken.end), end)]
+                    })
+                    .filter(|(start, end)| start < end)
+                    .collect();
+            }
+            parts.extend(free.into_iter().map(|(start, end)| StripPart {
+                start,
+                end,
+                ..part.clone()
+            }));
+        }
+        parts.sort_by_key(|part| part.start);
+        Strip { id: id.to_owned(), size, parts }
+    }
+
+    /// Returns the sources, each with its bytes in the document, the greatest first.
+    #[must_use]
+    pub fn sources(&self) -> Vec<(&str, Option<&str>, bool, u64)> {
+        let mut sources: Vec<(&str, Option<&str>, bool, u64)> = Vec::new();
+        for part in &self.parts {
+            let bytes = u64::from(part.end - part.start);
+            let known = sources.iter_mut().find(|(id, _, is_earlier, _)| {
+                (*id, *is_earlier) == (&*part.source, part.is_earlier)
+            });
+            match known {
+                Some(source) => source.3 += bytes,
+                None => {
+                    sources.push((&part.source, part.date.as_deref(), part.is_earlier, bytes));
+                }
+            }
+        }
+        sources.sort_by(|a, b| b.3.cmp(&a.3).then(a.0.cmp(b.0)));
+        sources
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn family(number: u64, carriers: &[(&str, f64, u32, u32)]) -> Family {
+        let carriers: Vec<_> = carriers
+            .iter()
+            .map(|&(id, time, start, end)| {
+                serde_json::json!({
+                    "id": id, "time": time, "date": time.to_string(), "start": start, "end": end,
+                    "version": 1,
+                })
+            })
+            .collect();
+        serde_json::from_value(serde_json::json!({
+            "family": number, "documents": carriers.len(), "tokens": 20, "order": "date",
+            "first_is_certain": true, "versions": 1, "complete": true, "text": "=text",
+            "carriers": carriers,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_part_comes_from_the_earliest_source_and_parts_do_not_overlap() {
+        let families = [
+            family(1, &[("b", 2.0, 0, 100), ("own", 5.0, 0, 100)]),
+            family(2, &[("a", 1.0, 0, 40), ("own", 5.0, 30, 70)]),
+            family(3, &[("own", 5.0, 150, 200), ("late", 6.0, 0, 50)]),
+            family(4, &[("x", 0.0, 0, 9), ("y", 1.0, 0, 9)]),
+        ];
+        let strip = Strip::new("own", 200, &families);
+        let parts: Vec<_> = strip
+            .parts
+            .iter()
+            .map(|part| (part.start, part.end, &*part.source, part.is_earlier))
+            .collect();
+        assert_eq!(
+            parts,
+            [
+                (0, 30, "b", true),
+                (30, 70, "a", true),
+                (70, 100, "b", true),
+                (150, 200, "late", false)
+            ]
+        );
+        let sources: Vec<_> = strip.sources().iter().map(|source| (source.0, source.3)).collect();
+        assert_eq!(sources, [("b", 60), ("late", 50), ("a", 40)]);
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_carrier_and_the_text_once() {
+        let report = FamiliesReport {
+            run: Run::new("families"),
+            total: 1,
+            pairs: 1,
+            cut_pairs: 0,
+            undated: 0,
+            stopped: None,
+            strip: None,
+            families: vec![family(1, &[("b", 2.0, 0, 100), ("own", 5.0, 0, 100)])],
+        };
+        let csv = report.csv().unwrap();
+        let lines: Vec<&str> = csv.lines().collect();
+        assert_eq!(lines.len(), 3, "{csv}");
+        assert!(lines[1].ends_with("'=text") && lines[2].ends_with(','), "{csv}");
+        assert!(report.html().contains("Family 1"));
+    }
+}

@@ -1,0 +1,225 @@
+//! Families of passages as a page.
+
+use maud::{Markup, html};
+
+use super::names::ShortNames;
+use super::text::{VisibleText, plain};
+use super::timeline::{Point, timeline};
+use super::{colour, percent};
+use crate::families::{FamiliesReport, Strip};
+use crate::number::{count, counted, similarity};
+use cento::join::TimeOrder;
+use cento::join::families::{Carrier, Family};
+
+/// Of longer passages the beginning is shown.
+const TEXT_CHARACTERS: usize = 1500;
+
+/// Of more changes the first are shown.
+const CHANGES: usize = 12;
+
+/// A table of carriers has at most this many rows.
+const CARRIERS: usize = 100;
+
+pub fn body(report: &FamiliesReport) -> Markup {
+    let ids = report.families.iter().flat_map(|family| &family.carriers);
+    let names = ShortNames::new(ids.map(|carrier| carrier.id.as_str()));
+    let shown = report.families.len() as u64;
+    html! {
+        p.note {
+            @if report.total == 1 { "1 family of passages" } @else { (count(report.total)) " families of passages" }
+            @if shown < report.total { "; the " (count(shown)) " with most documents are shown" }
+            "; " (counted(report.pairs, "pair")) " of documents were compared. "
+            @match report.families.first().map(|family| family.order) {
+                Some(TimeOrder::Added) => { "Carriers are in the order of addition, which says nothing about who had a passage first." }
+                _ => { "Carriers are in the order of their dates." }
+            }
+        }
+        @if report.undated > 0 {
+            p.warning { (counted(report.undated, "document")) " without a date: in last place, whenever written." }
+        }
+        @if report.cut_pairs > 0 {
+            p.warning { "Of " (counted(report.cut_pairs, "pair")) " the search for passages was cut short: carriers may be missing." }
+        }
+        @if let Some(stopped) = &report.stopped { p.warning { (VisibleText(stopped)) "." } }
+        @if let Some(strip) = &report.strip { (sources(strip, &names)) }
+        @if report.strip.is_none() && report.families.len() > 1 { (overview(report, &names)) }
+        @for family in &report.families { (card(family, &names)) }
+    }
+}
+
+/// Lists the families.
+fn overview(report: &FamiliesReport, names: &ShortNames<'_>) -> Markup {
+    html! {
+        section {
+            h2 { "Families" }
+            table.list {
+                thead { tr {
+                    th.number scope="col" { "No." } th.number scope="col" { "Documents" }
+                    th.number scope="col" { "Words" } th.number scope="col" { "Versions" }
+                    th scope="col" { "First" } th scope="col" { "Date" } th scope="col" { "Passage" }
+                } }
+                tbody { @for family in &report.families {
+                    @let first = &family.carriers[0];
+                    tr {
+                        td.number { a href={ "#family" (family.family) } { (family.family) } }
+                        td.number { (count(family.documents)) }
+                        td.number { (count(family.tokens.into())) }
+                        td.number { (count(family.versions)) }
+                        td { (names.show(&first.id, None)) @if !family.first_is_certain { " (uncertain)" } }
+                        td { (VisibleText(first.date.as_deref().unwrap_or_default())) }
+                        td { bdi { (VisibleText(&beginning(&family.text, 80))) } }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+/// Draws a document by the sources of its parts.
+fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
+    let sources = strip.sources();
+    let number = |source: &str, is_earlier: bool| {
+        let own =
+            |found: &&(&str, Option<&str>, bool, u64)| (found.0, found.2) == (source, is_earlier);
+        sources.iter().position(|found| own(&found)).map_or(0, |at| at + 1)
+    };
+    let size = strip.size.max(1) as u64;
+    let place = |byte: u32| u64::from(byte) * 1000 / size;
+    let covered: u64 = sources.iter().filter(|source| source.2).map(|source| source.3).sum();
+    html! {
+        section {
+            h2 { "Where the parts of " bdi { (VisibleText(&strip.id)) } " come from" }
+            p.note {
+                (percent(covered * 1000 / size)) " of its text is in earlier documents. From left to right the strip is "
+                "the text; a part has the colour of the first document that carries it."
+            }
+            svg.bar viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label="Sources by place" {
+                rect.rest x="0" y="0" width="1000" height="16" {}
+                @for part in &strip.parts {
+                    rect class=(colour(number(&part.source, part.is_earlier))) x=(place(part.start)) y="0" width=((place(part.end) - place(part.start)).max(1)) height="16" {
+                        title { (plain(&part.source)) }
+                    }
+                }
+            }
+            table.list {
+                thead { tr {
+                    th.number scope="col" { "No." } th scope="col" { "Document" } th scope="col" { "Date" }
+                    th scope="col" { "Relation" } th.number scope="col" { "Share" } th scope="col" { "Families" }
+                } }
+                tbody { @for (at, (id, date, is_earlier, bytes)) in sources.iter().enumerate() { tr {
+                    td.number { span class={ "badge " (colour(at + 1)) } { (at + 1) } }
+                    th scope="row" { (names.show(id, None)) }
+                    td { (VisibleText(date.unwrap_or_default())) }
+                    td { @if *is_earlier { "earlier" } @else { "later" } }
+                    td.number { (percent(bytes * 1000 / size)) }
+                    td { @for family in families_of(strip, id, *is_earlier) { a href={ "#family" (family) } { (family) } " " } }
+                } } }
+            }
+        }
+    }
+}
+
+fn families_of(strip: &Strip, source: &str, is_earlier: bool) -> Vec<u64> {
+    let own =
+        strip.parts.iter().filter(|part| part.source == source && part.is_earlier == is_earlier);
+    let mut families: Vec<u64> = own.map(|part| part.family).collect();
+    families.sort_unstable();
+    families.dedup();
+    families
+}
+
+fn card(family: &Family, names: &ShortNames<'_>) -> Markup {
+    let first = &family.carriers[0];
+    html! {
+        section.card id={ "family" (family.family) } {
+            h3 {
+                "Family " (family.family) ": " (counted(family.tokens.into(), "word")) " in "
+                (counted(family.documents, "document")) ", " (counted(family.versions, "version"))
+            }
+            p.note {
+                @if family.first_is_certain { "First in " } @else { "Shown first, but perhaps not the earliest: " }
+                (names.show(&first.id, None))
+                @if let Some(date) = &first.date { ", " (VisibleText(date)) }
+                "."
+                @if !family.complete { " The search for passages was cut short: carriers may be missing." }
+            }
+            div.excerpt { (VisibleText(&beginning(&family.text, TEXT_CHARACTERS))) }
+            (timeline("The carriers by time, each version on a line of its own", &points(&family.carriers)))
+            div.wide tabindex="0" role="region" aria-label="Carriers" {
+                table.list {
+                    thead { tr {
+                        th.number scope="col" { "No." } th scope="col" { "Date" } th scope="col" { "Document" }
+                        th scope="col" { "Place" } th.number scope="col" { "Version" } th.number scope="col" { "Nearest" }
+                        th.number scope="col" { "Alike" } th scope="col" { "Changes" }
+                    } }
+                    tbody { @for (at, carrier) in family.carriers.iter().take(CARRIERS).enumerate() { tr {
+                        td.number { (at + 1) }
+                        td { (VisibleText(carrier.date.as_deref().unwrap_or("\u{2013}"))) }
+                        th scope="row" { (names.show(&carrier.id, None)) }
+                        td { (where_it_is(carrier)) }
+                        td.number { span class={ "badge " (colour(carrier.version as usize)) } { (carrier.version) } }
+                        td.number { @if let Some(nearest) = carrier.nearest { (nearest) } }
+                        td.number { @if let Some(alike) = carrier.similarity { (similarity(alike)) } }
+                        td { (changes(carrier)) }
+                    } } }
+                }
+            }
+            @if family.carriers.len() > CARRIERS {
+                p.note { (count((family.carriers.len() - CARRIERS) as u64)) " more carriers are not shown; --format json has all." }
+            }
+        }
+    }
+}
+
+fn where_it_is(carrier: &Carrier) -> Markup {
+    html! {
+        @if let Some(part) = &carrier.part { (VisibleText(part)) ", " }
+        @match (carrier.page, carrier.line) {
+            (Some(page), _) => { "page " (page) },
+            (None, Some(line)) => { "line " (line) },
+            (None, None) => { "byte " (count(carrier.start.into())) },
+        }
+    }
+}
+
+fn changes(carrier: &Carrier) -> Markup {
+    html! {
+        @match (carrier.nearest, carrier.similarity, carrier.changes.is_empty()) {
+            (None, ..) => {},
+            (Some(_), None, _) => { span.note { "too long to be compared word by word" } },
+            (Some(_), Some(_), true) => { span.note { "none" } },
+            _ => {
+                @for (at, change) in carrier.changes.iter().take(CHANGES).enumerate() {
+                    @if at > 0 { "; " }
+                    @if !change.removed.is_empty() { del { (VisibleText(&beginning(&change.removed, 120))) } " " }
+                    @if !change.added.is_empty() { ins { (VisibleText(&beginning(&change.added, 120))) } }
+                }
+                @if carrier.changes.len() > CHANGES { " and " (carrier.changes.len() - CHANGES) " more" }
+            }
+        }
+    }
+}
+
+fn points(carriers: &[Carrier]) -> Vec<Point> {
+    let point = |carrier: &Carrier| {
+        let date = carrier.date.clone().unwrap_or_default();
+        Point {
+            time: carrier.time,
+            lane: carrier.version as usize - 1,
+            colour: carrier.version as usize,
+            title: format!("{}, {date}, version {}", carrier.id, carrier.version),
+            date: if date.is_empty() { carrier.id.chars().take(12).collect() } else { date },
+            from: carrier.nearest.map(|nearest| nearest as usize - 1),
+            is_certain: true,
+        }
+    };
+    carriers.iter().map(point).collect()
+}
+
+/// Returns the beginning of a text.
+fn beginning(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}\u{2026}", &text[..at]),
+    }
+}

@@ -1,0 +1,133 @@
+//! The lineage of documents as a page.
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+
+use super::names::ShortNames;
+use super::text::VisibleText;
+use super::timeline::{Point, timeline};
+use crate::lineage::LineageReport;
+use crate::number::{count, counted, similarity};
+use cento::join::lineage::{Descent, DirectionBy};
+
+/// A drawing of more documents is unreadable.
+const DRAWN_MAX: usize = 200;
+
+pub fn body(report: &LineageReport) -> Markup {
+    let names = ShortNames::new(report.documents.iter().map(|row| row.id.as_str()));
+    let trees = report.documents.chunk_by(|one, other| one.tree == other.tree);
+    let shown = report.documents.last().map_or(0, |row| row.tree);
+    html! {
+        p.note {
+            (counted(report.versions, "version")) " in " (counted(report.trees, "tree"))
+            @if shown < report.trees { "; the " (count(shown)) " largest are shown" }
+            ". The ancestor of a document is the earlier document that has the greatest share of its text. A broken line is a direction that "
+            "dates do not tell: the longer document is taken for the later one."
+        }
+        @if report.dated < report.versions {
+            p.warning { "Of " (counted(report.versions - report.dated, "version")) " dates do not tell the direction: it is uncertain." }
+        }
+        @for tree in trees { (card(tree, &names)) }
+    }
+}
+
+fn card(tree: &[Descent], names: &ShortNames<'_>) -> Markup {
+    let first = &tree[0];
+    html! {
+        section.card id={ "tree" (first.tree) } {
+            h3 { "Tree " (first.tree) ": " (counted(tree.len() as u64, "document")) " from " (names.show(&first.id, None)) " on" }
+            @if tree.len() <= DRAWN_MAX {
+                (timeline("The versions by time, branches below each other", &points(tree)))
+            } @else { p.note { "Too many documents to draw." } }
+            div.wide tabindex="0" role="region" aria-label="Versions" {
+                table.list {
+                    thead { tr {
+                        th.number scope="col" { "No." } th scope="col" { "Date" } th scope="col" { "Document" }
+                        th scope="col" { "Ancestor" } th.number scope="col" { "Words" } th.number scope="col" { "New" }
+                        th.number scope="col" { "Left out" } th scope="col" { "Direction" }
+                    } }
+                    tbody { @for (at, row) in tree.iter().enumerate() { tr {
+                        td.number { (at + 1) }
+                        td { (VisibleText(row.date.as_deref().unwrap_or("\u{2013}"))) }
+                        th scope="row" { (names.show(&row.id, None)) }
+                        td { @if let Some(ancestor) = &row.ancestor { (names.show(ancestor, None)) } @else { span.note { "none" } } }
+                        td.number { (count(row.tokens.into())) }
+                        @if let Some(found) = &row.similarity {
+                            td.number { (similarity(1.0 - found.containment_of_b)) }
+                            td.number { (similarity(1.0 - found.containment_of_a)) }
+                        } @else { td {} td {} }
+                        td { @match row.direction_by {
+                            Some(DirectionBy::Date) => { "by date" },
+                            Some(DirectionBy::Length) => { "uncertain: by length" },
+                            Some(DirectionBy::Added) => { "uncertain: by addition" },
+                            None => {},
+                        } }
+                    } } }
+                }
+            }
+        }
+    }
+}
+
+/// Places the first version of a document on its lane, and others on lanes below.
+fn points(tree: &[Descent]) -> Vec<Point> {
+    let mut at_of: HashMap<&str, usize> = HashMap::new();
+    let (mut points, mut lanes): (Vec<Point>, usize) = (Vec::new(), 0);
+    let mut has_version: Vec<bool> = Vec::new();
+    for (at, row) in tree.iter().enumerate() {
+        let from = row.ancestor.as_deref().and_then(|ancestor| at_of.get(ancestor)).copied();
+        let lane = match from {
+            Some(from) if !has_version[from] => points[from].lane,
+            None => 0,
+            Some(_) => {
+                lanes += 1;
+                lanes
+            }
+        };
+        if let Some(from) = from {
+            has_version[from] = true;
+        }
+        has_version.push(false);
+        at_of.insert(&row.id, at);
+        let date = row.date.clone().unwrap_or_default();
+        points.push(Point {
+            time: row.time,
+            lane,
+            colour: lane + 1,
+            title: format!("{}, {date}", row.id),
+            date: if date.is_empty() { row.id.chars().take(12).collect() } else { date },
+            from,
+            is_certain: row.direction_by == Some(DirectionBy::Date),
+        });
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_is_on_a_lane_below_and_an_uncertain_direction_is_broken() {
+        let row = |id: &str, ancestor: Option<&str>, by: Option<&str>| -> Descent {
+            serde_json::from_value(serde_json::json!({
+                "tree": 1, "depth": 0, "id": id, "tokens": 9, "ancestor": ancestor,
+                "direction_by": by,
+            }))
+            .unwrap()
+        };
+        let tree = [
+            row("a", None, None),
+            row("b", Some("a"), Some("date")),
+            row("c", Some("b"), Some("length")),
+            row("d", Some("a"), Some("date")),
+        ];
+        let points = points(&tree);
+        let lanes: Vec<_> = points.iter().map(|point| point.lane).collect();
+        assert_eq!(lanes, [0, 0, 0, 1]);
+        assert!(points[1].is_certain && !points[2].is_certain);
+        let drawn = timeline("l", &points).into_string();
+        assert_eq!(drawn.matches("stroke-dasharray").count(), 1, "{drawn}");
+    }
+}

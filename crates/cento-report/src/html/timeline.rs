@@ -1,0 +1,92 @@
+//! Drawings over time: the carriers of a passage, the versions of a document.
+
+use maud::{Markup, html};
+
+use super::colour;
+use super::text::plain;
+
+/// The size of a drawing, and the margins of the area with points.
+const WIDTH: f64 = 1000.0;
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 70.0;
+const TOP: f64 = 22.0;
+const BOTTOM: f64 = 34.0;
+
+/// The distance of lanes.
+const LANE: f64 = 30.0;
+
+/// Points beyond these lanes share the last one.
+const LANES_MAX: usize = 24;
+
+/// A point of a drawing.
+pub struct Point {
+    /// Its time; none for a document without a date.
+    pub time: Option<f64>,
+    /// Its lane, from 0 on.
+    pub lane: usize,
+    /// The number of its colour.
+    pub colour: usize,
+    /// Its name, for readers that point at it.
+    pub title: String,
+    /// Its date, which is shown below the line of time for the first and the last point.
+    pub date: String,
+    /// The earlier point that a line leads from.
+    pub from: Option<usize>,
+    /// Whether that line is certain.
+    pub is_certain: bool,
+}
+
+/// Draws points by time, from left to right. Without any time they are in their order, at equal
+/// distances; points without a time are at the right end.
+pub fn timeline(label: &str, points: &[Point]) -> Markup {
+    let times = || points.iter().filter_map(|point| point.time);
+    let (first, last) =
+        (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max));
+    let has_undated = points.iter().any(|point| point.time.is_none()) && first <= last;
+    let right = if has_undated { RIGHT + 60.0 } else { RIGHT };
+    let x = |at: usize| -> f64 {
+        let share = match points[at].time {
+            Some(_) if last <= first => 0.0,
+            Some(time) => (time - first) / (last - first),
+            None if has_undated => return WIDTH - RIGHT,
+            None => at as f64 / (points.len() - 1).max(1) as f64,
+        };
+        LEFT + share * (WIDTH - LEFT - right)
+    };
+    let y = |at: usize| TOP + points[at].lane.min(LANES_MAX - 1) as f64 * LANE;
+    let lanes = points.iter().map(|point| point.lane.min(LANES_MAX - 1)).max().unwrap_or(0);
+    let floor = TOP + lanes as f64 * LANE + 18.0;
+    let height = floor + BOTTOM - 6.0;
+    let dated = || (0..points.len()).filter(|&at| points[at].time.is_some() || !has_undated);
+    let earliest = dated().min_by(|&a, &b| x(a).total_cmp(&x(b)));
+    let latest = dated().max_by(|&a, &b| x(a).total_cmp(&x(b)));
+    let latest = latest.filter(|&at| earliest.is_some_and(|first| x(at) - x(first) > 120.0));
+    html! {
+        svg.graph width=(WIDTH) height=(place(height)) viewBox={ "0 0 " (WIDTH) " " (place(height)) } role="img" aria-label=(label) {
+            line.edge x1=(place(LEFT)) x2=(place(WIDTH - right)) y1=(place(floor)) y2=(place(floor)) stroke-width="1" {}
+            @for at in [earliest, latest].into_iter().flatten() {
+                line.edge x1=(place(x(at))) x2=(place(x(at))) y1=(place(floor)) y2=(place(floor + 5.0)) stroke-width="1" {}
+                text x=(place(x(at))) y=(place(floor + 20.0)) { (plain(&points[at].date)) }
+            }
+            @if has_undated {
+                text x=(place(WIDTH - RIGHT)) y=(place(floor + 20.0)) { "no date" }
+            }
+            @for (at, point) in points.iter().enumerate() {
+                @if let Some(from) = point.from {
+                    @let dashes = if point.is_certain { None } else { Some("4 4") };
+                    line.edge x1=(place(x(from))) y1=(place(y(from))) x2=(place(x(at))) y2=(place(y(at))) stroke-width="1.5" stroke-dasharray=[dashes] {}
+                }
+            }
+            @for (at, point) in points.iter().enumerate() {
+                g {
+                    title { (plain(&point.title)) }
+                    circle class=(colour(point.colour)) cx=(place(x(at))) cy=(place(y(at))) r="8" {}
+                }
+            }
+        }
+    }
+}
+
+fn place(coordinate: f64) -> String {
+    format!("{coordinate:.1}")
+}
