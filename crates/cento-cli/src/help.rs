@@ -18,7 +18,18 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Search", &["search", "watch", "web", "demo"]),
     (
         "Collections",
-        &["pairs", "passages", "cluster", "dedup", "analyze", "boilerplate", "train", "tune"],
+        &[
+            "pairs",
+            "passages",
+            "families",
+            "lineage",
+            "cluster",
+            "dedup",
+            "analyze",
+            "boilerplate",
+            "train",
+            "tune",
+        ],
     ),
     ("Files", &["compare", "fingerprint"]),
     (
@@ -40,6 +51,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "min_margin",
             "min_passage",
             "min_similarity",
+            "min_explained",
         ],
     ),
     (
@@ -54,6 +66,10 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "exclude_id",
             "boilerplate",
             "sample",
+            "date",
+            "since",
+            "document",
+            "min_documents",
         ],
     ),
     (
@@ -227,6 +243,29 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
                 "passages of 50 words and more that documents share",
             ),
             ("cento passages corpus.idx --format csv", "all passages as a table"),
+        ],
+    ),
+    (
+        "families",
+        [
+            (
+                "cento families corpus.idx --date published",
+                "each reused passage with its carriers, the earliest first",
+            ),
+            (
+                "cento families corpus.idx --date published --document press/1841.txt",
+                "where the passages of one document come from",
+            ),
+        ],
+    ),
+    (
+        "lineage",
+        [
+            ("cento lineage corpus.idx --date revised", "each version below its ancestor"),
+            (
+                "cento lineage corpus.idx --date revised --graph versions.gexf",
+                "the same as a network for Gephi",
+            ),
         ],
     ),
     (

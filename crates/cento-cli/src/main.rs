@@ -25,6 +25,7 @@ mod demo;
 mod documents;
 mod extract;
 mod failpoint;
+mod families;
 mod fingerprint;
 mod generate;
 mod grouping;
@@ -38,6 +39,7 @@ mod join;
 mod key;
 mod language;
 mod left_out;
+mod lineage;
 mod list_format;
 mod memory;
 mod merge;
@@ -58,6 +60,7 @@ mod repeated;
 mod report_args;
 #[cfg(feature = "remote")]
 mod restore;
+mod rows_out;
 mod search;
 mod search_report;
 mod send;
@@ -125,6 +128,8 @@ enum Verb {
     Compare(compare::Compare),
     Pairs(Box<pairs::Pairs>),
     Passages(passages::PassageList),
+    Families(Box<families::FamilyList>),
+    Lineage(Box<lineage::LineageList>),
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
     Analyze(analyze::Analyze),
@@ -277,6 +282,8 @@ fn main() -> ExitCode {
         Verb::Compare(verb) => verb.run(),
         Verb::Pairs(verb) => verb.run(),
         Verb::Passages(verb) => verb.run(),
+        Verb::Families(verb) => verb.run(),
+        Verb::Lineage(verb) => verb.run(),
         Verb::Cluster(verb) => verb.run(),
         Verb::Dedup(verb) => verb.run(),
         Verb::Analyze(verb) => verb.run(),

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::left_out::LeftOut;
-use super::terminal::{self, line, note};
+use super::terminal::{self, line, note, printable};
 use cento::{Error, Origin, PresetDefaults};
 
 pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, similarity, warnings};
@@ -151,7 +151,7 @@ pub fn not_compared(error: &Error) -> NotCompared {
 /// Formats where in a text something begins, after a comma: its part if the text has parts, and its
 /// page if the text has pages, else its line; nothing of a text of one line.
 pub fn place(part: Option<&str>, page: Option<u32>, line: Option<u32>) -> String {
-    let part = part.map_or(String::new(), |part| format!(", in {part}"));
+    let part = part.map_or(String::new(), |part| format!(", in {}", printable(part)));
     let place = match (page, line) {
         (Some(page), _) => format!(", page {page}"),
         (None, Some(line)) => format!(", line {line}"),

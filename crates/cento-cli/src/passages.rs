@@ -1,30 +1,22 @@
 //! `cento passages`
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 
 use super::join::JoinArgs;
-use super::list_format::{ListFormat, ListOut};
-use super::outfile::OutFile;
+use super::list_format::ListFormat;
 use super::output::{self, counted, named, similarity};
 use super::progress::{Progress, stop_flag};
-use super::terminal::{self, Id, line, note, tell};
-use super::{Failure, Outcome, Result};
-#[cfg(not(feature = "parquet"))]
-use cento::Refusal;
+use super::rows_out::{CellType, RowsOut};
+use super::terminal::{Id, line, note, tell};
+use super::{Outcome, Result};
 use cento::index::{DocAddress, Snapshot};
 use cento::join::Thresholds;
 use cento::join::pairs::{self, DocumentPairs, Pair, PairOptions, PairReport, Pairs};
-#[cfg(feature = "parquet")]
-use cento::runtime::replace;
 use cento::{Error, MaxDf, PairPassage, Unit};
-#[cfg(feature = "parquet")]
-use cento_report::{CellType, ParquetRows};
-#[cfg(feature = "parquet")]
-use tempfile::NamedTempFile;
 
 /// List the passages that documents share, with their texts.
 ///
@@ -155,7 +147,7 @@ impl PassageList {
         let options = PairOptions::default().thresholds(self.thresholds).max_df(self.max_df);
         let options = options.passages(true).min_passage(self.min_passage);
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
-        let mut out = self.output()?;
+        let mut out = RowsOut::open(self.out.as_deref(), self.format, COLUMNS, cell_type)?;
         let progress = Progress::new(pairs::document_count(&searcher), "documents");
         let (mut passages, mut pair_count, mut cut) = (0, 0, 0);
         let found = pairs::pairs(&searcher, &options).threads(self.join.threads()).stop(&stop);
@@ -178,7 +170,7 @@ impl PassageList {
         });
         progress.finish();
         result?;
-        out.finish().map_err(|error| self.failed(error))?;
+        out.finish()?;
         self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), self.max_df, &stop)?;
         if cut > 0 {
             let of = counted(cut, "pair");
@@ -190,38 +182,10 @@ impl PassageList {
         Ok(if passages > 0 { Outcome::Found } else { Outcome::Nothing })
     }
 
-    /// Begins the output.
-    fn output(&self) -> Result<Output> {
-        let Some(path) = &self.out else {
-            let list = ListOut::new(OutFile::stdout(), self.format, COLUMNS)?;
-            return Ok(Output::List(Box::new(list)));
-        };
-        terminal::set_plain_output();
-        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet")) {
-            if !self.format.is_human() {
-                let what =
-                    format!("its name promises Parquet; omit --format {}", self.format.name());
-                return Err(Error::input(path.display().to_string(), what).into());
-            }
-            return Ok(parquet_output(path)?);
-        }
-        self.format.check_name(path)?;
-        let list = ListOut::new(OutFile::create(path)?, self.format, COLUMNS);
-        Ok(Output::List(Box::new(list.map_err(|error| self.failed(error))?)))
-    }
-
-    /// Makes the error for a failure to write, which names the file if there is one.
-    fn failed(&self, error: io::Error) -> Failure {
-        match &self.out {
-            Some(path) => Error::io("write", path, error).into(),
-            None => error.into(),
-        }
-    }
-
     /// Writes the passages of a pair, and returns their number.
     fn write(
         &self,
-        out: &mut Output,
+        out: &mut RowsOut,
         pair: Pair,
         (a, text_a): (&Snapshot, &str),
         (b, text_b): (&Snapshot, &str),
@@ -229,7 +193,7 @@ impl PassageList {
         let pair = pair.report(a, b)?;
         let rows = self.rows_of(&pair, text_a, text_b);
         for row in &rows {
-            out.write(row).map_err(|error| self.failed(error))?;
+            out.write(row, |out| print(out, row))?;
         }
         Ok(rows.len() as u64)
     }
@@ -265,50 +229,7 @@ impl PassageList {
     }
 }
 
-/// Where passages go.
-enum Output {
-    List(Box<ListOut<OutFile>>),
-    #[cfg(feature = "parquet")]
-    Parquet(Box<ParquetFile>),
-}
-
-impl Output {
-    fn write(&mut self, row: &Row<'_>) -> io::Result<()> {
-        match self {
-            Output::List(list) => list.write(row, |out| print(out, row)),
-            #[cfg(feature = "parquet")]
-            Output::Parquet(file) => file.rows.write(row),
-        }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Output::List(list) => list.finish()?.finish(),
-            #[cfg(feature = "parquet")]
-            Output::Parquet(file) => file.finish(),
-        }
-    }
-}
-
-/// A Parquet file, which has its name when it is complete.
-#[cfg(feature = "parquet")]
-struct ParquetFile {
-    rows: ParquetRows<NamedTempFile>,
-    path: PathBuf,
-}
-
-#[cfg(feature = "parquet")]
-impl ParquetFile {
-    fn finish(self) -> io::Result<()> {
-        let file = self.rows.finish()?;
-        file.as_file().sync_all()?;
-        file.persist_noclobber(&self.path).map_err(|error| error.error)?;
-        replace::sync_name(&self.path)
-    }
-}
-
 /// Returns the type of a column, which is that of its field in [`Row`].
-#[cfg(feature = "parquet")]
 fn cell_type(column: &str) -> CellType {
     match column {
         "tokens" | "matched" => CellType::Integer,
@@ -319,24 +240,6 @@ fn cell_type(column: &str) -> CellType {
         }
         _ => CellType::Text,
     }
-}
-
-#[cfg(feature = "parquet")]
-fn parquet_output(path: &Path) -> cento::Result<Output> {
-    let failed = |error| Error::io("create", path, error);
-    if path.exists() {
-        return Err(failed(io::ErrorKind::AlreadyExists.into()));
-    }
-    let file = replace::beside(path).map_err(failed)?;
-    let columns = COLUMNS.iter().map(|column| (*column, cell_type(column))).collect();
-    let rows = ParquetRows::new(file, columns).map_err(failed)?;
-    Ok(Output::Parquet(Box::new(ParquetFile { rows, path: path.to_owned() })))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet_output(path: &Path) -> cento::Result<Output> {
-    let refusal = Refusal::unsupported("to write Parquet", "parquet", "cento-report");
-    Err(Error::input(path.display().to_string(), refusal))
 }
 
 fn text_of(snapshot: &Snapshot, address: DocAddress) -> cento::Result<String> {

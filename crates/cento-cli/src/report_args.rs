@@ -7,7 +7,9 @@ use jiff::Timestamp;
 
 use cento::runtime::replace;
 use cento::{Analyzer, Error, Result};
-use cento_report::{Exclusions, PairsReport, ReuseReport, Run, TuningReport};
+use cento_report::{
+    Exclusions, FamiliesReport, LineageReport, PairsReport, ReuseReport, Run, TuningReport,
+};
 
 /// The destination of a report.
 #[derive(Debug, Clone, Args)]
@@ -108,6 +110,30 @@ impl ReportArgs {
     /// # Errors
     /// When a file cannot be written.
     pub fn write_tuning(&self, report: &TuningReport) -> Result<()> {
+        self.write(|form| match form {
+            Form::Html => Ok(report.html()),
+            Form::Json => json(report),
+            Form::Csv => report.csv(),
+        })
+    }
+
+    /// Writes a report on families of passages.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_families(&self, report: &FamiliesReport) -> Result<()> {
+        self.write(|form| match form {
+            Form::Html => Ok(report.html()),
+            Form::Json => json(report),
+            Form::Csv => report.csv(),
+        })
+    }
+
+    /// Writes a report on the lineage of documents.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_lineage(&self, report: &LineageReport) -> Result<()> {
         self.write(|form| match form {
             Form::Html => Ok(report.html()),
             Form::Json => json(report),

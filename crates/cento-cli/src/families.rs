@@ -1,0 +1,282 @@
+//! `cento families`
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::join::{JoinArgs, stopped};
+use super::list_format::ListFormat;
+use super::memory;
+use super::output::{counted, named, place, similarity};
+use super::pairs::write_directed;
+use super::progress::{Progress, stop_flag};
+use super::report_args::{self, ReportArgs};
+use super::rows_out::{CellType, RowsOut};
+use super::terminal::{Id, line, note, printable, tell};
+use super::{Outcome, Result};
+use cento::join::families::{Carrier, Change, Family, FamilyOptions, FamilySummary, families};
+use cento::join::pairs::document_count;
+use cento::search::Searcher;
+use cento_report::{CarrierRow, FamiliesReport, IndexState, Network, Run, Strip};
+
+/// Find the families of passages: each reused passage once, with all documents that carry it.
+///
+/// The carriers of a passage are in the order of --date, the earliest first, and each is compared
+/// with the earlier one that it is nearest to. Carriers share at least half of the passage; a
+/// passage within a longer one that others carry is a family of its own. Without --date carriers
+/// are in the order of addition, which says nothing about who had it first. The
+/// index must store texts.
+#[derive(Debug, Args)]
+pub struct FamilyList {
+    /// Directory of the index; several are taken as one, if they have the same scheme and analyzer.
+    #[arg(value_name = "INDEX", required = true)]
+    indexes: Vec<PathBuf>,
+    #[command(flatten)]
+    options: FamilyOptions,
+    #[command(flatten)]
+    join: JoinArgs,
+    /// Output format. Rows of csv and tsv are carriers.
+    #[arg(long, value_enum, default_value = "human")]
+    format: ListFormat,
+    /// Write to this file, which must not exist: a Parquet file of carriers if its name ends in
+    /// .parquet, else in the format of --format, compressed if it ends in .gz or .zst.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Also write the network of documents to this file: .gexf, .graphml or .dot. An edge leads
+    /// from the nearest earlier carrier to the later one; its weight is the number of families.
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+/// A report shows at most this many families, those of most documents.
+const REPORT_FAMILIES: usize = 200;
+
+fn cell_type(column: &str) -> CellType {
+    match column {
+        "order" | "id" | "index" | "date" | "part" | "changes" | "text" => CellType::Text,
+        "first_is_certain" | "complete" => CellType::Truth,
+        "similarity" | "time" => CellType::Real,
+        _ => CellType::Integer,
+    }
+}
+
+impl FamilyList {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag();
+        let network = self.graph.as_deref().map(Network::of_file).transpose()?;
+        let searcher = self.join.searcher_of_all(&self.indexes)?;
+        let mut out =
+            RowsOut::open(self.out.as_deref(), self.format, CarrierRow::COLUMNS, cell_type)?;
+        let is_narrow = self.options.document.is_some() || self.options.since.is_some();
+        let all = if is_narrow { 0 } else { document_count(&searcher) };
+        let progress = Progress::new(all, "documents");
+        let mut found = families(&searcher, &self.options)
+            .threads(self.join.threads())
+            .memory_bytes(memory::default_bytes() / 2)
+            .stop(&stop)
+            .progress(progress.setter());
+        let (mut number, mut edges, mut reported) = (0, BTreeMap::new(), Vec::new());
+        let result = found.by_ref().try_for_each(|family| -> Result<()> {
+            let family = family?;
+            number += 1;
+            if network.is_some() {
+                add_edges(&mut edges, &family);
+            }
+            write(&mut out, &family)?;
+            if self.report.is_asked() && reported.len() < REPORT_FAMILIES {
+                reported.push(family);
+            }
+            Ok(())
+        });
+        progress.finish();
+        result?;
+        out.finish()?;
+        if let (Some(path), Some(network)) = (&self.graph, network) {
+            let edges: Vec<_> =
+                edges.iter().map(|((a, b), weight)| (&**a, &**b, *weight)).collect();
+            write_directed(path, network, &edges)?;
+        }
+        let summary = found.summary();
+        if self.report.is_asked() {
+            self.write_report(&searcher, reported, &summary)?;
+        }
+        self.tell(&summary, number);
+        self.join.tell_stopped(&searcher, self.options.max_df, &stop)?;
+        Ok(if number > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    /// Writes the report.
+    fn write_report(
+        &self,
+        searcher: &Searcher,
+        families: Vec<Family>,
+        summary: &FamilySummary,
+    ) -> cento::Result<()> {
+        let snapshot = searcher.snapshot();
+        let index = IndexState {
+            place: report_args::listed(&self.indexes),
+            generation: Some(snapshot.generation().to_string()),
+            documents: snapshot.documents(),
+        };
+        let run = self.report.run("families", &snapshot.config().analyzer)?;
+        let run = Run { index: Some(index), ..run }.with_options(&self.options);
+        let strip = match &self.options.document {
+            None => None,
+            Some(id) => {
+                let address = snapshot.find(id)?;
+                let text = address.map(|address| snapshot.document(address)).transpose()?;
+                let text = text.and_then(|document| document.text).unwrap_or_default();
+                Some(Strip::new(id, text.len(), &families))
+            }
+        };
+        let max_df = searcher.stop_counts(self.options.max_df, cento::Stop::NEVER)?;
+        let stopped = stopped(&max_df);
+        let report = FamiliesReport {
+            run,
+            total: summary.families,
+            pairs: summary.pairs,
+            cut_pairs: summary.cut_pairs,
+            undated: summary.undated,
+            stopped,
+            strip,
+            families,
+        };
+        self.report.write_families(&report)
+    }
+
+    /// Reports what the families lack.
+    fn tell(&self, summary: &FamilySummary, shown: u64) {
+        let FamilySummary { families, cut_pairs, undated, no_date, cursor, .. } = summary;
+        if *cut_pairs > 0 {
+            let of = counted(*cut_pairs, "pair");
+            tell!(
+                "cento: of {of} the search for passages was cut short: carriers may be missing \
+                 (`complete` is false)"
+            );
+        }
+        tell_undated(self.options.date.as_deref(), *undated, no_date.as_ref());
+        if self.format.is_human() {
+            let of = match *families > shown {
+                true => format!(" of {}; raise --limit", counted(*families, "family")),
+                false => String::new(),
+            };
+            let shown =
+                if shown == 1 { "1 family".to_owned() } else { format!("{shown} families") };
+            note!("{shown}{of}; later, new documents: --since {cursor}");
+        }
+    }
+}
+
+/// Reports documents without a date.
+pub fn tell_undated(field: Option<&str>, undated: u64, no_date: Option<&(String, String)>) {
+    let Some(field) = field.filter(|_| undated > 0) else { return };
+    let such = no_date.map_or(String::new(), |(id, value)| {
+        format!(", such as {}: \"{}\"", printable(id), printable(value))
+    });
+    note!("cento: {} without a date in `{field}`{such}", counted(undated, "document"));
+}
+
+/// Adds the edge of each carrier from the nearest earlier one, once for each family.
+fn add_edges(edges: &mut BTreeMap<(String, String), f64>, family: &Family) {
+    let name = |carrier: &Carrier| named(&carrier.id, carrier.index.as_deref());
+    let mut of_family = Vec::new();
+    for carrier in &family.carriers {
+        let Some(nearest) = carrier.nearest else { continue };
+        let from = &family.carriers[nearest as usize - 1];
+        if (&from.id, &from.index) != (&carrier.id, &carrier.index) {
+            of_family.push((name(from), name(carrier)));
+        }
+    }
+    of_family.sort_unstable();
+    of_family.dedup();
+    for edge in of_family {
+        *edges.entry(edge).or_default() += 1.0;
+    }
+}
+
+fn write(out: &mut RowsOut, family: &Family) -> Result<()> {
+    if !out.is_table() {
+        return out.write(family, |out| print(out, family));
+    }
+    for row in CarrierRow::of(family) {
+        out.write(&row, |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// The maximum number of characters of a passage that people are shown.
+const TEXT_CHARACTERS: usize = 100;
+
+/// The maximum number of changes of a carrier that people are shown.
+const CHANGES: usize = 3;
+
+fn print(out: &mut impl Write, family: &Family) -> io::Result<()> {
+    let Family { family: number, documents, tokens, versions, .. } = *family;
+    let cut = if family.complete { "" } else { ", perhaps more" };
+    line!(
+        out,
+        "{number}: {} in {}, {}{cut}",
+        counted(tokens.into(), "word"),
+        counted(documents, "document"),
+        counted(versions, "version")
+    )?;
+    line!(out, "    {}", quoted(&family.text, TEXT_CHARACTERS))?;
+    let date = |carrier: &Carrier| carrier.date.clone().unwrap_or_default();
+    let width = family.carriers.iter().map(|carrier| date(carrier).chars().count()).max();
+    let width = width.unwrap_or(0);
+    for (at, carrier) in family.carriers.iter().enumerate() {
+        let own = format!("{:width$}", date(carrier));
+        let gap = if width > 0 { "  " } else { "" };
+        let id = named(&carrier.id, carrier.index.as_deref());
+        let first = match (at, family.first_is_certain) {
+            (0, true) => ", first",
+            _ => "",
+        };
+        let its_place = place(carrier.part.as_deref(), carrier.page, carrier.line);
+        let said = compared(carrier, &family.carriers);
+        line!(out, "    {}{gap}{}{its_place}{first}{said}", printable(&own), Id(&id))?;
+    }
+    Ok(())
+}
+
+/// Formats what a carrier changed.
+fn compared(carrier: &Carrier, carriers: &[Carrier]) -> String {
+    let Some(nearest) = carrier.nearest else { return String::new() };
+    let from = printable(&carriers[nearest as usize - 1].id).into_owned();
+    match carrier.similarity {
+        None => format!(": too long to be compared with {from} word by word"),
+        Some(_) if carrier.changes.is_empty() => format!(": as {from}"),
+        Some(alike) => {
+            let shown = carrier.changes.iter().take(CHANGES).map(changed);
+            let more = carrier.changes.len().saturating_sub(CHANGES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let shown = shown.collect::<Vec<_>>().join(", ");
+            format!(": {} like {from}, {shown}{more}", similarity(alike))
+        }
+    }
+}
+
+/// The maximum number of characters of each side of a change that people are shown.
+const CHANGE_CHARACTERS: usize = 40;
+
+fn changed(change: &Change) -> String {
+    let [removed, added] =
+        [&change.removed, &change.added].map(|text| quoted(text, CHANGE_CHARACTERS));
+    match (change.removed.is_empty(), change.added.is_empty()) {
+        (true, _) => format!("+ {added}"),
+        (_, true) => format!("- {removed}"),
+        _ => format!("{removed} -> {added}"),
+    }
+}
+
+/// Returns the beginning of a text on one line, in quotation marks.
+fn quoted(text: &str, characters: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = line.chars().take(characters).collect();
+    let more = if cut.len() < line.len() { "..." } else { "" };
+    format!("\"{}{more}\"", printable(&cut))
+}

@@ -1,0 +1,149 @@
+//! `cento lineage`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::families::tell_undated;
+use super::join::JoinArgs;
+use super::list_format::ListFormat;
+use super::output::{count, counted, share};
+use super::pairs::write_directed;
+use super::progress::{Progress, stop_flag};
+use super::report_args::ReportArgs;
+use super::rows_out::{CellType, RowsOut};
+use super::terminal::{Id, line, note, printable};
+use super::{Outcome, Result};
+use cento::join::lineage::{Descent, DirectionBy, LineageOptions, lineage};
+use cento::join::pairs::document_count;
+use cento_report::{IndexState, LineageReport, Network, Run};
+
+/// Find the lineage of documents: versions and their ancestors.
+///
+/// The direct ancestor of a document is the earlier document that explains most of it: that has the
+/// greatest share of its text. --date tells which of two documents is the earlier one. Where dates
+/// do not tell, the longer document is taken for the later one, which is uncertain and shown with a
+/// question mark. Documents without versions are not shown.
+#[derive(Debug, Args)]
+pub struct LineageList {
+    /// Directory of the index.
+    index: PathBuf,
+    #[command(flatten)]
+    options: LineageOptions,
+    #[command(flatten)]
+    join: JoinArgs,
+    /// Output format. The columns of csv and tsv are the fields of JSON.
+    #[arg(long, value_enum, default_value = "human")]
+    format: ListFormat,
+    /// Write to this file, which must not exist: a Parquet file if its name ends in .parquet, else
+    /// in the format of --format, compressed if it ends in .gz or .zst.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Also write the network of versions to this file: .gexf, .graphml or .dot. An edge leads from
+    /// an ancestor to its version; its weight is their resemblance.
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+/// A report shows at most this many documents, those of the largest trees.
+const REPORT_DOCUMENTS: usize = 2_000;
+
+fn cell_type(column: &str) -> CellType {
+    match column {
+        "tree" | "depth" | "tokens" => CellType::Integer,
+        "id" | "date" | "ancestor" | "direction_by" => CellType::Text,
+        "exact" => CellType::Truth,
+        _ => CellType::Real,
+    }
+}
+
+impl LineageList {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag();
+        let network = self.graph.as_deref().map(Network::of_file).transpose()?;
+        let searcher = self.join.searcher(&self.index)?;
+        let (path, columns) = (self.out.as_deref(), LineageReport::COLUMNS);
+        let mut out = RowsOut::open(path, self.format, columns, cell_type)?;
+        let progress = Progress::new(document_count(&searcher), "documents");
+        let mut found = lineage(&searcher, &self.options)
+            .threads(self.join.threads())
+            .stop(&stop)
+            .progress(progress.setter());
+        let (mut edges, mut reported, mut rows) = (Vec::new(), Vec::new(), 0u64);
+        let result = found.by_ref().try_for_each(|row| -> Result<()> {
+            let row = row?;
+            rows += 1;
+            out.write(&row, |out| print(out, &row))?;
+            if network.is_some()
+                && let (Some(ancestor), Some(found)) = (&row.ancestor, &row.similarity)
+            {
+                edges.push((ancestor.clone(), row.id.clone(), found.resemblance));
+            }
+            if self.report.is_asked() && reported.len() < REPORT_DOCUMENTS {
+                reported.push(row);
+            }
+            Ok(())
+        });
+        progress.finish();
+        result?;
+        out.finish()?;
+        if let (Some(path), Some(network)) = (&self.graph, network) {
+            let edges: Vec<_> = edges.iter().map(|(a, b, by)| (&**a, &**b, *by)).collect();
+            write_directed(path, network, &edges)?;
+        }
+        let summary = found.summary();
+        if self.report.is_asked() {
+            let snapshot = searcher.snapshot();
+            let index = IndexState {
+                place: self.index.display().to_string(),
+                generation: Some(snapshot.generation().to_string()),
+                documents: snapshot.documents(),
+            };
+            let run = self.report.run("lineage", &snapshot.config().analyzer)?;
+            self.report.write_lineage(&LineageReport {
+                run: Run { index: Some(index), ..run }.with_options(&self.options),
+                trees: summary.trees,
+                versions: summary.versions,
+                dated: summary.dated,
+                documents: reported,
+            })?;
+        }
+        tell_undated(self.options.date.as_deref(), summary.undated, summary.no_date.as_ref());
+        self.join.tell_stopped(&searcher, self.options.max_df, &stop)?;
+        if self.format.is_human() {
+            let (versions, trees) =
+                (counted(summary.versions, "version"), counted(summary.trees, "tree"));
+            let uncertain = summary.versions - summary.dated;
+            let uncertain = match uncertain {
+                0 => String::new(),
+                _ => format!("; {} of uncertain direction", count(uncertain)),
+            };
+            note!("{versions} in {trees}{uncertain}");
+        }
+        Ok(if rows > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+}
+
+fn print(out: &mut impl Write, row: &Descent) -> io::Result<()> {
+    let date = row.date.as_deref().map_or(String::new(), |date| format!("{}  ", printable(date)));
+    let indent = "    ".repeat(row.depth.min(8) as usize);
+    let Some((ancestor, found)) = row.ancestor.as_ref().zip(row.similarity.as_ref()) else {
+        return line!(out, "{date}{}", Id(&row.id));
+    };
+    let doubt = if row.direction_by == Some(DirectionBy::Date) { "" } else { "?" };
+    let shares = (
+        share(1.0 - found.containment_of_b, found.exact),
+        share(1.0 - found.containment_of_a, found.exact),
+    );
+    line!(
+        out,
+        "{indent}{date}{}  of {}{doubt}: {} new, {} left out",
+        Id(&row.id),
+        Id(ancestor),
+        shares.0,
+        shares.1
+    )
+}

@@ -1,0 +1,165 @@
+//! Rows on standard output or in a file: a list of any format, or a Parquet file.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::list_format::{ListFormat, ListOut};
+use super::outfile::OutFile;
+use super::{Failure, Result, terminal};
+use cento::Error;
+#[cfg(not(feature = "parquet"))]
+use cento::Refusal;
+#[cfg(feature = "parquet")]
+use cento::runtime::replace;
+#[cfg(feature = "parquet")]
+pub use cento_report::CellType;
+#[cfg(feature = "parquet")]
+use cento_report::ParquetRows;
+#[cfg(feature = "parquet")]
+use tempfile::NamedTempFile;
+
+/// The type of the cells of a column.
+#[cfg(not(feature = "parquet"))]
+#[derive(Debug, Clone, Copy)]
+pub enum CellType {
+    /// A string.
+    Text,
+    /// A whole number.
+    Integer,
+    /// A number with a fraction.
+    Real,
+    /// True or false.
+    Truth,
+}
+
+/// Where rows go.
+pub struct RowsOut {
+    sink: Sink,
+    path: Option<PathBuf>,
+}
+
+enum Sink {
+    List(Box<ListOut<OutFile>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetFile>),
+}
+
+impl RowsOut {
+    /// Begins standard output, or a new file: a Parquet file if its name ends in .parquet, whose
+    /// columns have the types that `cell_type` returns.
+    ///
+    /// # Errors
+    /// When the name of the file promises another format, or it cannot be created.
+    pub fn open(
+        path: Option<&Path>,
+        format: ListFormat,
+        columns: &'static [&'static str],
+        cell_type: fn(&str) -> CellType,
+    ) -> Result<RowsOut> {
+        let Some(path) = path else {
+            let list = ListOut::new(OutFile::stdout(), format, columns)?;
+            return Ok(RowsOut { sink: Sink::List(Box::new(list)), path: None });
+        };
+        terminal::set_plain_output();
+        let its_path = Some(path.to_owned());
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet")) {
+            if !format.is_human() {
+                let what = format!("its name promises Parquet; omit --format {}", format.name());
+                return Err(Error::input(path.display().to_string(), what).into());
+            }
+            return Ok(RowsOut { sink: parquet(path, columns, cell_type)?, path: its_path });
+        }
+        format.check_name(path)?;
+        let list = ListOut::new(OutFile::create(path)?, format, columns);
+        let list = list.map_err(|error| Error::io("write", path, error))?;
+        Ok(RowsOut { sink: Sink::List(Box::new(list)), path: its_path })
+    }
+
+    /// Writes a row: `human` writes it for people.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn write(
+        &mut self,
+        row: &impl Serialize,
+        human: impl FnOnce(&mut OutFile) -> io::Result<()>,
+    ) -> Result<()> {
+        let written = match &mut self.sink {
+            Sink::List(list) => list.write(row, human),
+            #[cfg(feature = "parquet")]
+            Sink::Parquet(file) => file.rows.write(row),
+        };
+        written.map_err(|error| failed(self.path.as_deref(), error))
+    }
+
+    /// Tells whether it is a table, whose rows are of one kind.
+    pub fn is_table(&self) -> bool {
+        match &self.sink {
+            Sink::List(list) => matches!(**list, ListOut::Rows(_)),
+            #[cfg(feature = "parquet")]
+            Sink::Parquet(_) => true,
+        }
+    }
+
+    /// Writes the rest; a file has its name then.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn finish(self) -> Result<()> {
+        let written = match self.sink {
+            Sink::List(list) => list.finish().and_then(|mut out| out.finish()),
+            #[cfg(feature = "parquet")]
+            Sink::Parquet(file) => file.finish(),
+        };
+        written.map(drop).map_err(|error| failed(self.path.as_deref(), error))
+    }
+}
+
+/// Makes the error for a failure to write, which names the file if there is one.
+fn failed(path: Option<&Path>, error: io::Error) -> Failure {
+    match path {
+        Some(path) => Error::io("write", path, error).into(),
+        None => error.into(),
+    }
+}
+
+/// A Parquet file, which has its name when it is complete.
+#[cfg(feature = "parquet")]
+struct ParquetFile {
+    rows: ParquetRows<NamedTempFile>,
+    path: PathBuf,
+}
+
+#[cfg(feature = "parquet")]
+impl ParquetFile {
+    fn finish(self) -> io::Result<()> {
+        let file = self.rows.finish()?;
+        file.as_file().sync_all()?;
+        file.persist_noclobber(&self.path).map_err(|error| error.error)?;
+        replace::sync_name(&self.path)
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(
+    path: &Path,
+    columns: &[&'static str],
+    cell_type: fn(&str) -> CellType,
+) -> cento::Result<Sink> {
+    let failed = |error| Error::io("create", path, error);
+    if path.exists() {
+        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+    }
+    let file = replace::beside(path).map_err(failed)?;
+    let columns = columns.iter().map(|column| (*column, cell_type(column))).collect();
+    let rows = ParquetRows::new(file, columns).map_err(failed)?;
+    Ok(Sink::Parquet(Box::new(ParquetFile { rows, path: path.to_owned() })))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(path: &Path, _: &[&'static str], _: fn(&str) -> CellType) -> cento::Result<Sink> {
+    let refusal = Refusal::unsupported("to write Parquet", "parquet", "cento-report");
+    Err(Error::input(path.display().to_string(), refusal))
+}
