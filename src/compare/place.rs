@@ -57,7 +57,7 @@ pub type Place = (Option<u32>, Option<u32>);
 /// without form feeds, no line for a text of one line.
 ///
 /// One pass over the text, whatever the number of offsets, and no memory for its lines.
-fn places(text: &str, offsets: &[u32]) -> Vec<Place> {
+pub(crate) fn places(text: &str, offsets: &[u32]) -> Vec<Place> {
     let mut order: Vec<usize> = (0..offsets.len()).collect();
     order.sort_unstable_by_key(|&at| offsets[at]);
     let mut places = vec![(1, 1); offsets.len()];

@@ -6,12 +6,16 @@
 //! searched for as a query would be, so the guarantees of a search hold here: a pair has at least
 //! one fingerprint in common that is no stop-fingerprint, and every number of it is exact. Exact
 //! copies that have stop-fingerprints only are found by their digests (`copies`).
+//!
+//! [`decontaminate`] joins a stream of documents with the questions of benchmarks, without an
+//! index.
 
 mod best;
 mod by_document;
 mod chronology;
 pub mod cluster;
 mod copies;
+pub mod decontaminate;
 pub mod dedup;
 pub mod families;
 pub mod lineage;
@@ -33,7 +37,7 @@ pub mod withdraw;
 pub use crate::search::StopCounts;
 pub use cento_api::TimeOrder;
 pub use cento_api::{
-    ClusterOptions, DedupOptions, FamilyOptions, LineageOptions, Linkage, PairOptions, PairRank,
-    PairReport, Prefer, ReuseOptions, Scope, SymmetricPair, Thresholds, WeightedPair,
-    WithdrawOptions, Withdrawal,
+    ClusterOptions, DecontaminateOptions, DedupOptions, FamilyOptions, LineageOptions, Linkage,
+    PairOptions, PairRank, PairReport, Prefer, ReuseOptions, Scope, SymmetricPair, Thresholds,
+    WeightedPair, WithdrawOptions, Withdrawal,
 };

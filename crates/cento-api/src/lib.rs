@@ -16,6 +16,7 @@ mod add_report;
 mod answer;
 mod compare;
 mod comparison;
+mod decontaminate;
 pub mod document;
 pub mod error;
 mod family;
@@ -49,6 +50,7 @@ pub use add_report::AddReport;
 pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Verified, Weighted};
 pub use compare::CompareOptions;
 pub use comparison::Comparison;
+pub use decontaminate::DecontaminateOptions;
 pub use error::{Corruption, Error, Result};
 pub use family::{Carrier, Change, Family, FamilyOptions, TimeOrder};
 pub use join::{

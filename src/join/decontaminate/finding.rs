@@ -1,0 +1,59 @@
+//! A question that occurs in a document.
+
+use serde::{Deserialize, Serialize};
+
+/// A question that occurs in a document, and where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The number of the question, in the order of the questions as given.
+    pub question: usize,
+    /// The share of the tokens of the question that occur there.
+    pub share: f64,
+    /// The share of the tokens that are not boilerplate of the benchmarks, if some are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_share: Option<f64>,
+    /// The number of tokens of the question that occur there.
+    pub tokens: u32,
+    /// The bytes of the document, half-open.
+    pub bytes: (u32, u32),
+    /// The page on which they begin, if the document has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// The line on which they begin, if the document has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The answer, if the question has one that other words are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AnswerFinding>,
+    /// The bytes of the document in common runs.
+    #[serde(skip)]
+    pub of_document: Vec<(u32, u32)>,
+    /// The bytes of the question in common runs.
+    #[serde(skip)]
+    pub of_question: Vec<(u32, u32)>,
+}
+
+/// Whether the answer follows the question in the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AnswerFinding {
+    /// Whether it does.
+    pub found: bool,
+    /// The bytes of the document, half-open, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<(u32, u32)>,
+}
+
+impl Finding {
+    /// Returns how strong the evidence is, more for stronger.
+    pub(super) fn strength(&self) -> (f64, bool) {
+        (self.share, self.has_answer())
+    }
+
+    /// Tells whether the answer follows the question.
+    #[must_use]
+    pub fn has_answer(&self) -> bool {
+        self.answer.is_some_and(|answer| answer.found)
+    }
+}

@@ -1,0 +1,261 @@
+//! Findings against the definition, and the cases that a reader would decide.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::Error;
+use crate::runtime::Stop;
+
+fn question(text: &str) -> Question {
+    Question { text: text.to_owned(), ..Question::default() }
+}
+
+fn benchmarks(texts: &[&str], options: &DecontaminateOptions) -> Benchmarks {
+    let questions = texts.iter().map(|text| question(text)).collect();
+    Benchmarks::new(questions, options, Stop::NEVER).unwrap()
+}
+
+fn findings(benchmarks: &Benchmarks, text: &str) -> Vec<Finding> {
+    benchmarks.findings(text, &mut Scratch::default(), Stop::NEVER).unwrap()
+}
+
+type Words<'a> = Vec<&'a str>;
+
+fn words(text: &str) -> Words<'_> {
+    text.split_whitespace().collect()
+}
+
+fn runs<'a>(text: &[&'a str], k: usize) -> BTreeSet<Words<'a>> {
+    text.windows(k).map(<[&str]>::to_vec).collect()
+}
+
+/// Returns the number of tokens of each question that the best stretch has, and of own ones, by
+/// definition: every stretch of the document is looked at.
+fn naive(
+    questions: &[&str],
+    text: &str,
+    options: &DecontaminateOptions,
+) -> BTreeMap<usize, (usize, usize, usize)> {
+    let k = options.run as usize;
+    let distinct: BTreeSet<Words<'_>> =
+        questions.iter().map(|q| words(q)).filter(|q| q.len() >= k).collect();
+    let mut counts: BTreeMap<Words<'_>, usize> = BTreeMap::new();
+    for run in distinct.iter().flat_map(|question| runs(question, k)) {
+        *counts.entry(run).or_default() += 1;
+    }
+    let text = words(text);
+    let mut found = BTreeMap::new();
+    for (number, question) in questions.iter().enumerate() {
+        let question = words(question);
+        if question.len() < k {
+            continue;
+        }
+        if question.len() < SHORT {
+            if text.windows(question.len()).any(|part| part == question) {
+                found.insert(number, (question.len(), usize::MAX, question.len()));
+            }
+            continue;
+        }
+        let mut own: Vec<bool> = vec![true; question.len()];
+        for (at, run) in question.windows(k).enumerate() {
+            if counts[run] >= BOILERPLATE_QUESTIONS {
+                own[at..at + k].fill(false);
+            }
+        }
+        if !own.contains(&true) {
+            own.fill(true);
+        }
+        let own_count = own.iter().filter(|own| **own).count();
+        let least = |of: usize| (options.min_share * of as f64 - 1e-9).ceil() as usize;
+        let best = (0..text.len()).filter_map(|start| {
+            let end = (start + 2 * question.len()).min(text.len());
+            let there = runs(&text[start..end], k);
+            let mut covered = vec![false; question.len()];
+            for (at, run) in question.windows(k).enumerate() {
+                if there.contains(run) {
+                    covered[at..at + k].fill(true);
+                }
+            }
+            let all = covered.iter().filter(|covered| **covered).count();
+            let of_own =
+                covered.iter().zip(&own).filter(|(covered, own)| **covered && **own).count();
+            (all >= least(question.len()).max(SHORT) && of_own >= least(own_count))
+                .then_some((all, of_own))
+        });
+        if let Some((all, of_own)) = best.max() {
+            found.insert(number, (all, of_own, own_count));
+        }
+    }
+    found
+}
+
+fn text(words: u8, len: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    prop::collection::vec(0..words, len)
+        .prop_map(|words| words.iter().map(|word| format!("w{word}")).collect::<Vec<_>>().join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn findings_are_those_of_every_question_against_every_stretch(
+        (questions, parts) in (2u8..6, 1usize..30).prop_flat_map(|(alphabet, count)| {
+            let part = (0..count, 0usize..20, 0usize..30, text(alphabet + 2, 0..12));
+            (prop::collection::vec(text(alphabet, 0..24), count), prop::collection::vec(part, 0..5))
+        }),
+        run in 2u32..5,
+        tenths in 1u32..11,
+    ) {
+        let options = DecontaminateOptions::default().run(run).min_share(f64::from(tenths) / 10.0);
+        let questions: Vec<&str> = questions.iter().map(String::as_str).collect();
+        // Parts of questions among other words.
+        let mut text = Vec::new();
+        for (from, start, len, other) in &parts {
+            text.extend(words(questions[*from]).into_iter().skip(*start).take(*len));
+            text.extend(words(other));
+        }
+        let text = text.join(" ");
+        let benchmarks = benchmarks(&questions, &options);
+        let found = findings(&benchmarks, &text);
+        let expected = naive(&questions, &text, &options);
+        let numbers: Vec<usize> = found.iter().map(|finding| finding.question).collect();
+        prop_assert_eq!(numbers, expected.keys().copied().collect::<Vec<_>>());
+        for finding in &found {
+            let (all, of_own, own) = expected[&finding.question];
+            let question = words(questions[finding.question]);
+            prop_assert_eq!(finding.tokens as usize, all);
+            prop_assert_eq!(finding.share, all as f64 / question.len() as f64);
+            if let Some(share) = finding.own_share.filter(|_| question.len() >= SHORT) {
+                prop_assert_eq!(share, of_own as f64 / own as f64);
+            }
+            // The place has these tokens.
+            let (start, end) = (finding.bytes.0 as usize, finding.bytes.1 as usize);
+            let again = naive(&questions, &text[start..end], &options);
+            prop_assert_eq!(again.get(&finding.question).map(|found| found.0), Some(all));
+            let marked = |ranges: &[(u32, u32)], text: &str| ranges.iter()
+                .map(|r| words(&text[r.0 as usize..r.1 as usize]).len()).sum::<usize>();
+            prop_assert_eq!(marked(&finding.of_question, questions[finding.question]), all);
+            let of_document = &finding.of_document;
+            prop_assert!(of_document.first().is_some_and(|first| first.0 == finding.bytes.0));
+            prop_assert!(of_document.last().is_some_and(|last| last.1 == finding.bytes.1));
+        }
+    }
+}
+
+const PLANET: &str =
+    "Which planet of the solar system has the largest number of known moons in the year 2023?";
+
+#[track_caller]
+fn check(question: &str, text: &str, expected: Option<f64>) {
+    let benchmarks = benchmarks(&[question], &DecontaminateOptions::default());
+    let found = findings(&benchmarks, text);
+    assert_eq!(found.first().map(|finding| finding.share), expected, "{text}");
+}
+
+#[test]
+fn a_question_is_found_however_it_is_written() {
+    check(PLANET, PLANET, Some(1.0));
+    check(PLANET, &PLANET.to_uppercase(), Some(1.0));
+    check(PLANET, &PLANET.replace(' ', "\n   "), Some(1.0));
+    check(PLANET, &PLANET.replace(' ', " \u{2014} "), Some(1.0));
+    let around = "words that have nothing to do with it ".repeat(50);
+    check(PLANET, &format!("{around}{PLANET}{around}"), Some(1.0));
+    check(PLANET, &PLANET.replace("largest", "largset"), Some(16.0 / 17.0));
+    check(PLANET, &PLANET.replace("of known moons in the year 2023", ""), None);
+    check(PLANET, &around, None);
+}
+
+#[test]
+fn words_that_are_scattered_are_no_question() {
+    // Each run of the question occurs in the text, but not in one place.
+    let words = words(PLANET);
+    let around = " and then a good many other words that occur between two runs".repeat(3);
+    let scattered: String = words.windows(4).map(|run| run.join(" ") + &around).collect();
+    check(PLANET, &scattered, None);
+}
+
+#[test]
+fn a_few_words_of_a_question_are_common_to_texts_that_have_nothing_to_do_with_it() {
+    // Five of its eight words.
+    check("a few of the many reasons why a", "only a few of the many came", None);
+    let long = "a few of the many reasons why a bee dances in the hive";
+    check(long, &long.replace("hive", "field"), Some(12.0 / 13.0));
+}
+
+#[test]
+fn a_short_question_is_found_word_for_word_only() {
+    check("Where is the town of Peru?", "They ask: where is the TOWN of Peru", Some(1.0));
+    check("Where is the town of Peru?", "where is the town of Chad", None);
+    check("Where is the town of Peru?", "the town of Peru is where", None);
+    let few = benchmarks(&["Why not?", "", PLANET], &DecontaminateOptions::default());
+    let unusable: Vec<_> = (0..3).map(|number| few.unusable(number)).collect();
+    assert_eq!(unusable, [Some(Unusable::Short), Some(Unusable::Empty), None]);
+}
+
+#[test]
+fn the_form_of_many_questions_is_boilerplate() {
+    let of =
+        |country: &str| format!("Which of the following cities is the capital of {country} today?");
+    let countries =
+        ["Peru", "Chad", "Fiji", "Cuba", "Iran", "Iraq", "Mali", "Oman", "Togo", "Laos"];
+    let questions: Vec<String> = countries.iter().map(|country| of(country)).collect();
+    let questions: Vec<&str> = questions.iter().map(String::as_str).collect();
+    let benchmarks = benchmarks(&questions, &DecontaminateOptions::default());
+    let found = findings(&benchmarks, &of("Chad"));
+    assert_eq!(found.iter().map(|finding| finding.question).collect::<Vec<_>>(), [1]);
+    assert_eq!((found[0].share, found[0].own_share), (1.0, Some(1.0)));
+    // Ten in eleven words are the same.
+    assert_eq!(findings(&benchmarks, &of("Kenya")), []);
+}
+
+#[test]
+fn an_answer_counts_where_it_follows() {
+    let check = |answer: &str, text: &str, expected: Option<bool>| {
+        let question = Question { answer: Some(answer.to_owned()), ..question(PLANET) };
+        let options = DecontaminateOptions::default();
+        let benchmarks = Benchmarks::new(vec![question], &options, Stop::NEVER).unwrap();
+        let found = findings(&benchmarks, text);
+        assert_eq!(found[0].answer.map(|answer| answer.found), expected, "{text}");
+        if let Some((start, end)) = found[0].answer.and_then(|answer| answer.bytes) {
+            let there = &text[start as usize..end as usize];
+            assert!(answer.to_lowercase().starts_with(&there.to_lowercase()), "{there}");
+        }
+    };
+    check("Saturn", &format!("{PLANET} Answer: saturn!"), Some(true));
+    check("Saturn", &format!("Saturn. {PLANET} Jupiter"), Some(false));
+    check("Saturn", &format!("{PLANET} {} Saturn", "other ".repeat(30)), Some(false));
+    // One letter is in any text.
+    check("B", &format!("{PLANET} A or B"), None);
+    let long = "Saturn, because astronomers have found more than one hundred and forty of them";
+    check(long, &format!("{PLANET} The answer is {long}."), Some(true));
+    check(long, &format!("{PLANET} The answer is unknown."), Some(false));
+}
+
+#[test]
+fn a_common_phrase_is_named_as_such() {
+    let phrase = "to be or not to be that is the question";
+    let options = DecontaminateOptions::default();
+    let benchmarks = benchmarks(&[phrase, PLANET], &options);
+    let mut tally = Tally::new(&benchmarks);
+    for number in 0..30 {
+        let text = format!("Document {number}: {phrase}. {PLANET}");
+        tally.add(&number.to_string(), &text, &findings(&benchmarks, &text));
+    }
+    assert_eq!(tally.common(&benchmarks, &options), [true, false]);
+    let counts = tally.clone().finish(&benchmarks, &options);
+    let verdicts: Vec<_> = counts.questions.iter().map(|question| question.verdict).collect();
+    assert_eq!(verdicts, ["common", "contaminated"]);
+    assert_eq!((counts.benchmarks[0].common, counts.benchmarks[0].contaminated), (1, 1));
+    assert_eq!(counts.benchmarks[0].rate, 0.5);
+    assert_eq!(tally.common(&benchmarks, &options.common(30u64)), [false, false]);
+}
+
+#[test]
+fn a_search_is_stopped() {
+    let benchmarks = benchmarks(&[PLANET], &DecontaminateOptions::default());
+    let stop = Stop::new();
+    stop.set();
+    let found = benchmarks.findings(PLANET, &mut Scratch::default(), &stop);
+    assert!(matches!(found, Err(Error::Cancelled)));
+}
