@@ -25,6 +25,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "lineage",
             "cluster",
             "dedup",
+            "decontaminate",
             "analyze",
             "boilerplate",
             "train",
@@ -52,6 +53,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "min_passage",
             "min_similarity",
             "min_explained",
+            "min_share",
         ],
     ),
     (
@@ -285,6 +287,19 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
             (
                 "cento dedup next.jsonl --against corpus.idx --out new.jsonl",
                 "those that the index does not have either",
+            ),
+        ],
+    ),
+    (
+        "decontaminate",
+        [
+            (
+                "cento decontaminate articles.jsonl --against quiz.jsonl --report quiz.html",
+                "the questions of a benchmark that occur in a corpus, with the evidence",
+            ),
+            (
+                "cento decontaminate articles.jsonl --against quiz.jsonl --out clean.jsonl",
+                "the corpus without the documents that contain them",
             ),
         ],
     ),

@@ -20,6 +20,7 @@ mod compare;
 #[cfg(feature = "serve")]
 mod config;
 mod create;
+mod decontaminate;
 mod dedup;
 mod demo;
 mod documents;
@@ -132,6 +133,7 @@ enum Verb {
     Lineage(Box<lineage::LineageList>),
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
+    Decontaminate(Box<decontaminate::Decontaminate>),
     Analyze(analyze::Analyze),
     Boilerplate(repeated::Boilerplate),
     List(documents::List),
@@ -286,6 +288,7 @@ fn main() -> ExitCode {
         Verb::Lineage(verb) => verb.run(),
         Verb::Cluster(verb) => verb.run(),
         Verb::Dedup(verb) => verb.run(),
+        Verb::Decontaminate(verb) => verb.run(),
         Verb::Analyze(verb) => verb.run(),
         Verb::Boilerplate(verb) => verb.run(),
         Verb::List(verb) => verb.run(),

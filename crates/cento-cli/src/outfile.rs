@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use cento::runtime::replace;
 use cento::{Error, Result};
 use cento_report::Delimiter;
+use cento_source::{Annotation, SourceOptions, TableForm};
 use flate2::write::GzEncoder;
 
 /// A file that is written from a given position, or standard output; compressed if its
@@ -100,6 +101,68 @@ pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
         () if is_in(&OTHERS) => Err(Error::input(path.display().to_string(), instead)),
         () => Ok(Promised::Lines),
     }
+}
+
+/// Returns the form of the table that is written to `out`, if its name promises one: the columns of
+/// the inputs, which are tables, and one of annotations.
+///
+/// # Errors
+/// When the name promises another form, or the inputs are no tables with the same columns.
+pub fn table_form(
+    out: &Path,
+    inputs: &[PathBuf],
+    source: &SourceOptions,
+    annotation: Option<Annotation>,
+) -> Result<Option<TableForm>> {
+    let Promised::Table(delimiter) = promised(out, "JSON lines")? else { return Ok(None) };
+    let form = TableForm::of_files(inputs, source).map_err(|error| {
+        let what =
+            format!("a table has the columns of its input, but {error}; end the name in .jsonl");
+        Error::input(out.display().to_string(), what)
+    })?;
+    let form = match delimiter {
+        Delimiter::Comma => form.without_tabs(),
+        Delimiter::Tab => form.with_tabs(),
+    };
+    Ok(Some(match annotation {
+        Some(annotation) => form.with_column(annotation.column()),
+        None => form,
+    }))
+}
+
+/// Refuses to write into an input, or two outputs into one file.
+///
+/// # Errors
+/// When a path of `written` is one of `read` or below it, or another of `written`.
+pub fn check_apart<'a>(
+    read: &[PathBuf],
+    written: impl IntoIterator<Item = &'a Path>,
+) -> Result<()> {
+    // A file that does not exist yet will be in a directory that does.
+    let place = |path: &Path| {
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let dir = dir.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        path.canonicalize().ok().or_else(|| Some(dir.join(path.file_name()?)))
+    };
+    let mut others: Vec<PathBuf> = Vec::new();
+    for path in written {
+        let Some(written_at) = place(path) else { continue };
+        let refused = |what: String| Err(Error::input(path.display().to_string(), what));
+        let is_read = |input: &&PathBuf| {
+            input.canonicalize().is_ok_and(|input| written_at.starts_with(input))
+        };
+        if let Some(input) = read.iter().find(is_read) {
+            return refused(format!(
+                "it is inside the input {}; write it elsewhere",
+                input.display()
+            ));
+        }
+        if others.contains(&written_at) {
+            return refused("two outputs have this name; give each its own".into());
+        }
+        others.push(written_at);
+    }
+    Ok(())
 }
 
 /// Refuses a name that promises anything but lines.
@@ -304,6 +367,86 @@ impl OutFile {
 /// checkpoint may have left an empty file.
 pub fn is_taken(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.len() > 0)
+}
+
+/// A new file, which has its name only when it is complete: a run that ends before leaves nothing.
+pub struct NewFile {
+    out: OutFile,
+    /// The name until then, and the name; `None` for a pipe, which is written in place.
+    names: Option<(PathBuf, PathBuf)>,
+}
+
+impl NewFile {
+    /// Creates the file, beside the place where it will be.
+    ///
+    /// # Errors
+    /// When it cannot be created, or `path` is a file with content.
+    pub fn create(path: &Path) -> Result<NewFile> {
+        if path.exists() && !path.is_file() {
+            return Ok(NewFile { out: OutFile::resume(path, 0)?, names: None });
+        }
+        check_free(path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // The ending decides on the compression. A run that was killed may have left it.
+        let part = path.with_file_name(format!(".part-{name}"));
+        match std::fs::remove_file(&part) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", part, error));
+            }
+            _ => {}
+        }
+        let out = OutFile::create(&part)?;
+        Ok(NewFile { out, names: Some((part, path.to_owned())) })
+    }
+
+    /// Makes it complete, and gives it its name.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self) -> Result<()> {
+        self.out.finish().map_err(|e| self.out.failed(e))?;
+        let Some((part, path)) = self.names.take() else { return Ok(()) };
+        let named = std::fs::rename(&part, &path).and_then(|()| replace::sync_name(&path));
+        named.map_err(|e| Error::io("write", path, e))
+    }
+
+    /// Makes the error for a failure to write, which names the file.
+    pub fn failed(&self, error: io::Error) -> Error {
+        self.out.failed(error)
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some((part, _)) = &self.names {
+            // Nothing more can be done about a file that cannot be removed.
+            let _ = std::fs::remove_file(part);
+        }
+    }
+}
+
+/// Refuses to replace a file with content.
+///
+/// # Errors
+/// When there is one.
+pub fn check_free(path: &Path) -> Result<()> {
+    match is_taken(path) && path.is_file() {
+        true => {
+            let what = "the file exists already; choose another name, or remove it";
+            Err(Error::input(path.display().to_string(), what))
+        }
+        false => Ok(()),
+    }
 }
 
 impl Write for OutFile {

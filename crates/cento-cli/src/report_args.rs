@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use cento::runtime::replace;
 use cento::{Analyzer, Error, Result};
 use cento_report::{
-    Exclusions, FamiliesReport, LineageReport, PairsReport, ReuseReport, Run, TuningReport,
+    DecontaminationReport, Exclusions, FamiliesReport, LineageReport, PairsReport, ReuseReport,
+    Run, TuningReport,
 };
 
 /// The destination of a report.
@@ -134,6 +135,18 @@ impl ReportArgs {
     /// # Errors
     /// When a file cannot be written.
     pub fn write_lineage(&self, report: &LineageReport) -> Result<()> {
+        self.write(|form| match form {
+            Form::Html => Ok(report.html()),
+            Form::Json => json(report),
+            Form::Csv => report.csv(),
+        })
+    }
+
+    /// Writes a report on questions of benchmarks.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_decontamination(&self, report: &DecontaminationReport) -> Result<()> {
         self.write(|form| match form {
             Form::Html => Ok(report.html()),
             Form::Json => json(report),

@@ -2,12 +2,14 @@
 //!
 //! A search of [`cento`] gives numbers and places. A report says how much of a document is reused
 //! ([`ReuseReport`]), which documents of a collection resemble each other ([`PairsReport`]), which
-//! carry a passage ([`FamiliesReport`]), which are versions of others ([`LineageReport`]), or which
-//! setting finds copies best ([`TuningReport`]): first as a model, which is computed here and
+//! carry a passage ([`FamiliesReport`]), which are versions of others ([`LineageReport`]), which
+//! questions of benchmarks a corpus contains ([`DecontaminationReport`]), or which setting finds
+//! copies best ([`TuningReport`]): first as a model, which is computed here and
 //! becomes JSON by serde, then as one self-contained HTML file and as csv. This crate knows neither
 //! files nor the time: the caller supplies the date of a report.
 
 mod answer;
+mod decontamination;
 mod difference;
 mod excluded;
 mod families;
@@ -30,6 +32,7 @@ mod table;
 mod tuning;
 
 pub use answer::ReportMemory;
+pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
 pub use families::{CarrierRow, FamiliesReport, Strip, StripPart};
 pub use graph::{Cluster, clusters};

@@ -3,6 +3,7 @@
 use cento::{Error, Result};
 use csv::Writer;
 
+use crate::decontamination::DecontaminationReport;
 use crate::number::{decimals, shown_of};
 use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
@@ -216,6 +217,47 @@ impl PairsReport {
         let mut rows = rows.chain(missing).chain(cut);
         let written =
             out.write_record(head).and_then(|()| rows.try_for_each(|row| out.write_record(row)));
+        finished(out, written)
+    }
+}
+
+impl DecontaminationReport {
+    /// Writes the numbers as csv, one line a benchmark; then one for each input that was not read,
+    /// with the reason as its note. A name that a spreadsheet would take for a formula begins with
+    /// `'`.
+    ///
+    /// # Errors
+    /// No error is known: the lines are written to memory.
+    pub fn csv(&self) -> Result<String> {
+        let head = [
+            "benchmark",
+            "questions",
+            "contaminated",
+            "with_answer",
+            "common",
+            "too_short",
+            "empty",
+            "rate",
+            "note",
+        ];
+        let rows = self.counts.benchmarks.iter().map(|of| {
+            vec![
+                cell(&of.benchmark),
+                of.questions.to_string(),
+                of.contaminated.to_string(),
+                of.with_answer.to_string(),
+                of.common.to_string(),
+                of.too_short.to_string(),
+                of.empty.to_string(),
+                share(of.rate),
+                String::new(),
+            ]
+        });
+        let others = self.not_compared.iter().map(|other| not_compared(other, head.len()));
+        let mut out = Writer::from_writer(Vec::new());
+        let written = out.write_record(head);
+        let written =
+            written.and_then(|()| rows.chain(others).try_for_each(|row| out.write_record(row)));
         finished(out, written)
     }
 }

@@ -16,6 +16,7 @@ pub mod charset;
 mod chunk;
 mod columnar;
 mod compressed;
+mod decontaminate;
 mod dedup;
 mod directory;
 mod documents;
@@ -40,6 +41,7 @@ mod notebook;
 mod origin;
 mod partition;
 pub mod pipeline;
+mod questions;
 mod quotes;
 mod read_error;
 mod reader;
@@ -74,8 +76,9 @@ pub use chunk::{Chunk, ChunkKind, InFile};
 #[cfg(feature = "parquet")]
 pub use columnar::serve as serve_table;
 pub use columnar::{
-    Copying, Selection, TABLE_MEMORY_BYTES_MAX, TABLE_WORKER_VERB, Tables, is_parquet,
+    Annotation, Copying, Selection, TABLE_MEMORY_BYTES_MAX, TABLE_WORKER_VERB, Tables, is_parquet,
 };
+pub use decontaminate::{Examined, examined};
 pub use dedup::records as dedup_records;
 pub use directory::{FileBelow, files_below, place_of};
 pub use documents::{Chunks, Documents, documents, read, read_bytes};
@@ -90,6 +93,7 @@ pub use grouping::{By, Grouping};
 pub use html::Html;
 pub use jsonl::with_text;
 pub use origin::Origins;
+pub use questions::{QuestionError, QuestionFields, lacks_question, questions};
 pub use read_error::{ReadChunk, ReadError};
 pub use reader::Readers;
 pub use table_form::TableForm;

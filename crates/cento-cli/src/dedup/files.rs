@@ -16,7 +16,7 @@ use crate::terminal::{self, note, tell};
 use cento::Error;
 use cento::join::dedup::{Decision, Event, Verdict};
 use cento_report::NotCompared;
-use cento_source::{Selection, TableForm, is_by_name};
+use cento_source::{Annotation, Selection, TableForm, is_by_name};
 
 /// Where kept documents go.
 enum Out {
@@ -98,7 +98,8 @@ impl Files {
             Some(dir) => {
                 let at = note.as_ref().map(|note| (note.table, note.out));
                 let text = source.text_field.clone();
-                let how = (args.annotate, args.index.is_some());
+                let annotation = args.annotate.then_some(Annotation::Dedup);
+                let how = (annotation, args.index.is_some());
                 let tables = source.tables;
                 let files = TableFiles::open(tables, dir, &args.tables, text, how, at)?;
                 Out::Tables(Box::new(files))
@@ -224,7 +225,7 @@ impl Files {
         match &mut self.out {
             Out::Lines(out, form) if is_kept || annotates => {
                 let line = match cut_text {
-                    _ if annotates => annotated(document, verdict).into(),
+                    _ if annotates => annotated(document, Annotation::Dedup, verdict).into(),
                     Some(text) => with_text(document, &text, &self.text_field).into(),
                     None => record(document),
                 };

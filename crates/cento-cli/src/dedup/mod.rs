@@ -1,9 +1,9 @@
 //! `cento dedup`
 
 mod files;
-mod record;
-mod tables;
-mod tree;
+pub mod record;
+pub mod tables;
+pub mod tree;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,7 +20,7 @@ use super::create::{ConfigArgs, stores_text};
 use super::failpoint::Failpoint;
 use super::left_out::FilterArgs;
 use super::memory;
-use super::outfile::{Promised, check_lines, is_taken, listed, path_name, promised};
+use super::outfile::{check_apart, check_lines, is_taken, listed, path_name, table_form};
 use super::output::{self, Format, count};
 use super::parse::parse_bytes;
 use super::progress::{NotRead, Spinner, stop_flag};
@@ -32,7 +32,7 @@ use cento::index::{Index, Preset, PresetDefaults, PresetUse};
 use cento::join::dedup::{self, DedupOptions, Event, Progress, Record};
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, Reason};
-use cento_source::{SourceOptions, TableForm, check_there};
+use cento_source::{Annotation, SourceOptions, TableForm, check_there};
 use files::Files;
 use tree::{TableInput, Tree};
 
@@ -386,51 +386,13 @@ impl Dedup {
         let Some(out) = self.out.as_deref().filter(|_| !self.writes_tables()) else {
             return Ok(None);
         };
-        if promised(out, "JSON lines")? == Promised::Lines {
-            return Ok(None);
-        }
-        let form = TableForm::of_files(&self.paths, &self.source()).map_err(|error| {
-            let what = format!(
-                "a table has the columns of its input, but {error}; end the name in .jsonl"
-            );
-            Error::input(out.display().to_string(), what)
-        })?;
-        let is_csv = out.to_string_lossy().to_ascii_lowercase().contains(".csv");
-        let form = if is_csv { form.without_tabs() } else { form.with_tabs() };
-        Ok(Some(if self.annotate { form.with_column("dedup") } else { form }))
+        table_form(out, &self.paths, &self.source(), self.annotate.then_some(Annotation::Dedup))
     }
 
     /// Refuses to write into an input, or two outputs into one file.
     fn check_apart(&self) -> cento::Result<()> {
-        // A file that does not exist yet will be in a directory that does.
-        let place = |path: &Path| {
-            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-            let dir = dir.unwrap_or(Path::new(".")).canonicalize().ok()?;
-            path.canonicalize().ok().or_else(|| Some(dir.join(path.file_name()?)))
-        };
-        let written: Vec<(&PathBuf, Option<PathBuf>)> = [&self.out, &self.dropped, &self.index]
-            .into_iter()
-            .flatten()
-            .map(|path| (path, place(path)))
-            .collect();
-        for (i, (path, written_at)) in written.iter().enumerate() {
-            let Some(written_at) = written_at else { continue };
-            let is_read = |input: &&PathBuf| {
-                input.canonicalize().is_ok_and(|input| written_at.starts_with(input))
-            };
-            if let Some(input) = self.paths.iter().find(is_read) {
-                let what =
-                    format!("it is inside the input {}; write it elsewhere", input.display());
-                return Err(Error::input(path.display().to_string(), what));
-            }
-            let is_same =
-                |other: &(&PathBuf, Option<PathBuf>)| other.1.as_ref() == Some(written_at);
-            if written[..i].iter().any(is_same) {
-                let what = "two outputs have this name; give each its own";
-                return Err(Error::input(path.display().to_string(), what));
-            }
-        }
-        Ok(())
+        let written = [&self.out, &self.dropped, &self.index];
+        check_apart(&self.paths, written.into_iter().flatten().map(PathBuf::as_path))
     }
 
     /// Returns a number that identifies what will be written.

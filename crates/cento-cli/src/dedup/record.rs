@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use cento::PartText;
 use cento::index::Document;
-use cento::join::dedup::Verdict;
 use cento_api::part::exchanged_parts;
+use cento_source::Annotation;
 
 /// Writes a value as JSON; its members have names for keys.
 pub fn json(value: &impl Serialize) -> String {
@@ -59,9 +59,9 @@ pub fn with_text(document: &Document, text: &str, field: &str) -> String {
     changed.unwrap_or_else(|| written(document, text))
 }
 
-/// Returns the record with one more member.
-pub fn annotated(document: &Document, verdict: &Verdict) -> String {
+/// Returns the record with an annotation as one more member.
+pub fn annotated(document: &Document, annotation: Annotation, value: &impl Serialize) -> String {
     let record = record(document);
     let open = record.trim_end().strip_suffix('}').unwrap_or(&record);
-    format!("{open},\"dedup\":{}}}", json(verdict))
+    format!("{open},\"{}\":{}}}", annotation.column(), json(value))
 }

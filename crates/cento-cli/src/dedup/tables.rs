@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use cento::runtime::replace;
 use cento::{Error, Refusal, Result};
-use cento_source::{Copying, Selection, Tables};
+use cento_source::{Annotation, Copying, Selection, Tables};
 use tempfile::NamedTempFile;
 
 use super::tree::TableInput;
@@ -20,8 +20,8 @@ pub struct TableFiles {
     tables: Tables,
     dir: PathBuf,
     text_field: String,
-    /// Each row is kept, and has a verdict.
-    annotates: bool,
+    /// If there is one, each row is kept, and has an annotation.
+    annotation: Option<Annotation>,
     inputs: Vec<TableInput>,
     /// The number of the input whose rows are being decided upon.
     current: usize,
@@ -61,7 +61,7 @@ impl TableFiles {
         dir: &Path,
         inputs: &[TableInput],
         text_field: String,
-        (annotates, is_resumable): (bool, bool),
+        (annotation, is_resumable): (Option<Annotation>, bool),
         at: Option<(usize, u64)>,
     ) -> Result<TableFiles> {
         let shown = dir.display().to_string();
@@ -89,7 +89,7 @@ impl TableFiles {
             tables,
             dir: dir.to_owned(),
             text_field,
-            annotates,
+            annotation,
             inputs: inputs.to_owned(),
             current,
             selection: Selecting { file, rows },
@@ -144,8 +144,8 @@ impl TableFiles {
         let failed = |e| Error::io("create", &target, e);
         let new = unfinished(&target).map_err(failed)?;
         let out = new.as_file().try_clone().map_err(failed)?;
-        let (text, annotates) = (&self.text_field, self.annotates);
-        let copying = self.tables.copy(&input.path, out, &selection, text, annotates)?;
+        let (text, annotation) = (&self.text_field, self.annotation);
+        let copying = self.tables.copy(&input.path, out, &selection, text, annotation)?;
         self.copying = Some((copying, new, target));
         self.current += 1;
         if let Some(next) = self.inputs.get(self.current) {

@@ -70,6 +70,8 @@ fn of_the_library(structs: &[(&str, &str)]) -> Names {
 
 const THRESHOLDS: (&str, &str) = ("crates/cento-api/src/thresholds.rs", "Thresholds");
 
+const DECONTAMINATION: &str = "crates/cento-api/src/decontaminate.rs";
+
 const JOINS: &str = "crates/cento-api/src/join.rs";
 
 #[test]
@@ -112,6 +114,13 @@ fn every_door_has_every_option_of_deduplication() {
     assert_eq!(of_the_command("dedup", &options), options);
     let others = "against preset scheme analyzer store_text memory threads on_error";
     assert_eq!(of_python(&["DedupOptions"], others), options);
+}
+
+#[test]
+fn every_door_has_every_option_of_decontamination() {
+    let options = of_the_library(&[(DECONTAMINATION, "DecontaminateOptions")]);
+    assert!(options.contains("min_share"), "{options:?}");
+    assert_eq!(of_the_command("decontaminate", &options), options);
 }
 
 #[test]

@@ -218,12 +218,13 @@ fn every_list_has_the_same_rows_as_csv_and_tsv_as_in_json() {
 #[test]
 fn every_verb_that_prints_json_lines_prints_tables() {
     // The others print one object, or documents.
-    const OTHERS: [&str; 16] = [
+    const OTHERS: [&str; 17] = [
         "add",
         "analyze",
         "check",
         "compact",
         "compare",
+        "decontaminate",
         "dedup",
         "fingerprint",
         "merge",

@@ -5,6 +5,7 @@
 //! by their hashes, and nothing else. The script contains no data; it reads numbers from
 //! attributes.
 
+mod decontamination;
 mod document;
 mod drawing;
 mod excerpt;
@@ -19,6 +20,7 @@ mod tuning;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::decontamination::DecontaminationReport;
 use crate::families::FamiliesReport;
 use crate::lineage::LineageReport;
 use crate::number::{count, counted};
@@ -76,6 +78,14 @@ impl LineageReport {
     #[must_use]
     pub fn html(&self) -> String {
         page(&self.run, "Lineage of documents", lineage::body(self))
+    }
+}
+
+impl DecontaminationReport {
+    /// Writes the report as one HTML file.
+    #[must_use]
+    pub fn html(&self) -> String {
+        page(&self.run, "Questions of benchmarks in a corpus", decontamination::body(self))
     }
 }
 

@@ -21,25 +21,13 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
 
+use super::Annotation;
 use super::batch::{Batch, Reason, said};
 use super::input::Input;
 use crate::worker::set_for_next;
 
 /// The number of rows that are read and written at a time.
 const BATCH_ROWS: usize = 64;
-
-/// The column of annotations.
-const ANNOTATION: &str = "dedup";
-
-/// The members of an annotation that become columns of their own: a name, and whether it is a
-/// number. The first is never absent.
-const MEMBERS: [(&str, bool); 5] = [
-    ("verdict", false),
-    ("of", false),
-    ("resemblance", true),
-    ("containment", true),
-    ("kept_as", false),
-];
 
 /// The keys of a schema of Arrow beside that of Parquet, and of one of Hugging Face.
 const ARROW_SCHEMA: &str = "ARROW:schema";
@@ -51,7 +39,7 @@ struct Rows {
     is_kept: Vec<bool>,
     /// The place where the line of each row begins.
     offsets: Vec<u64>,
-    is_annotated: bool,
+    annotation: Option<Annotation>,
     has_texts: bool,
 }
 
@@ -64,7 +52,7 @@ struct Part {
 }
 
 /// Writes the rows of `input` that `selection` keeps to `output`. `text` is the column whose texts
-/// it may replace; with `annotates` it adds a column.
+/// it may replace; with an `annotation` it adds a column.
 ///
 /// # Errors
 /// When a file cannot be read or written, or the selection belongs to another file; as a clause.
@@ -73,11 +61,11 @@ pub fn copy(
     output: File,
     selection: &File,
     text: &str,
-    annotates: bool,
+    annotation: Option<Annotation>,
 ) -> Result<(), Reason> {
     let reader = SerializedFileReader::new(input).map_err(said)?;
     let meta = reader.metadata().clone();
-    let rows = Rows { is_annotated: annotates, ..read_selection(selection)? };
+    let rows = Rows { annotation, ..read_selection(selection)? };
     let groups: Vec<usize> =
         meta.row_groups().iter().map(|group| group.num_rows().max(0) as usize).collect();
     if groups.iter().sum::<usize>() != rows.is_kept.len() {
@@ -88,8 +76,11 @@ pub fn copy(
         ));
     }
     let root = meta.file_metadata().schema_descr().root_schema_ptr();
-    let schema = if rows.is_annotated { annotated(&root)? } else { root };
-    let properties = properties(&meta, rows.is_annotated)?;
+    let schema = match annotation {
+        Some(annotation) => annotated(&root, annotation)?,
+        None => root,
+    };
+    let properties = properties(&meta, annotation)?;
     let output = io::BufWriter::new(output);
     let mut writer =
         SerializedFileWriter::new(output, schema, Arc::new(properties)).map_err(said)?;
@@ -148,9 +139,10 @@ fn regrouped(groups: &[usize], is_kept: &[bool]) -> Vec<Vec<Part>> {
 }
 
 /// Returns the schema with the column of annotations.
-fn annotated(root: &TypePtr) -> Result<TypePtr, Reason> {
-    if root.get_fields().iter().any(|field| field.name() == ANNOTATION) {
-        return Err(format!("it has a column `{ANNOTATION}` already; rename that column"));
+fn annotated(root: &TypePtr, annotation: Annotation) -> Result<TypePtr, Reason> {
+    let column = annotation.column();
+    if root.get_fields().iter().any(|field| field.name() == column) {
+        return Err(format!("it has a column `{column}` already; rename that column"));
     }
     let leaf = |(at, (name, is_number)): (usize, (&str, bool))| {
         let physical = if is_number { Physical::DOUBLE } else { Physical::BYTE_ARRAY };
@@ -160,8 +152,8 @@ fn annotated(root: &TypePtr) -> Result<TypePtr, Reason> {
         made.with_repetition(is_first).with_logical_type(logical).build().map(Arc::new)
     };
     let members: Result<Vec<TypePtr>, ParquetError> =
-        MEMBERS.into_iter().enumerate().map(leaf).collect();
-    let group = Type::group_type_builder(ANNOTATION)
+        annotation.members().into_iter().enumerate().map(leaf).collect();
+    let group = Type::group_type_builder(column)
         .with_repetition(Repetition::REQUIRED)
         .with_fields(members.map_err(said)?)
         .build()
@@ -173,7 +165,10 @@ fn annotated(root: &TypePtr) -> Result<TypePtr, Reason> {
 }
 
 /// Returns the properties of the copy: those of the file.
-fn properties(meta: &ParquetMetaData, is_annotated: bool) -> Result<WriterProperties, Reason> {
+fn properties(
+    meta: &ParquetMetaData,
+    annotation: Option<Annotation>,
+) -> Result<WriterProperties, Reason> {
     let mut builder = WriterProperties::builder();
     if let Some(first) = meta.row_groups().first() {
         for column in first.columns() {
@@ -193,11 +188,11 @@ fn properties(meta: &ParquetMetaData, is_annotated: bool) -> Result<WriterProper
         }
     }
     let mut pairs = meta.file_metadata().key_value_metadata().cloned().unwrap_or_default();
-    if is_annotated {
+    if let Some(annotation) = annotation {
         // It names the columns, and would contradict the new one.
         pairs.retain(|pair| pair.key != HUGGING_FACE);
         if let Some(pair) = pairs.iter_mut().find(|pair| pair.key == ARROW_SCHEMA) {
-            pair.value = Some(arrow_schema(meta)?);
+            pair.value = Some(arrow_schema(meta, annotation)?);
         }
     }
     let pairs: Option<Vec<KeyValue>> = (!pairs.is_empty()).then_some(pairs);
@@ -205,7 +200,7 @@ fn properties(meta: &ParquetMetaData, is_annotated: bool) -> Result<WriterProper
 }
 
 /// Returns the schema of Arrow with the column of annotations, as Parquet files keep it.
-fn arrow_schema(meta: &ParquetMetaData) -> Result<String, Reason> {
+fn arrow_schema(meta: &ParquetMetaData, annotation: Annotation) -> Result<String, Reason> {
     use arrow_schema::{DataType, Field, Schema};
     let file = meta.file_metadata();
     let own =
@@ -215,9 +210,9 @@ fn arrow_schema(meta: &ParquetMetaData) -> Result<String, Reason> {
         let kind = if is_number { DataType::Float64 } else { DataType::Utf8 };
         Field::new(name, kind, at > 0)
     };
-    let members: Vec<Field> = MEMBERS.into_iter().enumerate().map(member).collect();
+    let members: Vec<Field> = annotation.members().into_iter().enumerate().map(member).collect();
     let mut fields = own.fields().to_vec();
-    fields.push(Arc::new(Field::new_struct(ANNOTATION, members, false)));
+    fields.push(Arc::new(Field::new_struct(annotation.column(), members, false)));
     let schema = Schema::new_with_metadata(fields, own.metadata().clone());
     Ok(parquet::arrow::encode_arrow_schema(&schema))
 }
@@ -246,7 +241,8 @@ impl Copier<'_> {
                 .map_err(|error| format!("the column `{}`: {error}", name.path().string()))?;
             writer.close().map_err(said)?;
         }
-        for (name, is_number) in MEMBERS.into_iter().filter(|_| self.rows.is_annotated) {
+        for (name, is_number) in self.rows.annotation.map(Annotation::members).into_iter().flatten()
+        {
             let missing = || Reason::from("a column of annotations is missing in the copy");
             let mut writer = out.next_column().map_err(said)?.ok_or_else(missing)?;
             let mut levels = Vec::new();

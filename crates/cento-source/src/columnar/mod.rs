@@ -71,8 +71,8 @@ pub enum Request {
         selection: PathBuf,
         /// The column whose texts a selection may replace.
         text: String,
-        /// The copy has a column of annotations.
-        annotates: bool,
+        /// The column of annotations that the copy has.
+        annotation: Option<Annotation>,
     },
 }
 
@@ -120,7 +120,7 @@ pub enum Selection<'a> {
     Kept,
     /// It is copied with another text.
     Text(&'a str),
-    /// It is copied, and this JSON object becomes its column `dedup`.
+    /// It is copied, and this JSON object becomes its column of [annotations](Annotation).
     Annotated(&'a str),
 }
 
@@ -133,6 +133,49 @@ impl Selection<'_> {
             Selection::Kept => "+\n".into(),
             Selection::Text(text) => serde_json::Value::from(text).to_string() + "\n",
             Selection::Annotated(object) => format!("{object}\n"),
+        }
+    }
+}
+
+/// A column of annotations in a copy: what a verb says of each row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Annotation {
+    /// The verdict of a deduplication.
+    Dedup,
+    /// The verdict of a decontamination.
+    Decontaminate,
+}
+
+impl Annotation {
+    /// Returns the name of the column, which is that of the verb.
+    #[must_use]
+    pub fn column(self) -> &'static str {
+        match self {
+            Annotation::Dedup => "dedup",
+            Annotation::Decontaminate => "decontaminate",
+        }
+    }
+
+    /// Returns the members of an annotation that become columns of their own: a name, and whether
+    /// it is a number. The first is never absent.
+    #[cfg(feature = "parquet")]
+    fn members(self) -> [(&'static str, bool); 5] {
+        match self {
+            Annotation::Dedup => [
+                ("verdict", false),
+                ("of", false),
+                ("resemblance", true),
+                ("containment", true),
+                ("kept_as", false),
+            ],
+            Annotation::Decontaminate => [
+                ("verdict", false),
+                ("benchmark", false),
+                ("question", false),
+                ("share", true),
+                ("questions", true),
+            ],
         }
     }
 }
@@ -153,8 +196,8 @@ impl Tables {
 
     /// Writes the kept rows of the Parquet file `from` to `to`, with the same columns, and row
     /// groups of at most as many rows. `selection` is a file with a line for each row
-    /// ([`Selection`]), and `text` the column whose values these may replace. With `annotates` each
-    /// of these lines is an annotation, and they become a column.
+    /// ([`Selection`]), and `text` the column whose values these may replace. With an `annotation`
+    /// each of these lines is one, and they become a column.
     ///
     /// Returns at once: [`Copying::finish`] waits.
     ///
@@ -166,11 +209,11 @@ impl Tables {
         to: File,
         selection: &Path,
         text: &str,
-        annotates: bool,
+        annotation: Option<Annotation>,
     ) -> Result<Copying> {
         let file = File::open(from).map_err(|e| Error::io("read", from, e))?;
         let (selection, text) = (selection.to_owned(), text.to_owned());
-        let request = Request::Copy { selection, text, annotates };
+        let request = Request::Copy { selection, text, annotation };
         let started = self.start(&request, file, to.into(), Stdio::piped());
         let process = started.map_err(|e| Error::io("copy", from, e))?;
         Ok(Copying { process, from: from.to_owned() })

@@ -26,11 +26,11 @@ pub fn serve(request: &str, input: File, output: File) -> io::Result<()> {
             set_for_next()?;
             read(confined, &reading, input, BufWriter::new(output))
         }
-        Request::Copy { selection, text, annotates } => {
+        Request::Copy { selection, text, annotation } => {
             let (input, selection) = (Input::new(input)?, File::open(selection)?);
             confine(TABLE_MEMORY_BYTES_MAX, true).map_err(io::Error::other)?;
             set_for_next()?;
-            copy::copy(input, output, &selection, &text, annotates).map_err(io::Error::other)
+            copy::copy(input, output, &selection, &text, annotation).map_err(io::Error::other)
         }
     }
 }

@@ -1,0 +1,265 @@
+//! The second reading of a corpus, which writes it without the questions.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::spool::WithQuestions;
+use crate::dedup::record::{annotated, json, record, with_text};
+use crate::dedup::tables::TableFiles;
+use crate::outfile::NewFile;
+use cento::hash::Digest;
+use cento::index::Document;
+use cento::join::decontaminate::Benchmarks;
+use cento::text::is_white_space;
+use cento::{Error, Result};
+use cento_source::{Annotation, Selection, TableForm};
+
+/// What becomes of documents with questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// They are left out.
+    Drop,
+    /// The passages with questions are cut out.
+    Cut,
+    /// They are kept, and all documents have a verdict.
+    Annotate,
+}
+
+/// Where documents go.
+pub enum Out {
+    /// Lines of a file; the rows of a table if it has a form.
+    Lines(Box<NewFile>, Option<TableForm>),
+    /// Rows of Parquet files.
+    Tables(Box<TableFiles>),
+}
+
+/// The number of documents for each result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// Written, with or without all of their text.
+    pub kept: u64,
+    /// Left out because questions occur in them.
+    pub dropped: u64,
+    /// Of those kept, the ones without some passages.
+    pub cut: u64,
+}
+
+/// The corpus that is written.
+pub struct Corpus<'a> {
+    pub out: Out,
+    pub treatment: Treatment,
+    pub text_field: &'a str,
+    pub benchmarks: &'a Benchmarks,
+    pub written: Written,
+    /// The number of documents, and their digest.
+    pub read: (u64, Digest),
+}
+
+/// The verdict on a document, as an annotation has it.
+#[derive(Serialize)]
+struct Verdict<'a> {
+    verdict: &'static str,
+    /// The question with the greatest share in the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    benchmark: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<f64>,
+    /// The number of questions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    questions: Option<usize>,
+    /// The bytes of their passages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    passages: Vec<(u32, u32)>,
+}
+
+impl Corpus<'_> {
+    /// Writes what becomes of a document, which has these questions.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the document is another than before.
+    pub fn write(&mut self, document: &Document, found: Option<&WithQuestions>) -> Result<()> {
+        let (count, digest) = self.read;
+        let parts = [&digest.to_le_bytes()[..], document.id.as_bytes(), document.text.as_bytes()];
+        self.read = (count + 1, Digest::of_parts(&parts));
+        if found.is_some_and(|found| found.id != document.id || !fits(found, &document.text)) {
+            return Err(changed());
+        }
+        let cut = found.filter(|_| self.treatment == Treatment::Cut);
+        let cut_text = cut.map(|found| without_passages(&document.text, found));
+        let cut_text = cut_text.filter(|text| !text.chars().all(is_white_space));
+        let is_kept =
+            found.is_none() || cut_text.is_some() || self.treatment == Treatment::Annotate;
+        let annotation =
+            (self.treatment == Treatment::Annotate).then(|| verdict(self.benchmarks, found));
+        self.written.kept += u64::from(is_kept);
+        self.written.dropped += u64::from(!is_kept);
+        self.written.cut += u64::from(cut_text.is_some());
+        match &mut self.out {
+            Out::Lines(..) if !is_kept => {}
+            Out::Lines(out, form) => {
+                let line = match (&annotation, &cut_text) {
+                    (Some(verdict), _) => {
+                        annotated(document, Annotation::Decontaminate, verdict).into()
+                    }
+                    (None, Some(text)) => with_text(document, text, self.text_field).into(),
+                    (None, None) => record(document),
+                };
+                let written = match form {
+                    Some(form) => write!(out, "{}", form.row(&line)),
+                    None => writeln!(out, "{line}"),
+                };
+                written.map_err(|e| out.failed(e))?;
+            }
+            Out::Tables(tables) => {
+                let annotation = annotation.map(|verdict| json(&verdict));
+                let selection = match (&annotation, &cut_text) {
+                    (Some(annotation), _) => Selection::Annotated(annotation),
+                    (None, Some(text)) => Selection::Text(text),
+                    (None, None) if is_kept => Selection::Kept,
+                    (None, None) => Selection::Dropped,
+                };
+                tables.select(document.record.as_deref().unwrap_or_default(), selection)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves out a record that is no document.
+    ///
+    /// # Errors
+    /// When a Parquet file could not be read, and so not be copied.
+    pub fn refuse(&mut self, error: &Error) -> Result<()> {
+        let Out::Tables(tables) = &mut self.out else { return Ok(()) };
+        match error {
+            Error::Input { place, .. } if !tables.is_input(place) => {
+                tables.select(place, Selection::Dropped)
+            }
+            _ => {
+                let what = "a Parquet file could not be read, and so not be copied";
+                Err(Error::input("the output", what))
+            }
+        }
+    }
+
+    /// Completes the output, if the documents were those that had been searched.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the corpus was changed between the two readings.
+    pub fn finish(self, searched: (u64, Digest)) -> Result<Written> {
+        if self.read != searched {
+            return Err(changed());
+        }
+        match self.out {
+            Out::Lines(out, _) => out.finish()?,
+            Out::Tables(mut tables) => tables.finish()?,
+        }
+        Ok(self.written)
+    }
+}
+
+/// Returns the verdict on a document with these questions.
+fn verdict<'a>(benchmarks: &'a Benchmarks, found: Option<&WithQuestions>) -> Verdict<'a> {
+    let findings = found.map(|found| &*found.findings).unwrap_or_default();
+    // Of equal shares the first.
+    let best = findings.iter().rev().max_by(|a, b| a.share.total_cmp(&b.share));
+    let question = best.map(|finding| &benchmarks.questions()[finding.question]);
+    Verdict {
+        verdict: if found.is_some() { "contaminated" } else { "clean" },
+        benchmark: question.map(|question| &*question.benchmark),
+        question: question.map(|question| &*question.id),
+        share: best.map(|finding| finding.share),
+        questions: found.map(|found| found.findings.len()),
+        passages: findings.iter().map(|finding| finding.bytes).collect(),
+    }
+}
+
+fn changed() -> Error {
+    let what = "it was changed while it was read; start again when nothing writes to it";
+    Error::input("the corpus", what)
+}
+
+/// Tells whether the passages are places of a text.
+fn fits(found: &WithQuestions, text: &str) -> bool {
+    found.findings.iter().all(|f| text.get(f.bytes.0 as usize..f.bytes.1 as usize).is_some())
+}
+
+/// Returns a text without the passages with questions.
+fn without_passages(text: &str, found: &WithQuestions) -> String {
+    let mut passages: Vec<(u32, u32)> = found.findings.iter().map(|f| f.bytes).collect();
+    passages.sort_unstable();
+    let (mut kept, mut at) = (String::new(), 0);
+    for (start, end) in passages {
+        let start = (start as usize).max(at);
+        kept += &text[at..start];
+        at = (end as usize).max(start);
+    }
+    kept + &text[at..]
+}
+
+/// Creates the file of lines, with the head of a table.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn lines(path: &Path, form: Option<TableForm>) -> Result<Out> {
+    let mut out = NewFile::create(path)?;
+    if let Some(form) = &form {
+        write!(out, "{}", form.head()).map_err(|e| out.failed(e))?;
+    }
+    Ok(Out::Lines(Box::new(out), form))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento::Stop;
+    use cento::join::decontaminate::{DecontaminateOptions, Scratch, Tally};
+
+    fn document(id: &str, text: &str) -> Document {
+        Document::new(id, text)
+    }
+
+    #[test]
+    fn a_corpus_that_was_changed_meanwhile_is_not_written() {
+        let question = "a question of nine words that occurs in one text";
+        let questions = vec![cento::join::decontaminate::Question {
+            text: question.into(),
+            ..Default::default()
+        }];
+        let options = DecontaminateOptions::default();
+        let benchmarks = Benchmarks::new(questions, &options, Stop::NEVER).unwrap();
+        let first = [document("a", question), document("b", "other words")];
+        let mut tally = Tally::new(&benchmarks);
+        first.iter().for_each(|document| tally.add(&document.id, &document.text, &[]));
+        let searched = (tally.documents(), tally.digest());
+        let findings = benchmarks.findings(question, &mut Scratch::default(), Stop::NEVER).unwrap();
+        let found =
+            WithQuestions { number: 0, id: "a".into(), findings, passages: vec![question.into()] };
+        let dir = tempfile::tempdir().unwrap();
+        let check = |name: &str, second: &[Document], is_same: bool| {
+            let path = dir.path().join(name);
+            let mut corpus = Corpus {
+                out: lines(&path, None).unwrap(),
+                treatment: Treatment::Drop,
+                text_field: "text",
+                benchmarks: &benchmarks,
+                written: Written::default(),
+                read: (0, Digest::default()),
+            };
+            let written = second.iter().enumerate().try_for_each(|(number, document)| {
+                corpus.write(document, (number == 0).then_some(&found))
+            });
+            let done = written.and_then(|()| corpus.finish(searched));
+            assert_eq!(done.is_ok(), is_same, "{name}: {done:?}");
+            assert_eq!(path.exists(), is_same, "{name}");
+        };
+        check("same", &first, true);
+        check("text", &[first[0].clone(), document("b", "changed words")], false);
+        check("fewer", &first[..1], false);
+        check("id", &[document("c", question), first[1].clone()], false);
+        check("shorter", &[document("a", "\u{e9}"), first[1].clone()], false);
+    }
+}

@@ -1,0 +1,263 @@
+//! The lists of documents and questions, as JSON lines, tables or Parquet files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::spool::WithQuestions;
+use crate::outfile::{NewFile, Promised, check_free, promised};
+use crate::terminal;
+#[cfg(not(feature = "parquet"))]
+use cento::Refusal;
+use cento::join::decontaminate::{Benchmarks, QuestionCounts};
+#[cfg(feature = "parquet")]
+use cento::runtime::replace;
+use cento::{Error, Result};
+use cento_report::Rows;
+#[cfg(feature = "parquet")]
+use cento_report::{CellType, ParquetRows};
+use std::io::Write;
+
+/// A question that occurs in a document: a row of the list of documents.
+#[derive(Debug, Serialize)]
+pub struct DocumentRow<'a> {
+    document: &'a str,
+    benchmark: &'a str,
+    question: &'a str,
+    /// Whether the question is a common phrase, which contaminates no document.
+    common: bool,
+    share: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_share: Option<f64>,
+    tokens: u32,
+    start: u32,
+    end: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<bool>,
+    passage: &'a str,
+}
+
+/// The columns of the list of documents.
+pub const DOCUMENT_COLUMNS: &[&str] = &[
+    "document",
+    "benchmark",
+    "question",
+    "common",
+    "share",
+    "own_share",
+    "tokens",
+    "start",
+    "end",
+    "page",
+    "line",
+    "answer",
+    "passage",
+];
+
+/// A question: a row of the list of questions. The place is that of the strongest evidence.
+#[derive(Debug, Serialize)]
+pub struct QuestionRow<'a> {
+    benchmark: &'a str,
+    question: &'a str,
+    verdict: &'a str,
+    documents: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with_answer: Option<u64>,
+    tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    text: &'a str,
+}
+
+/// The columns of the list of questions.
+pub const QUESTION_COLUMNS: &[&str] = &[
+    "benchmark",
+    "question",
+    "verdict",
+    "documents",
+    "with_answer",
+    "tokens",
+    "share",
+    "document",
+    "start",
+    "end",
+    "page",
+    "line",
+    "text",
+];
+
+impl<'a> DocumentRow<'a> {
+    /// Returns the rows of a document.
+    pub fn of(
+        found: &'a WithQuestions,
+        benchmarks: &'a Benchmarks,
+        is_common: &'a [bool],
+    ) -> impl Iterator<Item = DocumentRow<'a>> {
+        found.findings.iter().zip(&found.passages).map(move |(finding, passage)| {
+            let question = &benchmarks.questions()[finding.question];
+            DocumentRow {
+                document: &found.id,
+                benchmark: &question.benchmark,
+                question: &question.id,
+                common: is_common[finding.question],
+                share: finding.share,
+                own_share: finding.own_share,
+                tokens: finding.tokens,
+                start: finding.bytes.0,
+                end: finding.bytes.1,
+                page: finding.page,
+                line: finding.line,
+                answer: finding.answer.map(|answer| answer.found),
+                passage,
+            }
+        })
+    }
+}
+
+impl<'a> QuestionRow<'a> {
+    /// Returns the row of a question.
+    pub fn of(counts: &'a QuestionCounts, text: &'a str) -> QuestionRow<'a> {
+        let evidence = counts.evidence.as_ref();
+        let finding = evidence.map(|evidence| &evidence.finding);
+        QuestionRow {
+            benchmark: &counts.benchmark,
+            question: &counts.id,
+            verdict: counts.verdict,
+            documents: counts.documents,
+            with_answer: counts.with_answer,
+            tokens: counts.tokens as u64,
+            share: finding.map(|finding| finding.share),
+            document: evidence.map(|evidence| &*evidence.document),
+            start: finding.map(|finding| finding.bytes.0),
+            end: finding.map(|finding| finding.bytes.1),
+            page: finding.and_then(|finding| finding.page),
+            line: finding.and_then(|finding| finding.line),
+            text,
+        }
+    }
+}
+
+/// A list in a new file, whose form is that of its name.
+pub struct ListFile {
+    form: Form,
+    path: PathBuf,
+}
+
+enum Form {
+    Lines(Box<NewFile>),
+    Rows(Box<Rows<NewFile>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetRows<tempfile::NamedTempFile>>),
+}
+
+fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
+}
+
+/// Refuses a name that promises a form that is not written, or that is taken.
+///
+/// # Errors
+/// When it does, or is.
+pub fn check_name(path: &Path) -> Result<()> {
+    if !is_parquet(path) {
+        promised(path, "JSON lines")?;
+    }
+    check_free(path)
+}
+
+impl ListFile {
+    /// Begins the list.
+    ///
+    /// # Errors
+    /// When the file cannot be created.
+    pub fn create(path: &Path, columns: &'static [&'static str]) -> Result<ListFile> {
+        let failed = |error| Error::io("create", path, error);
+        let form = if is_parquet(path) {
+            parquet(path, columns)?
+        } else {
+            let file = NewFile::create(path)?;
+            match promised(path, "JSON lines")? {
+                Promised::Lines => Form::Lines(Box::new(file)),
+                Promised::Table(delimiter) => {
+                    Form::Rows(Box::new(Rows::new(file, delimiter, columns).map_err(failed)?))
+                }
+            }
+        };
+        Ok(ListFile { form, path: path.to_owned() })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&mut self, row: &impl Serialize) -> Result<()> {
+        let written = match &mut self.form {
+            Form::Lines(file) => terminal::json(row).and_then(|line| writeln!(file, "{line}")),
+            Form::Rows(rows) => rows.write(row),
+            #[cfg(feature = "parquet")]
+            Form::Parquet(rows) => rows.write(row),
+        };
+        written.map_err(|error| Error::io("write", &self.path, error))
+    }
+
+    /// Makes the list complete, and gives it its name.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(self) -> Result<()> {
+        let failed = |error: io::Error| Error::io("write", &self.path, error);
+        match self.form {
+            Form::Lines(file) => file.finish(),
+            Form::Rows(rows) => rows.finish().map_err(failed)?.finish(),
+            #[cfg(feature = "parquet")]
+            Form::Parquet(rows) => {
+                let file = rows.finish().map_err(failed)?;
+                file.as_file().sync_all().map_err(failed)?;
+                file.persist(&self.path).map_err(|error| failed(error.error))?;
+                replace::sync_name(&self.path).map_err(failed)
+            }
+        }
+    }
+}
+
+/// Returns the type of a column, which is that of its field in the rows.
+#[cfg(feature = "parquet")]
+fn cell_type(column: &str) -> CellType {
+    match column {
+        "common" | "answer" => CellType::Truth,
+        "share" | "own_share" => CellType::Real,
+        "tokens" | "start" | "end" | "page" | "line" | "documents" | "with_answer" => {
+            CellType::Integer
+        }
+        _ => CellType::Text,
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(path: &Path, columns: &'static [&'static str]) -> Result<Form> {
+    let failed = |error| Error::io("create", path, error);
+    let file = replace::beside(path).map_err(failed)?;
+    let columns = columns.iter().map(|column| (*column, cell_type(column))).collect();
+    Ok(Form::Parquet(Box::new(ParquetRows::new(file, columns).map_err(failed)?)))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(path: &Path, _: &'static [&'static str]) -> Result<Form> {
+    let refusal = Refusal::unsupported("to write Parquet files", "parquet", "cento-cli");
+    Err(Error::input(path.display().to_string(), refusal))
+}

@@ -1,0 +1,555 @@
+//! `cento decontaminate`
+
+mod corpus;
+mod lists;
+mod spool;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::add::SourceArgs;
+use super::dedup::tables::{self, TableFiles};
+use super::dedup::tree::{TableInput, Tree};
+use super::failpoint::Failpoint;
+use super::left_out::FilterArgs;
+use super::memory;
+use super::outfile::{check_apart, check_free, table_form};
+use super::output::{self, Format, count, counted, not_compared};
+use super::parse::parse_bytes;
+use super::progress::{NotRead, Omissions, Spinner, stop_flag};
+use super::report_args::{ReportArgs, listed};
+use super::terminal::{line, note, tell};
+use super::{Outcome, Result};
+use cento::hash::Digest;
+use cento::join::decontaminate::{
+    BenchmarkCounts, Benchmarks, DecontaminateOptions, DecontaminationCounts, Question, Tally,
+};
+use cento::text::is_white_space;
+use cento::{Error, Stop};
+use cento_report::{DecontaminationReport, NotCompared, percent};
+use cento_source::{
+    Annotation, Examined, QuestionError, QuestionFields, SourceOptions, check_there, examined,
+    is_by_name, lacks_question, questions,
+};
+use corpus::{Corpus, Out, Treatment, Written};
+use lists::{DOCUMENT_COLUMNS, DocumentRow, ListFile, QUESTION_COLUMNS, QuestionRow};
+use spool::Spool;
+
+/// Find the questions of benchmarks in a corpus, and write it without them.
+///
+/// Compares each document with all questions, in one pass, and reports how much of each question
+/// occurs in the corpus, where, and in how many documents. Letter case, white space and line breaks
+/// do not count. A question is contaminated if at least --min-share of its tokens occur together in
+/// a document. With --out the corpus is read a second time and written without the contaminated
+/// documents, or as --cut-passages or --annotate say.
+#[derive(Debug, Args)]
+pub struct Decontaminate {
+    /// Files or directories of the corpus, or - for standard input.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Benchmark: a file of questions, or a directory of such files. A record of JSON lines, a
+    /// table or Parquet is a question, as is each line of any other text. Can be repeated.
+    #[arg(long, required = true, value_name = "PATH")]
+    against: Vec<PathBuf>,
+    /// Field or column of a benchmark that holds the question. If repeated, the values of all make
+    /// the question, such as choices; the first is a string.
+    #[arg(long, value_name = "FIELD", default_value = "question")]
+    question_field: Vec<String>,
+    /// Field or column of a benchmark that holds the answer: the counts then tell whether the
+    /// answer follows the question.
+    #[arg(long, value_name = "FIELD")]
+    answer_field: Option<String>,
+    /// Field or column of a benchmark that holds the id of the question. Without one, the number of
+    /// the line or row is the id.
+    #[arg(long, value_name = "FIELD", default_value = "id")]
+    question_id_field: String,
+    /// Field or column of a benchmark that holds the name of the benchmark. Default: the name of
+    /// the file, without its ending.
+    #[arg(long, value_name = "FIELD")]
+    benchmark_field: Option<String>,
+    #[command(flatten)]
+    options: DecontaminateOptions,
+    /// Write the documents to this file without the contaminated ones. A name that ends in .gz or
+    /// .zst is that of a compressed file, and .csv or .tsv that of a table with the columns of the
+    /// inputs, which are tables. If it is a directory, or ends with /, the inputs are Parquet files
+    /// or directories of them, and each file has a copy there, with the same columns.
+    #[arg(long, value_name = "FILE|DIR/")]
+    out: Option<PathBuf>,
+    /// Keep contaminated documents, without the passages where questions occur.
+    #[arg(long, requires = "out", conflicts_with = "annotate")]
+    cut_passages: bool,
+    /// Keep all documents, each with its verdict in a member `decontaminate`.
+    #[arg(long, requires = "out")]
+    annotate: bool,
+    /// List the documents where questions occur in this file, a row for each question, with its
+    /// place: JSON lines, or a table or Parquet file by the ending .csv, .tsv or .parquet.
+    #[arg(long, value_name = "FILE")]
+    documents: Option<PathBuf>,
+    /// List all questions in this file, each with its verdict and its strongest evidence, in the
+    /// same forms.
+    #[arg(long, value_name = "FILE")]
+    questions: Option<PathBuf>,
+    #[command(flatten)]
+    report: ReportArgs,
+    #[command(flatten)]
+    filter: FilterArgs,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Memory for documents that are being searched. Default: 512MiB, or less in a container or
+    /// machine with less than 2.2 GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<usize>,
+    /// Number of threads. Default: the number of processors.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Stop at the first record that is not a document, or file that cannot be read. If files were
+    /// left out because they are not text, the exit status is 3.
+    #[arg(long)]
+    strict: bool,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+    /// The Parquet files that are copied.
+    #[arg(skip)]
+    tables: Vec<TableInput>,
+}
+
+/// The inputs that were not searched.
+#[derive(Debug, Default, Serialize)]
+struct Inputs {
+    /// The bytes of text that were searched.
+    bytes: u64,
+    /// Documents without a word.
+    empty: u64,
+    /// Files that were left out.
+    skipped: u64,
+    /// Of these, files left out by their names, such as hidden ones.
+    skipped_by_name: u64,
+    /// Records that are not documents, and files that could not be read.
+    failed: u64,
+}
+
+/// The summary as JSON.
+#[derive(Serialize)]
+struct Summary<'a> {
+    #[serde(flatten)]
+    counts: &'a DecontaminationCounts,
+    contaminated_documents: u64,
+    #[serde(flatten)]
+    written: Option<Written>,
+    #[serde(flatten)]
+    inputs: &'a Inputs,
+    #[serde(flatten)]
+    not_read: &'a NotRead,
+}
+
+/// What the first reading has found.
+struct Searched {
+    tally: Tally,
+    spool: Spool,
+    inputs: Inputs,
+    omissions: Omissions,
+    missing: Vec<NotCompared>,
+}
+
+impl Decontaminate {
+    pub(super) fn run(mut self) -> Result {
+        self.memory = Some(memory::or_default(self.memory));
+        self.source.options_within(self.memory())?;
+        self.filter.filter()?;
+        self.options.check()?;
+        self.check_names()?;
+        check_there(self.paths.iter().chain(&self.against))?;
+        let left_out = self.find_tables()?;
+        let stop = stop_flag();
+        let started = Instant::now();
+        let benchmarks = self.read_benchmarks(&stop)?;
+        let Searched { tally, mut spool, inputs, omissions, missing } =
+            self.search(&benchmarks, left_out, &stop)?;
+        let is_common = tally.common(&benchmarks, &self.options);
+        let searched = (tally.documents(), tally.digest());
+        let written = match &self.out {
+            Some(out) => {
+                Some(self.write(out, &benchmarks, &mut spool, &is_common, searched, &stop)?)
+            }
+            None => None,
+        };
+        let counts = tally.finish(&benchmarks, &self.options);
+        let contaminated = self.write_lists(&benchmarks, &counts, &mut spool, &is_common)?;
+        omissions.finish();
+        let not_read = omissions.into_lists();
+        self.write_report(&counts, &benchmarks, contaminated, missing)?;
+        let summary = Summary {
+            counts: &counts,
+            contaminated_documents: contaminated,
+            written,
+            inputs: &inputs,
+            not_read: &not_read,
+        };
+        match self.format {
+            Format::Json => output::print_json(&summary)?,
+            Format::Human => {
+                print(&mut io::stdout().lock(), &counts.benchmarks)?;
+                note!("{}", summary.line(started.elapsed().as_secs_f64()));
+            }
+        }
+        let is_found = counts.benchmarks.iter().any(|of| of.contaminated > 0);
+        Ok(match is_found {
+            _ if inputs.failed > 0 => Outcome::Bad,
+            _ if self.strict && inputs.skipped > inputs.skipped_by_name => Outcome::Incomplete,
+            true => Outcome::Found,
+            false => Outcome::Nothing,
+        })
+    }
+
+    fn memory(&self) -> usize {
+        self.memory.unwrap_or_else(memory::default_bytes)
+    }
+
+    fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(cento::available_threads)
+    }
+
+    /// Returns how the corpus is read.
+    fn source(&self) -> SourceOptions {
+        let keeps_places = self.writes_tables();
+        SourceOptions {
+            keeps_records: !keeps_places && self.out.is_some(),
+            keeps_places,
+            needs_text_only: true,
+            filter: self.filter.filter().expect("each pattern was checked"),
+            ..self.source.options_within(self.memory()).expect("it was checked")
+        }
+    }
+
+    fn writes_tables(&self) -> bool {
+        self.out.as_deref().is_some_and(tables::is_dir)
+    }
+
+    /// Refuses outputs whose names promise another form than is written, or that are there already.
+    fn check_names(&self) -> cento::Result<()> {
+        for list in [&self.documents, &self.questions].into_iter().flatten() {
+            lists::check_name(list)?;
+        }
+        let inputs: Vec<PathBuf> = self.paths.iter().chain(&self.against).cloned().collect();
+        let written = [&self.out, &self.documents, &self.questions];
+        check_apart(&inputs, written.into_iter().flatten().map(PathBuf::as_path))?;
+        let Some(out) = &self.out else { return Ok(()) };
+        if self.paths.iter().any(|path| path == Path::new("-")) {
+            let what = "with --out the corpus is read twice; name a file instead of -";
+            return Err(Error::arguments(what));
+        }
+        if !self.writes_tables() {
+            check_free(out)?;
+            table_form(out, &self.paths, &self.source(), self.annotation())?;
+        }
+        Ok(())
+    }
+
+    fn annotation(&self) -> Option<Annotation> {
+        self.annotate.then_some(Annotation::Decontaminate)
+    }
+
+    /// Finds the Parquet files to copy, if the output is a directory; returns the files left out of
+    /// the inputs. The files found are then the inputs, as if each had been named.
+    fn find_tables(&mut self) -> cento::Result<Vec<(String, &'static str)>> {
+        if !self.writes_tables() {
+            return Ok(Vec::new());
+        }
+        let Tree { files, left_out } = Tree::of(&self.paths, &self.source())?;
+        self.paths = files.iter().map(|file| file.path.clone()).collect();
+        // The filter has done its work.
+        self.filter = FilterArgs::default();
+        self.tables = files;
+        Ok(left_out)
+    }
+
+    /// Reads the questions. A benchmark that is read in part has wrong rates, so a record without a
+    /// question is an error.
+    fn read_benchmarks(&self, stop: &Stop) -> cento::Result<Arc<Benchmarks>> {
+        let fields = QuestionFields {
+            question: self.question_field.clone(),
+            answer: self.answer_field.clone(),
+            id: self.question_id_field.clone(),
+            benchmark: self.benchmark_field.clone(),
+        };
+        let source = self.source.options_within(self.memory())?;
+        let mut read: Vec<Question> = Vec::new();
+        for question in questions(&self.against, &fields, &source) {
+            match question {
+                Ok(question) => read.push(question),
+                Err(QuestionError::LeftOut { place, why, .. }) => {
+                    note!("cento: {place}: left out: {why}");
+                }
+                Err(QuestionError::Refused(error) | QuestionError::Unread(error)) => {
+                    return Err(match lacks_question(&error) {
+                        true => {
+                            let (place, what) = error.place_and_message();
+                            let what = format!(
+                                "{what}; --question-field, --answer-field and --benchmark-field \
+                                 name the fields"
+                            );
+                            Error::input(place, what)
+                        }
+                        false => error,
+                    });
+                }
+            }
+        }
+        if read.is_empty() {
+            return Err(Error::input(listed(&self.against), "there is no question in it"));
+        }
+        Ok(Arc::new(Benchmarks::new(read, &self.options, stop)?))
+    }
+
+    /// Reads the corpus, and finds the questions in its documents.
+    fn search(
+        &self,
+        benchmarks: &Arc<Benchmarks>,
+        left_out: Vec<(String, &'static str)>,
+        stop: &Stop,
+    ) -> cento::Result<Searched> {
+        let mut found = Searched {
+            tally: Tally::new(benchmarks),
+            spool: Spool::new()?,
+            inputs: Inputs::default(),
+            omissions: Omissions::new(self.format == Format::Json),
+            missing: Vec::new(),
+        };
+        for (place, why) in left_out {
+            found.skip(&place, why);
+        }
+        let spinner = Spinner::new();
+        let how = (self.threads(), self.memory());
+        for part in examined(Some(benchmarks.clone()), &self.paths, &self.source(), how, stop) {
+            match part? {
+                Examined::Document(document, findings) => {
+                    let number = found.tally.documents();
+                    found.tally.add(&document.id, &document.text, &findings);
+                    found.inputs.bytes += document.text.len() as u64;
+                    found.inputs.empty += u64::from(document.text.chars().all(is_white_space));
+                    if !findings.is_empty() {
+                        found.spool.add(number, &document, findings)?;
+                    }
+                }
+                Examined::Skipped { place, why } => found.skip(&place, why),
+                Examined::Failed(error) if self.strict => return Err(error),
+                Examined::Failed(error) => {
+                    found.inputs.failed += 1;
+                    found.missing.push(not_compared(&error));
+                    if let Some(said) = found.omissions.failed(&error) {
+                        tell!("{said}");
+                    }
+                }
+                other => return Err(Error::internal("decontaminate", format!("{other:?}"))),
+            }
+            spinner.tell(&|| counted(found.tally.documents(), "document"));
+        }
+        spinner.finish();
+        Ok(found)
+    }
+
+    /// Reads the corpus again, and writes it as the options say.
+    fn write(
+        &self,
+        out: &Path,
+        benchmarks: &Benchmarks,
+        spool: &mut Spool,
+        is_common: &[bool],
+        searched: (u64, Digest),
+        stop: &Stop,
+    ) -> cento::Result<Written> {
+        let source = self.source();
+        let treatment = match (self.cut_passages, self.annotate) {
+            (true, _) => Treatment::Cut,
+            (false, true) => Treatment::Annotate,
+            (false, false) => Treatment::Drop,
+        };
+        let out = match self.writes_tables() {
+            true => {
+                let (tables, text) = (source.tables.clone(), source.text_field.clone());
+                let how = (self.annotation(), false);
+                Out::Tables(Box::new(TableFiles::open(tables, out, &self.tables, text, how, None)?))
+            }
+            false => {
+                let form = table_form(out, &self.paths, &source, self.annotation())?;
+                corpus::lines(out, form)?
+            }
+        };
+        let mut corpus = Corpus {
+            out,
+            treatment,
+            text_field: &source.text_field,
+            benchmarks,
+            written: Written::default(),
+            read: (0, Digest::default()),
+        };
+        let (mut at_document, mut at_end) = (Failpoint::at("document"), Failpoint::at("end"));
+        let mut with_questions = spool.read()?;
+        let mut next = with_questions.next().transpose()?;
+        let spinner = Spinner::new();
+        let how = (self.threads(), self.memory());
+        for part in examined(None, &self.paths, &source, how, stop) {
+            match part? {
+                Examined::Document(document, _) => {
+                    let number = corpus.read.0;
+                    let found = next.take_if(|found| found.number == number);
+                    if found.is_some() {
+                        next = with_questions.next().transpose()?;
+                    }
+                    let found = found.and_then(|found| found.without(is_common));
+                    corpus.write(&document, found.as_ref())?;
+                    at_document.reached();
+                }
+                Examined::Failed(error) => corpus.refuse(&error)?,
+                _ => {}
+            }
+            spinner.tell(&|| format!("{} written", counted(corpus.written.kept, "document")));
+        }
+        spinner.finish();
+        at_end.reached();
+        corpus.finish(searched)
+    }
+
+    /// Writes the lists that are requested; returns the number of contaminated documents.
+    fn write_lists(
+        &self,
+        benchmarks: &Benchmarks,
+        counts: &DecontaminationCounts,
+        spool: &mut Spool,
+        is_common: &[bool],
+    ) -> cento::Result<u64> {
+        let open = |path: &PathBuf| ListFile::create(path, DOCUMENT_COLUMNS);
+        let mut documents = self.documents.as_ref().map(open).transpose()?;
+        let mut contaminated = 0;
+        for found in spool.read()? {
+            let found = found?;
+            for row in DocumentRow::of(&found, benchmarks, is_common) {
+                documents.iter_mut().try_for_each(|list| list.write(&row))?;
+            }
+            contaminated += u64::from(found.without(is_common).is_some());
+        }
+        documents.map_or(Ok(()), ListFile::finish)?;
+        if let Some(path) = &self.questions {
+            let mut list = ListFile::create(path, QUESTION_COLUMNS)?;
+            for (question, counts) in benchmarks.questions().iter().zip(&counts.questions) {
+                list.write(&QuestionRow::of(counts, &question.text))?;
+            }
+            list.finish()?;
+        }
+        Ok(contaminated)
+    }
+
+    fn write_report(
+        &self,
+        counts: &DecontaminationCounts,
+        benchmarks: &Benchmarks,
+        contaminated: u64,
+        missing: Vec<NotCompared>,
+    ) -> cento::Result<()> {
+        if !self.report.is_asked() {
+            return Ok(());
+        }
+        let analyzer = self.options.analyzer.parse()?;
+        let mut run = self.report.run("decontaminate", &analyzer)?.with_options(&self.options);
+        run = run
+            .with("corpus", listed(&self.paths))
+            .with("corpus digest (XXH3)", &counts.digest)
+            .with("against", listed(&self.against))
+            .with("min_share", self.options.min_share)
+            .with("run", self.options.run)
+            .with("question_field", self.question_field.join(", "));
+        if let Some(field) = &self.answer_field {
+            run = run.with("answer_field", field);
+        }
+        for of in &counts.benchmarks {
+            run = run.with(format!("digest of {} (XXH3)", of.benchmark), &of.digest);
+        }
+        let min_share = self.options.min_share;
+        let report = DecontaminationReport::new(
+            run,
+            counts.clone(),
+            benchmarks,
+            min_share,
+            contaminated,
+            missing,
+        );
+        self.report.write_decontamination(&report)
+    }
+}
+
+impl Searched {
+    /// Notes a file that was left out.
+    fn skip(&mut self, place: &str, why: &'static str) {
+        self.inputs.skipped += 1;
+        self.inputs.skipped_by_name += u64::from(is_by_name(why));
+        if !is_by_name(why) {
+            self.missing.push(NotCompared::new(place, why));
+        }
+        if let Some(said) = self.omissions.left_out(place, why) {
+            note!("{said}");
+        }
+    }
+}
+
+impl Summary<'_> {
+    /// Summarises the run in a line.
+    fn line(&self, seconds: f64) -> String {
+        let mut parts = vec![
+            counted(self.counts.documents, "document"),
+            format!("{} contaminated", count(self.contaminated_documents)),
+        ];
+        let written = self.written.unwrap_or_default();
+        for (number, what) in [
+            (written.kept, "written"),
+            (written.cut, "of these without passages"),
+            (self.inputs.skipped, "left out"),
+            (self.inputs.failed, "failed"),
+            (self.inputs.empty, "empty"),
+        ] {
+            if number > 0 {
+                parts.push(format!("{} {what}", count(number)));
+            }
+        }
+        let Inputs { bytes, .. } = *self.inputs;
+        let taken = output::taken(bytes, seconds);
+        format!("{}; {} of text{taken}", parts.join(", "), output::bytes(bytes))
+    }
+}
+
+/// A count of a benchmark.
+type Counted = fn(&BenchmarkCounts) -> u64;
+
+/// Prints the rates of the benchmarks.
+fn print(out: &mut impl Write, benchmarks: &[BenchmarkCounts]) -> io::Result<()> {
+    let has = |of: fn(&BenchmarkCounts) -> u64| benchmarks.iter().any(|b| of(b) > 0);
+    let columns: [(&str, Counted, bool); 4] = [
+        ("with answer", |of| of.with_answer, has(|of| of.answers)),
+        ("common", |of| of.common, has(|of| of.common)),
+        ("too short", |of| of.too_short, has(|of| of.too_short)),
+        ("empty", |of| of.empty, has(|of| of.empty)),
+    ];
+    let shown = || columns.iter().filter(|(_, _, is_shown)| *is_shown);
+    let width = benchmarks.iter().map(|of| of.benchmark.chars().count()).max().unwrap_or(0).max(9);
+    let mut head =
+        format!("{:width$} {:>9} {:>12} {:>7}", "benchmark", "questions", "contaminated", "rate");
+    shown().for_each(|(name, ..)| head += &format!(" {name:>11}"));
+    line!(out, "{head}")?;
+    for of in benchmarks {
+        let mut row = format!(
+            "{:width$} {:>9} {:>12} {:>7}",
+            of.benchmark,
+            count(of.questions),
+            count(of.contaminated),
+            percent(of.rate),
+        );
+        shown().for_each(|(_, number, _)| row += &format!(" {:>11}", count(number(of))));
+        line!(out, "{row}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! The documents with questions, in a temporary file between the two readings of a corpus.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+
+use serde::{Deserialize, Serialize};
+
+use cento::index::Document;
+use cento::join::decontaminate::Finding;
+use cento::{Error, Result};
+
+/// A document where questions occur.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct WithQuestions {
+    /// Its number among the documents.
+    pub number: u64,
+    /// Its id.
+    pub id: String,
+    /// The questions.
+    pub findings: Vec<Finding>,
+    /// The text of each passage, or the beginning of a long one.
+    pub passages: Vec<String>,
+}
+
+impl WithQuestions {
+    /// Keeps the findings of questions that are no common phrases.
+    pub fn without(mut self, is_common: &[bool]) -> Option<WithQuestions> {
+        self.findings.retain(|finding| !is_common[finding.question]);
+        (!self.findings.is_empty()).then_some(self)
+    }
+}
+
+/// The maximum number of bytes that are shown of a passage.
+const PASSAGE_BYTES_MAX: usize = 2000;
+
+/// A file of documents with questions, in their order.
+pub struct Spool {
+    out: BufWriter<File>,
+}
+
+/// Makes the error for a failure of the temporary file.
+fn failed(error: impl Into<io::Error>) -> Error {
+    Error::io("use", "a temporary file", error.into())
+}
+
+impl Spool {
+    /// Begins an empty file, which disappears with the run.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn new() -> Result<Spool> {
+        Ok(Spool { out: BufWriter::new(tempfile::tempfile().map_err(failed)?) })
+    }
+
+    /// Adds a document.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add(&mut self, number: u64, document: &Document, findings: Vec<Finding>) -> Result<()> {
+        let text = &document.text;
+        let passage = |finding: &Finding| {
+            let (start, end) = (finding.bytes.0 as usize, finding.bytes.1 as usize);
+            let end = text.floor_char_boundary(end.min(start + PASSAGE_BYTES_MAX));
+            text[start..end].to_owned()
+        };
+        let passages = findings.iter().map(passage).collect();
+        let line = WithQuestions { number, id: document.id.clone(), findings, passages };
+        serde_json::to_writer(&mut self.out, &line).map_err(failed)?;
+        self.out.write_all(b"\n").map_err(failed)
+    }
+
+    /// Returns the documents from the first on.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn read(&mut self) -> Result<impl Iterator<Item = Result<WithQuestions>> + use<>> {
+        self.out.flush().map_err(failed)?;
+        let mut file = self.out.get_ref().try_clone().map_err(failed)?;
+        file.rewind().map_err(failed)?;
+        let lines = BufReader::new(file).lines();
+        Ok(lines.map(|line| serde_json::from_str(&line.map_err(failed)?).map_err(failed)))
+    }
+}

@@ -1,0 +1,288 @@
+//! The real binary: questions of benchmarks in a corpus.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::run::{Dir, line};
+use crate::common::words;
+
+fn lines(dir: &Dir, name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(dir.path(name)).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The text of a question, which no other has.
+fn question(number: u64) -> String {
+    words(1000 + number, 8 + number as usize * 3)
+}
+
+/// Twenty questions; the first fifteen occur in one of sixty documents each.
+fn planted() -> Dir {
+    let dir = Dir::new();
+    let questions = (0..20).map(|number| {
+        let answer = words(2000 + number, 9);
+        json!({"id": format!("q{number}"), "question": question(number), "answer": answer})
+    });
+    dir.write("bench.jsonl", questions.map(|q| format!("{q}\n")).collect::<String>());
+    let documents = (0..60).map(|number| {
+        let (before, after) = (words(number, 50), words(500 + number, 50));
+        let text = match number {
+            0..5 => format!("{before} {} {after}", question(number)),
+            5..10 => format!("{before}\n{}\n{after}", question(number).replace(' ', "\n  ")),
+            10..15 => {
+                let answer = words(2000 + number, 9);
+                format!("{before} {} {answer} {after}", question(number).to_uppercase())
+            }
+            _ => format!("{before} {after}"),
+        };
+        line(&format!("d{number}"), &text, json!({"n": number}))
+    });
+    dir.write("corpus.jsonl", documents.collect::<String>());
+    dir
+}
+
+const ARGS: [&str; 6] =
+    ["decontaminate", "corpus.jsonl", "--against", "bench.jsonl", "--answer-field", "answer"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&ARGS, more].concat()
+}
+
+#[test]
+fn planted_questions_are_found_with_their_places() {
+    let dir = planted();
+    let summary = dir.json(&with(&["--documents", "found.jsonl", "--questions", "q.jsonl"]));
+    let of = &summary["benchmarks"][0];
+    assert_eq!((&of["benchmark"], &of["questions"]), (&json!("bench"), &json!(20)));
+    assert_eq!((&of["contaminated"], &of["with_answer"]), (&json!(15), &json!(5)));
+    assert_eq!((&of["rate"], &summary["contaminated_documents"]), (&json!(0.75), &json!(15)));
+    let corpus = lines(&dir, "corpus.jsonl");
+    let found = lines(&dir, "found.jsonl");
+    assert_eq!(found.len(), 15);
+    for (number, row) in found.iter().enumerate() {
+        assert_eq!(row["document"], format!("d{number}"));
+        assert_eq!(row["question"], format!("q{number}"));
+        assert_eq!((&row["share"], &row["answer"]), (&json!(1.0), &json!(number >= 10)));
+        let place = |name: &str| row[name].as_u64().unwrap() as usize;
+        let text = corpus[number]["text"].as_str().unwrap();
+        assert_eq!(row["passage"], text[place("start")..place("end")]);
+        let there = row["passage"].as_str().unwrap().to_lowercase();
+        let there: Vec<&str> = there.split_whitespace().collect();
+        assert_eq!(there.join(" "), question(number as u64));
+    }
+    let verdicts = lines(&dir, "q.jsonl");
+    let verdicts: Vec<_> = verdicts.iter().map(|row| row["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, [["contaminated"; 15].as_slice(), &["clean"; 5]].concat());
+    // The answers do not depend on threads or memory.
+    let small = with(&["--documents", "other.jsonl", "--threads", "3", "--memory", "1MB"]);
+    let other = dir.json(&small);
+    assert_eq!(other, summary);
+    assert!(
+        fs::read(dir.path("other.jsonl")).unwrap() == fs::read(dir.path("found.jsonl")).unwrap()
+    );
+    let none = dir.run(&[
+        "decontaminate",
+        "bench.jsonl",
+        "--text-field",
+        "answer",
+        "--against",
+        "bench.jsonl",
+    ]);
+    assert_eq!(none.status, 1, "{}", none.err);
+}
+
+#[test]
+fn the_corpus_is_written_without_annotated_or_cut() {
+    let dir = planted();
+    let corpus = fs::read_to_string(dir.path("corpus.jsonl")).unwrap();
+    let summary = dir.json(&with(&["--out", "clean.jsonl.zst"]));
+    assert_eq!((&summary["kept"], &summary["dropped"]), (&json!(45), &json!(15)));
+    dir.json(&with(&["--out", "clean.jsonl"]));
+    let rest: String = corpus.lines().skip(15).map(|line| format!("{line}\n")).collect();
+    assert!(fs::read_to_string(dir.path("clean.jsonl")).unwrap() == rest);
+    // The output is clean.
+    for name in ["clean.jsonl", "clean.jsonl.zst"] {
+        let again = dir.run(&["decontaminate", name, "--against", "bench.jsonl"]);
+        assert_eq!(again.status, 1, "{}", again.err);
+    }
+    dir.json(&with(&["--out", "all.jsonl", "--annotate"]));
+    for (number, row) in lines(&dir, "all.jsonl").iter().enumerate() {
+        let verdict = &row["decontaminate"];
+        let expected = if number < 15 { "contaminated" } else { "clean" };
+        assert_eq!((&verdict["verdict"], &row["meta"]["n"]), (&json!(expected), &json!(number)));
+        assert_eq!(verdict["questions"], if number < 15 { json!(1) } else { Value::Null });
+    }
+    let summary = dir.json(&with(&["--out", "cut.jsonl", "--cut-passages"]));
+    assert_eq!((&summary["kept"], &summary["cut"]), (&json!(60), &json!(15)));
+    let before = lines(&dir, "corpus.jsonl");
+    for (number, (before, after)) in before.iter().zip(lines(&dir, "cut.jsonl")).enumerate() {
+        let text = before["text"].as_str().unwrap();
+        let question = match number {
+            0..5 => question(number as u64),
+            5..10 => question(number as u64).replace(' ', "\n  "),
+            10..15 => question(number as u64).to_uppercase(),
+            _ => "-".into(),
+        };
+        assert_eq!(after["text"], text.replace(&question, ""));
+        assert_eq!(after["meta"], before["meta"]);
+    }
+    // Nothing that is there is overwritten.
+    let again = dir.run(&with(&["--out", "clean.jsonl"]));
+    assert!(again.status == 2 && again.err.contains("exists already"), "{}", again.err);
+}
+
+#[test]
+fn a_run_that_was_killed_leaves_no_output_and_can_be_started_again() {
+    let dir = planted();
+    let args = with(&["--out", "clean.jsonl", "--documents", "found.csv"]);
+    for point in ["document:1", "document:30", "document:60", "end:1"] {
+        dir.paused(point, &args).kill();
+        assert!(!dir.path("clean.jsonl").exists() && !dir.path("found.csv").exists(), "{point}");
+    }
+    assert_eq!(dir.paused("document:9", &args).interrupt(), 130);
+    assert!(!dir.path("clean.jsonl").exists());
+    assert!(!dir.path(".part-clean.jsonl").exists());
+    dir.json(&args);
+    assert_eq!(lines(&dir, "clean.jsonl").len(), 45);
+    assert!(!dir.path(".part-clean.jsonl").exists());
+}
+
+#[test]
+fn every_input_is_accounted_for() {
+    let dir = planted();
+    dir.write("in/a.jsonl", format!("{}no json\n", line("a", &question(3), json!({}))));
+    dir.write("in/b.bin", b"\x00\x01\x02\x00");
+    dir.write("in/c.txt", format!("{}\n", question(4)));
+    dir.write("in/empty.txt", "");
+    let run = dir.run(&["decontaminate", "in", "--against", "bench.jsonl", "--format", "json"]);
+    assert_eq!(run.status, 2, "{}", run.err);
+    let summary = run.json();
+    assert_eq!((&summary["documents"], &summary["failed"]), (&json!(2), &json!(1)));
+    assert_eq!((&summary["skipped"], &summary["contaminated_documents"]), (&json!(2), &json!(2)));
+    assert!(run.err.contains("in/a.jsonl:2"), "{}", run.err);
+    let strict = dir.run(&["decontaminate", "in", "--against", "bench.jsonl", "--strict"]);
+    assert_eq!(strict.status, 2);
+}
+
+#[test]
+fn bad_input_is_refused_with_its_name() {
+    let dir = planted();
+    dir.write("other.jsonl", "{\"prompt\":\"a question without the field\"}\n");
+    dir.write("none.txt", "\n");
+    let check = |args: &[&str], what: &str| {
+        let run = dir.run(&[&["decontaminate"], args].concat());
+        assert!(run.status == 2 && run.err.contains(what), "{args:?}: {}", run.err);
+    };
+    check(&["corpus.jsonl", "--against", "other.jsonl"], "--question-field");
+    check(&["corpus.jsonl", "--against", "other.jsonl"], "other.jsonl:1");
+    check(&["corpus.jsonl", "--against", "missing.jsonl"], "missing.jsonl");
+    check(&["corpus.jsonl", "--against", "none.txt"], "no question");
+    check(&["-", "--against", "bench.jsonl", "--out", "x.jsonl"], "read twice");
+    check(
+        &["corpus.jsonl", "--against", "bench.jsonl", "--out", "bench.jsonl"],
+        "inside the input",
+    );
+    check(&["corpus.jsonl", "--against", "bench.jsonl", "--out", "x.parquet"], "promises .parquet");
+    check(&["corpus.jsonl", "--against", "bench.jsonl", "--min-share", "0"], "min_share");
+    check(&["corpus.jsonl", "--against", "bench.jsonl", "--analyzer", "none"], "none");
+    let columns = ["--question-field", "prompt", "--text-field", "text"];
+    let found = dir.run(
+        &[&["decontaminate", "corpus.jsonl", "--against", "other.jsonl"], &columns[..]].concat(),
+    );
+    assert_eq!(found.status, 1, "{}", found.err);
+}
+
+#[test]
+fn the_forms_of_benchmarks_and_lists_are_those_of_their_names() {
+    let dir = planted();
+    let texts: Vec<String> = (0..4).map(question).collect();
+    dir.write("lines.txt", texts.join("\n"));
+    let rows = texts.iter().enumerate().map(|(n, text)| format!("{n},{text},set{}\n", n % 2));
+    dir.write("table.csv", format!("id,q,of\n{}", rows.collect::<String>()));
+    let run = dir.json(&["decontaminate", "corpus.jsonl", "--against", "lines.txt"]);
+    assert_eq!(run["benchmarks"][0]["contaminated"], 4);
+    let args = ["decontaminate", "corpus.jsonl", "--against", "table.csv", "--question-field", "q"];
+    let more = ["--benchmark-field", "of", "--documents", "d.csv", "--questions", "q.tsv"];
+    let run = dir.json(&[&args[..], &more].concat());
+    let names: Vec<_> =
+        run["benchmarks"].as_array().unwrap().iter().map(|of| of["benchmark"].clone()).collect();
+    assert_eq!(names, ["set0", "set1"]);
+    let table = fs::read_to_string(dir.path("d.csv")).unwrap();
+    assert!(table.starts_with("document,benchmark,question,common,share,"), "{table}");
+    assert!(table.lines().nth(2).unwrap().starts_with("d1,set1,1,false,1.0,"), "{table}");
+    assert_eq!(fs::read_to_string(dir.path("q.tsv")).unwrap().lines().count(), 5);
+}
+
+#[test]
+fn a_report_has_the_evidence_and_says_how_it_was_made() {
+    let dir = planted();
+    dir.json(&with(&["--report", "r.html", "--report", "r.json", "--report", "r.csv"]));
+    let report: Value = serde_json::from_slice(&fs::read(dir.path("r.json")).unwrap()).unwrap();
+    assert_eq!(report["strongest"].as_array().unwrap().len(), 5);
+    // Of equal shares the longest first.
+    assert_eq!(report["strongest"][0]["id"], "q14");
+    assert_eq!(report["strongest"][0]["evidence"]["document"], "d14");
+    let parameters = report["run"]["parameters"].as_object().unwrap();
+    assert!(parameters.contains_key("corpus digest (XXH3)"), "{parameters:?}");
+    let html = fs::read_to_string(dir.path("r.html")).unwrap();
+    assert!(html.contains("15") && html.contains("<mark>"), "{}", html.len());
+    let csv = fs::read_to_string(dir.path("r.csv")).unwrap();
+    assert!(csv.contains("bench,20,15,5,0,0,0,0.7500,"), "{csv}");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_are_copied_without_contaminated_rows() {
+    let dir = Dir::new();
+    dir.write("in/a.parquet", include_bytes!("tables/sample.parquet"));
+    let columns = ["--text-field", "content", "--id-field", "url"];
+    let texts = lines_of_sample();
+    let bench: String =
+        [4, 40].map(|row| format!("{}\n", json!({"question": texts[row]}))).concat();
+    dir.write("bench.jsonl", bench);
+    let run = |more: &[&str]| {
+        let args = ["decontaminate", "in", "--against", "bench.jsonl"];
+        dir.json(&[&args[..], &columns, more].concat())
+    };
+    let summary = run(&["--out", "out/", "--documents", "found.parquet"]);
+    let dropped = summary["dropped"].as_u64().unwrap();
+    assert!((2..10).contains(&dropped), "{summary}");
+    assert_eq!(summary["kept"], texts.len() as u64 - dropped);
+    let again = ["decontaminate", "out", "--against", "bench.jsonl"];
+    let again = dir.run(&[&again[..], &columns].concat());
+    assert_eq!(again.status, 1, "{}", again.err);
+    run(&["--out", "all/", "--annotate"]);
+    let rows = ["dedup", "all/a.parquet", "--exact", "--annotate", "--out", "rows.jsonl"];
+    dir.run(&[&rows[..], &columns].concat());
+    let rows = lines(&dir, "rows.jsonl");
+    assert_eq!(rows.len(), texts.len());
+    assert_eq!(rows[4]["decontaminate"]["verdict"], "contaminated");
+    assert_eq!(
+        (&rows[4]["decontaminate"]["share"], &rows[4]["decontaminate"]["benchmark"]),
+        (&json!(1.0), &json!("bench"))
+    );
+    assert!(rows.iter().any(|row| row["decontaminate"]["verdict"] == "clean"));
+    let list = [
+        "dedup",
+        "found.parquet",
+        "--exact",
+        "--text-field",
+        "passage",
+        "--id-field",
+        "NONE",
+        "--annotate",
+        "--out",
+        "list.jsonl",
+    ];
+    dir.run(&list);
+    assert_eq!(lines(&dir, "list.jsonl")[0]["benchmark"], "bench");
+}
+
+#[cfg(feature = "parquet")]
+fn lines_of_sample() -> Vec<String> {
+    let lines = include_str!("tables/sample.jsonl").lines();
+    let text =
+        |line| serde_json::from_str::<Value>(line).unwrap()["content"].as_str().unwrap().to_owned();
+    lines.map(text).collect()
+}
