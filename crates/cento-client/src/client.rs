@@ -19,6 +19,8 @@
 //! # Ok::<(), cento_api::Error>(())
 //! ```
 
+mod withdrawals;
+
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -52,6 +54,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 const COMPACT: &str = "/v1/compact";
 const MERGE: &str = "/v1/merge";
+const WITHDRAWALS: &str = "/v1/withdrawals";
 
 /// A healthy service answers within this time, which exceeds its own time limit. Waiting for a
 /// compaction or a merge has no limit.
@@ -472,7 +475,11 @@ impl Client {
             }
             request.call()
         } else {
-            let agent = if [COMPACT, MERGE].contains(&path) { &self.patient } else { &self.agent };
+            let agent = if [COMPACT, MERGE, WITHDRAWALS].contains(&path) {
+                &self.patient
+            } else {
+                &self.agent
+            };
             let mut request = agent.post(url);
             if let Some(authorization) = &self.authorization {
                 request = request.header(header::AUTHORIZATION, authorization);

@@ -40,7 +40,7 @@ pub struct App {
     pub settings: Settings,
     pub metrics: Arc<Metrics>,
     pub status: Arc<Status>,
-    pub published: Arc<Published>,
+    published: Arc<Published>,
     /// The source of its commits.
     pub source: Source,
     /// The directory of indexes that clients may merge, if they may.
@@ -93,7 +93,7 @@ pub struct WriterChannels {
 }
 
 /// Stops a search when its request is dropped.
-struct StopOnDrop(Stop);
+pub struct StopOnDrop(pub Stop);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {

@@ -16,8 +16,11 @@ use crate::failure::Failure;
 use crate::metrics::Metrics;
 use cento::index::{Compaction, SignedDocument};
 use cento::runtime::Permit;
-use cento::{AddIndexesOptions, AddedIndexes, Result};
-use cento_api::http::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
+use cento::{AddIndexesOptions, AddedIndexes, Result, Stop};
+use cento_api::http::{
+    AddResponse, Commit, CommitResponse, CompactResponse, ForgetResponse, RemoveResponse,
+    WithdrawRequest, WithdrawResponse,
+};
 
 /// An answer names at most this number of records that were not added.
 pub const ERRORS_MAX: usize = 100;
@@ -115,6 +118,22 @@ pub enum Command {
     },
     /// To log the documents of each later commit, for watches.
     LogChanges(Reply<()>),
+    /// To withdraw a document.
+    Withdraw {
+        /// The document, and what copies and passages of it are.
+        request: WithdrawRequest,
+        /// Set when the client has gone.
+        stop: Stop,
+        /// The receiver of the answer.
+        reply: Reply<WithdrawResponse>,
+    },
+    /// To lift the withdrawal of a document.
+    Forget {
+        /// The id of the document.
+        id: String,
+        /// The receiver of the answer.
+        reply: Reply<ForgetResponse>,
+    },
     /// A compaction has ended.
     Compacted(Result<Compaction>),
     /// To commit all changes, and end.

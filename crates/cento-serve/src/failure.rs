@@ -143,7 +143,7 @@ fn told(error: &Error) -> Option<StatusCode> {
         Reason::UnknownId => StatusCode::NOT_FOUND,
         Reason::Busy => StatusCode::TOO_MANY_REQUESTS,
         Reason::MemoryLimit => StatusCode::PAYLOAD_TOO_LARGE,
-        Reason::Conflict(_) | Reason::IdTaken => StatusCode::CONFLICT,
+        Reason::Conflict(_) | Reason::IdTaken | Reason::Withdrawn => StatusCode::CONFLICT,
         _ => StatusCode::BAD_REQUEST,
     })
 }

@@ -14,6 +14,7 @@ mod schema;
 mod search;
 mod signature;
 mod watches;
+mod withdrawals;
 
 pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
 pub use documents::{
@@ -34,6 +35,10 @@ pub use report::{PairsReportRequest, ReportRequest};
 pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
 pub use signature::SignatureBody;
 pub use watches::{EventsRequest, ListWatchesRequest, ListWatchesResponse, WatchRequest};
+pub use withdrawals::{
+    ForgetRequest, ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse,
+    WithdrawalsResponse,
+};
 
 use serde::{Deserialize, Serialize};
 

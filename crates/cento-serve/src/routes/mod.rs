@@ -17,6 +17,7 @@ mod search;
 mod status;
 mod texts;
 mod watches;
+mod withdrawals;
 
 use std::sync::Arc;
 
@@ -75,6 +76,7 @@ fn readers() -> Vec<Route> {
         get("/v1/watches/{name}", watches::watch),
         get("/v1/watches/{name}/events", watches::watch_events),
         get("/v1/events", watches::events),
+        get("/v1/withdrawals", withdrawals::list),
         get("/v1/stats", status::stats),
         get("/metrics", status::metrics),
     ]
@@ -91,6 +93,8 @@ fn writers() -> Vec<Route> {
         post("/v1/commit", maintenance::commit),
         post("/v1/compact", maintenance::compact),
         post("/v1/merge", maintenance::merge),
+        post("/v1/withdrawals", withdrawals::withdraw),
+        post("/v1/withdrawals/forget", withdrawals::forget),
     ]
 }
 

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
-use super::{compare, documents, maintenance, pairs, report, search, status, texts, watches};
+use super::{
+    compare, documents, maintenance, pairs, report, search, status, texts, watches, withdrawals,
+};
 use cento::compare::measure::families;
 use cento_api::http::ErrorBody;
 
@@ -45,6 +47,9 @@ use cento_api::http::ErrorBody;
         maintenance::commit,
         maintenance::compact,
         maintenance::merge,
+        withdrawals::withdraw,
+        withdrawals::list,
+        withdrawals::forget,
         status::stats,
         status::metrics,
         status::healthz,
@@ -74,7 +79,15 @@ pub fn document() -> Value {
     let document = serde_json::to_value(Document::openapi());
     let mut document = document.expect("the document is made of strings");
     let schemas = &mut document["components"]["schemas"];
-    for body in ["SearchRequest", "PairsRequest", "CompareRequest", "WatchRequest", "Watch"] {
+    let bodies = [
+        "SearchRequest",
+        "PairsRequest",
+        "CompareRequest",
+        "WatchRequest",
+        "Watch",
+        "WithdrawRequest",
+    ];
+    for body in bodies {
         flatten(schemas, body);
     }
     // An answer may have more fields in later versions.
@@ -101,8 +114,14 @@ pub fn document() -> Value {
 }
 
 /// Options that are fields of bodies, and no bodies themselves.
-const PARTS: [&str; 5] =
-    ["SearchOptions", "Thresholds", "PairOptions", "CompareOptions", "WatchOptions"];
+const PARTS: [&str; 6] = [
+    "SearchOptions",
+    "Thresholds",
+    "PairOptions",
+    "CompareOptions",
+    "WatchOptions",
+    "WithdrawOptions",
+];
 
 /// No NUL, and something besides white space: the characters of `is_white_space`.
 const TEXT_THAT_IS_NOT_EMPTY: &str = concat!(

@@ -8,6 +8,7 @@
 
 mod compaction;
 mod recovery;
+mod withdrawals;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -251,6 +252,10 @@ impl WriterLoop {
                 });
             }
             Command::LogChanges(reply) => reply.send(self.log_changes()),
+            Command::Withdraw { request, stop, reply } => {
+                reply.send(self.withdraw(&request, &stop));
+            }
+            Command::Forget { id, reply } => reply.send(self.forget(&id)),
             Command::Compacted(result) => self.end_compaction(result),
             Command::Stop => self.is_stopped = true,
         }
@@ -322,7 +327,7 @@ impl WriterLoop {
             }
             let made = match self.change(kept) {
                 // The other documents of the request are added.
-                Err(failure) if failure.code == "id_taken" => {
+                Err(failure) if ["id_taken", "withdrawn"].contains(&failure.code) => {
                     take_out(response, line, size, failure)?;
                     None
                 }

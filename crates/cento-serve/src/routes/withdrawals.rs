@@ -1,0 +1,98 @@
+//! `/v1/withdrawals`
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+
+use crate::app::{App, StopOnDrop};
+use crate::command::Command;
+use crate::failure::Failure;
+use cento::Stop;
+use cento::join::withdraw::Plan;
+use cento_api::http::{
+    ForgetRequest, ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse,
+    WithdrawalsResponse,
+};
+
+/// Withdraw a document: with its copies, and the passages quoted from it.
+///
+/// Copies are removed, and passages are cut out of other documents, in one commit; from then on the
+/// service refuses the document and its copies (`withdrawn`). All texts are read, and other changes
+/// wait meanwhile; searches continue. With `dry_run` nothing is changed.
+#[cfg_attr(test, utoipa::path(
+    post,
+    path = "/v1/withdrawals",
+    operation_id = "withdraw",
+    tag = "documents",
+    security(("token" = [])),
+    request_body = WithdrawRequest,
+    responses(
+        (status = 200, description = "Withdrawn, or with `dry_run` found", body = WithdrawResponse),
+        (status = 409, description = "A compaction is running", body = cento_api::http::ErrorBody),
+        super::errors::Errors,
+    )
+))]
+pub async fn withdraw(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<WithdrawResponse>, Failure> {
+    let request: WithdrawRequest = app.write_body(request).await?.json()?;
+    request.options.check()?;
+    if request.dry_run {
+        let searcher = app.searcher();
+        let found = app.run(move |stop| {
+            let plan = Plan::new(searcher.snapshot(), &request.id, &request.options, &stop)?;
+            let withdrawal = plan.withdrawal().clone();
+            Ok(WithdrawResponse { done: false, again: false, withdrawal })
+        });
+        return Ok(Json(found.await?));
+    }
+    // Set when the client has gone; a withdrawal that is committed is completed.
+    let stop = StopOnDrop(Stop::new());
+    let own = stop.0.clone();
+    let done = app.command(|reply| Command::Withdraw { request, stop: own, reply });
+    Ok(Json(done.await?))
+}
+
+/// List the withdrawn documents.
+#[cfg_attr(test, utoipa::path(
+    get,
+    path = "/v1/withdrawals",
+    operation_id = "withdrawals",
+    tag = "documents",
+    security(("token" = [])),
+    responses(
+        (status = 200, description = "The withdrawn documents", body = WithdrawalsResponse),
+        super::errors::Errors,
+    )
+))]
+pub async fn list(State(app): State<Arc<App>>) -> Result<Json<WithdrawalsResponse>, Failure> {
+    let searcher = app.searcher();
+    let listed = app.run(move |_| {
+        let all = searcher.snapshot().index().withdrawals()?;
+        Ok(WithdrawalsResponse { withdrawals: all.iter().map(ListedWithdrawal::of).collect() })
+    });
+    Ok(Json(listed.await?))
+}
+
+/// Lift the withdrawal of a document: it may be added again.
+#[cfg_attr(test, utoipa::path(
+    post,
+    path = "/v1/withdrawals/forget",
+    operation_id = "forget_withdrawal",
+    tag = "documents",
+    security(("token" = [])),
+    request_body = ForgetRequest,
+    responses(
+        (status = 200, description = "Lifted: durably", body = ForgetResponse),
+        super::errors::Errors,
+    )
+))]
+pub async fn forget(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<ForgetResponse>, Failure> {
+    let ForgetRequest { id } = app.write_body(request).await?.json()?;
+    Ok(Json(app.command(|reply| Command::Forget { id, reply }).await?))
+}
