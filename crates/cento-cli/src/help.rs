@@ -11,8 +11,8 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Index",
         &[
-            "create", "add", "list", "show", "export", "remove", "compact", "merge", "stats",
-            "check", "recover",
+            "create", "add", "list", "show", "export", "remove", "withdraw", "compact", "merge",
+            "stats", "check", "recover",
         ],
     ),
     ("Search", &["search", "watch", "web", "demo"]),
@@ -349,6 +349,16 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         [
             ("cento remove corpus.idx rfc1604 rfc1605", "two documents"),
             ("cento remove corpus.idx --from-file ids.txt", "those with an id in a file"),
+        ],
+    ),
+    (
+        "withdraw",
+        [
+            ("cento withdraw corpus.idx rfc1604 --dry-run", "list what would be removed and cut"),
+            (
+                "cento withdraw corpus.idx rfc1604 --files train.jsonl --record rfc1604.json",
+                "also in a file, with a record",
+            ),
         ],
     ),
     (

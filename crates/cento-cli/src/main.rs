@@ -82,6 +82,7 @@ mod tune;
 mod watch;
 mod web;
 mod whole;
+mod withdraw;
 
 use std::ffi::OsString;
 use std::io;
@@ -140,6 +141,7 @@ enum Verb {
     Show(documents::Show),
     Export(documents::Export),
     Remove(remove::Remove),
+    Withdraw(Box<withdraw::Withdraw>),
     Compact(compact::Compact),
     Merge(merge::Merge),
     #[cfg(feature = "remote")]
@@ -295,6 +297,7 @@ fn main() -> ExitCode {
         Verb::Show(verb) => verb.run(),
         Verb::Export(verb) => verb.run(),
         Verb::Remove(verb) => verb.run(),
+        Verb::Withdraw(verb) => verb.run(),
         Verb::Compact(verb) => verb.run(),
         Verb::Merge(verb) => verb.run(),
         #[cfg(feature = "remote")]

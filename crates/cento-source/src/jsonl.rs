@@ -208,6 +208,13 @@ fn number(text: &str) -> (usize, &str) {
     (1, &text[..1])
 }
 
+/// Returns the string of this field of a record, if it is one.
+#[must_use]
+pub fn text_of(record: &str, field: &str) -> Option<String> {
+    let read = |record: &str| serde_json::from_str(&record[text_place(record, field)?]).ok();
+    read(record).or_else(|| read(&repaired(record.as_bytes())?))
+}
+
 /// Returns a record with another string for this field, otherwise unchanged, or `None` without it.
 #[must_use]
 pub fn with_text(record: &str, field: &str, text: &str) -> Option<String> {

@@ -91,7 +91,7 @@ pub use format::{FileFormat, Markup};
 pub use formats::formats;
 pub use grouping::{By, Grouping};
 pub use html::Html;
-pub use jsonl::with_text;
+pub use jsonl::{text_of, with_text};
 pub use origin::Origins;
 pub use questions::{QuestionError, QuestionFields, lacks_question, questions};
 pub use read_error::{ReadChunk, ReadError};

@@ -124,6 +124,14 @@ fn every_door_has_every_option_of_decontamination() {
 }
 
 #[test]
+fn every_door_has_every_option_of_a_withdrawal() {
+    let options = of_the_library(&[("crates/cento-api/src/withdraw.rs", "WithdrawOptions")]);
+    assert!(options.contains("cut_earlier"), "{options:?}");
+    assert_eq!(of_the_service("WithdrawRequest", "id dry_run"), options);
+    assert_eq!(of_the_command("withdraw", &options), options);
+}
+
+#[test]
 fn every_door_has_every_option_of_a_comparison() {
     let options = of_the_library(&[("crates/cento-api/src/compare.rs", "CompareOptions")]);
     assert!(options.contains("measures"), "{options:?}");

@@ -76,3 +76,4 @@ mod tune;
 mod unreadable;
 mod watches;
 mod web;
+mod withdraw;

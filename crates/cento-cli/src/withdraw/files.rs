@@ -1,0 +1,371 @@
+//! Files that a document is withdrawn from: JSON lines and Parquet, each replaced at once.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tempfile::NamedTempFile;
+
+use crate::extract::tables;
+use crate::failpoint::Failpoint;
+use cento::hash::Digest;
+use cento::index::{hex_of, id_of_json};
+use cento::join::withdraw::{CutDocument, Fate, LeftText, Plan, RemovedDocument, WithdrawnFile};
+use cento::runtime::replace;
+use cento::{Error, Refusal, Result, Stop};
+use cento_source::{ReadError, Selection, SourceOptions, Tables, documents, is_parquet};
+
+/// The files of a withdrawal.
+pub struct Files {
+    files: Vec<(PathBuf, Form)>,
+    id_field: String,
+    text_field: String,
+    tables: Option<Tables>,
+}
+
+/// The form of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Lines(Compression),
+    Parquet,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// The maximum length of a line: that of other readers.
+const LINE_BYTES_MAX: u64 = 64 << 20;
+
+impl Files {
+    /// Opens the files, without reading them.
+    ///
+    /// # Errors
+    /// When one is not there, or is neither JSON lines nor Parquet by its first bytes.
+    pub fn open(paths: &[PathBuf], id_field: &str, text_field: &str) -> Result<Files> {
+        let tables = tables();
+        let mut files = Vec::new();
+        for path in paths {
+            let form = form_of(path)?;
+            if form == Form::Parquet && tables.is_none() {
+                let refusal = Refusal::unsupported("a Parquet file", "parquet", "cento-cli");
+                return Err(Error::input(path.display().to_string(), refusal));
+            }
+            files.push((path.clone(), form));
+        }
+        let (id_field, text_field) = (id_field.to_owned(), text_field.to_owned());
+        Ok(Files { files, id_field, text_field, tables })
+    }
+
+    /// Finds what the plan removes and cuts in each file, and replaces the files that have anything
+    /// of it if `writes`.
+    ///
+    /// # Errors
+    /// When a file cannot be read or replaced; those before it have been.
+    pub fn examine(
+        &mut self,
+        plan: &Plan,
+        writes: bool,
+        stop: &Stop,
+    ) -> Result<Vec<WithdrawnFile>> {
+        let mut reached = Failpoint::at("file");
+        let mut done = Vec::new();
+        for (path, form) in &self.files {
+            let mut found = Findings::new(plan, path, stop);
+            match form {
+                Form::Lines(compression) => self.lines(path, *compression, &mut found, writes)?,
+                Form::Parquet => self.rows(path, &mut found, writes)?,
+            }
+            done.push(found.file);
+            reached.reached();
+        }
+        Ok(done)
+    }
+
+    fn lines(
+        &self,
+        path: &Path,
+        compression: Compression,
+        found: &mut Findings<'_>,
+        writes: bool,
+    ) -> Result<()> {
+        let read = |e| Error::io("read", path, e);
+        let write = |e| Error::io("write", path, e);
+        let mut reader = compression.reader(File::open(path).map_err(read)?).map_err(read)?;
+        let new = beside(path)?;
+        let mut out =
+            compression.writer(new.as_file().try_clone().map_err(write)?).map_err(write)?;
+        let mut line = Vec::new();
+        for number in 1u64.. {
+            line.clear();
+            let limit = LINE_BYTES_MAX + 1;
+            let bytes = reader.by_ref().take(limit).read_until(b'\n', &mut line).map_err(read)?;
+            if bytes == 0 {
+                break;
+            }
+            if bytes as u64 == limit {
+                let place = format!("{}:{number}", path.display());
+                return Err(Error::input(place, "the line is longer than 64 MiB"));
+            }
+            match self.record(&line, number, found)? {
+                Changed::No => out.write_all(&line),
+                Changed::Removed => Ok(()),
+                Changed::Cut(new) => out.write_all(new.as_bytes()),
+            }
+            .map_err(write)?;
+        }
+        out.finish().map_err(write)?;
+        if found.file.documents == 0 && found.file.no_documents > 0 {
+            let what = format!(
+                "no line of it is a JSON object with a text in the field `{}`; name the field with \
+                 --text-field, or another file",
+                self.text_field
+            );
+            return Err(Error::input(path.display().to_string(), what));
+        }
+        if writes && found.is_any() { replaced(new, path) } else { Ok(()) }
+    }
+
+    /// Decides about a line, with its end.
+    fn record(&self, line: &[u8], number: u64, found: &mut Findings<'_>) -> Result<Changed> {
+        let whole = String::from_utf8_lossy(line);
+        // A byte order mark before the first line.
+        let (mark, record) = match whole.strip_prefix('\u{feff}') {
+            Some(record) => ("\u{feff}", record),
+            None => ("", &*whole),
+        };
+        let Some(text) = cento_source::text_of(record, &self.text_field) else {
+            found.file.no_documents += u64::from(!record.trim().is_empty());
+            return Ok(Changed::No);
+        };
+        let id = self.id_of(record).unwrap_or_else(|| found.place(number));
+        Ok(match found.decide(&id, &text)? {
+            Changed::Cut(text) => {
+                let end = &record[record.trim_end_matches(['\n', '\r']).len()..];
+                let changed = cento_source::with_text(record, &self.text_field, &text);
+                let changed = changed.ok_or_else(|| {
+                    Error::internal(found.place(number), "its text was read and is not there")
+                })?;
+                Changed::Cut(format!("{mark}{}{end}", changed.trim_end_matches(['\n', '\r'])))
+            }
+            other => other,
+        })
+    }
+
+    fn id_of(&self, record: &str) -> Option<String> {
+        let fields: std::collections::BTreeMap<&str, &RawValue> = {
+            #[derive(Deserialize)]
+            #[serde(transparent)]
+            struct Fields<'a>(#[serde(borrow)] std::collections::BTreeMap<&'a str, &'a RawValue>);
+            serde_json::from_str::<Fields<'_>>(record).ok()?.0
+        };
+        id_of_json(fields.get(self.id_field.as_str())?).ok().flatten()
+    }
+
+    fn rows(&self, path: &Path, found: &mut Findings<'_>, writes: bool) -> Result<()> {
+        let source = SourceOptions {
+            id_field: self.id_field.clone(),
+            text_field: self.text_field.clone(),
+            keeps_places: true,
+            needs_text_only: true,
+            tables: self.tables.clone(),
+            stop: found.stop.clone(),
+            ..SourceOptions::default()
+        };
+        let failed = |e| Error::io("write", path, e);
+        let selection = beside(path)?;
+        let mut lines = BufWriter::new(selection.as_file());
+        let mut rows = 0u64;
+        // A row that is no document is copied.
+        let mut select = |place: &str, selection: Selection<'_>| -> Result<()> {
+            let row = place.rsplit_once(':').and_then(|(_, row)| row.parse::<u64>().ok());
+            let row = row.ok_or_else(|| Error::internal(place, "it is no place of a row"))?;
+            for _ in rows + 1..row {
+                lines.write_all(Selection::Kept.to_line().as_bytes()).map_err(failed)?;
+            }
+            rows = row;
+            lines.write_all(selection.to_line().as_bytes()).map_err(failed)
+        };
+        for document in documents(&[path.to_owned()], &source) {
+            match document {
+                Ok((document, _)) => {
+                    let place = document.record.as_deref().unwrap_or_default();
+                    match found.decide(&document.id, &document.text)? {
+                        Changed::No => select(place, Selection::Kept)?,
+                        Changed::Removed => select(place, Selection::Dropped)?,
+                        Changed::Cut(text) => select(place, Selection::Text(&text))?,
+                    }
+                }
+                Err(ReadError::Refused(Error::Input { place, what, reason })) => {
+                    let is_row = place.rsplit_once(':').is_some_and(|(_, row)| {
+                        !row.is_empty() && row.bytes().all(|byte| byte.is_ascii_digit())
+                    });
+                    if !is_row {
+                        return Err(Error::Input { place, what, reason });
+                    }
+                    found.file.no_documents += 1;
+                    select(&place, Selection::Kept)?;
+                }
+                Err(ReadError::Refused(error) | ReadError::Unread(error)) => return Err(error),
+                Err(ReadError::LeftOut { place, why, .. }) => {
+                    return Err(Error::input(place, why));
+                }
+            }
+        }
+        lines.flush().map_err(failed)?;
+        drop(lines);
+        if !writes || !found.is_any() {
+            return Ok(());
+        }
+        let new = beside(path)?;
+        let out = new.as_file().try_clone().map_err(failed)?;
+        let tables = self.tables.as_ref().expect("it was there when the files were opened");
+        tables.copy(path, out, selection.path(), &self.text_field, None)?.finish()?;
+        replaced(new, path)
+    }
+}
+
+/// What becomes of a record.
+enum Changed {
+    No,
+    Removed,
+    Cut(String),
+}
+
+/// The findings in a file.
+struct Findings<'a> {
+    plan: &'a Plan,
+    stop: &'a Stop,
+    file: WithdrawnFile,
+}
+
+impl Findings<'_> {
+    fn new<'a>(plan: &'a Plan, path: &Path, stop: &'a Stop) -> Findings<'a> {
+        let file = WithdrawnFile {
+            file: path.display().to_string(),
+            documents: 0,
+            no_documents: 0,
+            removed: Vec::new(),
+            cut: Vec::new(),
+            left: LeftText::default(),
+        };
+        Findings { plan, stop, file }
+    }
+
+    fn place(&self, number: u64) -> String {
+        format!("{}:{number}", self.file.file)
+    }
+
+    fn is_any(&self) -> bool {
+        !self.file.removed.is_empty() || !self.file.cut.is_empty()
+    }
+
+    /// Decides about a document.
+    fn decide(&mut self, id: &str, text: &str) -> Result<Changed> {
+        self.stop.check()?;
+        self.file.documents += 1;
+        let fate = self.plan.decide(id, text, &mut self.file.left, self.stop)?;
+        let (id, digest) = (id.to_owned(), hex_of(Digest::of(text.as_bytes())));
+        Ok(match fate {
+            Fate::Removed { reason, resemblance, quoted } => {
+                let removed = RemovedDocument { id, digest, reason, resemblance, quoted };
+                self.file.removed.push(removed);
+                Changed::Removed
+            }
+            Fate::Cut { passages, tokens, cut_tokens, text } => {
+                let left = hex_of(Digest::of(text.as_bytes()));
+                let cut = CutDocument { id, digest, left, tokens, cut_tokens, passages };
+                self.file.cut.push(cut);
+                Changed::Cut(text)
+            }
+            _ => Changed::No,
+        })
+    }
+}
+
+/// Returns the form of a file, by its first bytes.
+fn form_of(path: &Path) -> Result<Form> {
+    let failed = |e| Error::io("read", path, e);
+    if is_parquet(path)? {
+        return Ok(Form::Parquet);
+    }
+    let mut first = Vec::new();
+    File::open(path).and_then(|file| file.take(4).read_to_end(&mut first)).map_err(failed)?;
+    Ok(Form::Lines(match first[..] {
+        [0x1f, 0x8b, ..] => Compression::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd] => Compression::Zstd,
+        _ => Compression::None,
+    }))
+}
+
+/// Creates the file that takes the place of one.
+fn beside(path: &Path) -> Result<NamedTempFile> {
+    replace::beside(path).map_err(|e| Error::io("create a file beside", path, e))
+}
+
+/// Puts a new file, with the permissions of the old one, in its place, durably.
+fn replaced(new: NamedTempFile, path: &Path) -> Result<()> {
+    let failed = |e| Error::io("replace", path, e);
+    let permissions = std::fs::metadata(path).map_err(failed)?.permissions();
+    new.as_file().set_permissions(permissions).map_err(failed)?;
+    new.as_file().sync_all().map_err(failed)?;
+    // A link stays one.
+    let real = path.canonicalize().map_err(failed)?;
+    new.persist(&real).map_err(|e| failed(e.error))?;
+    replace::sync_name(&real).map_err(failed)
+}
+
+impl Compression {
+    fn reader(self, file: File) -> io::Result<Box<dyn BufRead>> {
+        Ok(match self {
+            Compression::None => Box::new(BufReader::new(file)),
+            Compression::Gzip => {
+                Box::new(BufReader::new(MultiGzDecoder::new(BufReader::new(file))))
+            }
+            Compression::Zstd => Box::new(BufReader::new(zstd::Decoder::new(file)?)),
+        })
+    }
+
+    fn writer(self, file: File) -> io::Result<Out> {
+        let file = BufWriter::new(file);
+        Ok(match self {
+            Compression::None => Out::Plain(file),
+            Compression::Gzip => Out::Gzip(GzEncoder::new(file, flate2::Compression::default())),
+            Compression::Zstd => {
+                Out::Zstd(zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?)
+            }
+        })
+    }
+}
+
+/// A file that is written.
+enum Out {
+    Plain(BufWriter<File>),
+    Gzip(GzEncoder<BufWriter<File>>),
+    Zstd(zstd::Encoder<'static, BufWriter<File>>),
+}
+
+impl Out {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Out::Plain(out) => out.write_all(bytes),
+            Out::Gzip(out) => out.write_all(bytes),
+            Out::Zstd(out) => out.write_all(bytes),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Out::Plain(mut out) => out.flush(),
+            Out::Gzip(out) => out.finish()?.flush(),
+            Out::Zstd(out) => out.finish()?.flush(),
+        }
+    }
+}
