@@ -294,7 +294,9 @@ impl Remove {
             return Err(Error::argument("name", "no names; name the watches to remove").into());
         }
         let mut removed = 0;
-        let mut remove: Box<dyn FnMut(&str) -> cento::Result<bool>> = match target {
+        /// Removes a watch; tells whether there was one of this name.
+        type RemoveOne = Box<dyn FnMut(&str) -> cento::Result<bool>>;
+        let mut remove: RemoveOne = match target {
             Target::Index(path) => {
                 let mut watches = open_if_any(&path)?;
                 Box::new(move |name| watches.as_mut().map_or(Ok(false), |own| own.remove(name)))

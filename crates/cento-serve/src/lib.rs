@@ -345,7 +345,9 @@ impl Service {
                 matching.0.end();
                 // A panic has been reported by the thread.
                 let _ = matching.1.join();
-                webhooks.map(Webhooks::join);
+                if let Some(webhooks) = webhooks {
+                    webhooks.join();
+                }
                 committed
             }
             Changes::Followed(follower) => {

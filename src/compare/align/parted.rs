@@ -139,7 +139,7 @@ fn stretch(tokens: &Tokens, range: &Range<usize>, text: Place) -> Tokens {
     for at in range.clone() {
         if is_hidden(tokens.hashes[at], at, text) {
             let place = at - range.start;
-            hide(&mut hashes, &[place..place + 1], text);
+            hide(&mut hashes, std::slice::from_ref(&(place..place + 1)), text);
         }
     }
     Tokens { hashes, spans: tokens.spans[range.clone()].to_vec() }

@@ -191,7 +191,7 @@ fn boilerplate_of_pairs_is_proposed_and_accepted() {
     let proposed = client.pairs(&PairsRequest { propose_boilerplate: share, ..class() }).unwrap();
     assert_eq!(proposed.pairs, all.pairs);
     let texts: Vec<String> = proposed.proposed.iter().map(|passage| passage.text.clone()).collect();
-    assert_eq!(texts, [sheet.clone()]);
+    assert_eq!(texts, [&*sheet]);
     let accepted = client.pairs(&PairsRequest { auto_boilerplate: share, ..class() }).unwrap();
     let named = client.pairs(&PairsRequest { boilerplate: texts, ..class() }).unwrap();
     assert_eq!((accepted.pairs.len(), &accepted.proposed), (1, &proposed.proposed));

@@ -60,7 +60,8 @@ fn copied_sentences_bring_up_no_summary() {
     // The words of any two texts with a copy and something else were numbered and weighed.
     let (weights, hashes) = ([4.0; 20], (0..20).collect::<Vec<u64>>());
     let number_of = |hash| hash as u32;
-    let query = Sentences::of(vec![0..20], &hashes, number_of, Stop::NEVER).unwrap();
+    let query =
+        Sentences::of(std::iter::once(0..20).collect(), &hashes, number_of, Stop::NEVER).unwrap();
     for open in [[false, false], [true, false], [false, true]] {
         let (of_query, of_document) = (&open[..1], &open[1..]);
         let mut look = FirstLook::new(&weights, 4.0, of_document);
