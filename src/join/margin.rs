@@ -199,7 +199,9 @@ mod tests {
             let all: Vec<(u64, f64)> =
                 tenths.iter().map(|&(series, tenth)| (series, f64::from(tenth) / 10.0)).collect();
             // Of each other series the best.
-            let of = |series| all.iter().filter(move |known| known.0 == series).map(|known| known.1);
+            let of = |series| {
+                all.iter().filter(move |known| known.0 == series).map(|known| known.1)
+            };
             let mut others: Vec<f64> = (0..9)
                 .filter(|&series| series != one)
                 .filter_map(|series| of(series).max_by(f64::total_cmp))

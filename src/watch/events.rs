@@ -301,8 +301,8 @@ impl Drop for Batch<'_> {
 }
 
 impl EventReader {
-    /// Opens the log in the directory while another process may write to it; it has the events that were
-    /// durable then.
+    /// Opens the log in the directory while another process may write to it; it has the events that
+    /// were durable then.
     ///
     /// # Errors
     /// When it is damaged or cannot be read.

@@ -7,14 +7,15 @@
 //!
 //! The index logs which documents each commit adds ([`Index::change_log`]), durably before the
 //! commit. [`Watches::match_commits`] takes these commits in order, writes the events of each as
-//! one batch that names the commit, and then forgets it. So the events of a commit are in the log once:
-//! a crash before the end of the batch leaves nothing of it, and one after it a commit that the log
-//! of events names already. Commits that come between two calls are matched together: a document
-//! that was removed meanwhile has no event, and one that was replaced has that of its last version.
+//! one batch that names the commit, and then forgets it. So the events of a commit are in the log
+//! once: a crash before the end of the batch leaves nothing of it, and one after it a commit that
+//! the log of events names already. Commits that come between two calls are matched together: a
+//! document that was removed meanwhile has no event, and one that was replaced has that of its last
+//! version.
 //!
 //! The files are in the directory `.watches` of the index, and survive merges, compaction and
-//! retraining; a copy that is pushed or pulled lacks them. One process has the watches open to change
-//! them or to match; any may read the events. Nothing is sent from here.
+//! retraining; a copy that is pushed or pulled lacks them. One process has the watches open to
+//! change them or to match; any may read the events. Nothing is sent from here.
 
 mod events;
 mod matching;

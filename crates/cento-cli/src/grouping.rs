@@ -13,9 +13,9 @@ use cento_source::{By, Grouping, PathFilter, SourceOptions};
 /// Options that make one document of several files.
 #[derive(Debug, Clone, Args)]
 pub struct GroupingArgs {
-    /// The unit of a document: `file`, each file; `directory`, all files of each directory or archive
-    /// in PATH, or, if several PATHs are named, of each of them, unless most of these hold only
-    /// directories; `archive`, all files of each archive; or a pattern of paths such as
+    /// The unit of a document: `file`, each file; `directory`, all files of each directory or
+    /// archive in PATH, or, if several PATHs are named, of each of them, unless most of these hold
+    /// only directories; `archive`, all files of each archive; or a pattern of paths such as
     /// '{document}{_LATE?}_{*}_{*}_{part}': {document} tells documents apart, {part} names the file
     /// in its document, other fields become fields of `meta`, {*} is any text, and {TEXT?} a text
     /// that may be missing.

@@ -144,8 +144,8 @@ struct Weights {
 struct Around {
     /// The number of its sentences that have each word.
     times: Vec<u32>,
-    /// The weight of its distinct words. Weights are multiples of a power of two, so that adding and
-    /// taking away again leaves no rest.
+    /// The weight of its distinct words. Weights are multiples of a power of two, so that adding
+    /// and taking away again leaves no rest.
     all: f64,
 }
 

@@ -123,8 +123,8 @@ impl IndexDirectory {
     /// Removes the remains of a crash or a failure: temporary files, and lists of deleted documents
     /// and files of withdrawals that no commit names. A commit names a list of deleted documents by
     /// the number of its operations, and a repetition has the same number: the file would always be
-    /// in its way. Only for the holder of the writer's lock, after it has read the list of segments:
-    /// there is no other writer.
+    /// in its way. Only for the holder of the writer's lock, after it has read the list of
+    /// segments: there is no other writer.
     pub fn remove_unfinished(&self) {
         let (Some(root), Some(held)) = (self.root(), &self.state.held) else { return };
         if let Err(error) = self.check_writer() {

@@ -43,8 +43,8 @@ use indexes::IndexArgs;
 /// (the pairwise test of Finkel et al. 2002, section 2.6). The most similar pairs come first. The
 /// similarity is symmetric: twice the number of runs of words that both texts have, divided by the
 /// sum of the numbers that each has. With --against INDEX they are also compared with the documents
-/// of an index, such as the hand-ins of earlier years, which are not compared with each other; --add
-/// then adds them. Inputs that cannot be compared, because they are empty, not
+/// of an index, such as the hand-ins of earlier years, which are not compared with each other;
+/// --add then adds them. Inputs that cannot be compared, because they are empty, not
 /// text, or all boilerplate, are reported with the reason, and the exit status is then 2.
 /// Directories of libraries and build output (node_modules, vendor, target, ...) are left out, with
 /// --by also data (.json, .csv, ...), and of programs files in other languages;
@@ -71,10 +71,10 @@ pub struct Pairs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     options: PairOptions,
-    /// Only pairs with a document of this other index. Of INDEX, which must have the same scheme and
-    /// analyzer: those of a document of either. Of files, which are signed as those of the index:
-    /// their pairs with one another and with the documents of the index, best first, and what each
-    /// of them has from where.
+    /// Only pairs with a document of this other index. Of INDEX, which must have the same scheme
+    /// and analyzer: those of a document of either. Of files, which are signed as those of the
+    /// index: their pairs with one another and with the documents of the index, best first, and
+    /// what each of them has from where.
     #[arg(long, value_name = "INDEX")]
     against: Option<PathBuf>,
     /// Also write the shown pairs as a network to this file: .gexf, .graphml or .dot.

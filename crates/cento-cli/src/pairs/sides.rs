@@ -87,8 +87,8 @@ impl<'a> Sides<'a> {
         Ok((pairs, total))
     }
 
-    /// Returns what each new document has from where, according to the passages of these pairs; none
-    /// if they are compared with no index, or without their texts.
+    /// Returns what each new document has from where, according to the passages of these pairs;
+    /// none if they are compared with no index, or without their texts.
     ///
     /// # Errors
     /// When a text cannot be read.

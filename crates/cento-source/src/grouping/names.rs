@@ -145,8 +145,8 @@ impl Names {
 }
 
 impl Dir {
-    /// Returns the directory that is in no need of those around it: each of them has nothing else in
-    /// it; and their number.
+    /// Returns the directory that is in no need of those around it: each of them has nothing else
+    /// in it; and their number.
     pub fn core(&self) -> (usize, &Dir) {
         let (mut depth, mut dir) = (0, self);
         while let (false, 1, Some((name, only))) =
