@@ -9,6 +9,7 @@ mod answer;
 mod arrow;
 mod compare;
 mod convert;
+mod decontaminate;
 mod dedup;
 mod entry;
 mod error;
@@ -38,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<answer::Answer>()?;
     module.add_class::<answer::Answers>()?;
     module.add_class::<pairs::Pairs>()?;
+    module.add_class::<decontaminate::Benchmarks>()?;
     module.add_class::<dedup::Dedup>()?;
     module.add_class::<stream::Stream>()?;
     module.add_class::<arrow::Table>()?;

@@ -10,6 +10,7 @@
 Long calls release the GIL, use several threads, and end within a second of Ctrl-C.
 """
 
+from ._decontaminate import Benchmarks, Finding, decontaminate
 from ._errors import (
     CancelledError,
     ConflictError,
@@ -33,6 +34,7 @@ from ._native import Stream, Table, __version__
 from ._options import (
     ClusterOptions,
     CompareOptions,
+    DecontaminateOptions,
     DedupOptions,
     Goal,
     PairOptions,
@@ -89,6 +91,7 @@ __all__ = [
     "AddedIndexes",
     "Answer",
     "Answers",
+    "Benchmarks",
     "CancelledError",
     "CheckReport",
     "Cluster",
@@ -99,12 +102,14 @@ __all__ = [
     "ConflictError",
     "CorruptError",
     "Cut",
+    "DecontaminateOptions",
     "DedupOptions",
     "Deduper",
     "Defaults",
     "Document",
     "Error",
     "Family",
+    "Finding",
     "Goal",
     "Hit",
     "Id",
@@ -150,6 +155,7 @@ __all__ = [
     "__version__",
     "analyzers",
     "compare",
+    "decontaminate",
     "dedup",
     "dedup_arrow",
     "measures",

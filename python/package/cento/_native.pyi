@@ -183,6 +183,13 @@ class Table:
         """The names of the columns."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+class Benchmarks:
+    def __init__(
+        self, questions: list[tuple[str, str, str, str | None]], options: dict[str, Any]
+    ) -> None: ...
+    def unusable(self, question: int) -> str | None: ...
+    def findings(self, texts: list[str], threads: int | None, as_bytes: bool) -> list[str]: ...
+
 def compare(
     a: str,
     b: str,

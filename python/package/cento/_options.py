@@ -213,6 +213,19 @@ class DedupOptions(TypedDict, total=False):
     been committed yet; ``"skip"`` leaves it out, with a verdict ``failed`` and a reason."""
 
 
+class DecontaminateOptions(TypedDict, total=False):
+    """What counts as a question that occurs in a document: the keywords of :class:`Benchmarks`."""
+
+    min_share: float | None
+    """The least share of the tokens of a question, more than 0 to 1, that a document has in one
+    place; 0.6 if not given."""
+    run: int | None
+    """The number of tokens in a row that question and document must have in common for these tokens
+    to count; 4 if not given."""
+    analyzer: str | None
+    """How texts are split into tokens (:func:`analyzers`); ``words`` if not given."""
+
+
 class CompareOptions(TypedDict, total=False):
     """What :func:`compare` also computes, and which passages it shows."""
 

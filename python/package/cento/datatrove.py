@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ._decontaminate import Benchmarks
 from ._errors import InvalidArgumentError
 from ._index import Index
 from ._options import DedupOptions
@@ -58,38 +59,49 @@ class Dedup:
 
 
 class Decontaminate:
-    """Drops documents that contain text of an index, such as one of benchmarks.
+    """Drops documents in which questions of benchmarks occur, or that contain text of an index.
 
     It remembers nothing, so there may be as many tasks as you like.
 
     Args:
-        index: The directory of the index.
-        min_containment: The least share of a document of the index, 0 to 1, that a document must
-            not contain. Other thresholds are those of :meth:`cento.Index.search_many`.
+        against: The questions (:class:`cento.Benchmarks`), or the directory of an index.
+        min_containment: With an index, the least share of a document of it, 0 to 1, that a document
+            must not contain. Other thresholds are those of :meth:`cento.Index.search_many`.
         batch: The number of documents that are looked up together.
     """
 
     def __init__(
-        self, index: _Path, *, min_containment: float = 0.5, batch: int = 1000, **options: Any
+        self,
+        against: _Path | Benchmarks,
+        *,
+        min_containment: float = 0.5,
+        batch: int = 1000,
+        **options: Any,
     ) -> None:
-        self._index = os.fspath(index)
+        self._against = against
         self._least = min_containment
         self._batch = batch
         self._options = options
 
     def __call__(self, data: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
         """The documents without such text."""
-        index = Index(self._index)
+        against = self._against
+        against = against if isinstance(against, Benchmarks) else Index(os.fspath(against))
         documents: list[Any] = []
         for document in data:
             documents.append(document)
             if len(documents) == self._batch:
-                yield from self._clean(index, documents)
+                yield from self._clean(against, documents)
                 documents = []
-        yield from self._clean(index, documents)
+        yield from self._clean(against, documents)
 
-    def _clean(self, index: Index, documents: list[Any]) -> Iterator[Any]:
+    def _clean(self, against: Benchmarks | Index, documents: list[Any]) -> Iterator[Any]:
         texts = [document.text for document in documents]
+        if isinstance(against, Benchmarks):
+            found = zip(documents, against.find(texts), strict=True)
+            yield from (document for document, findings in found if not findings)
+            return
+        index = against
         for document, answer in zip(
             documents, index.search_many(texts, **self._options), strict=True
         ):

@@ -1,0 +1,180 @@
+"""Questions of benchmarks in documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from . import _native
+from ._errors import InputError
+from ._options import DecontaminateOptions, known, names_options
+from ._types import _Shown
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_Item = TypeVar("_Item")
+
+_BATCH = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Finding(_Shown):
+    """A question that occurs in a document."""
+
+    benchmark: str
+    question: str
+    """The id of the question."""
+    share: float
+    """The share of the tokens of the question that occur there, 0 to 1."""
+    own_share: float | None
+    """The share of the tokens that are not boilerplate of the benchmarks, if some are."""
+    tokens: int
+    """The number of tokens of the question that occur there."""
+    place: tuple[int, int]
+    """Where: characters of the document, or bytes if requested, half-open."""
+    page: int | None
+    line: int | None
+    answer: bool | None
+    """Whether the answer follows; ``None`` without an answer to search for."""
+    answer_place: tuple[int, int] | None
+
+
+class Benchmarks:
+    """The questions of benchmarks, ready to be found in documents.
+
+    Args:
+        questions: Texts, or mappings such as the rows of a dataset.
+        question: The key of the question in a mapping.
+        answer: The key of the answer, which may be absent.
+        id: The key of the id; without one, the number of the question, from 0.
+        benchmark: The key of the name of the benchmark, which may be absent.
+        options: What counts as a question that occurs in a document:
+            :class:`DecontaminateOptions`.
+
+    Raises:
+        InputError: An item has no question, or it is not a ``str``.
+        InvalidArgumentError: An option is out of bounds.
+        SpecError: The analyzer cannot be used.
+    """
+
+    @names_options(DecontaminateOptions)
+    def __init__(
+        self,
+        questions: Iterable[str | Mapping[str, Any]],
+        *,
+        question: str = "question",
+        answer: str = "answer",
+        id: str = "id",
+        benchmark: str = "benchmark",
+        **options: Unpack[DecontaminateOptions],
+    ) -> None:
+        named = known({**options}, DecontaminateOptions, "Benchmarks")
+        self._questions: list[tuple[str, str, str, str | None]] = []
+        for number, item in enumerate(questions):
+            row: Mapping[str, Any] = {question: item} if isinstance(item, str) else item
+            text = row.get(question)
+            if not isinstance(text, str):
+                raise InputError(f"question {number}: there is no {question!r} that is a str")
+            right = row.get(answer)
+            self._questions.append(
+                (
+                    str(row.get(benchmark, "")),
+                    str(row.get(id, number)),
+                    text,
+                    None if right is None else str(right),
+                )
+            )
+        self._options = named
+        self._native = _native.Benchmarks(self._questions, named)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Steps of a pipeline are sent to other processes.
+        return _of_tuples, (self._questions, self._options)
+
+    def __len__(self) -> int:
+        return len(self._questions)
+
+    @property
+    def unusable(self) -> dict[str, str]:
+        """The ids of the questions that are not searched for, with the reasons."""
+        reasons = ((at, self._native.unusable(at)) for at in range(len(self)))
+        return {self._questions[at][1]: why for at, why in reasons if why is not None}
+
+    def find(
+        self, texts: Iterable[str], *, threads: int | None = None, bytes: bool = False
+    ) -> list[tuple[Finding, ...]]:
+        """The questions that occur in each text, each with its best place.
+
+        Args:
+            texts: The texts.
+            threads: The number of threads; as many as there are processors if not given.
+            bytes: Give places in bytes of UTF-8 instead of code points.
+        """
+        found = self._native.findings(list(texts), threads, bytes)
+        return [tuple(self._finding(each) for each in json.loads(line)) for line in found]
+
+    def _finding(self, found: dict[str, Any]) -> Finding:
+        benchmark, question, _, _ = self._questions[found["question"]]
+        answer = found.get("answer")
+        place = answer.get("bytes") if answer else None
+        return Finding(
+            benchmark=benchmark,
+            question=question,
+            share=found["share"],
+            own_share=found.get("own_share"),
+            tokens=found["tokens"],
+            place=(found["bytes"][0], found["bytes"][1]),
+            page=found.get("page"),
+            line=found.get("line"),
+            answer=answer["found"] if answer else None,
+            answer_place=(place[0], place[1]) if place else None,
+        )
+
+
+def _of_tuples(
+    questions: list[tuple[str, str, str, str | None]], options: dict[str, Any]
+) -> Benchmarks:
+    """Makes the questions that were sent from another process."""
+    keys = ("benchmark", "id", "question", "answer")
+    return Benchmarks([dict(zip(keys, each, strict=True)) for each in questions], **options)
+
+
+def decontaminate(
+    items: Iterable[_Item],
+    against: Benchmarks,
+    *,
+    text: str = "text",
+    threads: int | None = None,
+    bytes: bool = False,
+) -> Iterator[tuple[_Item, tuple[Finding, ...]]]:
+    """Finds for each document, in order, the questions that occur in it.
+
+    It holds a few hundred documents at a time. A short question that very many documents have may
+    be a common phrase, which is no evidence: count the findings of each question before you drop
+    documents for it. ``cento decontaminate`` does that (``--common``).
+
+    Args:
+        items: Texts, or mappings with a text.
+        against: The questions.
+        text: The key of the text in a mapping.
+        threads: The number of threads; as many as there are processors if not given.
+        bytes: Give places in bytes of UTF-8 instead of code points.
+
+    Raises:
+        InputError: An item is not a text, and has none.
+    """
+    waiting = iter(items)
+    number = 0
+    while batch := list(islice(waiting, _BATCH)):
+        texts: list[str] = []
+        for item in batch:
+            found = item.get(text) if isinstance(item, Mapping) else item
+            if not isinstance(found, str):
+                raise InputError(f"item {number}: there is no {text!r} that is a str")
+            texts.append(found)
+            number += 1
+        yield from zip(batch, against.find(texts, threads=threads, bytes=bytes), strict=True)

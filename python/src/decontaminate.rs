@@ -1,0 +1,102 @@
+//! Questions of benchmarks in texts.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cento::join::decontaminate::{
+    Benchmarks as Questions, DecontaminateOptions, Finding, Question, Scratch,
+};
+use cento::{Error, Result, Stop};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{text_of, to_json};
+use crate::offsets::CodePoints;
+use crate::query::Options;
+use crate::run;
+
+/// The questions of benchmarks, ready to be found.
+#[pyclass(frozen, module = "cento._native")]
+pub struct Benchmarks(Questions);
+
+/// A benchmark, the id of a question, the question, its answer.
+type QuestionTuple = (String, String, String, Option<String>);
+
+#[pymethods]
+impl Benchmarks {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        questions: Vec<QuestionTuple>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Benchmarks> {
+        let options: DecontaminateOptions = Options(options).read(&[])?;
+        let question = |(benchmark, id, text, answer)| Question { benchmark, id, text, answer };
+        let questions = questions.into_iter().map(question).collect();
+        run::long(py, |stop| Questions::new(questions, &options, stop)).map(Benchmarks)
+    }
+
+    /// Returns the reason why the question of this number is not searched for, if it is not.
+    fn unusable(&self, question: usize) -> Option<&'static str> {
+        self.0.unusable(question).map(cento::join::decontaminate::Unusable::why)
+    }
+
+    /// Returns the findings in each text, as JSON; places are in code points unless in bytes.
+    fn findings(
+        &self,
+        py: Python<'_>,
+        texts: Vec<Bound<'_, PyAny>>,
+        threads: Option<usize>,
+        as_bytes: bool,
+    ) -> PyResult<Vec<String>> {
+        let texts: Vec<&str> = texts
+            .iter()
+            .enumerate()
+            .map(|(at, text)| text_of(text, &format!("text {at}"), "text"))
+            .collect::<PyResult<_>>()?;
+        let threads = threads.unwrap_or_else(cento::available_threads);
+        let mut found = run::long(py, |stop| self.all(&texts, threads, stop))?;
+        for (findings, text) in found.iter_mut().zip(&texts).filter(|_| !as_bytes) {
+            convert(findings, text);
+        }
+        found.iter().map(to_json).collect()
+    }
+}
+
+impl Benchmarks {
+    /// Returns the findings in each text, found by this number of threads.
+    fn all(&self, texts: &[&str], threads: usize, stop: &Stop) -> Result<Vec<Vec<Finding>>> {
+        let next = AtomicUsize::new(0);
+        let found = Mutex::new(vec![Vec::new(); texts.len()]);
+        let work = || -> Result<()> {
+            let mut scratch = Scratch::default();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(text) = texts.get(at) else { return Ok(()) };
+                let findings = self.0.findings(text, &mut scratch, stop)?;
+                if !findings.is_empty() {
+                    found.lock().expect("no thread panics with it")[at] = findings;
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads.clamp(1, texts.len().max(1)))
+                .map(|_| scope.spawn(|| Error::catch("a search for questions", work)))
+                .collect();
+            let ended = threads.into_iter().map(|thread| thread.join().expect("it is caught"));
+            ended.collect::<Vec<_>>().into_iter().collect::<Result<Vec<()>>>()
+        })?;
+        Ok(found.into_inner().expect("no thread panics with it"))
+    }
+}
+
+/// Counts the places of findings in code points.
+fn convert(findings: &mut [Finding], text: &str) {
+    let mut places = CodePoints::new(text);
+    for finding in findings {
+        finding.bytes = places.range(finding.bytes);
+        if let Some(bytes) = finding.answer.as_mut().and_then(|answer| answer.bytes.as_mut()) {
+            *bytes = places.range(*bytes);
+        }
+    }
+}
