@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cento::Preset;
+use cento::index::WriterOptions;
+use cento::join::withdraw::{self, Plan, WithdrawOptions};
+use cento::{Error, Preset};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -12,6 +14,7 @@ use crate::convert::{id_of, to_json};
 use crate::error::Failure;
 use crate::open_index::{KeyFile, OpenIndex};
 use crate::pairs::{self, Pairs};
+use crate::query::Options;
 use crate::run;
 use crate::search;
 use crate::settings::{check_settings, config, max_df_of, preset_of};
@@ -158,6 +161,54 @@ impl Index {
         })?;
         self.open.show(snapshot);
         Ok((done.segments_before, done.segments_after, done.purged))
+    }
+
+    /// Returns the record of a withdrawal as JSON, and whether it was made before.
+    fn withdraw(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        dry_run: bool,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<(String, bool)> {
+        let id = id_of(id, "the id")?;
+        let options: WithdrawOptions = Options(options).read(&[])?;
+        options.check().map_err(Failure)?;
+        let index = self.open.index().map_err(Failure)?;
+        let (withdrawal, again, snapshot) = run::long(py, move |stop| {
+            if dry_run {
+                let plan = Plan::new(&index.snapshot()?, &id, &options, stop)?;
+                return Ok((plan.withdrawal().clone(), false, None));
+            }
+            let mut writer = index.writer(WriterOptions::default().merge(false))?;
+            let (withdrawal, again) = match Plan::new(writer.committed()?, &id, &options, stop) {
+                Err(Error::UnknownId { .. }) => (withdraw::complete(&mut writer, &id)?, true),
+                plan => (plan?.apply(&mut writer, stop)?, false),
+            };
+            writer.finish()?;
+            Ok((withdrawal, again, Some(index.snapshot()?)))
+        })?;
+        if let Some(snapshot) = snapshot {
+            self.open.show(snapshot);
+        }
+        Ok((to_json(&withdrawal)?, again))
+    }
+
+    /// Returns the withdrawals as JSON, one each.
+    fn withdrawals(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let index = self.open.index().map_err(Failure)?;
+        let all = run::short(py, || index.withdrawals())?;
+        all.iter().map(to_json).collect()
+    }
+
+    fn forget_withdrawal(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let id = id_of(id, "the id")?;
+        apart(py, self.open.index().map_err(Failure)?, move |index| {
+            let mut writer = index.writer(WriterOptions::default().merge(false))?;
+            let forgotten = withdraw::forget(&mut writer, &id)?;
+            writer.finish()?;
+            Ok(forgotten)
+        })
     }
 
     #[pyo3(signature = (text, id, signature, as_bytes, options))]

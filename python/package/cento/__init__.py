@@ -43,6 +43,7 @@ from ._options import (
     Rank,
     SearchOptions,
     Thresholds,
+    WithdrawOptions,
 )
 from ._texts import (
     Deduper,
@@ -151,6 +152,7 @@ __all__ = [
     "UnsupportedError",
     "Verdict",
     "Weighted",
+    "WithdrawOptions",
     "Writer",
     "__version__",
     "analyzers",

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from . import _native
 from ._errors import InvalidArgumentError
 from ._inputs import many, tables
-from ._options import ClusterOptions, PairOptions, Preset, SearchOptions, known, names_options
+from ._options import (
+    ClusterOptions,
+    PairOptions,
+    Preset,
+    SearchOptions,
+    WithdrawOptions,
+    known,
+    names_options,
+)
 from ._types import (
     AddReport,
     Answer,
@@ -376,6 +384,44 @@ class Index:
             LockedError: There is another writer.
         """
         return Compaction(*self._native.compact(segments))
+
+    @names_options(WithdrawOptions)
+    def withdraw(
+        self, id: Id, *, dry_run: bool = False, **options: Unpack[WithdrawOptions]
+    ) -> dict[str, Any]:
+        """Withdraws a document: with its copies, and the passages quoted from it.
+
+        Copies are removed, and passages are cut out of other documents, in one commit; no file of
+        the index has bytes of them afterwards. From then on the document and its copies are
+        refused when they are added. All texts are read. Ctrl-C before the commit leaves the index
+        as it was.
+
+        Args:
+            id: The id of the document.
+            dry_run: Only find what would be removed, cut and left.
+            **options: What copies and passages are: see :class:`WithdrawOptions`.
+
+        Returns:
+            The record, as ``cento withdraw`` writes it: ``removed``, ``cut`` and ``left`` have the
+            documents. That of the first time if the document had been withdrawn before.
+
+        Raises:
+            UnknownIdError: No document has the id, and none with it was withdrawn.
+            OpenError: The index stores no texts.
+            LockedError: There is another writer.
+        """
+        asked = known({**options}, WithdrawOptions, "withdraw")
+        record, _ = self._native.withdraw(id, dry_run, asked)
+        withdrawal: dict[str, Any] = json.loads(record)
+        return withdrawal
+
+    def withdrawals(self) -> list[dict[str, Any]]:
+        """Returns the records of the withdrawn documents, as :meth:`withdraw` returned them."""
+        return [json.loads(one) for one in self._native.withdrawals()]
+
+    def forget_withdrawal(self, id: Id) -> int:
+        """Lifts the withdrawals of a document, which may be added again; returns their number."""
+        return self._native.forget_withdrawal(id)
 
     def __reduce__(self) -> tuple[object, tuple[str, str | None]]:
         # The place of the key is sent, never the key.

@@ -129,6 +129,7 @@ fn every_door_has_every_option_of_a_withdrawal() {
     assert!(options.contains("cut_earlier"), "{options:?}");
     assert_eq!(of_the_service("WithdrawRequest", "id dry_run"), options);
     assert_eq!(of_the_command("withdraw", &options), options);
+    assert_eq!(of_python(&["WithdrawOptions"], ""), options);
 }
 
 #[test]

@@ -1,0 +1,59 @@
+"""Withdrawal of documents, with their copies and the passages quoted from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cento
+import pytest
+
+
+def words(seed: int, count: int) -> str:
+    return " ".join(f"w{(seed * 7919 + i * 104729) % 2003}" for i in range(count))
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> cento.Index:
+    index = cento.Index(tmp_path / "idx", create=True)
+    with index.writer() as w:
+        w.add("own", words(1, 100))
+        w.add("copy", words(1, 100))
+        w.add("quoting", words(2, 60) + " " + words(1, 30))
+    return index
+
+
+def test_a_document_is_withdrawn_with_its_copies_and_quotations(index: cento.Index) -> None:
+    planned = index.withdraw("own", dry_run=True)
+    assert len(index) == 3
+    done = index.withdraw("own")
+    assert [one["id"] for one in done["removed"]] == ["own", "copy"]
+    assert [one["id"] for one in done["cut"]] == ["quoting"]
+    assert {**planned, "withdrawn": ""} == {**done, "withdrawn": ""}
+    assert len(index) == 1
+    found = index.get("quoting")
+    assert found is not None
+    assert found.text == words(2, 60) + " "
+    # The second time it is done already.
+    assert index.withdraw("own") == done
+
+
+def test_it_is_refused_until_the_withdrawal_is_lifted(index: cento.Index) -> None:
+    index.withdraw("own")
+    assert [one["id"] for one in index.withdrawals()] == ["own"]
+    with pytest.raises(cento.InputError, match="withdrawn on") as refused, index.writer() as w:
+        w.add("again", words(1, 100))
+    assert refused.value.reason == "withdrawn"
+    assert (index.forget_withdrawal("own"), index.forget_withdrawal("own")) == (1, 0)
+    with index.writer() as w:
+        w.add("again", words(1, 100))
+    assert len(index) == 2
+
+
+def test_options_are_those_of_the_command(index: cento.Index) -> None:
+    done = index.withdraw("own", keep=["copy"], min_passage=40, dry_run=True)
+    assert [one["id"] for one in done["removed"]] == ["own"]
+    assert (done["cut"], done["min_passage"]) == ([], 40)
+    with pytest.raises(cento.InvalidArgumentError, match="min_passage"):
+        index.withdraw("own", min_passage=2)
+    with pytest.raises(cento.UnknownIdError):
+        index.withdraw("none")
