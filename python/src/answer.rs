@@ -175,5 +175,21 @@ fn passage_of<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let Passage { query, hit, tokens, matched, similarity, unit, .. } = *passage;
     let ranges = PyTuple::new(py, &passage.matched_ranges)?;
-    (query, hit, tokens, matched, similarity, unit_of(unit, as_bytes), ranges).into_pyobject(py)
+    let (query_part, hit_part) = (passage.query_part.as_deref(), passage.hit_part.as_deref());
+    let values = [
+        query.into_pyobject(py)?.into_any(),
+        hit.into_pyobject(py)?.into_any(),
+        tokens.into_pyobject(py)?.into_any(),
+        matched.into_pyobject(py)?.into_any(),
+        similarity.into_pyobject(py)?.into_any(),
+        unit_of(unit, as_bytes).into_pyobject(py)?.into_any(),
+        ranges.into_any(),
+        query_part.into_pyobject(py)?.into_any(),
+        passage.query_page.into_pyobject(py)?.into_any(),
+        passage.query_line.into_pyobject(py)?.into_any(),
+        hit_part.into_pyobject(py)?.into_any(),
+        passage.hit_page.into_pyobject(py)?.into_any(),
+        passage.hit_line.into_pyobject(py)?.into_any(),
+    ];
+    PyTuple::new(py, values)
 }

@@ -562,8 +562,10 @@ fn passages<'a>(lists: impl Iterator<Item = Option<&'a [Passage]>>, as_bytes: bo
     let mut fields = PASSAGE.map(|name| Field::new(name, DataType::UInt32, false)).to_vec();
     fields.push(Field::new("similarity", DataType::Float64, false));
     fields.push(Field::new("unit", DataType::Utf8, false));
+    fields.extend(["query_part", "hit_part"].map(|name| Field::new(name, DataType::Utf8, true)));
     let (mut numbers, mut similarities, mut units) =
         ([const { Vec::new() }; PASSAGE.len()], Vec::new(), Vec::new());
+    let (mut query_parts, mut hit_parts) = (Vec::new(), Vec::new());
     let (mut lengths, mut given) = (Vec::new(), Vec::new());
     for list in lists {
         given.push(list.is_some());
@@ -577,12 +579,15 @@ fn passages<'a>(lists: impl Iterator<Item = Option<&'a [Passage]>>, as_bytes: bo
             }
             similarities.push(passage.similarity);
             units.push(unit_of(passage.unit, as_bytes));
+            query_parts.push(passage.query_part.as_deref());
+            hit_parts.push(passage.hit_part.as_deref());
         }
     }
     let mut columns: Vec<ArrayRef> =
         numbers.into_iter().map(|column| counts(column.into_iter())).collect();
     columns.push(shares(similarities.into_iter()));
     columns.push(texts(units.into_iter()));
+    columns.extend([query_parts, hit_parts].map(|parts| Arc::new(StringArray::from(parts)) as _));
     let fields = Fields::from(fields);
     let values = StructArray::new(fields.clone(), columns, None);
     let item = Arc::new(Field::new("item", DataType::Struct(fields), false));

@@ -66,6 +66,47 @@ pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
     id.ok_or_else(|| refuse(place, format!("the id {value} is no number of JSON")))
 }
 
+/// The field of a mapping with the parts of a document, in the place of its text.
+const PARTS: &str = "parts";
+
+/// Makes a document of a list of parts: each a tuple `(name, text)`, or a mapping with `name` and
+/// `text`.
+pub fn document_of_parts(id: String, parts: &Bound<'_, PyAny>, place: &str) -> PyResult<Document> {
+    if !parts.is_instance_of::<PyList>() && !parts.is_instance_of::<PyTuple>() {
+        let what = format!("its parts are a {}, not a list", type_of(parts));
+        return Err(refuse(place, what));
+    }
+    let parts = parts.try_iter()?.map(|part| part_of(&part?, place));
+    let parts = parts.collect::<PyResult<Vec<(String, String)>>>()?;
+    if parts.is_empty() {
+        return Err(refuse(place, "its list of parts is empty"));
+    }
+    Ok(Document::of_parts(id, parts))
+}
+
+fn part_of(part: &Bound<'_, PyAny>, place: &str) -> PyResult<(String, String)> {
+    let (name, text) = if let Ok(tuple) = part.cast::<PyTuple>()
+        && tuple.len() == 2
+    {
+        (tuple.get_item(0)?, tuple.get_item(1)?)
+    } else if let Ok(mapping) = part.cast::<PyMapping>() {
+        let get = |name: &str| match mapping.contains(name)? {
+            true => mapping.get_item(name),
+            false => Err(refuse(place, format!("a part of it has no `{name}`"))),
+        };
+        (get("name")?, get("text")?)
+    } else {
+        let what = format!(
+            "a part of it is a {}, not a tuple (name, text) or a mapping with `name` and `text`",
+            type_of(part)
+        );
+        return Err(refuse(place, what));
+    };
+    let name = text_of(&name, place, "name of a part")?.to_owned();
+    let text = text_of(&text, place, "text of a part")?.to_owned();
+    Ok((name, text))
+}
+
 /// Reads a value as a meta object; `None` is an empty one.
 pub fn meta_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Map<String, Value>> {
     if value.is_none() {
@@ -159,6 +200,12 @@ pub enum Numbering {
     Nulls,
 }
 
+/// The text of an item, or its parts.
+enum Content<'py> {
+    Text(Bound<'py, PyAny>),
+    Parts(Bound<'py, PyAny>),
+}
+
 /// Converts an exception to a refusal, if it is about the item alone.
 pub fn refusal_of(py: Python<'_>, number: u64, error: &PyErr) -> PyResult<Option<Refusal>> {
     let class = py.import("cento._errors")?.getattr("InputError")?;
@@ -170,8 +217,9 @@ pub fn refusal_of(py: Python<'_>, number: u64, error: &PyErr) -> PyResult<Option
     Ok(Some(Refusal { number, reason }))
 }
 
-/// Reads an item of an iterable as a document: `(id, text)`, `(id, text, meta)` or a mapping, and,
-/// if an id is given to all documents without one, a text alone.
+/// Reads an item of an iterable as a document: `(id, text)`, `(id, text, meta)` or a mapping, which
+/// may have parts in the place of a text, and, if an id is given to all documents without one, a
+/// text alone.
 pub fn document_of(
     item: &Bound<'_, PyAny>,
     fields: &Fields,
@@ -181,27 +229,42 @@ pub fn document_of(
     let numbers_all = numbering == Numbering::All;
     let place = format!("item {number}");
     let missing = |name: &str| refuse(&place, format!("there is no `{name}`"));
-    let (id, text, meta) = if let Ok(tuple) = item.cast::<PyTuple>() {
+    let (id, content, meta) = if let Ok(tuple) = item.cast::<PyTuple>() {
         match tuple.len() {
-            2 => (Some(tuple.get_item(0)?), tuple.get_item(1)?, None),
-            3 => (Some(tuple.get_item(0)?), tuple.get_item(1)?, Some(tuple.get_item(2)?)),
+            2 => (Some(tuple.get_item(0)?), Content::Text(tuple.get_item(1)?), None),
+            3 => {
+                let meta = Some(tuple.get_item(2)?);
+                (Some(tuple.get_item(0)?), Content::Text(tuple.get_item(1)?), meta)
+            }
             len => {
                 let what = format!("it is a tuple of {len}, not (id, text) or (id, text, meta)");
                 return Err(refuse(&place, what));
             }
         }
     } else if numbers_all && item.is_instance_of::<PyString>() {
-        (None, item.clone(), None)
+        (None, Content::Text(item.clone()), None)
     } else if let Ok(dict) = item.cast::<PyDict>() {
-        let text = dict.get_item(&fields.text)?.ok_or_else(|| missing(&fields.text))?;
-        (dict.get_item(&fields.id)?, text, dict.get_item(&fields.meta)?)
+        let content = match dict.get_item(&fields.text)? {
+            Some(text) => Content::Text(text),
+            None => match dict.get_item(PARTS)? {
+                Some(parts) => Content::Parts(parts),
+                None => return Err(missing(&fields.text)),
+            },
+        };
+        (dict.get_item(&fields.id)?, content, dict.get_item(&fields.meta)?)
     } else if let Ok(mapping) = item.cast::<PyMapping>() {
         let get = |name: &str| match mapping.contains(name)? {
             true => mapping.get_item(name).map(Some),
             false => Ok(None),
         };
-        let text = get(&fields.text)?.ok_or_else(|| missing(&fields.text))?;
-        (get(&fields.id)?, text, get(&fields.meta)?)
+        let content = match get(&fields.text)? {
+            Some(text) => Content::Text(text),
+            None => match get(PARTS)? {
+                Some(parts) => Content::Parts(parts),
+                None => return Err(missing(&fields.text)),
+            },
+        };
+        (get(&fields.id)?, content, get(&fields.meta)?)
     } else {
         let what = format!("it is a {}, not a tuple (id, text) or a dict", type_of(item));
         return Err(refuse(&place, what));
@@ -215,8 +278,10 @@ pub fn document_of(
         Some(_) => (format!("item/{number}"), true),
         None => return Err(missing(&fields.id)),
     };
-    let text = text_of(&text, &place, "text")?;
-    let mut document = Document::new(id, text);
+    let mut document = match content {
+        Content::Text(text) => Document::new(id, text_of(&text, &place, "text")?),
+        Content::Parts(parts) => document_of_parts(id, &parts, &place)?,
+    };
     if let Some(meta) = meta {
         document.meta = meta_of(&meta, &place)?;
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use cento::index::WriterOptions;
 use cento::join::withdraw::{self, Plan, WithdrawOptions};
-use cento::{Error, Preset};
+use cento::{Error, Preset, StoredDocument};
+use cento_api::part::part_texts;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -25,6 +26,9 @@ use crate::writer::Writer;
 pub struct Index {
     open: Arc<OpenIndex>,
 }
+
+/// The id, the text, the meta object as JSON and the parts, with their texts, of a document.
+type DocumentTuple = (String, Option<String>, String, Vec<(String, Option<String>)>);
 
 /// File, section, offset, and the problem there.
 type Problem = (String, String, u64, String);
@@ -112,20 +116,24 @@ impl Index {
         run::short(py, || Ok(self.open.searcher()?.snapshot().find(&id)?.is_some()))
     }
 
-    /// Returns the id, the text and the meta object as JSON of a stored document; `None` if it is
-    /// missing.
-    fn document(
-        &self,
-        py: Python<'_>,
-        id: &Bound<'_, PyAny>,
-    ) -> PyResult<Option<(String, Option<String>, String)>> {
+    /// Returns a stored document; `None` if it is missing.
+    fn document(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<DocumentTuple>> {
         let id = id_of(id, "the id")?;
         let found = run::short(py, || {
             let searcher = self.open.searcher()?;
             let snapshot = searcher.snapshot();
             snapshot.find(&id)?.map(|address| snapshot.document(address)).transpose()
         })?;
-        found.map(|found| Ok((found.id, found.text, to_json(&found.meta)?))).transpose()
+        let values = |StoredDocument { id, text, parts, meta, .. }: StoredDocument| {
+            let parts = match &text {
+                Some(text) => part_texts(&parts, text)
+                    .map(|(name, text)| (name.to_owned(), Some(text.to_owned())))
+                    .collect(),
+                None => parts.into_iter().map(|part| (part.name, None)).collect(),
+            };
+            Ok((id, text, to_json(&meta)?, parts))
+        };
+        found.map(values).transpose()
     }
 
     /// Returns the ids of all documents, in stored order.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::arrow::{self, Columns, Meta};
 use crate::convert::{
-    Fields, Numbering, checked, document_of, id_of, meta_of, refusal_of, text_of,
+    Fields, Numbering, checked, document_of, document_of_parts, id_of, meta_of, refusal_of, text_of,
 };
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::error::{Failure, refused};
@@ -279,13 +279,18 @@ impl Writer {
         &self,
         py: Python<'_>,
         id: &Bound<'_, PyAny>,
-        text: &Bound<'_, PyAny>,
+        text: Option<&Bound<'_, PyAny>>,
         meta: &Bound<'_, PyAny>,
+        parts: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<&'static str> {
         self.check_process()?;
         let id = id_of(id, "the document")?;
         let place = format!("document {:?}", id.chars().take(64).collect::<String>());
-        let document = Document::new(id, text_of(text, &place, "text")?);
+        let document = match (text, parts) {
+            (Some(text), None) => Document::new(id, text_of(text, &place, "text")?),
+            (None, Some(parts)) => document_of_parts(id, parts, &place)?,
+            _ => return Err(refused("give a text or `parts`, one of them").into()),
+        };
         let document = checked(document.with_meta(meta_of(meta, &place)?), &place)?;
         let outcome = run::short(py, || with(&self.open, |writer| writer.add(document)))?;
         Ok(match outcome {

@@ -29,7 +29,7 @@ from ._errors import (
     UnknownIdError,
     UnsupportedError,
 )
-from ._index import Id, Index, Item, Meta, OnError, Writer
+from ._index import Id, Index, Item, Meta, OnError, Parts, Writer
 from ._native import Stream, Table, __version__
 from ._options import (
     ClusterOptions,
@@ -75,6 +75,7 @@ from ._types import (
     Pair,
     PairPassage,
     Parameter,
+    Part,
     Passage,
     PresetSettings,
     Problem,
@@ -132,6 +133,8 @@ __all__ = [
     "PairPassage",
     "PairRank",
     "Parameter",
+    "Part",
+    "Parts",
     "Passage",
     "Preset",
     "PresetSettings",

@@ -29,6 +29,7 @@ from ._types import (
     Compaction,
     Document,
     Pair,
+    Part,
     Problem,
     RepeatedPassage,
     Signature,
@@ -50,6 +51,10 @@ which is taken for what JSON writes; a whole one, such as ``3.0``, for its decim
 
 Meta = Mapping[str, Any]
 """The meta object of a document: any JSON object, at most 64 KiB. Filters query it."""
+
+Parts = Sequence[tuple[str, str] | Part | Mapping[str, str]]
+"""The parts of a document, in order: each a tuple ``(name, text)``, such as a :class:`Part`, or a
+mapping with ``name`` and ``text``."""
 
 Item = tuple[Id | None, str] | tuple[Id | None, str, Meta | None] | Mapping[str, Any]
 """A document: ``(id, text)``, ``(id, text, meta)``, or a mapping with these fields."""
@@ -175,7 +180,10 @@ class Index:
     def get(self, id: Id) -> Document | None:
         """Returns the document with this id; ``None`` if the index has no such document."""
         found = self._native.document(id)
-        return None if found is None else Document(found[0], found[1], json.loads(found[2]))
+        if found is None:
+            return None
+        id, text, meta, parts = found
+        return Document(id, text, json.loads(meta), tuple(Part(*each) for each in parts))
 
     def ids(self) -> list[str]:
         """Returns the ids of all documents, in the order of the index."""
@@ -480,14 +488,27 @@ class Writer:
             raise
 
     def add(
-        self, id: Id, text: str, meta: Meta | None = None
+        self,
+        id: Id,
+        text: str | None = None,
+        meta: Meta | None = None,
+        *,
+        parts: Parts | None = None,
     ) -> Literal["added", "replaced", "unchanged"]:
         """Adds a document, or replaces the one with the same id; an equal one is left alone.
 
+        Args:
+            id: The id.
+            text: The text; or
+            parts: the parts of the text, such as the files of a submission. The document is found
+                and removed as one, and a passage names the part that it is in.
+            meta: The meta object.
+
         Raises:
-            InputError: The id, the text or the meta object cannot be stored.
+            InputError: The id, the text, a part or the meta object cannot be stored.
+            InvalidArgumentError: There is neither a text nor parts, or both.
         """
-        done = self._native.add(id, text, meta)
+        done = self._native.add(id, text, meta, parts)
         return "added" if done == "added" else "replaced" if done == "replaced" else "unchanged"
 
     def add_many(
@@ -506,8 +527,9 @@ class Writer:
 
         Args:
             items: ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
-                ``text`` and, perhaps, ``meta``. An item whose id is ``None`` or NaN is called
-                ``item/`` and its number, from 0, and refused if another document is called so.
+                ``text`` and, perhaps, ``meta``. A mapping without a text may have its ``parts``
+                (``cento.Parts``). An item whose id is ``None`` or NaN is called ``item/`` and its
+                number, from 0, and refused if another document is called so.
             id: The name of the field with the id.
             text: The name of the field with the text.
             meta: The name of the field with the meta object.

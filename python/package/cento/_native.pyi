@@ -12,8 +12,20 @@ _Path = str | os.PathLike[str]
 _Signed = tuple[str, str, str | None, str | None, int, list[tuple[int, int]]]
 _Info = tuple[str | None, int, int, int, float | None, bool, int, bool, int | None]
 _Unit = Literal["characters", "bytes", "tokens"]
-_Passage = tuple[
-    tuple[int, int], tuple[int, int], int, int, float, _Unit, tuple[tuple[int, int], ...]
+PassageValues = tuple[
+    tuple[int, int],
+    tuple[int, int],
+    int,
+    int,
+    float,
+    _Unit,
+    tuple[tuple[int, int], ...],
+    str | None,
+    int | None,
+    int | None,
+    str | None,
+    int | None,
+    int | None,
 ]
 _Hit = tuple[
     str,
@@ -25,7 +37,7 @@ _Hit = tuple[
     float | None,
     bool,
     dict[str, Any],
-    tuple[_Passage, ...],
+    tuple[PassageValues, ...],
     bool | None,
     tuple[float, float, float] | None,
     int | None,
@@ -58,7 +70,9 @@ class Index:
     def reload(self) -> None: ...
     def documents(self) -> int: ...
     def has(self, id: object) -> bool: ...
-    def document(self, id: object) -> tuple[str, str | None, str] | None: ...
+    def document(
+        self, id: object
+    ) -> tuple[str, str | None, str, list[tuple[str, str | None]]] | None: ...
     def ids(self) -> list[str]: ...
     def stats(self) -> str: ...
     def check(self) -> tuple[int, list[tuple[str, str, int, str]]]: ...
@@ -90,7 +104,7 @@ class Index:
 
 class Writer:
     def begin(self) -> None: ...
-    def add(self, id: object, text: str, meta: object) -> str: ...
+    def add(self, id: object, text: str | None, meta: object, parts: object | None) -> str: ...
     def add_many(
         self,
         items: Iterable[object],

@@ -6,7 +6,7 @@ import html
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, NamedTuple, cast, overload
 
 from . import _native
 
@@ -77,6 +77,20 @@ class Passage(_Shown):
     if they were asked for; tokens if the index stores no text or the query has none."""
     matched_ranges: tuple[tuple[int, int], ...] = ()
     """The ranges of the matched tokens in the query; empty if they are all of the passage."""
+    query_part: str | None = None
+    """The part of the query that it is in, if that has parts; its page and line are those of the
+    part."""
+    query_page: int | None = None
+    """The page on which it begins there, from 1, if the text has pages."""
+    query_line: int | None = None
+    """The line on which it begins there, from 1, if the text has lines."""
+    hit_part: str | None = None
+    """The part of the hit that it is in, if that has parts; its page and line are those of the
+    part."""
+    hit_page: int | None = None
+    """The page on which it begins there, from 1, if the text has pages."""
+    hit_line: int | None = None
+    """The line on which it begins there, from 1, if the text has lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +112,20 @@ class PairPassage(_Shown):
     """What the ranges, which are half-open, count, as in :class:`Passage`."""
     matched_ranges: tuple[tuple[int, int], ...] = ()
     """The ranges of the matched tokens in the first text; empty if they are all of the passage."""
+    a_part: str | None = None
+    """The part of the first text that it is in, if that has parts; its page and line are those of
+    the part."""
+    a_page: int | None = None
+    """The page on which it begins there, from 1, if the text has pages."""
+    a_line: int | None = None
+    """The line on which it begins there, from 1, if the text has lines."""
+    b_part: str | None = None
+    """The part of the second text that it is in, if that has parts; its page and line are those of
+    the part."""
+    b_page: int | None = None
+    """The page on which it begins there, from 1, if the text has pages."""
+    b_line: int | None = None
+    """The line on which it begins there, from 1, if the text has lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +191,12 @@ def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[PairP
             similarity=passage["similarity"],
             unit=unit(passage),
             matched_ranges=tuple((a, b) for a, b in passage.get("matched_ranges", ())),
+            a_part=passage.get("a_part"),
+            a_page=passage.get("a_page"),
+            a_line=passage.get("a_line"),
+            b_part=passage.get("b_part"),
+            b_page=passage.get("b_page"),
+            b_line=passage.get("b_line"),
         )
         for passage in found or ()
     )
@@ -191,9 +225,7 @@ def _hit(
     standard_error: float | None,
     exact: bool,
     meta: dict[str, Any],
-    passages: Iterable[
-        tuple[tuple[int, int], tuple[int, int], int, int, float, Unit, tuple[tuple[int, int], ...]]
-    ],
+    passages: Iterable[_native.PassageValues],
     passages_complete: bool | None,
     weighted: tuple[float, float, float] | None,
     passage_tokens: int | None,
@@ -397,14 +429,26 @@ def _ends(passage: Passage) -> tuple[int, int, int, int]:
     return (*passage.query, *passage.hit)
 
 
+class Part(NamedTuple):
+    """A part of a document: a file of a submission, a chapter of a book."""
+
+    name: str
+    """Its name, which no other part of the document has."""
+    text: str | None
+    """Its text; ``None`` if the index stores none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document(_Shown):
     """A stored document."""
 
     id: str
     text: str | None
-    """The text; ``None`` if the index stores none."""
+    """The text; ``None`` if the index stores none. That of a document with parts is their texts,
+    joined with line feeds."""
     meta: Mapping[str, Any] = field(hash=False)
+    parts: tuple[Part, ...] = ()
+    """Its parts, if it was added with parts."""
 
 
 @dataclass(frozen=True, slots=True)

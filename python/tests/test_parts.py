@@ -1,0 +1,116 @@
+"""Documents with parts: the files of a submission, the chapters of a book."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import cento
+import pytest
+
+
+def test_a_document_has_the_parts_that_it_was_added_with(empty: cento.Index) -> None:
+    files = [("Main.java", "class Main {}"), ("src/Tree.java", "class Tree {}")]
+    with empty.writer() as w:
+        assert w.add("ann", parts=files) == "added"
+        rows: list[Any] = [
+            {"id": "ben", "parts": [{"name": n, "text": t} for n, t in files], "meta": {"y": 1}},
+            {"id": "cy", "text": "a text", "parts": 5},
+        ]
+        assert w.add_many(rows).added == 2
+    found = empty.get("ann")
+    assert found is not None
+    assert found.text == "class Main {}\nclass Tree {}"
+    assert found.parts == tuple(files)
+    assert found.parts[1].name == "src/Tree.java"
+    ben, cy = empty.get("ben"), empty.get("cy")
+    assert ben is not None
+    assert cy is not None
+    assert (ben.parts, ben.meta) == (found.parts, {"y": 1})
+    assert cy.parts == (), "a foreign record may have such a field beside its text"
+    with empty.writer() as w:
+        # A document that is read and added again is the same.
+        assert w.add(found.id, parts=list(found.parts)) == "unchanged"
+        other = [("Main.java", "class Main {}"), ("Tree.java", "class Tree {}")]
+        assert w.add("ann", parts=other) == "replaced"
+
+
+def test_an_index_without_texts_has_the_names_of_parts(tmp_path: Path) -> None:
+    index = cento.Index(tmp_path / "idx", create=True, store_text=False)
+    with index.writer() as w:
+        w.add("ann", parts=[("a", "some words"), ("b", "some more")])
+    found = index.get("ann")
+    assert found is not None
+    assert found.parts == (("a", None), ("b", None))
+
+
+def test_a_passage_names_its_parts(empty: cento.Index, made: Any) -> None:
+    own, copied = " ".join(made(60, 1)), " ".join(made(60, 2))
+    with empty.writer() as w:
+        w.add("old", parts=[("one.txt", own), ("two.txt", f"größe\n{copied}")])
+        w.add("new", parts=[("x.txt", " ".join(made(60, 3))), ("y.txt", copied)])
+    (hit,) = empty.search(id="new", passages=True)
+    (passage,) = hit.passages
+    assert (passage.query_part, passage.hit_part) == ("y.txt", "two.txt")
+    assert (passage.query_line, passage.hit_line) == (None, 2)
+    old = empty.get("old")
+    assert old is not None
+    assert old.text is not None
+    assert old.text[slice(*passage.hit)] == copied
+    (pair,) = empty.pairs(passages=True)
+    (of_pair,) = pair.passages
+    parts = {pair.a: of_pair.a_part, pair.b: of_pair.b_part}
+    assert parts == {"old": "two.txt", "new": "y.txt"}
+    plain = cento.compare(copied, copied).passages[0]
+    assert (plain.a_part, plain.b_part) == (None, None)
+
+
+def test_a_table_of_hits_names_the_parts_of_passages(empty: cento.Index, made: Any) -> None:
+    pa = pytest.importorskip("pyarrow")
+    text = " ".join(made(60, 1))
+    with empty.writer() as w:
+        w.add("parted", parts=[("a", " ".join(made(60, 2))), ("b", text)])
+        w.add("plain", text)
+    hits = pa.table(empty.search_many([text], passages=True, to_arrow=True)).to_pylist()
+    parts = {hit["id"]: [p["hit_part"] for p in hit["passages"]] for hit in hits}
+    assert parts == {"parted": ["b"], "plain": [None]}
+    assert all(p["query_part"] is None for hit in hits for p in hit["passages"])
+
+
+@pytest.mark.parametrize(
+    ("parts", "what"),
+    [
+        (5, "its parts are a int, not a list"),
+        ("text", "its parts are a str, not a list"),
+        ([], "its list of parts is empty"),
+        ([("a", "x"), ("a", "y")], 'two of its parts have the name "a"'),
+        ([("", "x")], "the name of its part 1 is empty"),
+        ([("a", 5)], "the text of a part is a int, not a str"),
+        ([{"name": "a"}], "a part of it has no `text`"),
+        (["a"], "a part of it is a str"),
+        ([("a", "x", "y")], "a part of it is a tuple"),
+    ],
+)
+def test_what_is_no_list_of_parts_is_refused(empty: cento.Index, parts: Any, what: str) -> None:
+    with empty.writer() as w:
+        with pytest.raises(cento.InputError) as raised:
+            w.add("a", parts=parts)
+        assert what in str(raised.value)
+        with pytest.raises(cento.InputError, match="item 0"):
+            w.add_many([{"id": "a", "parts": parts}])
+        with pytest.raises(cento.InvalidArgumentError, match="one of them"):
+            w.add("a", "text", parts=[("a", "x")])
+        with pytest.raises(cento.InvalidArgumentError, match="one of them"):
+            w.add("a")
+    assert len(empty) == 0
+
+
+def test_documents_with_parts_are_deduplicated(tmp_path: Path, made: Any) -> None:
+    parts = [("a", " ".join(made(60, 1))), ("b", " ".join(made(60, 2)))]
+    path = tmp_path / "kept.idx"
+    items = [{"id": id, "parts": parts} for id in ("one", "two")]
+    found = [verdict.kind for _, verdict in cento.dedup(items, index=path)]
+    assert found == ["kept", "exact"]
+    kept = cento.Index(path).get("one")
+    assert kept is not None
+    assert kept.parts == tuple(parts)
