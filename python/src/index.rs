@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 use crate::answer::{Answer, Answers};
 use crate::convert::{id_of, to_json};
 use crate::error::Failure;
+use crate::families;
 use crate::open_index::{KeyFile, OpenIndex};
 use crate::pairs::{self, Pairs};
 use crate::query::Options;
@@ -262,6 +263,25 @@ impl Index {
     /// Returns the clusters as JSON, one each.
     fn clusters(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
         pairs::clusters(py, &self.open, options)
+    }
+
+    /// Returns families of passages as JSON, one each, and numbers of the search.
+    fn families(
+        &self,
+        py: Python<'_>,
+        as_bytes: bool,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<(Vec<String>, [u64; 5])> {
+        families::of_passages(py, &self.open, as_bytes, options)
+    }
+
+    /// Returns versions of documents as JSON, one each, and their numbers.
+    fn lineage(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<(Vec<String>, [u64; 4])> {
+        families::of_documents(py, &self.open, options)
     }
 
     /// Returns the passages that this share of the documents have, each as JSON.

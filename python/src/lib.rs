@@ -13,6 +13,7 @@ mod decontaminate;
 mod dedup;
 mod entry;
 mod error;
+mod families;
 mod html;
 mod index;
 mod merge;

@@ -29,6 +29,7 @@ from ._errors import (
     UnknownIdError,
     UnsupportedError,
 )
+from ._families import Carrier, Change, Descent, Families, Lineage, PassageFamily
 from ._index import Id, Index, Item, Meta, OnError, Parts, Writer
 from ._native import Stream, Table, __version__
 from ._options import (
@@ -36,7 +37,9 @@ from ._options import (
     CompareOptions,
     DecontaminateOptions,
     DedupOptions,
+    FamilyOptions,
     Goal,
+    LineageOptions,
     PairOptions,
     PairRank,
     Preset,
@@ -95,6 +98,8 @@ __all__ = [
     "Answers",
     "Benchmarks",
     "CancelledError",
+    "Carrier",
+    "Change",
     "CheckReport",
     "Cluster",
     "ClusterOptions",
@@ -108,9 +113,12 @@ __all__ = [
     "DedupOptions",
     "Deduper",
     "Defaults",
+    "Descent",
     "Document",
     "Error",
+    "Families",
     "Family",
+    "FamilyOptions",
     "Finding",
     "Goal",
     "Hit",
@@ -122,6 +130,8 @@ __all__ = [
     "InternalError",
     "InvalidArgumentError",
     "Item",
+    "Lineage",
+    "LineageOptions",
     "LockedError",
     "Member",
     "MemoryLimitError",
@@ -136,6 +146,7 @@ __all__ = [
     "Part",
     "Parts",
     "Passage",
+    "PassageFamily",
     "Preset",
     "PresetSettings",
     "Problem",

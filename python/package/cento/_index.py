@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _native
 from ._errors import InvalidArgumentError
+from ._families import Families, Lineage, families_of_passages, lineage_of
 from ._inputs import many, tables
 from ._options import (
     ClusterOptions,
+    FamilyOptions,
+    LineageOptions,
     PairOptions,
     Preset,
     SearchOptions,
@@ -351,6 +354,45 @@ class Index:
         """
         asked = known({**options}, ClusterOptions, "clusters")
         return [cluster_of(line) for line in self._native.clusters(asked)]
+
+    @names_options(FamilyOptions)
+    def families(self, *, bytes: bool = False, **options: Unpack[FamilyOptions]) -> Families:
+        """Finds the families of passages: each passage once, with all documents that carry it.
+
+        Those of most documents come first. It warns of documents without a date if ``date`` is
+        given.
+
+        Args:
+            bytes: Give the places of passages in bytes of UTF-8 instead of code points.
+            **options: Which passages and families: see :class:`FamilyOptions`.
+
+        Raises:
+            InvalidArgumentError: The options contradict each other, one is out of bounds, or no
+                document has a date in the field.
+            OpenError: The index stores no texts.
+            UnknownIdError: There is no such ``document``.
+            MemoryLimitError: The passages need more than 1 GiB.
+        """
+        asked = known({**options}, FamilyOptions, "families")
+        return families_of_passages(*self._native.families(bytes, asked), bytes)
+
+    @names_options(LineageOptions)
+    def lineage(self, **options: Unpack[LineageOptions]) -> Lineage:
+        """Finds the lineage of documents: trees of versions, the largest first.
+
+        In a tree each document comes after its ancestor; documents without versions are left out.
+        It warns of documents without a date if ``date`` is given.
+
+        Args:
+            **options: What a version is, and which is the earlier one: see
+                :class:`LineageOptions`.
+
+        Raises:
+            InvalidArgumentError: An option is out of bounds, or no document has a date in the
+                field.
+        """
+        asked = known({**options}, LineageOptions, "lineage")
+        return lineage_of(*self._native.lineage(asked))
 
     def repeated_passages(self, min_share: float = 0.75) -> list[RepeatedPassage]:
         """Finds the passages that most documents have: the most frequent first.

@@ -175,6 +175,56 @@ class ClusterOptions(Thresholds, total=False):
     """Number of threads. Default: the number of processors."""
 
 
+class FamilyOptions(TypedDict, total=False):
+    """Which passages make a family, and which families are found.
+
+    The keyword arguments of :meth:`Index.families`. What is not given, or ``None``, has its
+    default.
+    """
+
+    date: str | None
+    """Order documents by this field of ``meta``: dates such as ``2021``, ``2021-03`` or
+    ``2021-03-04T10:00:00Z``, or numbers. Documents without one come last. If not given, by the
+    order in which they were added."""
+    min_passage: int | None
+    """The least number of tokens of a passage; 20 if not given."""
+    min_documents: int | None
+    """The least number of documents of a family; 2 if not given."""
+    since: int | None
+    """Only families that documents carry which were added since: the :attr:`Families.cursor` of an
+    earlier answer. Only these documents are searched for."""
+    document: str | None
+    """Only families that the document with this id carries. Only this one is searched for."""
+    limit: int | None
+    """The greatest number of families, those of most documents; all if not given."""
+    max_df: float | str | None
+    """Fingerprints in more documents bring up no passage: a number of documents, or a share such as
+    ``0.01``. If not given, the setting of the index."""
+    threads: int | None
+    """Number of threads. Default: the number of processors."""
+
+
+class LineageOptions(TypedDict, total=False):
+    """Which documents are versions of one another, and which is the earlier one.
+
+    The keyword arguments of :meth:`Index.lineage`. What is not given, or ``None``, has its
+    default.
+    """
+
+    date: str | None
+    """The field of ``meta`` that says which of two documents is the earlier one: dates or numbers,
+    as for :class:`FamilyOptions`. Where dates do not tell, the longer document is taken for the
+    later one."""
+    min_explained: float | None
+    """The least share of a version that its ancestor has, or of the ancestor that the version has,
+    0 to 1; 0.3 if not given."""
+    max_df: float | str | None
+    """Fingerprints in more documents bring up no version: a number of documents, or a share such as
+    ``0.01``. If not given, the setting of the index."""
+    threads: int | None
+    """Number of threads. Default: the number of processors."""
+
+
 class WithdrawOptions(TypedDict, total=False):
     """Which documents are copies of a withdrawn one, and which passages are cut.
 
