@@ -95,7 +95,10 @@ fn attributes(error: &Error) -> Vec<(&'static str, String)> {
             vec![("file", corruption.file.clone()), ("section", section)]
         }
         Error::Spec { spec, .. } => vec![("spec", spec.clone())],
-        Error::Input { place, .. } => vec![("place", place.clone())],
+        Error::Input { place, .. } => match error.reason() {
+            Reason::UnknownId => vec![("id", place.clone())],
+            _ => vec![("place", place.clone())],
+        },
         Error::UnknownId { id } => vec![("id", id.clone())],
         _ => Vec::new(),
     }

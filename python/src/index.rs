@@ -8,7 +8,7 @@ use cento::join::withdraw::{self, Plan, WithdrawOptions};
 use cento::{Error, Preset, StoredDocument};
 use cento_api::part::part_texts;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use crate::answer::{Answer, Answers};
 use crate::convert::{id_of, to_json};
@@ -20,6 +20,7 @@ use crate::query::Options;
 use crate::run;
 use crate::search;
 use crate::settings::{check_settings, config, max_df_of, preset_of};
+use crate::watch;
 use crate::writer::Writer;
 
 /// An index that is open in this process.
@@ -282,6 +283,34 @@ impl Index {
         options: &Bound<'_, PyDict>,
     ) -> PyResult<(Vec<String>, [u64; 4])> {
         families::of_documents(py, &self.open, options)
+    }
+
+    fn add_watches(
+        &self,
+        py: Python<'_>,
+        watched: &Bound<'_, PyList>,
+        webhook: Option<(String, String)>,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Vec<String>> {
+        watch::add(py, &self.open, watched, webhook, options)
+    }
+
+    fn watches(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        watch::list(py, &self.open)
+    }
+
+    fn remove_watch(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        watch::remove(py, &self.open, name)
+    }
+
+    fn watch_events(
+        &self,
+        py: Python<'_>,
+        after: u64,
+        watch: Option<&str>,
+        limit: usize,
+    ) -> PyResult<String> {
+        watch::events(py, &self.open, after, watch, limit)
     }
 
     /// Returns the passages that this share of the documents have, each as JSON.

@@ -27,6 +27,7 @@ mod search;
 mod settings;
 mod stream;
 mod strings;
+mod watch;
 mod writer;
 
 use pyo3::prelude::*;

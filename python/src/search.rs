@@ -173,11 +173,15 @@ pub fn many(
     })
 }
 
-/// Makes the subject of a query from a signature that was made with `config`.
-fn subject(signature: SignatureTuple, config: &Config) -> PyResult<Subject> {
+/// Returns a signature that Python has as one of the library.
+pub fn foreign(signature: SignatureTuple) -> ForeignSignature {
     let (scheme, analyzer, frequencies, key, tokens, fingerprints) = signature;
     let fingerprints = fingerprints.into_iter();
     let fingerprints = fingerprints.map(|(key, position)| Fingerprint { key, position }).collect();
-    let signature = ForeignSignature { scheme, analyzer, frequencies, key, tokens, fingerprints };
-    Ok(signature.subject(config, "`index.sign(text)`").map_err(Failure)?)
+    ForeignSignature { scheme, analyzer, frequencies, key, tokens, fingerprints }
+}
+
+/// Makes the subject of a query from a signature that was made with `config`.
+fn subject(signature: SignatureTuple, config: &Config) -> PyResult<Subject> {
+    Ok(foreign(signature).subject(config, "`index.sign(text)`").map_err(Failure)?)
 }

@@ -46,6 +46,7 @@ from ._options import (
     Rank,
     SearchOptions,
     Thresholds,
+    WatchOptions,
     WithdrawOptions,
 )
 from ._texts import (
@@ -90,6 +91,7 @@ from ._types import (
     Verdict,
     Weighted,
 )
+from ._watches import Watch, Watches, WatchEvent, WatchEvents
 
 __all__ = [
     "AddReport",
@@ -165,6 +167,11 @@ __all__ = [
     "Unseen",
     "UnsupportedError",
     "Verdict",
+    "Watch",
+    "WatchEvent",
+    "WatchEvents",
+    "WatchOptions",
+    "Watches",
     "Weighted",
     "WithdrawOptions",
     "Writer",

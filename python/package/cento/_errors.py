@@ -44,7 +44,7 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class UnknownIdError(Error, LookupError):
-    """No document has the id ``id``."""
+    """No document has the id, or no watch the name, ``id``."""
 
     id: str = ""
 

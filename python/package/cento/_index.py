@@ -42,8 +42,10 @@ from ._types import (
     repeated_of,
     report_of,
     signature_of,
+    signed,
     stats_of,
 )
+from ._watches import Watches
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -236,8 +238,8 @@ class Index:
             CorruptError: A file is damaged.
         """
         asked = known({**options}, SearchOptions, "search")
-        signed = None if signature is None else _signed(signature)
-        return Answer(self._native.search(text, id, signed, bytes, asked))
+        made = None if signature is None else signed(signature)
+        return Answer(self._native.search(text, id, made, bytes, asked))
 
     @overload
     def search_many(
@@ -434,6 +436,11 @@ class Index:
             LockedError: There is another writer.
         """
         return Compaction(*self._native.compact(segments))
+
+    @property
+    def watches(self) -> Watches:
+        """The watches of the index: standing queries, which later commits are matched against."""
+        return Watches(self._native)
 
     @names_options(WithdrawOptions)
     def withdraw(
@@ -662,16 +669,3 @@ def _pairs(found: _native.Pairs, is_bytes: bool) -> Iterator[Pair]:
 
 def _opened(path: str, key_file: str | None) -> Index:
     return Index(path, key_file=key_file)
-
-
-def _signed(
-    signature: Signature,
-) -> tuple[str, str, str | None, str | None, int, list[tuple[int, int]]]:
-    return (
-        signature.scheme,
-        signature.analyzer,
-        signature.frequencies,
-        signature.key,
-        signature.tokens,
-        list(signature.fingerprints),
-    )

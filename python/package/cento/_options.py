@@ -225,6 +225,22 @@ class LineageOptions(TypedDict, total=False):
     """Number of threads. Default: the number of processors."""
 
 
+class WatchOptions(Thresholds, total=False):
+    """What matches a watch: the keywords of :meth:`Watches.add`."""
+
+    filter: str | None
+    """Only documents whose meta, id or time of addition match, such as ``lang:de AND year:[2019 TO
+    *]``."""
+    exclude_id: Sequence[str] | None
+    """Ids of documents that never match."""
+    max_df: float | str | None
+    """Fingerprints in more documents find nothing by themselves: a number of documents, or a share
+    such as ``0.01``. If not given, the setting of the index."""
+    min_passage: int | None
+    """Only documents with a passage of at least this many tokens of the watch; shorter passages are
+    not in its events. 12 if there is no condition at all."""
+
+
 class WithdrawOptions(TypedDict, total=False):
     """Which documents are copies of a withdrawn one, and which passages are cut.
 

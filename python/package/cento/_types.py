@@ -251,6 +251,42 @@ def _hit(
     )
 
 
+def hit_of(found: dict[str, Any]) -> Hit:
+    """A hit of JSON, whose places are in bytes."""
+    passages = tuple(
+        Passage(
+            query=(each["query"][0], each["query"][1]),
+            hit=(each["hit"][0], each["hit"][1]),
+            tokens=each["tokens"],
+            matched=each["matched"],
+            similarity=each["similarity"],
+            unit="tokens" if each.get("unit") == "tokens" else "bytes",
+            matched_ranges=tuple((a, b) for a, b in each.get("matched_ranges", ())),
+            query_part=each.get("query_part"),
+            query_page=each.get("query_page"),
+            query_line=each.get("query_line"),
+            hit_part=each.get("hit_part"),
+            hit_page=each.get("hit_page"),
+            hit_line=each.get("hit_line"),
+        )
+        for each in found.get("passages") or ()
+    )
+    return Hit(
+        id=found["id"],
+        overlap=found["overlap"],
+        fingerprints=found["fingerprints"],
+        containment_of_query=found["containment_of_query"],
+        containment_of_hit=found["containment_of_hit"],
+        resemblance=found["resemblance"],
+        standard_error=found.get("standard_error"),
+        exact=found["exact"],
+        meta=found["meta"],
+        passages=passages,
+        passages_complete=found.get("passages_complete"),
+        weighted=_weighted(found.get("weighted")),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Unseen:
     """What a reader of a text does not see."""
@@ -743,6 +779,19 @@ class Signature:
 
     def __repr__(self) -> str:
         return f"<Signature: {len(self)} fingerprints of {self.tokens} tokens by {self.scheme}>"
+
+
+def signed(
+    signature: Signature,
+) -> tuple[str, str, str | None, str | None, int, list[tuple[int, int]]]:
+    return (
+        signature.scheme,
+        signature.analyzer,
+        signature.frequencies,
+        signature.key,
+        signature.tokens,
+        list(signature.fingerprints),
+    )
 
 
 def signature_of(

@@ -1,0 +1,125 @@
+//! The watches of an index.
+//!
+//! Each call opens the watches, which locks them, and closes them again: another process may have
+//! them open between two calls.
+
+use cento::index::WriterOptions;
+use cento::watch::{WatchReader, Watches, unknown};
+use cento::{Error, Index, Stop};
+use cento_api::http::WatchRequest;
+use cento_api::{WatchEvents, Webhook};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::convert::{id_of, text_of, to_json};
+use crate::error::{Failure, refused};
+use crate::open_index::OpenIndex;
+use crate::query::Options;
+use crate::run;
+use crate::search::{SignatureTuple, foreign};
+
+/// The name, the text, the id and the signature of a watch, one of the last three.
+type WatchedTuple<'py> = (
+    Option<Bound<'py, PyAny>>,
+    Option<Bound<'py, PyAny>>,
+    Option<Bound<'py, PyAny>>,
+    Option<SignatureTuple>,
+);
+
+/// Adds watches with the same conditions and the same receiver; returns each as JSON.
+pub fn add(
+    py: Python<'_>,
+    index: &OpenIndex,
+    watched: &Bound<'_, PyList>,
+    webhook: Option<(String, String)>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<Vec<String>> {
+    let common: WatchRequest = Options(options).read(&[])?;
+    let webhook = webhook.map(|(url, secret)| Webhook { url, secret });
+    let index = index.index().map_err(Failure)?;
+    let mut requests = Vec::with_capacity(watched.len());
+    for (number, item) in watched.iter().enumerate() {
+        let (name, text, id, signature): WatchedTuple<'_> = item.extract()?;
+        let place = format!("watch {number}");
+        let name = name.map(|name| id_of(&name, &place)).transpose()?;
+        let text =
+            text.map(|text| text_of(&text, &place, "text").map(str::to_owned)).transpose()?;
+        let id = id.map(|id| id_of(&id, &place)).transpose()?;
+        let is_one = usize::from(text.is_some())
+            + usize::from(id.is_some())
+            + usize::from(signature.is_some());
+        if is_one != 1 {
+            let what = "give a text, an `id` or a `signature` to watch for, one of them";
+            return Err(refused(what).into());
+        }
+        let signature = signature.map(|signature| foreign(signature).body(index.config()));
+        let webhook = webhook.clone();
+        requests.push(WatchRequest { name, text, id, signature, webhook, ..common.clone() });
+    }
+    let added = run::long(py, |_| open(&index)?.add_all(requests))?;
+    added.iter().map(to_json).collect()
+}
+
+/// Opens the watches of an index, which may not have had any.
+fn open(index: &Index) -> cento::Result<Watches> {
+    if index.change_log().is_none() {
+        index.writer(WriterOptions::default())?.log_changes()?;
+    }
+    Watches::open(index)
+}
+
+/// Opens the watches of an index, if it has had any.
+fn open_if_any(index: &Index) -> cento::Result<Option<Watches>> {
+    Watches::exist(index).then(|| Watches::open(index)).transpose()
+}
+
+/// Returns the watches as JSON, in the order of their names.
+pub fn list(py: Python<'_>, index: &OpenIndex) -> PyResult<Vec<String>> {
+    let watches = run::long(py, |_| {
+        let watches = open_if_any(&index.index()?)?;
+        Ok(watches.map_or(Vec::new(), |watches| watches.reader().list(None, usize::MAX)))
+    })?;
+    watches.iter().map(to_json).collect()
+}
+
+/// Removes a watch; returns whether there was one.
+pub fn remove(py: Python<'_>, index: &OpenIndex, name: &str) -> PyResult<bool> {
+    run::long(py, |_| match open_if_any(&index.index()?)? {
+        Some(mut watches) => watches.remove(name),
+        None => Ok(false),
+    })
+}
+
+/// Matches the documents that were added since, and returns the events after a cursor as JSON.
+pub fn events(
+    py: Python<'_>,
+    index: &OpenIndex,
+    after: u64,
+    watch: Option<&str>,
+    limit: usize,
+) -> PyResult<String> {
+    let found = run::long(py, |stop| matched(&index.index()?, after, watch, limit, stop))?;
+    to_json(&found)
+}
+
+fn matched(
+    index: &Index,
+    after: u64,
+    watch: Option<&str>,
+    limit: usize,
+    stop: &Stop,
+) -> cento::Result<WatchEvents> {
+    match open_if_any(index) {
+        Ok(Some(mut watches)) => {
+            watches.match_commits(stop)?;
+            watches.reader().events(after, watch, limit)
+        }
+        Ok(None) => match watch {
+            Some(name) => Err(unknown(name)),
+            None => Ok(WatchEvents { events: Vec::new(), next: 0, more: false, missed: false }),
+        },
+        // Another process, such as a service, matches them.
+        Err(Error::Locked { .. }) => WatchReader::open_events(index)?.read(after, watch, limit),
+        Err(error) => Err(error),
+    }
+}
