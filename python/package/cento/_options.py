@@ -115,14 +115,14 @@ class PairOptions(Thresholds, total=False):
 
     within: str | None
     """Only pairs of documents of one group: with the same value of this field of meta, or with the
-    same fields in their ids by a pattern, as for ``group_by``. It is an error if no document has the
-    field, and a warning says how many do not."""
+    same fields in their ids by a pattern, as for ``group_by``. It is an error if no document has
+    the field, and a warning says how many do not."""
 
     group_by: str | None
     """No pairs of documents of one group, such as the tries of an author; a group counts once in
     margins and scores. A group has the same value of this field of meta, or the same fields by a
-    pattern of the ends of ids, such as ``{author}/{*}`` for ``rs/ann/try1.java``. A document without
-    the field is a group of its own."""
+    pattern of the ends of ids, such as ``{author}/{*}`` for ``rs/ann/try1.java``. A document
+    without the field is a group of its own."""
 
     weighted: bool
     """Give the measures weighted by rarity."""

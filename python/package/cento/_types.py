@@ -632,9 +632,8 @@ class Verdict(_Shown):
     id: str
     kind: Literal["kept", "exact", "near", "contained", "passages", "withdrawn", "failed"]
     """Kept; or dropped, because another document has the same text, resembles it, contains it, or
-    others contain all passages of it, or the index refuses it because it was withdrawn. ``failed`` is
-    no document (``on_error="skip"``); its ``id``
-    is ``item`` and its number, from 0."""
+    others contain all passages of it, or the index refuses it because it was withdrawn. ``failed``
+    is no document (``on_error="skip"``); its ``id`` is ``item`` and its number, from 0."""
     of: str | None = None
     """The id of the other document."""
     index: str | None = None
