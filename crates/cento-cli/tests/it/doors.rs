@@ -121,6 +121,32 @@ fn every_door_has_every_option_of_decontamination() {
     let options = of_the_library(&[(DECONTAMINATION, "DecontaminateOptions")]);
     assert!(options.contains("min_share"), "{options:?}");
     assert_eq!(of_the_command("decontaminate", &options), options);
+    // Python sees each document once, so it cannot count the documents with a question first.
+    assert_eq!(of_python(&["DecontaminateOptions"], ""), &options - &names("common"));
+}
+
+#[test]
+fn every_door_has_every_option_of_families() {
+    let options = of_the_library(&[("crates/cento-api/src/family.rs", "FamilyOptions")]);
+    assert!(options.contains("min_documents"), "{options:?}");
+    assert_eq!(of_the_command("families", &options), options);
+    assert_eq!(of_python(&["FamilyOptions"], "threads"), options);
+}
+
+#[test]
+fn every_door_has_every_option_of_lineage() {
+    let options = of_the_library(&[("crates/cento-api/src/lineage.rs", "LineageOptions")]);
+    assert!(options.contains("min_explained"), "{options:?}");
+    assert_eq!(of_the_command("lineage", &options), options);
+    assert_eq!(of_python(&["LineageOptions"], "threads"), options);
+}
+
+#[test]
+fn every_door_has_every_option_of_a_watch() {
+    let options = of_the_library(&[("crates/cento-api/src/watch.rs", "WatchOptions"), THRESHOLDS]);
+    assert!(options.contains("exclude_id") && options.contains("min_containment"), "{options:?}");
+    assert_eq!(of_the_service("WatchRequest", "name text id signature webhook"), options);
+    assert_eq!(of_python(&["WatchOptions", "Thresholds"], ""), options);
 }
 
 #[test]
