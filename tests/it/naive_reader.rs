@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::common::naive::Naive;
-use crate::common::{add, config, without_footer, words};
-use cento::Preset;
+use crate::common::{add, config, naive_withdrawals, without_footer, words};
 use cento::hash::Digest;
 use cento::index::{Index, WriterOptions};
+use cento::join::withdraw::{Plan, WithdrawOptions};
+use cento::{Preset, Stop};
 
 #[test]
 fn the_document_is_enough_to_read_a_real_index() {
@@ -104,4 +105,54 @@ fn the_document_is_enough_to_tell_whose_a_segment_is() {
         let header = *index.snapshot().unwrap().segments()[0].signatures.header();
         assert_eq!(header.config, config_number(&params));
     }
+}
+
+#[test]
+fn the_document_is_enough_to_read_what_was_withdrawn() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    let texts = [
+        ("own", words(1, 100)),
+        ("copy", words(1, 100)),
+        ("quoting", format!("{} {} {}", words(2, 60), words(1, 30), words(3, 60))),
+        ("second", words(4, 50)),
+        ("other", words(5, 80)),
+    ];
+    for (id, text) in &texts {
+        add(&mut writer, id, text).unwrap();
+        writer.commit().unwrap();
+    }
+    let signature_of = |index: &Index, id: &str| {
+        let snapshot = index.snapshot().unwrap();
+        let signature = snapshot.signature(snapshot.find(id).unwrap().unwrap(), Stop::NEVER);
+        signature.unwrap().iter().map(|f| (f.key, f.position)).collect::<Vec<_>>()
+    };
+    let mut expected = Vec::new();
+    for (id, tokens, removed) in [("own", 100, 2), ("second", 50, 1)] {
+        let signature = signature_of(&index, id);
+        let snapshot = writer.committed().unwrap();
+        let plan = Plan::new(snapshot, id, &WithdrawOptions::default(), Stop::NEVER).unwrap();
+        plan.apply(&mut writer, Stop::NEVER).unwrap();
+        expected.push((id, tokens, signature, removed));
+    }
+    let names = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> =
+        names.filter(|path| path.extension().is_some_and(|end| end == "withdrawn")).collect();
+    assert_eq!(files.len(), 1);
+    let naive = naive_withdrawals::read(&std::fs::read(&files[0]).unwrap());
+    assert_eq!(naive.len(), expected.len());
+    let digest = |text: &str| {
+        let digest = Digest::of(text.as_bytes());
+        [digest.low, digest.high]
+    };
+    for (found, (id, tokens, signature, removed)) in naive.iter().zip(expected) {
+        let (_, text) = texts.iter().find(|(other, _)| *other == id).unwrap();
+        assert_eq!((&*found.id, found.digest), (id, digest(text)));
+        assert_eq!((found.tokens, &found.signature), (tokens, &signature));
+        assert_eq!(found.texts[..removed], vec![digest(text); removed]);
+        assert_eq!((found.min_resemblance, found.min_passage), (0.8, 12));
+    }
+    // The text that a passage was cut out of.
+    assert_eq!(naive[0].texts[2..], [digest(&texts[2].1)]);
 }

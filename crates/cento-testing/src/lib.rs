@@ -15,6 +15,7 @@ pub mod http;
 mod index;
 pub mod markup;
 pub mod naive;
+pub mod naive_withdrawals;
 pub mod several;
 mod text;
 pub mod udhr;

@@ -5,6 +5,6 @@ pub mod sim;
 pub mod stream;
 
 pub use cento_testing::{
-    Model, add, assert_holds, config, contents, document, fault, holds, naive, udhr,
-    without_footer, words,
+    Model, add, assert_holds, config, contents, document, fault, holds, naive, naive_withdrawals,
+    udhr, without_footer, words,
 };
