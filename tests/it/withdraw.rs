@@ -84,6 +84,31 @@ fn copies_are_removed_and_passages_cut_and_all_else_is_untouched() {
 }
 
 #[test]
+fn a_withdrawal_waits_for_merges_in_the_background() {
+    // The files of a merge that had not ended were taken for files that could not be removed.
+    for round in 0..6 {
+        let dir = tempfile::tempdir().unwrap();
+        let index = Index::create(dir.path(), config()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        let quoting = format!("{} {} {}", words(2, 60), words(1, 40), words(3, 60));
+        writer.add(Document::new("own", words(1, 100))).unwrap();
+        writer.add(Document::new("quoting", quoting)).unwrap();
+        for other in 0..12 {
+            let text = words(100 + other, 60 * (round + 1) as usize);
+            writer.add(Document::new(format!("other{other}"), text)).unwrap();
+            writer.commit().unwrap();
+        }
+        let options = WithdrawOptions::default();
+        let plan = Plan::new(writer.committed().unwrap(), "own", &options, Stop::NEVER).unwrap();
+        match plan.apply(&mut writer, Stop::NEVER) {
+            Ok(done) => assert_eq!((done.removed.len(), done.cut.len()), (1, 1)),
+            // A merge ended between the plan and its execution.
+            Err(error) => assert!(matches!(error.reason(), Reason::Conflict(_)), "{error}"),
+        }
+    }
+}
+
+#[test]
 fn a_document_of_which_little_is_left_is_removed() {
     let text = words(1, 400);
     let excerpt = format!("As she says: {}", words(1, 60));

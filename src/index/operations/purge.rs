@@ -3,6 +3,7 @@
 //! A document that is removed is no longer found, but its segment keeps its bytes until it is
 //! merged. A purge merges just the segments that have such documents.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tantivy::TantivyError;
@@ -43,9 +44,12 @@ impl Writer {
             if segments.is_empty() {
                 self.reopen()?;
                 let collected = self.tantivy_writer().garbage_collect_files().wait();
-                collected.map_err(|e| index.error("compact", e))?;
-                index.check_collected()?;
-                return Ok(purged);
+                let collected = collected.map_err(|e| index.error("compact", e))?;
+                if index.is_collected(&collected.failed_to_delete_files)? {
+                    return Ok(purged);
+                }
+                std::thread::sleep(PAUSE);
+                continue;
             }
             let writer = self.tantivy_writer();
             let merges: Vec<_> = segments.iter().map(|&segment| writer.merge(&[segment])).collect();
@@ -64,7 +68,7 @@ impl Writer {
                 }
             }
         }
-        let what = "documents were replaced faster than segments could be merged; try again";
+        let what = "segments were merged in the background again and again; try again";
         Err(Error::conflict(ConflictKind::Merge, what))
     }
 }
@@ -80,14 +84,27 @@ impl Index {
         Ok(metas.iter().any(SegmentMeta::has_deletes))
     }
 
-    /// Refuses a directory with files of segments that the list does not name.
-    fn check_collected(&self) -> Result<()> {
-        let Some(root) = self.directory().root() else { return Ok(()) };
-        let listed = self.directory().listed();
+    /// Returns whether the directory has no files of segments that the list does not name. A merge
+    /// in the background has such files until it ends.
+    ///
+    /// # Errors
+    /// When there is one that is not such a merge's: it could not be removed, or is not tantivy's.
+    fn is_collected(&self, failed: &[PathBuf]) -> Result<bool> {
+        let Some(root) = self.directory().root() else { return Ok(true) };
+        let mut names = Vec::new();
         for entry in std::fs::read_dir(root).map_err(|e| Error::io("read", root, e))? {
             let name = entry.map_err(|e| Error::io("read", root, e))?.file_name();
-            let Some(name) = name.to_str() else { continue };
-            if is_component(name) && !listed.contains_key(name) {
+            names.extend(name.to_str().filter(|name| is_component(name)).map(str::to_owned));
+        }
+        // In this order: a merge that ends meanwhile has its files in one of the lists.
+        let managed = self.tantivy().directory().list_managed_files();
+        let listed = self.directory().listed();
+        let mut is_collected = true;
+        for name in names.into_iter().filter(|name| !listed.contains_key(name)) {
+            let path = Path::new(&name);
+            let is_of_merge = managed.contains(path) && !failed.iter().any(|other| other == path);
+            is_collected &= !is_of_merge;
+            if !is_of_merge && root.join(path).exists() {
                 let what = format!(
                     "the file `{name}` of an earlier commit could not be removed, and may have \
                      documents that were removed from the index; delete it"
@@ -95,6 +112,6 @@ impl Index {
                 return Err(Error::index(self.path(), Reason::Unsuitable, what));
             }
         }
-        Ok(())
+        Ok(is_collected)
     }
 }
