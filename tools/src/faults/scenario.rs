@@ -355,6 +355,8 @@ fn pairs() -> Scenario {
 fn pairs_add() -> Scenario {
     let base = documents("base", 100, 12);
     let mut new = documents("new", 500, 4);
+    // Without a pair the status is not that of success.
+    new[0].1 = format!("{} {}", new[0].1, base[0].1);
     // It takes the place of another, and is not compared with it.
     new.push(("base3".into(), text(600, 40)));
     let run = ["pairs", INPUT, "--against", INDEX, "--add", "--threads", "1", "--format", "json"];
