@@ -1,7 +1,9 @@
 //! HTML pages of answers and comparisons: the reports of `cento search` and `cento compare`.
 
 use cento::{Analyzer, Answer, Error, PairPassage, Searcher, Subject};
-use cento_report::{Counting, Exclusions, Place, ReuseReport, ReuseSource, Run, Searched};
+use cento_report::{
+    Counting, Exclusions, PartedText, Place, ReuseReport, ReuseSource, Run, Searched,
+};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
@@ -18,7 +20,7 @@ pub fn of_answer(
 ) -> cento::Result<Option<String>> {
     let snapshot = searcher.snapshot();
     let (name, text) = match subject {
-        Subject::Text(text) => ("the text".to_owned(), text.clone()),
+        Subject::Text(text) => ("the text".to_owned(), text.as_str().into()),
         Subject::Id(id) => (id.clone(), stored(searcher, id)?),
         Subject::Signature { .. } => return Ok(None),
     };
@@ -26,7 +28,7 @@ pub fn of_answer(
         return Ok(None);
     }
     let text_of = |id: &str| match snapshot.find(id)? {
-        Some(address) => Ok(snapshot.document(address)?.text),
+        Some(address) => Ok(PartedText::of(snapshot.document(address)?)),
         None => Ok(None),
     };
     let analyzer = &snapshot.config().analyzer;
@@ -56,9 +58,9 @@ pub fn comparison_page(
         let Common { passages, complete } = serde_json::from_str(line)
             .map_err(|e| Error::internal("a comparison", e.to_string()))?;
         let passages = passages.into_iter().map(Place::of_pair).collect();
-        let (id, text) = ("b".into(), Some(b.to_owned()));
+        let (id, text) = ("b".into(), Some(b.into()));
         let source = ReuseSource { id, text, meta: Map::new(), passages, complete };
-        let (name, text) = ("a".into(), a.to_owned());
+        let (name, text) = ("a".into(), a.into());
         let tokens = analyzer.parse::<Analyzer>()?.program_tokens(a)?;
         let counting = Counting { tokens, ..Counting::default() };
         let sources = vec![source];

@@ -1,6 +1,7 @@
 //! Offsets in characters of a `str` from offsets in bytes.
 
 use cento::{Answer, PairPassage, Passage, Searcher, Subject, Unit};
+use cento_report::PartedText;
 
 /// The bytes of a text as code points, which index a `str` of Python.
 pub struct CodePoints<'a> {
@@ -47,11 +48,11 @@ pub fn convert(passages: &mut [Passage], query: &str, hit: &str) {
     }
 }
 
-/// Returns the text of a stored document; empty if there is no such text.
-pub fn stored(searcher: &Searcher, id: &str) -> cento::Result<String> {
+/// Returns the text of a stored document, with its parts; empty if there is no such text.
+pub fn stored(searcher: &Searcher, id: &str) -> cento::Result<PartedText> {
     let snapshot = searcher.snapshot();
-    let Some(address) = snapshot.find(id)? else { return Ok(String::new()) };
-    Ok(snapshot.document(address)?.text.unwrap_or_default())
+    let Some(address) = snapshot.find(id)? else { return Ok(PartedText::default()) };
+    Ok(PartedText::of(snapshot.document(address)?).unwrap_or_default())
 }
 
 /// Counts passages of a comparison or a pair in code points of both texts, likewise.

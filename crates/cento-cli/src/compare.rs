@@ -146,13 +146,13 @@ impl Compare {
         let source = ReuseSource {
             id: self.b.display().to_string(),
             meta: Map::new(),
-            text: Some(b.to_owned()),
+            text: Some(b.into()),
             passages: places.map(Place::of_pair).collect(),
             complete: comparison.complete,
         };
         let searched = Searched {
             name: self.a.display().to_string(),
-            text: a.to_owned(),
+            text: a.into(),
             sources: vec![source],
             counting: Counting { tokens: analyzer.program_tokens(a)?, ..Counting::default() },
             more: false,

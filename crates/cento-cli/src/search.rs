@@ -23,15 +23,16 @@ use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::index::Index;
+use cento::part::parts_problem;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{
     Answer, ForeignSignature, Goal, Hit, Query, SearchOptions, Searcher, Subject, Thresholds,
 };
 use cento::text::kind::no_text_in;
-use cento::{Analyzer, Error, Unit};
+use cento::{Analyzer, Error, Part, Unit};
 use cento_client::Client;
-use cento_client::api::{SearchRequest, SignatureBody};
-use cento_report::{IndexState, NotCompared, ReuseReport, Run};
+use cento_client::api::{DocumentResponse, SearchRequest, SignatureBody};
+use cento_report::{IndexState, NotCompared, PartedText, ReuseReport, Run};
 use cento_source::InFile;
 use queries::{End, Unanswered};
 
@@ -150,16 +151,25 @@ impl Engine {
         }
     }
 
-    /// Reads a stored text.
-    fn text_of(&self, id: &str) -> cento::Result<Option<String>> {
+    /// Reads a stored text, with its parts.
+    fn text_of(&self, id: &str) -> cento::Result<Option<PartedText>> {
         match self {
             Engine::Index { searcher, .. } => {
                 let snapshot = searcher.snapshot();
                 let unknown = || Error::UnknownId { id: id.to_owned() };
                 let address = snapshot.find(id)?.ok_or_else(unknown)?;
-                Ok(snapshot.document(address)?.text)
+                Ok(PartedText::of(snapshot.document(address)?))
             }
-            Engine::Service { client, .. } => Ok(client.document(id)?.text),
+            Engine::Service { client, .. } => {
+                let DocumentResponse { text, parts, .. } = client.document(id)?;
+                let parts = parts.into_iter().map(|part| Part::new(part.name, part.start));
+                let parts: Vec<Part> = parts.collect();
+                let Some(text) = text else { return Ok(None) };
+                match parts_problem(&parts, &text) {
+                    Some(problem) => Err(Error::input(id, problem)),
+                    None => Ok(Some(PartedText { text, parts })),
+                }
+            }
         }
     }
 
@@ -205,7 +215,7 @@ impl Search {
             };
             let reported = match (&asked, self.report.is_asked()) {
                 (_, false) | (Asked::Signature(_), _) => None,
-                (Asked::Text(text, _), true) => Some(text.clone()),
+                (Asked::Text(text, _), true) => Some(text.as_str().into()),
                 (Asked::Id(id), true) => Some(engine.text_of(id)?.ok_or_else(|| without_text(id))?),
             };
             let mut answer = engine.search(asked, &query)?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cento::search::Answer;
 use cento::{Analyzer, Error};
-use cento_report::{NotCompared, Searched};
+use cento_report::{NotCompared, PartedText, Searched};
 
 use super::output;
 
@@ -13,7 +13,7 @@ pub struct Subject {
     /// The name: a path, an id.
     pub name: String,
     /// The text.
-    pub text: String,
+    pub text: PartedText,
 }
 
 /// Collects the answers of a run, as far as there is memory for them.
@@ -23,7 +23,7 @@ pub struct Collected {
     /// Documents and sources that the report lacks or shows in part, with the reasons.
     pub left_out: Vec<NotCompared>,
     /// Texts of sources: those of one query are often those of the next.
-    texts: HashMap<String, Option<String>>,
+    texts: HashMap<String, Option<PartedText>>,
     /// The size of these texts, in bytes.
     held: usize,
     /// The memory, in bytes, for the collected answers.
@@ -67,7 +67,7 @@ impl Collected {
         &mut self,
         Subject { name, text }: Subject,
         answer: &Answer,
-        mut text_of: impl FnMut(&str) -> cento::Result<Option<String>>,
+        mut text_of: impl FnMut(&str) -> cento::Result<Option<PartedText>>,
         analyzer: &Analyzer,
     ) -> cento::Result<()> {
         let own = text.len().saturating_mul(TEXT_TIMES);
@@ -129,17 +129,17 @@ impl Collected {
     fn text(
         &mut self,
         id: &str,
-        text_of: &mut impl FnMut(&str) -> cento::Result<Option<String>>,
-    ) -> cento::Result<Option<String>> {
+        text_of: &mut impl FnMut(&str) -> cento::Result<Option<PartedText>>,
+    ) -> cento::Result<Option<PartedText>> {
         if let Some(text) = self.texts.get(id) {
             return Ok(text.clone());
         }
         let text = text_of(id)?;
         let held_max = HELD_BYTES_MAX.min(self.bytes_max / 4);
-        self.held += text.as_ref().map_or(0, String::len);
+        self.held += text.as_ref().map_or(0, |text| text.len());
         if self.held > held_max {
             self.texts.clear();
-            self.held = text.as_ref().map_or(0, String::len);
+            self.held = text.as_ref().map_or(0, |text| text.len());
         }
         self.texts.insert(id.to_owned(), text.clone());
         Ok(text)

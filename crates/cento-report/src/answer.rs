@@ -7,6 +7,7 @@ use cento::search::{Answer, Hit, Searcher, Subject};
 use cento::{Analyzer, PairPassage, Passage, Result, Stop, Tokens, Unit};
 
 use crate::pairs::Joined;
+use crate::parted_text::PartedText;
 use crate::reuse::{Counting, Place, ReuseSource, Searched};
 
 impl Searched {
@@ -17,9 +18,9 @@ impl Searched {
     /// When a text cannot be read or analyzed.
     pub fn new(
         name: String,
-        text: String,
+        text: PartedText,
         answer: &Answer,
-        mut text_of: impl FnMut(&str) -> Result<Option<String>>,
+        mut text_of: impl FnMut(&str) -> Result<Option<PartedText>>,
         analyzer: &Analyzer,
     ) -> Result<Searched> {
         let mut passages = answer.hits.iter().flat_map(|hit| hit.passages.iter().flatten());
@@ -68,7 +69,7 @@ impl Joined {
             for id in [&pair.a, &pair.b] {
                 if !texts.contains_key(id)
                     && let Some(address) = snapshot.find(id)?
-                    && let Some(text) = snapshot.document(address)?.text
+                    && let Some(text) = PartedText::of(snapshot.document(address)?)
                 {
                     if let Some(named) = searcher.boilerplate() {
                         boilerplate.insert(id.clone(), named.ranges_in(&text, stop)?);
@@ -128,7 +129,12 @@ pub const TEXT_TIMES: usize = 2;
 /// The memory for a passage without its text, in the report and as markup, in bytes.
 pub const PASSAGE_BYTES: usize = 1024;
 
-fn found(hit: &Hit, passages: &[Passage], text: Option<String>, tokens: &Tokens) -> ReuseSource {
+fn found(
+    hit: &Hit,
+    passages: &[Passage],
+    text: Option<PartedText>,
+    tokens: &Tokens,
+) -> ReuseSource {
     ReuseSource {
         id: hit.id.clone(),
         meta: hit.meta.clone(),

@@ -23,6 +23,7 @@ mod omission;
 mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
+mod parted_text;
 mod reuse;
 mod rows;
 mod run;
@@ -45,6 +46,7 @@ pub use omission::{NotCompared, warnings};
 pub use pairs::{Joined, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE};
 #[cfg(feature = "parquet")]
 pub use parquet_rows::{CellType, ParquetRows};
+pub use parted_text::PartedText;
 pub use reuse::{
     CountUnit, Counting, DocumentReport, Excluded, Place, ReuseReport, ReuseSource, Searched,
     Source,

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use cento::join::most_similar::Histogram;
 use cento::join::pairs::PairReport;
-use cento::{Similarity, Unit};
+use cento::part::part_at;
+use cento::{PairPassage, Similarity, Unit};
 use serde::Serialize;
 
 use crate::graph::{Cluster, clusters};
 use crate::link::link;
 use crate::omission::NotCompared;
+use crate::parted_text::PartedText;
 use crate::reuse::Place;
 use crate::run::Run;
 use crate::sources::Sources;
@@ -78,7 +80,7 @@ pub struct Member {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<(u32, u32)>,
     #[serde(skip)]
-    pub(crate) text: Option<String>,
+    pub(crate) text: Option<PartedText>,
 }
 
 /// A pair.
@@ -144,7 +146,7 @@ pub struct Joined {
     /// The number of documents that lack the field for choosing pairs.
     pub documents_without_field: u64,
     /// The texts of their documents, as far as they are known.
-    pub texts: HashMap<String, String>,
+    pub texts: HashMap<String, PartedText>,
     /// The parts of these texts that are specified boilerplate, in bytes, if there are any.
     pub boilerplate: HashMap<String, Vec<(u32, u32)>>,
     /// What each new document has from where, if documents are compared with known ones.
@@ -153,7 +155,8 @@ pub struct Joined {
 
 impl PairsReport {
     /// Makes a report of pairs. `anonymous` replaces the names of documents by numbers, which
-    /// follow the similarity of pairs, and so reveal nothing about the names.
+    /// follow the similarity of pairs, and so reveal nothing about the names, and those of parts by
+    /// their places.
     #[must_use]
     pub fn new(run: Run, joined: Joined, anonymous: bool) -> PairsReport {
         let Joined { compared, measure, histogram, pairs, mut texts, mut boilerplate, .. } = joined;
@@ -176,7 +179,11 @@ impl PairsReport {
                     true => (format!("Document {number}"), None),
                     false => (id.clone(), link(id).map(str::to_owned)),
                 };
-                let text = texts.remove(id);
+                let mut text = texts.remove(id);
+                if let Some(text) = text.as_mut().filter(|_| anonymous) {
+                    let parts = (1..).zip(&mut text.parts);
+                    parts.for_each(|(number, part)| part.name = format!("Part {number}"));
+                }
                 let boilerplate = boilerplate.remove(id).unwrap_or_default();
                 documents.push(Member {
                     number,
@@ -263,10 +270,19 @@ fn entry(
         let text = documents[number - 1].text.as_deref();
         text.is_some_and(|text| text.get(start as usize..end as usize).is_some())
     };
+    // Its names are those of this report, which may lack the true ones.
+    let part = |number: usize, (start, _): (u32, u32)| {
+        let text = documents[number - 1].text.as_ref()?;
+        part_at(&text.parts, start).map(|part| part.name.clone())
+    };
+    let placed = |passage: PairPassage| {
+        let (a_part, b_part) = (part(a, passage.a), part(b, passage.b));
+        Place::of_pair(PairPassage { a_part, b_part, ..passage })
+    };
     let passages = pair.passages.into_iter().flatten();
     let passages = passages
         .filter(|p| p.unit == Unit::Bytes && is_in(a, p.a) && is_in(b, p.b))
-        .map(Place::of_pair)
+        .map(placed)
         .collect();
     PairEntry {
         a,
@@ -284,6 +300,7 @@ fn entry(
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use cento::Part;
     use serde_json::json;
 
     use super::*;
@@ -300,7 +317,7 @@ pub(crate) mod tests {
 
     pub(crate) fn joined(pairs: Vec<(PairReport, f64)>) -> Joined {
         let ids = pairs.iter().flat_map(|(pair, _)| [pair.a.clone(), pair.b.clone()]);
-        let texts = ids.map(|id| (id, "one two".to_owned())).collect();
+        let texts = ids.map(|id| (id, "one two".into())).collect();
         let histogram = Some(Histogram { none: 6, ..Histogram::default() });
         let total = pairs.len() as u64;
         let joined = Joined { compared: 5, histogram, pairs, total, texts, ..Joined::default() };
@@ -325,6 +342,34 @@ pub(crate) mod tests {
         let all = format!("{}{}", serde_json::to_string(&report).unwrap(), report.html());
         assert!(!all.contains("ann") && !all.contains("bob"), "{all}");
         assert!(all.contains("Document 1") && all.contains("Document 2"));
+    }
+
+    #[test]
+    fn a_passage_names_its_parts_and_in_an_anonymous_report_their_numbers() {
+        let report = |anonymous| {
+            let mut found = joined(vec![pair("ann", "bob", 0.9)]);
+            let passages = found.pairs[0].0.passages.as_mut().unwrap();
+            (passages[0].a, passages[0].b) = ((4, 7), (0, 3));
+            (passages[0].a_part, passages[0].b_part) = (Some("two.c".into()), Some("bob.c".into()));
+            let parts = |names: [&str; 2]| {
+                let parts = vec![Part::new(names[0], 0), Part::new(names[1], 4)];
+                PartedText { text: "one\ntwo".into(), parts }
+            };
+            found.texts.insert("ann".into(), parts(["ann.c", "two.c"]));
+            found.texts.insert("bob".into(), parts(["bob.c", "two.c"]));
+            PairsReport::new(Run::new("pairs"), found, anonymous)
+        };
+        let named = report(false);
+        let place = &named.pairs[0].passages[0];
+        let parts = (place.part.as_deref(), place.source_part.as_deref());
+        assert_eq!(parts, (Some("two.c"), Some("bob.c")));
+        let html = named.html();
+        assert!(html.contains("<bdi>ann</bdi>, <bdi>two.c</bdi>"), "{html}");
+        assert!(html.contains("<bdi>bob</bdi>, <bdi>bob.c</bdi>"), "{html}");
+        let unnamed = report(true);
+        let all = format!("{}{}", serde_json::to_string(&unnamed).unwrap(), unnamed.html());
+        assert!(["ann", "bob", "two.c"].iter().all(|name| !all.contains(name)), "{all}");
+        assert!(all.contains("<bdi>Part 2</bdi>") && all.contains("<bdi>Part 1</bdi>"), "{all}");
     }
 
     #[test]

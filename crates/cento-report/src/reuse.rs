@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::excluded::{self, Exclusions};
 use crate::link::link;
 use crate::omission::NotCompared;
+use crate::parted_text::PartedText;
 use crate::run::Run;
 use crate::shares::{CountedBytes, Ranges, Share, cover};
 
@@ -33,7 +34,7 @@ pub struct Searched {
     /// Its name for the reader.
     pub name: String,
     /// Its text.
-    pub text: String,
+    pub text: PartedText,
     /// The documents that it shares text with, best first.
     pub sources: Vec<ReuseSource>,
     /// How the text is counted.
@@ -74,7 +75,7 @@ pub struct ReuseSource {
     /// The caller's data about it.
     pub meta: Map<String, Value>,
     /// Its text, if it is stored.
-    pub text: Option<String>,
+    pub text: Option<PartedText>,
     /// The passages in common.
     pub passages: Vec<Place>,
     /// Whether these are all.
@@ -99,12 +100,19 @@ pub struct Place {
     pub matched_ranges: Vec<(u32, u32)>,
     /// The similarity of both places, 0 to 1.
     pub similarity: f64,
+    /// The part of the document that has it, if the document has parts. Pages and lines are those
+    /// of the part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// The page of the document where it begins, counted from 1, if the document has pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u32>,
     /// The line of the document where it begins, counted from 1, if the document has lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The part of the source that has it, if the source has parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_part: Option<String>,
     /// The page of the source where it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_page: Option<u32>,
@@ -140,8 +148,10 @@ impl Place {
             matched,
             matched_ranges: passage.matched_ranges.clone(),
             similarity,
+            part: passage.query_part.clone(),
             page: passage.query_page,
             line: passage.query_line,
+            source_part: passage.hit_part.clone(),
             source_page: passage.hit_page,
             source_line: passage.hit_line,
             origin: passage.query_origin,
@@ -193,9 +203,9 @@ pub struct DocumentReport {
     /// Whether the search ran to its end; if not, sources may be missing.
     pub complete: bool,
     #[serde(skip)]
-    pub(crate) text: String,
+    pub(crate) text: PartedText,
     #[serde(skip)]
-    pub(crate) parts: Vec<Part>,
+    pub(crate) stretches: Vec<Stretch>,
 }
 
 /// Bytes or tokens that do not count, without white space. Each is counted once, for the first
@@ -232,17 +242,17 @@ pub struct Source {
     /// Whether these are all.
     pub complete: bool,
     #[serde(skip)]
-    pub(crate) text: Option<String>,
+    pub(crate) text: Option<PartedText>,
     /// The places of its passages, in bytes or tokens that count.
     #[serde(skip)]
     pub(crate) counted: Ranges,
 }
 
-/// A part of the text that the same sources have.
+/// A stretch of the text, within a part of it, that the same sources have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct Stretch {
     pub range: Range<u32>,
-    /// The sources by their places in cover order, each with its first passage that has the part.
+    /// The sources by their places in cover order, each with its first passage that has it.
     pub sources: Vec<(u32, u32)>,
     pub is_excluded: bool,
     /// Whether it is excluded as boilerplate.
@@ -312,7 +322,7 @@ impl DocumentReport {
         });
         let sources: Vec<Source> = ordered.collect();
         let reused = sources.iter().map(|source| source.share_in_report.bytes).sum();
-        let parts = parts(&text, &sources, &cut, &boilerplate);
+        let stretches = stretches(&text, &sources, &cut, &boilerplate);
         Ok(DocumentReport {
             name,
             size: of,
@@ -325,7 +335,7 @@ impl DocumentReport {
             more,
             complete,
             text,
-            parts,
+            stretches,
         })
     }
 }
@@ -395,8 +405,13 @@ fn with_counted(mut found: ReuseSource, counted: &CountedBytes) -> (ReuseSource,
     (found, ranges)
 }
 
-/// Cuts the text where the sources that have it change, and where a passage begins.
-fn parts(text: &str, sources: &[Source], cut: &Ranges, boilerplate: &Ranges) -> Vec<Part> {
+/// Cuts the text where the sources that have it change, and where a passage or a part begins.
+fn stretches(
+    text: &PartedText,
+    sources: &[Source],
+    cut: &Ranges,
+    boilerplate: &Ranges,
+) -> Vec<Stretch> {
     // For each passage its beginning and its end: the place, whether it begins, the source, the
     // passage.
     let mut events: Vec<(u32, bool, u32, u32)> = Vec::new();
@@ -410,13 +425,14 @@ fn parts(text: &str, sources: &[Source], cut: &Ranges, boilerplate: &Ranges) -> 
     let mut borders: Vec<u32> = events.iter().map(|event| event.0).collect();
     let grey = cut.as_slice().iter().chain(boilerplate.as_slice());
     borders.extend(grey.flat_map(|range| [range.start, range.end]));
+    borders.extend(text.parts.iter().map(|part| part.start));
     borders.extend([0, text.len() as u32]);
     borders.retain(|&border| border as usize <= text.len());
     borders.sort_unstable();
     borders.dedup();
     let mut events = events.into_iter().peekable();
     let mut open: Vec<(u32, u32)> = Vec::new();
-    let mut parts = Vec::with_capacity(borders.len());
+    let mut stretches = Vec::with_capacity(borders.len());
     for border in borders.windows(2) {
         while let Some((_, begins, source, passage)) = events.next_if(|event| event.0 <= border[0])
         {
@@ -434,9 +450,9 @@ fn parts(text: &str, sources: &[Source], cut: &Ranges, boilerplate: &Ranges) -> 
         sources.sort_unstable();
         sources.dedup_by_key(|found| found.0);
         let range = border[0]..border[1];
-        parts.push(Part { range, sources, is_excluded, is_boilerplate });
+        stretches.push(Stretch { range, sources, is_excluded, is_boilerplate });
     }
-    parts
+    stretches
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! Reports as tables.
 
+use std::collections::BTreeMap;
+
 use cento::{Error, Result};
 use csv::Writer;
+use serde::Serialize;
 
 use crate::decontamination::DecontaminationReport;
 use crate::number::{decimals, shown_of};
 use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
-use crate::reuse::{CountUnit, ReuseReport};
+use crate::reuse::{CountUnit, Place, ReuseReport};
 use crate::tuning::TuningReport;
 
 /// The note on a document whose search was cut short.
@@ -38,6 +41,40 @@ pub(crate) fn cell(text: &str) -> String {
 
 fn share(share: f64) -> String {
     decimals(share, 4)
+}
+
+/// Two parts with passages in common; of a text without parts, the part has no name.
+#[derive(Serialize)]
+struct PartPair<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_part: Option<&'a str>,
+    passages: u32,
+    tokens: u32,
+}
+
+/// Returns a cell with the parts that have these passages, those with most tokens first, as JSON;
+/// empty if the texts have no parts.
+fn parts(passages: &[Place]) -> String {
+    let mut found: BTreeMap<(Option<&str>, Option<&str>), (u32, u32)> = BTreeMap::new();
+    for Place { part, source_part, tokens, .. } in passages {
+        let of_parts = found.entry((part.as_deref(), source_part.as_deref())).or_default();
+        *of_parts = (of_parts.0 + 1, of_parts.1 + tokens);
+    }
+    found.remove(&(None, None));
+    let pair = |((part, source_part), (passages, tokens))| PartPair {
+        part,
+        source_part,
+        passages,
+        tokens,
+    };
+    let mut pairs: Vec<_> = found.into_iter().map(pair).collect();
+    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.tokens));
+    match pairs.is_empty() {
+        true => String::new(),
+        false => serde_json::to_string(&pairs).expect("names and numbers are JSON"),
+    }
 }
 
 /// Returns a row for an entry that is in no number: a name, and at its end a note.
@@ -127,6 +164,7 @@ impl ReuseReport {
             "share_in_report",
             "share_in_text",
             "passages",
+            "parts",
             "note",
         ];
         let rows = self.documents.iter().flat_map(move |document| {
@@ -148,6 +186,7 @@ impl ReuseReport {
                         share(source.share_in_report.ratio()),
                         share(source.share_in_text.ratio()),
                         source.passages.len().to_string(),
+                        parts(&source.passages),
                         note.to_owned(),
                     ];
                     of_document.iter().cloned().chain(of_source).collect()
@@ -187,6 +226,7 @@ impl PairsReport {
             "margin",
             "score",
             "passages",
+            "parts",
             "cluster",
             "note",
         ];
@@ -205,6 +245,7 @@ impl PairsReport {
                 pair.margin.map_or(String::new(), |margin| format!("{margin:.4}")),
                 pair.score.map_or(String::new(), share),
                 pair.passages.len().to_string(),
+                parts(&pair.passages),
                 a.cluster.to_string(),
                 if pair.is_too_short() { TOO_SHORT.into() } else { String::new() },
             ]
@@ -308,6 +349,18 @@ mod tests {
     }
 
     #[test]
+    fn a_table_names_the_parts_with_passages() {
+        let mut places = found("x", &[(0, 4), (5, 6), (7, 12)]).passages;
+        for (place, part) in places.iter_mut().zip(["a.c", "a.c", "b.c"]) {
+            place.part = Some(part.into());
+        }
+        places[2].source_part = Some("=\"c\"".into());
+        let expected = r#"[{"part":"a.c","passages":2,"tokens":5},{"part":"b.c","source_part":"=\"c\"","passages":1,"tokens":5}]"#;
+        assert_eq!(parts(&places), expected);
+        assert_eq!(parts(&found("x", &[(0, 4)]).passages), "");
+    }
+
+    #[test]
     fn a_table_has_the_numbers_and_no_formulas() {
         let sources = vec![found("=1+1", &[(0, 4)]), found("a,\"b", &[(2, 6)])];
         let mut documents = vec![report("aaaa bbbb", sources, Exclusions::default())];
@@ -318,17 +371,17 @@ mod tests {
         assert_eq!(
             report.csv().unwrap(),
             "document,size,unit,reused,originality,number,source,share_in_report,share_in_text,passages,\
-             note\n\
-             essay,8,bytes,0.6250,0.3750,1,'=1+1,0.5000,0.5000,1,\n\
-             essay,8,bytes,0.6250,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1,\n\
-             essay,2,bytes,0.0000,1.0000,,,,,,\n\
-             '=scan.pdf,,,,,,,,,,not compared: it has no text\n"
+             parts,note\n\
+             essay,8,bytes,0.6250,0.3750,1,'=1+1,0.5000,0.5000,1,,\n\
+             essay,8,bytes,0.6250,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1,,\n\
+             essay,2,bytes,0.0000,1.0000,,,,,,,\n\
+             '=scan.pdf,,,,,,,,,,,not compared: it has no text\n"
         );
         let pairs = PairsReport::new(Run::new("pairs"), joined(vec![pair("@a", "b", 0.5)]), false);
         let table = pairs.csv().unwrap();
         assert_eq!(
             table.lines().nth(1).unwrap(),
-            "'@a,b,0.5000,0.9000,0.8000,0.5000,9,30,40,,,1,1,"
+            "'@a,b,0.5000,0.9000,0.8000,0.5000,9,30,40,,,1,,1,"
         );
     }
 }

@@ -368,13 +368,13 @@ fn write_report(
         let source = ReuseSource {
             id: shown(Path::new(&pair.b), root),
             meta: serde_json::Map::new(),
-            text: Some(b),
+            text: Some(b.into()),
             passages: passages.into_iter().map(Place::of_pair).collect(),
             complete: true,
         };
         Searched {
             name: shown(Path::new(&pair.a), root),
-            text: a,
+            text: a.into(),
             sources: vec![source],
             counting: Counting::default(),
             more: false,

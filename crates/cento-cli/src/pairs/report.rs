@@ -5,16 +5,16 @@ use std::collections::{HashMap, HashSet};
 use cento::index::Snapshot;
 use cento::join::pairs::PairReport;
 use cento::search::Searcher;
-use cento_report::{Joined, ReportMemory};
+use cento_report::{Joined, PartedText, ReportMemory};
 
 use crate::memory;
 use crate::output;
 use crate::terminal::tell;
 
-fn read(from: &Snapshot, id: &str, texts: &mut HashMap<String, String>) -> cento::Result<()> {
+fn read(from: &Snapshot, id: &str, texts: &mut HashMap<String, PartedText>) -> cento::Result<()> {
     if !texts.contains_key(id)
         && let Some(address) = from.find(id)?
-        && let Some(text) = from.document(address)?.text
+        && let Some(text) = PartedText::of(from.document(address)?)
     {
         texts.insert(id.to_owned(), text);
     }

@@ -11,7 +11,7 @@ use cento::join::most_similar::SymmetricPair;
 use cento::join::pairs::PairReport;
 use cento::search::Searcher;
 use cento::{Error, Overlap, Stop, Tokens, Unit};
-use cento_report::{Joined, ReportMemory, Sources};
+use cento_report::{Joined, PartedText, ReportMemory, Sources};
 
 /// Two files of two documents that have fingerprints in common.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -147,7 +147,7 @@ impl<'a> Sides<'a> {
                 let address = self.address(id, index)?;
                 let name = named(id, index);
                 if !joined.texts.contains_key(&name)
-                    && let Some(text) = self.searcher.snapshot().document(address)?.text
+                    && let Some(text) = PartedText::of(self.searcher.snapshot().document(address)?)
                 {
                     if let Some(boilerplate) = self.searcher.boilerplate() {
                         let ranges = boilerplate.ranges_in(&text, Stop::NEVER)?;

@@ -191,27 +191,39 @@ fn sources(id: &str, document: &DocumentReport, names: &ShortNames<'_>) -> Marku
     }
 }
 
-/// Shows the text in the colours of its sources. Words that the source of a part lacks are marked.
+/// Shows the text in the colours of its sources, with a heading above each part. Words that the
+/// source of a stretch lacks are marked.
 fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup {
     let mut out = String::with_capacity(document.text.len() * 2);
-    // For each passage that colours a part, the places in the text where it differs.
+    // For each passage that colours a stretch, the places in the text where it differs.
     let mut differences: HashMap<(u32, u32), Vec<Range<usize>>> = HashMap::new();
     let page = document.text.contains('\u{c}').then_some(1);
     let line = excerpts.is_code().then_some(1);
     let mut writer = Writer::new(&mut out, page, line);
-    // The source of the part before, if that was coloured.
+    // The source of the stretch before, if that was coloured.
     let mut last = None;
-    for (number, part) in document.parts.iter().enumerate() {
-        let range = part.range.start as usize..part.range.end as usize;
-        if part.is_excluded {
-            let class = if part.is_boilerplate { "excluded boilerplate" } else { "excluded" };
+    let mut parts = document.text.parts.iter().peekable();
+    for (number, stretch) in document.stretches.iter().enumerate() {
+        let range = stretch.range.start as usize..stretch.range.end as usize;
+        while let Some(part) = parts.next_if(|part| part.start <= stretch.range.start) {
+            writer.part(&part.name, page, line);
+            last = None;
+        }
+        // The line feed between two parts belongs to neither.
+        let is_before_part = parts.peek().is_some_and(|part| part.start == stretch.range.end);
+        let range = range.start..range.end - usize::from(is_before_part);
+        if range.is_empty() {
+            continue;
+        }
+        if stretch.is_excluded {
+            let class = if stretch.is_boilerplate { "excluded boilerplate" } else { "excluded" };
             let _ = write!(writer.out, "<span class=\"{class}\">");
             writer.text(&document.text[range]);
             let _ = write!(writer.out, "</span>");
             last = None;
             continue;
         }
-        let Some(&owner) = part.sources.first() else {
+        let Some(&owner) = stretch.sources.first() else {
             writer.text(&document.text[range]);
             last = None;
             continue;
@@ -219,7 +231,7 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
         let marks =
             differences.entry(owner).or_insert_with(|| differing(document, owner, excerpts));
         let names: Vec<String> =
-            part.sources.iter().map(|found| (found.0 + 1).to_string()).collect();
+            stretch.sources.iter().map(|found| (found.0 + 1).to_string()).collect();
         let source = owner.0 as usize + 1;
         // The indentation before a passage of a program is not coloured.
         let mut range = range;
@@ -229,7 +241,7 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
             writer.text(&document.text[range.start..start]);
             range.start = start;
         }
-        // A part that continues in the same colour has no number of its own.
+        // A stretch that continues in the same colour has no number of its own.
         let hidden = if last == Some(source) { " hidden" } else { "" };
         let _ = write!(
             writer.out,
@@ -242,6 +254,7 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
         let _ = write!(writer.out, "</mark>");
         last = Some(source);
     }
+    parts.for_each(|part| writer.part(&part.name, page, line));
     html! {
         @if excerpts.is_code() { div.text.code dir="ltr" { (PreEscaped(out)) } }
         @else { div.text dir="auto" { (PreEscaped(out)) } }
@@ -265,15 +278,16 @@ fn differing(
 
 fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Excerpts) -> Markup {
     // The beginning of an excluded quotation has no mark to link to.
-    let part_at = |start: u32| {
-        let number = document.parts.partition_point(|part| part.range.start < start);
-        let is_marked = document.parts.get(number).is_some_and(|part| !part.sources.is_empty());
+    let stretch_at = |start: u32| {
+        let number = document.stretches.partition_point(|stretch| stretch.range.start < start);
+        let found = document.stretches.get(number);
+        let is_marked = found.is_some_and(|stretch| !stretch.sources.is_empty());
         is_marked.then(|| format!("#{id}p{number}"))
     };
-    let grey = document.parts.iter().filter(|part| part.is_boilerplate);
-    let grey: Vec<_> = grey.map(|part| (part.range.start, part.range.end)).collect();
+    let grey = document.stretches.iter().filter(|stretch| stretch.is_boilerplate);
+    let grey: Vec<_> = grey.map(|grey| (grey.range.start, grey.range.end)).collect();
     let one = ExcerptSide { text: &document.text, name: "This document", boilerplate: &grey };
-    let other = source.text.as_deref();
+    let other = source.text.as_ref();
     let other = other.map(|text| ExcerptSide { text, name: "Source", boilerplate: &[] });
     html! {
         section.card id={ (id) "s" (source.number) } {
@@ -292,7 +306,7 @@ fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Exc
                 } }
             }
             @for place in &source.passages {
-                (excerpts.passage(place, one, other, part_at(place.document.0)))
+                (excerpts.passage(place, one, other, stretch_at(place.document.0)))
             }
         }
     }
@@ -309,6 +323,7 @@ fn said(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PartedText;
     use crate::excluded::Exclusions;
     use crate::reuse::tests::{found, report};
     use crate::reuse::{Counting, Searched};
@@ -370,6 +385,42 @@ mod tests {
         let (x, width) = (numbers("x"), numbers("width"));
         assert_eq!(x[2] + width[2], document.reused.thousandths(), "{shown}");
         assert_eq!((x[1], x[2]), (x[0] + width[0], x[1] + width[1]), "{shown}");
+    }
+
+    #[test]
+    fn a_part_has_a_heading_and_its_passages_name_it_with_its_own_lines() {
+        let parts = [("a.c", 0), ("empty.c", 9), ("b.c", 10)];
+        let parts = parts.map(|(name, start)| cento::Part::new(name, start)).to_vec();
+        let parted = PartedText { text: "int one;\n\nint a;\nint b;".into(), parts };
+        let mut source = found("x", &[(17, 23)]);
+        source.text = Some(parted.clone());
+        source.passages[0].source = Some((0, 8));
+        let searched = Searched {
+            name: "ann".into(),
+            text: parted,
+            sources: vec![source],
+            counting: Counting::default(),
+            more: false,
+            complete: true,
+        };
+        let document = DocumentReport::new(searched, Exclusions::default()).unwrap();
+        let shown = text("d1", &document, &mut Excerpts::new(true)).into_string();
+        let headings = ["a.c", "empty.c", "b.c"];
+        let at = headings.map(|name| shown.find(&format!(">{name}</span>")).unwrap());
+        assert!(at.is_sorted(), "{shown}");
+        assert_eq!(shown.matches("class=\"part\"").count(), 3, "{shown}");
+        // Three lines: the first of `a.c`, and both of `b.c`.
+        assert_eq!(shown.matches("data-n=\"1\"").count(), 2, "{shown}");
+        assert_eq!(shown.matches("data-n=\"2\"").count(), 1, "{shown}");
+        let card = card("d1", &document, &document.sources[0], &mut Excerpts::new(true));
+        let card = card.into_string();
+        let wheres = ["This document</bdi>, <bdi>b.c</bdi>", "Source</bdi>, <bdi>a.c</bdi>"];
+        assert!(wheres.iter().all(|place| card.contains(place)), "{card}");
+        assert!(card.contains(", line 2<") && card.contains(", line 1<"), "{card}");
+        // The lines around a passage are those of its part.
+        let sides: Vec<&str> = card.split("class=\"side\"").skip(1).collect();
+        assert!(!sides[0].contains("one") && sides[0].contains("data-n=\"1\""), "{card}");
+        assert_eq!(sides[1].matches("class=\"l\"").count(), 1, "{card}");
     }
 
     #[test]

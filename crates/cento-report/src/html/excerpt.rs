@@ -9,6 +9,7 @@ use super::text::{VisibleText, Writer, at_most, line_at, with_context, with_line
 use super::{count, counted, percent};
 use crate::difference::{Comparer, Difference};
 use crate::number::rounded;
+use crate::parted_text::PartedText;
 use crate::reuse::Place;
 
 /// Maximum shown size of a passage, in bytes; of a longer passage the beginning is shown.
@@ -31,11 +32,11 @@ pub struct Excerpts {
     is_code: bool,
 }
 
-/// A text, and the heading above its passage.
+/// A text, and the heading above its passages.
 #[derive(Clone, Copy)]
 pub struct ExcerptSide<'a> {
     /// The whole text.
-    pub text: &'a str,
+    pub text: &'a PartedText,
     /// The heading.
     pub name: &'a str,
     /// The ranges of boilerplate in the text, in bytes: ascending and disjoint.
@@ -43,7 +44,7 @@ pub struct ExcerptSide<'a> {
 }
 
 impl ExcerptSide<'_> {
-    /// Writes a part of the text with marks; boilerplate in it is grey, and unmarked.
+    /// Writes a range of the text with marks; boilerplate in it is grey, and unmarked.
     fn write(&self, writer: &mut Writer<'_>, part: Range<usize>, (marks, tag): Marks<'_>) {
         let mut at = part.start;
         for &place in self.boilerplate {
@@ -140,7 +141,9 @@ impl Excerpts {
     }
 
     /// Writes one side: `range` of the text is the passage, which begins on this page and line,
-    /// `shown` is the shown part of it, and `marks` are the places that differ, counted from there.
+    /// `shown` is the shown beginning of it, and `marks` are the places that differ, counted from
+    /// there. No more is shown before and
+    /// after it than the part has.
     fn side(
         &self,
         shown_side: ExcerptSide<'_>,
@@ -150,20 +153,27 @@ impl Excerpts {
         tag: &str,
     ) -> Markup {
         let ExcerptSide { text, name, .. } = shown_side;
+        let (part, bounds) = match text.part_of(range) {
+            Some((part, bounds)) => (Some(part), bounds),
+            None => (None, 0..text.len()),
+        };
+        let own = &text[bounds.clone()];
+        let in_part = range.start - bounds.start..range.end - bounds.start;
         let marks: Vec<_> =
             marks.iter().map(|mark| mark.start + shown.start..mark.end + shown.start).collect();
         let lines = match self.is_code {
-            true => with_lines(text, range, CONTEXT_LINES_BYTES_MAX),
+            true => with_lines(own, &in_part, CONTEXT_LINES_BYTES_MAX),
             false => None,
         };
         let has_lines = lines.is_some();
-        let around = lines.unwrap_or_else(|| with_context(text, range, CONTEXT_BYTES));
+        let around = lines.unwrap_or_else(|| with_context(own, &in_part, CONTEXT_BYTES));
+        let first = self.is_code.then(|| line_at(own, around.start));
+        let around = around.start + bounds.start..around.end + bounds.start;
         let is_whole = shown.end == range.end;
         let mut out = String::with_capacity(around.len() + around.len() / 4);
-        let first = self.is_code.then(|| line_at(text, around.start));
         let mut writer = Writer::new(&mut out, None, first);
         writer.out.push_str("<span class=\"context\">");
-        if around.start > 0 && !has_lines {
+        if around.start > bounds.start && !has_lines {
             writer.text("\u{2026} ");
         }
         shown_side.write(&mut writer, around.start..range.start, (&[], tag));
@@ -172,7 +182,7 @@ impl Excerpts {
         writer.out.push_str("<span class=\"context\">");
         if is_whole {
             shown_side.write(&mut writer, range.end..around.end, (&[], tag));
-            writer.text(if around.end < text.len() && !has_lines { " \u{2026}" } else { "" });
+            writer.text(if around.end < bounds.end && !has_lines { " \u{2026}" } else { "" });
         } else {
             let rest = text[shown.end..range.end].chars().count() as u64;
             writer.text(&format!(" \u{2026} and {}", counted(rest, "more character")));
@@ -182,8 +192,9 @@ impl Excerpts {
             div.side {
                 p.where {
                     bdi { (VisibleText(name)) }
+                    @if let Some(part) = part { ", " bdi { (VisibleText(part)) } }
                     @if let Some(page) = page { ", page " (count(page.into())) }
-                    @if self.is_code { ", " (of_lines(text, range)) }
+                    @if self.is_code { ", " (of_lines(own, &in_part)) }
                     @else if let Some(line) = line { ", line " (count(line.into())) }
                     @if let Some(Origin { line, .. }) = origin { "; in the web page line " (count(line.into())) }
                 }

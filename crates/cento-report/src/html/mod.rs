@@ -35,7 +35,7 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of the style sheet and the script; a test compares them with the files.
-const STYLE_SHA256: &str = "6NO6s0GNoSRxxzgTVLguhzrCuQ7l7rmrwd5vumI47GU=";
+const STYLE_SHA256: &str = "usq7L31hJJMeQXpkzsNjWF+i6Punv7DXfwMji+RHf64=";
 const SCRIPT_SHA256: &str = "8ViKQHP/+Pm/Up0EJW05Js2zv1DluXdc1h2+MNPhXdo=";
 
 /// The number of colours in the style sheet.

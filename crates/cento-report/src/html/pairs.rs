@@ -218,7 +218,7 @@ fn section(
     excerpts: &mut Excerpts,
 ) -> Markup {
     let (a, b) = (report.member(pair.a), report.member(pair.b));
-    let sides = a.text.as_deref().zip(b.text.as_deref());
+    let sides = a.text.as_ref().zip(b.text.as_ref());
     html! {
         section.card.pair id={ "pair" (number) } {
             h3 { (number) ". " (named(a)) " and " (named(b)) }

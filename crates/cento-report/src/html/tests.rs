@@ -158,8 +158,10 @@ fn place_in(text: &str, other: &str, (start, end): (usize, usize)) -> Place {
         matched: 3,
         matched_ranges: Vec::new(),
         similarity: 0.5,
+        part: None,
         page: Some(7),
         line: Some(1234),
+        source_part: None,
         source_page: None,
         source_line: None,
         origin: None,
@@ -182,7 +184,7 @@ proptest! {
             meta: Map::from_iter([(id.clone(), Value::String(source.clone()))]),
             id,
             passages: vec![place_in(&text, &source, place)],
-            text: Some(source),
+            text: Some(source.into()),
             complete: false,
         };
         let sources = sources.into_iter().map(found).collect();
@@ -192,7 +194,7 @@ proptest! {
         let run = run.with(&name, &text);
         let searched = Searched {
             name,
-            text: text.clone(),
+            text: text.as_str().into(),
             sources,
             counting: Counting::default(),
             more: true,
@@ -200,7 +202,7 @@ proptest! {
         };
         let document = DocumentReport::new(searched, by).unwrap();
         let documents = vec![document.clone(), document];
-        let missing = NotCompared::new(documents[0].name.clone(), documents[0].text.clone());
+        let missing = NotCompared::new(documents[0].name.clone(), documents[0].text.text.clone());
         let report = ReuseReport { run, documents, not_compared: vec![missing], warnings: Vec::new() };
         let read = check(&report.html())?;
         // All of the text is there, as it is.
@@ -211,7 +213,7 @@ proptest! {
     fn nothing_of_a_hostile_pair_acts(ids in prop::collection::vec(hostile(), 2..6)) {
         let pairs = ids.windows(2).map(|ids| pair(&ids[0], &ids[1], 0.7)).collect();
         let mut found = joined(pairs);
-        found.texts.values_mut().for_each(|text| *text = ids.concat() + "0123456");
+        found.texts.values_mut().for_each(|text| *text = (ids.concat() + "0123456").into());
         let report = PairsReport::new(Run::new("pairs"), found, false);
         check(&report.html())?;
     }

@@ -71,6 +71,15 @@ impl<'a> Writer<'a> {
         self.escaped(&text[plain..]);
     }
 
+    /// Writes the heading of a part, whose text follows; it begins on this page and line.
+    pub fn part(&mut self, name: &str, page: Option<u32>, line: Option<u64>) {
+        self.out.push_str("<span class=\"part\">");
+        Writer::new(self.out, None, None).text(name);
+        self.out.push_str("</span>");
+        (self.page, self.line) = (page, line);
+        (self.is_line_start, self.is_after_return) = (line.is_some(), false);
+    }
+
     /// Writes the number of the line if one begins: an empty element, so that copied text contains
     /// no numbers.
     fn begin_line(&mut self) {
@@ -272,6 +281,21 @@ mod tests {
         assert_eq!(&text[with_context(text, &(0..5), 100)], text);
         let text = "\u{4e00}".repeat(9);
         assert_eq!(with_context(&text, &(9..12), 4), 6..15);
+    }
+
+    #[test]
+    fn lines_and_pages_are_counted_within_a_part() {
+        let mut out = String::new();
+        let mut writer = Writer::new(&mut out, Some(1), Some(1));
+        for (name, text) in [("<a>", "x\u{c}y\nz\n"), ("b", "\u{c}x")] {
+            writer.part(name, Some(1), Some(1));
+            writer.text(text);
+        }
+        let shown = out.replace("<span class=\"l\" data-n=\"", "").replace("\"></span>", ":");
+        let shown =
+            shown.replace("<span class=\"part\">", "[").replace("<span class=\"page\">", "(");
+        let expected = "[&lt;a&gt;</span>1:x(page 2</span>y\n2:z\n[b</span>(page 2</span>1:x";
+        assert_eq!(shown, expected);
     }
 
     #[test]

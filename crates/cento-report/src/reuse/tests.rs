@@ -10,8 +10,10 @@ pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> ReuseSource {
         matched: end - start,
         matched_ranges: Vec::new(),
         similarity: 1.0,
+        part: None,
         page: Some(2),
         line: None,
+        source_part: None,
         source_page: None,
         source_line: Some(12),
         origin: None,
@@ -20,7 +22,7 @@ pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> ReuseSource {
     ReuseSource {
         id: id.into(),
         meta: Map::new(),
-        text: Some("x".repeat(100)),
+        text: Some("x".repeat(100).into()),
         passages: places.iter().map(place).collect(),
         complete: true,
     }
@@ -110,7 +112,7 @@ fn boilerplate_does_not_count() {
     assert_eq!((report.size, report.reused.bytes), (8, 4));
     assert_eq!((report.sources.len(), report.without_passages), (1, 1));
     let grey: Vec<_> = report
-        .parts
+        .stretches
         .iter()
         .filter(|part| part.is_excluded)
         .map(|part| (part.range.clone(), part.is_boilerplate))
@@ -190,9 +192,9 @@ proptest! {
         let total = counts.iter().filter(|&&counts| counts).count() as u64;
         let reused = owned.iter().filter(|&&owned| owned).count() as u64;
         prop_assert_eq!((report.reused.bytes, report.reused.of), (reused, total));
-        // The parts are the text, and each names the sources that have it.
+        // The stretches are the text, and each names the sources that have it.
         let mut end = 0;
-        for part in &report.parts {
+        for part in &report.stretches {
             prop_assert_eq!(part.range.start, end);
             end = part.range.end;
             let bytes = part.range.start as usize..end as usize;

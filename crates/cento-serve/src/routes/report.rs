@@ -16,7 +16,7 @@ use cento::Stop;
 use cento::search::{Goal, Searcher};
 use cento::{Error, Result};
 use cento_api::http::{ReportRequest, SearchRequest};
-use cento_report::{Exclusions, IndexState, ReuseReport, Run, Searched, warnings};
+use cento_report::{Exclusions, IndexState, PartedText, ReuseReport, Run, Searched, warnings};
 
 /// Report how much of a document is reused, with the sources and the places.
 ///
@@ -91,13 +91,13 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
     let exclusions =
         Exclusions { quotations: exclude_quotations, bibliography: exclude_bibliography };
     let run = described(&search, searcher, exclusions);
-    let stored = |id: &str| -> Result<Option<String>> {
+    let stored = |id: &str| -> Result<Option<PartedText>> {
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let snapshot = searcher.snapshot();
-        Ok(snapshot.document(snapshot.find(id)?.ok_or_else(unknown)?)?.text)
+        Ok(PartedText::of(snapshot.document(snapshot.find(id)?.ok_or_else(unknown)?)?))
     };
     let text = match (&search.text, &search.id) {
-        (Some(text), _) => text.clone(),
+        (Some(text), _) => text.as_str().into(),
         (None, Some(id)) => stored(id)?
             .ok_or_else(|| refused("the index stores no texts; give `text`, not `id`"))?,
         _ => return Err(refused("exactly one of `text` and `id` is required")),
@@ -111,7 +111,7 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
     let mut bytes = 0;
     let text_of = |id: &str| {
         let text = stored(id)?;
-        bytes += text.as_ref().map_or(0, String::len);
+        bytes += text.as_ref().map_or(0, |text| text.len());
         match bytes > bytes_max {
             true => Err(refused("the texts of the sources are too large together; lower `limit`")),
             false => Ok(text),
