@@ -83,6 +83,46 @@ fn a_document_with_parts_is_one_document_and_its_passages_name_the_part() {
 }
 
 #[test]
+fn reports_name_the_parts_of_passages_with_their_lines() {
+    let dir = Dir::new();
+    // Ben's second file is Ann's second, after a line of his own.
+    for (path, text) in [
+        ("class/ann/a.txt", words(1, 60)),
+        ("class/ann/b.txt", words(2, 60)),
+        ("class/ben/a.txt", words(3, 60)),
+        ("class/ben/c.txt", format!("own\n{}", words(2, 60))),
+    ] {
+        dir.write(path, text + "\n");
+    }
+    let check = |args: &[&str], heading: &str, places: [&str; 2]| {
+        let reports = ["--report", "r.html", "--report", "r.json", "--report", "r.csv"];
+        let run = dir.run(&[args, &reports].concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        let html = std::fs::read_to_string(dir.path("r.html")).unwrap();
+        assert_eq!(html.contains("<span class=\"part\">"), !heading.is_empty(), "{html}");
+        assert!(html.contains(heading), "{html}");
+        for place in places {
+            assert!(html.contains(place), "{place}: {html}");
+        }
+        let json: Value =
+            serde_json::from_slice(&std::fs::read(dir.path("r.json")).unwrap()).unwrap();
+        let found = json.pointer("/pairs/0/passages/0");
+        let found = found.or(json.pointer("/documents/0/sources/0/passages/0")).unwrap();
+        assert_eq!((&found["part"], &found["source_part"]), (&json!("b.txt"), &json!("c.txt")));
+        assert_eq!(found["source_line"], 2);
+        let csv = std::fs::read_to_string(dir.path("r.csv")).unwrap();
+        assert!(csv.contains(r#"{""part"":""b.txt"",""source_part"":""c.txt"",""#), "{csv}");
+    };
+    let places = ["class/ann</bdi>, <bdi>b.txt</bdi>", "class/ben</bdi>, <bdi>c.txt</bdi>, line 2"];
+    check(&["pairs", "class", "--by", "directory"], "", places);
+    dir.json(&["add", "idx", "class", "--by", "directory"]);
+    let places =
+        ["This document</bdi>, <bdi>b.txt</bdi>", "Source</bdi>, <bdi>c.txt</bdi>, line 2"];
+    let heading = "<span class=\"part\">b.txt</span>";
+    check(&["search", "idx", "--id", "class/ann"], heading, places);
+}
+
+#[test]
 fn an_export_is_added_to_an_equal_index() {
     let dir = index();
     let before = exported(&dir, "idx");
