@@ -26,7 +26,7 @@ pub fn read(stored: &str, of: u64) -> Option<Vec<Part>> {
     Some(parts.into_iter().map(part).collect()).filter(|parts: &Vec<_>| digest(parts) == Some(of))
 }
 
-/// Returns the digest of the names of parts and of where they begin; `None` if there are none.
+/// Returns the digest of the names of parts and of where they begin; `None` without parts.
 pub fn digest(parts: &[Part]) -> Option<u64> {
     if parts.is_empty() {
         return None;

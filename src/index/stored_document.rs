@@ -63,7 +63,7 @@ impl Snapshot {
     /// Refuses a document whose parts are not in the store.
     ///
     /// # Errors
-    /// When it has a digest of parts, and these are none.
+    /// When it has a digest of parts, but no parts.
     pub(super) fn check_parts(&self, address: DocAddress, parts: &[Part]) -> Result<()> {
         if parts.is_empty() && self.parts_digest(address)?.is_some() {
             return Err(self.damaged(address, "store", "its parts are missing"));

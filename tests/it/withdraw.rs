@@ -408,7 +408,7 @@ fn an_index_that_changed_since_the_plan_is_not_changed_by_it() {
 }
 
 /// What the definition leaves of the documents: runs of `min` tokens that the withdrawn text has
-/// outside of the passages of earlier documents are cut until there is none.
+/// outside of the passages of earlier documents are cut until no such run is left.
 fn naive(own: &str, documents: &[String], earlier: usize, min: usize) -> Vec<Option<String>> {
     const LEAST: f64 = 1.0;
     let analyze = |text: &str| {

@@ -1,7 +1,7 @@
 //! Withdrawal of a document: its options, and the record of it.
 //!
 //! A record has no text. It names documents by their ids and the digests of their texts, and holds
-//! the signature of the withdrawn one, by which an index recognises it when it comes again.
+//! the signature of the withdrawn one: an index recognises it by that when it comes again.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ impl WithdrawOptions {
     }
 }
 
-/// The record of a withdrawal: what was withdrawn, removed, cut and left.
+/// The record of a withdrawal: the texts that were withdrawn, removed, cut and left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Withdrawal {
@@ -98,7 +98,7 @@ pub struct Withdrawal {
     /// The files that were rewritten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<WithdrawnFile>,
-    /// What is left in the index.
+    /// The text that is left in the index.
     pub left: LeftText,
 }
 
@@ -179,7 +179,7 @@ pub struct WithdrawnFile {
     pub removed: Vec<RemovedDocument>,
     /// The documents that passages were cut from.
     pub cut: Vec<CutDocument>,
-    /// What is left in the file.
+    /// The text that is left in the file.
     pub left: LeftText,
 }
 

@@ -43,8 +43,8 @@ pub fn within<'a>(breaks: &'a [usize], range: &Range<usize>) -> &'a [usize] {
 pub type Again<'a> = &'a dyn Fn(Range<usize>, Range<usize>, &mut Steps<'_>) -> Result<Vec<Aligned>>;
 
 /// Divides the passages that are in several parts of a text, at the breaks of both texts, which
-/// have this many `tokens`; returns the passages in the order of the query. `again` aligns what is
-/// left of a passage.
+/// have this many `tokens`; returns the passages in the order of the query. `again` aligns the
+/// rest of a passage.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -87,7 +87,7 @@ pub fn divided(
             open.extend(again(q, d, steps)?);
         }
     }
-    // Two passages may share a stretch of the query in which each had less than half of its text.
+    // Two passages may share a stretch of the query that has less than half of the text of each.
     pieces.sort_unstable_by_key(|piece| {
         (Reverse(piece.matched_tokens()), piece.query.start, piece.hit.start)
     });
@@ -155,7 +155,7 @@ mod tests {
     use cento_api::Part;
     use proptest::prelude::*;
 
-    /// A text of parts of these words, some of which end sentences.
+    /// A text of parts of these words; some of them end sentences.
     fn text(parts: &[Vec<u64>]) -> Analyzed {
         let word = |word: &u64| -> String {
             let letters = (0..6).map(|at| (mix64(*word) >> (5 * at) & 31) as u8);

@@ -57,7 +57,7 @@ struct Shard<'a> {
     lock: Option<DirectoryLock>,
 }
 
-/// Returns the shards for a comparison with what is refused.
+/// Returns the shards for a comparison with the withdrawals.
 fn incoming<'a>(shards: &'a [Shard<'_>]) -> Vec<withdrawals::Incoming<'a>> {
     let new = |shard: &'a Shard<'_>| Some((shard.snapshot.as_ref()?, &shard.new[..]));
     shards.iter().map(|shard| (shard.index, new(shard))).collect()

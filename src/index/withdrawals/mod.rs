@@ -31,7 +31,7 @@ use crate::similarity::Similarity;
 /// The withdrawals of an index.
 #[derive(Debug, Clone, Default)]
 pub struct Withdrawals {
-    /// In the order in which they were made, each with its signature.
+    /// In the order of time, each with its signature.
     all: Vec<Arc<Signed>>,
     /// Texts that were removed or cut, by their digests: the place of the withdrawal.
     texts: HashMap<Digest, usize>,
@@ -87,7 +87,7 @@ pub fn digest_of_hex(hex: &str) -> Option<Digest> {
 }
 
 impl Withdrawals {
-    /// Returns whether there are none.
+    /// Returns whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
@@ -99,7 +99,7 @@ impl Withdrawals {
         self.all.len()
     }
 
-    /// Returns them, in the order in which they were made.
+    /// Returns them, in the order of time.
     pub fn iter(&self) -> impl Iterator<Item = &Withdrawal> {
         self.all.iter().map(|signed| &signed.withdrawal)
     }
@@ -197,8 +197,8 @@ impl Withdrawals {
         Some(format!("{what} the document `{id}`, which was withdrawn on {withdrawn}"))
     }
 
-    /// Returns the withdrawal for which a text with this digest, number of tokens and signature is
-    /// refused, if it is.
+    /// Returns the withdrawal that refuses a text with this digest, number of tokens and signature,
+    /// if any.
     pub(crate) fn refused_for(
         &self,
         config: &Config,

@@ -9,8 +9,8 @@ use crate::index::{Index, Withdrawals, digest_of_hex};
 use crate::runtime::Stop;
 use crate::search::{ForeignSignature, Query, Searcher};
 
-/// Returns what is in an index, or wrong with it, contrary to the record of a withdrawal: each as a
-/// sentence. Nothing if all is as recorded.
+/// Returns the contradictions of an index to the record of a withdrawal, such as a text that is
+/// there again: each as a sentence. Nothing if all is as recorded.
 ///
 /// The texts of the record are looked for by their digests, copies by the signature, which is
 /// compared with those of all documents, and passages by shared fingerprints, as a search for the

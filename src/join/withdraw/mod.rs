@@ -1,6 +1,6 @@
 //! Withdrawal of a document: with its copies, and the passages quoted from it.
 //!
-//! All stored texts are read, so that what is found does not depend on fingerprints: a fingerprint
+//! All stored texts are read, so that no finding depends on fingerprints: a fingerprint
 //! in many documents hides none, and every run of the least length of a passage is found, whatever
 //! the scheme. Copies are removed. Passages are cut: runs of equal tokens, and edited passages that
 //! are as similar as copies. A text is searched again after each cut, until nothing is found,
@@ -42,7 +42,7 @@ use source::{Found, Source};
 /// The default minimum length of a passage: that of search.
 const PASSAGE_TOKENS: u32 = 12;
 
-/// The same of programs, in which shorter runs of tokens are common.
+/// The least number of tokens of a passage of programs, where shorter runs are common.
 const PROGRAM_PASSAGE_TOKENS: u32 = 25;
 
 /// The number of documents that a thread reads at a time.
@@ -56,7 +56,7 @@ const BATCH: usize = 64;
 ///
 /// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
 /// let mut writer = index.writer(WriterOptions::default())?;
-/// let poem = "so much depends upon a red wheel barrow glazed with rain water beside the chickens";
+/// let poem = "all of it depends upon a red wheel barrow glazed with rain water beside the chickens";
 /// writer.add(Document::new("poem", poem))?;
 /// writer.add(Document::new("essay", format!("Of all his poems I like this one best: {poem}. \
 ///     It has four stanzas of two lines each, and it names no feeling at all.")))?;
@@ -200,7 +200,7 @@ impl Plan {
         Ok(fate)
     }
 
-    /// Decides by what was found in a text.
+    /// Decides by the findings in a text.
     fn fate(&self, found: Found, id: &str, left: &mut LeftText) -> Fate {
         let quoted = f64::from(found.cut_tokens) / f64::from(found.tokens.max(1));
         let resemblance = found.resemblance;
@@ -361,7 +361,7 @@ impl Plan {
     }
 
     /// Makes the withdrawal: removes and cuts the documents and refuses them from then on, in one
-    /// commit; reads what was cut again; then removes the bytes of the old texts from the
+    /// commit; reads the cut documents again; then removes the bytes of the old texts from the
     /// directory. Returns the record.
     ///
     /// # Errors

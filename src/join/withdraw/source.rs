@@ -238,7 +238,7 @@ impl Source {
         Ok(tokens)
     }
 
-    /// Finds passages that were edited, in a text that has none word for word.
+    /// Finds passages that were edited, in a text without passages that are word for word.
     fn edited_in(&self, text: &str, tokens: &Tokens, stop: &Stop) -> Result<Edited> {
         if self.short.mask(&tokens.hashes).is_empty() {
             return Ok(Edited::default());

@@ -36,7 +36,7 @@ pub struct WithdrawResponse {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WithdrawalsResponse {
-    /// In the order in which they were withdrawn.
+    /// In the order of their withdrawal.
     pub withdrawals: Vec<ListedWithdrawal>,
 }
 

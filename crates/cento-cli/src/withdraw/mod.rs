@@ -26,8 +26,9 @@ use files::Files;
 
 /// Withdraw a document: with its copies, and the passages quoted from it.
 ///
-/// Lists what is removed, cut and left, and then does it. Copies are removed, and passages are cut
-/// out of other documents; a document of which little would be left is removed. From then on the
+/// Lists the texts that are removed, cut and left, then removes and cuts them. Copies are removed,
+/// and passages are cut out of other documents; a document that would lose most of its text is
+/// removed. From then on the
 /// index refuses the document and its copies, by its signature: it keeps no text of it. No file of
 /// the index has bytes of it afterwards. Commits that were pushed to a store, and copies of the
 /// index elsewhere, still have it. The index must store texts.
@@ -58,7 +59,8 @@ pub struct Withdraw {
     /// JSON field or column of these files that holds the text.
     #[arg(long, value_name = "FIELD", default_value = "text")]
     text_field: String,
-    /// Write a record to this file: what was removed and cut, and when; it has no text.
+    /// Write a record to this file: the documents that were removed and cut, and the time; it has
+    /// no text.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["task", "dry_run"])]
     record: Option<PathBuf>,
     /// List the documents that were withdrawn.
@@ -277,7 +279,7 @@ impl Withdraw {
     }
 }
 
-/// Writes what is removed, cut and left in an index or a file.
+/// Writes the texts that are removed, cut and left in an index or a file.
 fn print_part(
     out: &mut impl Write,
     (removed, cut, left): (&[RemovedDocument], &[CutDocument], &LeftText),

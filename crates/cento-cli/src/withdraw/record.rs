@@ -14,7 +14,7 @@ use cento::{Error, Result};
 /// The version of a record.
 const VERSION: u32 = 1;
 
-/// A record with its checksum: the XXH3-128 of the bytes of the withdrawal, as they stand there.
+/// A record with its checksum: the XXH3-128 of the bytes of the withdrawal in the file.
 #[derive(Serialize, Deserialize)]
 struct Record {
     cento_withdrawal: u32,
