@@ -73,7 +73,7 @@ pub fn of_answer(
         return Ok(None);
     }
     let own;
-    let query = match subject {
+    let query: &str = match subject {
         Subject::Text(text) => text,
         Subject::Id(id) => {
             own = stored(searcher, id)?;
