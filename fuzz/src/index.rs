@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::{choice, text};
 
 /// The list of segments.
-const META: &str = "meta.json";
+pub const META: &str = "meta.json";
 
 /// The text before its checksum.
 const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
@@ -163,13 +163,13 @@ pub fn index(data: &[u8]) {
 }
 
 /// A list of segments without its checksum.
-fn unsealed(meta: &[u8]) -> Vec<u8> {
+pub fn unsealed(meta: &[u8]) -> Vec<u8> {
     let at = meta.windows(CRC_MEMBER.len()).rposition(|window| window == CRC_MEMBER);
     [&meta[..at.expect("cento ends its list with a checksum")], b"}"].concat()
 }
 
 /// A JSON object with its checksum.
-fn sealed(json: &[u8]) -> Vec<u8> {
+pub fn sealed(json: &[u8]) -> Vec<u8> {
     let json = json.trim_ascii_end();
     let Some(open) = json.strip_suffix(b"}") else { return json.to_vec() };
     let crc = crc32fast::hash(json);

@@ -7,26 +7,30 @@
 mod code;
 mod http;
 mod index;
+mod logs;
 mod search;
 mod sig;
 mod source;
 mod spec;
 mod text;
+mod withdrawals;
 
 pub use code::code;
 pub use http::http;
 pub use index::{frequencies, index};
+pub use logs::logs;
 pub use search::{filter, signature};
 pub use sig::{sig, sig_forged};
 pub use source::{archive, forms, jsonl};
 pub use spec::spec;
 pub use text::{charset, markup, stems, tokens};
+pub use withdrawals::withdrawals;
 
 /// A target, which panics if an input breaks a promise.
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("archive", archive),
     ("charset", charset),
     ("code", code),
@@ -36,6 +40,7 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("http", http),
     ("index", index),
     ("jsonl", jsonl),
+    ("logs", logs),
     ("markup", markup),
     ("sig", sig),
     ("sig_forged", sig_forged),
@@ -43,6 +48,7 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("spec", spec),
     ("stems", stems),
     ("tokens", tokens),
+    ("withdrawals", withdrawals),
 ];
 
 /// Inputs of a target that are made by the present cento, by name; not all targets have such.
@@ -51,6 +57,8 @@ pub fn made(target: &str) -> Vec<(String, Vec<u8>)> {
         "sig" | "sig_forged" => sig::segments(),
         "index" => index::parts(),
         "frequencies" => index::tables(),
+        "withdrawals" => withdrawals::files(),
+        "logs" => logs::files(),
         "forms" => source::examples(),
         _ => Vec::new(),
     }

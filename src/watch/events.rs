@@ -129,7 +129,10 @@ fn last_batch(path: &Path) -> Result<(u64, Option<Marker>)> {
         let marker = serde_json::from_slice::<Marker>(&line).ok();
         let marker = marker.filter(|marker| {
             let own = std::mem::take(&mut lines);
-            line.ends_with(b"\n") && Marker::new(marker.matched, marker.next, own) == *marker
+            // Cursors begin at 1.
+            marker.next > 0
+                && line.ends_with(b"\n")
+                && Marker::new(marker.matched, marker.next, own) == *marker
         });
         match marker {
             // Only the last batch may be cut off: those before it were durable.

@@ -52,8 +52,8 @@ macro_rules! replayed {
 }
 
 replayed! {
-    archive charset code filter forms frequencies http index jsonl markup sig sig_forged signature spec
-    stems tokens
+    archive charset code filter forms frequencies http index jsonl logs markup sig sig_forged signature
+    spec stems tokens withdrawals
 }
 
 /// `cargo test -p cento-cli --test it fuzz_replay::write_the_seeds -- --ignored`, after a change of
