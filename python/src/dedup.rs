@@ -53,7 +53,7 @@ impl Decided {
         if verdict.cut().is_empty() {
             return decided;
         }
-        decided.text = Some(decision.kept_text());
+        decided.text = Some(decision.kept_text().0);
         if !as_bytes {
             let mut shown = verdict.clone();
             let mut code_points = CodePoints::new(&document.text);

@@ -15,6 +15,7 @@ mod by_document;
 mod chronology;
 pub mod cluster;
 mod copies;
+mod cutting;
 pub mod decontaminate;
 pub mod dedup;
 pub mod families;
@@ -41,3 +42,4 @@ pub use cento_api::{
     PairOptions, PairRank, PairReport, Prefer, ReuseOptions, Scope, SymmetricPair, Thresholds,
     WeightedPair, WithdrawOptions, Withdrawal,
 };
+pub use cutting::cut_out;

@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 use super::{Document, SourceOptions, charset, fields};
 use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
 use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
-use cento::{PartText, Reason, Refusal};
-use cento_api::part::parts_problem;
+use cento::{Part, PartText, Reason, Refusal};
+use cento_api::part::{exchanged_parts, parts_problem};
 
 /// The approximate size of the chunks of lines that are passed on, in bytes.
 pub const CHUNK_BYTES: u64 = 256 << 10;
@@ -208,19 +208,34 @@ fn number(text: &str) -> (usize, &str) {
     (1, &text[..1])
 }
 
-/// Returns the string of this field of a record, if it is one.
+/// Returns the string of this field of a record, or else the text of its parts, with these.
 #[must_use]
-pub fn text_of(record: &str, field: &str) -> Option<String> {
-    let read = |record: &str| serde_json::from_str(&record[text_place(record, field)?]).ok();
+pub fn text_of(record: &str, field: &str) -> Option<(String, Vec<Part>)> {
+    let read = |record: &str| {
+        let text = text_place(record, field).and_then(|at| serde_json::from_str(&record[at]).ok());
+        if let Some(text) = text {
+            return Some((text, Vec::new()));
+        }
+        let parts = serde_json::from_str(&record[text_place(record, PARTS)?]).ok()?;
+        let Document { text, parts, .. } = of_parts(parts).ok()?;
+        Some((text, parts))
+    };
     read(record).or_else(|| read(&repaired(record.as_bytes())?))
 }
 
-/// Returns a record with another string for this field, otherwise unchanged, or `None` without it.
+/// Returns a record with another string for this field, or with these parts of the text, if it has
+/// any, otherwise unchanged; `None` without the field.
 #[must_use]
-pub fn with_text(record: &str, field: &str, text: &str) -> Option<String> {
+pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Option<String> {
     let replaced = |record: &str| {
-        let Range { start, end } = text_place(record, field)?;
-        let json = serde_json::to_string(text).ok()?;
+        let (Range { start, end }, json) = match parts.is_empty() {
+            true => (text_place(record, field)?, serde_json::to_string(text)),
+            false => {
+                let parts = exchanged_parts(parts, text);
+                (text_place(record, PARTS)?, serde_json::to_string(&parts))
+            }
+        };
+        let json = json.ok()?;
         Some(format!("{}{json}{}", &record[..start], &record[end..]))
     };
     replaced(record).or_else(|| replaced(&repaired(record.as_bytes())?))
@@ -477,12 +492,21 @@ mod tests {
 
     #[test]
     fn a_record_keeps_all_but_the_text_that_is_changed() {
-        let changed = |record: &str| with_text(record, "text", "new");
+        let changed = |record: &str| with_text(record, "text", "new", &[]);
         let nan = r#"{"x":NaN,"text":"old","y":1}"#;
         assert_eq!(changed(nan).as_deref(), Some(r#"{"x":null,"text":"new","y":1}"#));
         let plain = r#"{ "y":1.50, "text":"old"}"#;
         assert_eq!(changed(plain).as_deref(), Some(r#"{ "y":1.50, "text":"new"}"#));
         assert_eq!(changed(r#"{"y":1}"#), None);
+        let parts =
+            r#"{"y":1.50,"parts":[{"name":"a","text":"x"},{"text":"z","name":"b"}],"text":3}"#;
+        let (text, of_parts) = text_of(parts, "text").unwrap();
+        assert_eq!((text.as_str(), of_parts.len()), ("x\nz", 2));
+        let moved = [Part::new("a", 0), Part::new("b", 1)];
+        assert_eq!(
+            with_text(parts, "text", "\nz", &moved).as_deref(),
+            Some(r#"{"y":1.50,"parts":[{"name":"a","text":""},{"name":"b","text":"z"}],"text":3}"#)
+        );
         // The kept part of a line is a record by itself, in UTF-8.
         let options = SourceOptions { keeps_records: true, ..SourceOptions::default() };
         let kept = |line: &[u8]| parse(line, &options, String::new).unwrap().record.unwrap();

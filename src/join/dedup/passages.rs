@@ -7,18 +7,20 @@ use super::verdict::{Cut, Holder, Verdict};
 use crate::compare::measure::overlap::stretches;
 use crate::compare::runs::Place;
 use crate::error::Result;
+use crate::index::Document;
+use crate::join::cutting::within_parts;
 use crate::runtime::Stop;
 use crate::search::Boilerplate;
 use crate::text::{Analyzer, Tokens};
 
-/// Cuts out of `text` all runs of at least `len_min` tokens that one of the others has too, except
-/// for boilerplate.
+/// Cuts out of a document all runs of at least `len_min` tokens that one of the others has too,
+/// except for boilerplate. A run in several parts of the document is cut out of each of them.
 ///
 /// # Errors
 /// When a text is too large to be analyzed.
 pub fn cut(
     (analyzer, boilerplate): (&Analyzer, Option<&Boilerplate>),
-    text: &str,
+    Document { text, parts, .. }: &Document,
     others: &[(Holder, String)],
     len_min: usize,
 ) -> Result<Verdict> {
@@ -41,12 +43,20 @@ pub fn cut(
         // Pairs of letters without spaces between them overlap.
         let end_before = cut.last().map_or(0, |cut| cut.bytes.1);
         let start = tokens.spans[range.start].start.max(end_before);
-        cut.push(Cut {
-            bytes: (start, tokens.spans[range.end - 1].end.max(start)),
-            tokens: range.len() as u32,
-            of: others[at].0.id.clone(),
-            index: others[at].0.index.clone(),
-        });
+        let bytes = (start, tokens.spans[range.end - 1].end.max(start));
+        let pieces = within_parts(&[bytes], parts).0;
+        let starts = || tokens.spans[range.clone()].iter().map(|span| span.start);
+        for (number, &bytes) in pieces.iter().enumerate() {
+            // A token may begin before its bytes that are cut here, and end in the next part.
+            let of_next = pieces.get(number + 1).map_or(u32::MAX, |next| next.0);
+            let of_piece = |start: &u32| (number == 0 || *start >= bytes.0) && *start < of_next;
+            cut.push(Cut {
+                bytes,
+                tokens: starts().filter(of_piece).count() as u32,
+                of: others[at].0.id.clone(),
+                index: others[at].0.index.clone(),
+            });
+        }
     }
     let is_nothing_left = cut_tokens > 0 && cut_tokens == tokens.hashes.len();
     Ok(if is_nothing_left {
@@ -71,7 +81,6 @@ fn apart(mut ranges: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::Document;
     use crate::join::dedup::Decision;
     use proptest::prelude::*;
 
@@ -80,9 +89,9 @@ mod tests {
         let holder = |i: usize| Holder::own(&i.to_string());
         let others: Vec<(Holder, String)> =
             (0..).zip(others).map(|(i, text)| (holder(i), (*text).to_owned())).collect();
-        let verdict = cut((&Analyzer::default(), None), text, &others, len_min).unwrap();
         let document = Document::new("a", text);
-        let kept = Decision { document: document.clone(), verdict: verdict.clone() }.kept_text();
+        let verdict = cut((&Analyzer::default(), None), &document, &others, len_min).unwrap();
+        let kept = Decision { document: document.clone(), verdict: verdict.clone() }.kept_text().0;
         (verdict, kept)
     }
 
@@ -98,6 +107,24 @@ mod tests {
         assert!(matches!(all, Verdict::Passages { .. }));
         assert_eq!(decide("a b c", &["a x b"], 2).1, "a b c");
         assert_eq!(decide("", &["a b"], 1).0, Verdict::Kept { cut: Vec::new(), kept_as: None });
+    }
+
+    #[test]
+    fn a_run_in_several_parts_is_cut_out_of_each() {
+        let document =
+            Document::of_parts("a", [("x", "own one two"), ("y", "three"), ("z", "four")]);
+        let others = [(Holder::own("o"), "one two three four".to_owned())];
+        let verdict = cut((&Analyzer::default(), None), &document, &others, 2).unwrap();
+        let cuts: Vec<_> = verdict.cut().iter().map(|cut| (cut.bytes, cut.tokens)).collect();
+        assert_eq!(cuts, [((4, 11), 2), ((12, 17), 1), ((18, 22), 1)]);
+        let decision = Decision { document, verdict };
+        let (text, parts) = decision.kept_text();
+        let kept = Document::new("a", text).with_parts(parts);
+        assert_eq!(kept, Document::of_parts("a", [("x", "own "), ("y", ""), ("z", "")]));
+        // All of a document with parts is cut, but for the line feeds between them.
+        let document = Document::of_parts("a", [("x", "one two"), ("y", "three four")]);
+        let verdict = cut((&Analyzer::default(), None), &document, &others, 2).unwrap();
+        assert!(matches!(verdict, Verdict::Passages { .. }), "{verdict:?}");
     }
 
     proptest! {

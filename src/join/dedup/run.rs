@@ -304,8 +304,8 @@ impl Run {
                     let texts = committed.texts(sources, recent)?;
                     let analyzer = &self.writer.index().config().analyzer;
                     let boilerplate = self.options.boilerplate.as_deref();
-                    let text = &signed.document.text;
-                    passages::cut((analyzer, boilerplate), text, &texts, len_min)?
+                    let document = &signed.document;
+                    passages::cut((analyzer, boilerplate), document, &texts, len_min)?
                 }
             },
         };

@@ -1,11 +1,13 @@
 //! Verdicts on documents, and their reasons.
 
+use cento_api::Part;
 use serde::Serialize;
 
 use super::Settings;
 use super::recent::Prefix;
 use crate::error::Result;
 use crate::index::Document;
+use crate::join::cut_out;
 use crate::overlap::Overlap;
 use crate::sampling::{Sampling, Size};
 use crate::similarity::{Similarity, is_false};
@@ -160,16 +162,12 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Returns the text that is kept: the whole text, without the passages that were cut out.
+    /// Returns the text that is kept, the whole text without the passages that were cut out, and its
+    /// parts.
     #[must_use]
-    pub fn kept_text(&self) -> String {
-        let text = &self.document.text;
-        let (mut kept, mut at) = (String::new(), 0);
-        for cut in self.verdict.cut() {
-            kept += &text[at..cut.bytes.0 as usize];
-            at = cut.bytes.1 as usize;
-        }
-        kept + &text[at..]
+    pub fn kept_text(&self) -> (String, Vec<Part>) {
+        let cut: Vec<_> = self.verdict.cut().iter().map(|cut| cut.bytes).collect();
+        cut_out(&self.document, &cut)
     }
 }
 

@@ -15,7 +15,6 @@
 //! from the directory.
 
 mod check;
-mod cutting;
 mod source;
 
 use std::collections::BTreeSet;
@@ -26,6 +25,9 @@ pub use cento_api::{
     Withdrawal, WithdrawnFile,
 };
 
+use cento_api::Part;
+
+use super::cutting;
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::index::{
@@ -106,6 +108,8 @@ pub enum Fate {
         cut_tokens: u32,
         /// The text that is left.
         text: String,
+        /// The parts of that text, each with what is left of it.
+        parts: Vec<Part>,
     },
 }
 
@@ -187,7 +191,13 @@ impl Plan {
     ///
     /// # Errors
     /// When it is too large; [`Error::Cancelled`] soon after `stop`.
-    pub fn decide(&self, id: &str, text: &str, left: &mut LeftText, stop: &Stop) -> Result<Fate> {
+    pub fn decide(
+        &self,
+        id: &str,
+        (text, parts): (&str, &[Part]),
+        left: &mut LeftText,
+        stop: &Stop,
+    ) -> Result<Fate> {
         if self.snapshot.config().text_digest(text)? == self.digest {
             let reason = RemovalReason::Exact;
             return Ok(Fate::Removed { reason, resemblance: 1.0, quoted: 1.0 });
@@ -196,7 +206,13 @@ impl Plan {
             return Ok(Fate::Kept);
         }
         let found = self.source.found_in(text, stop)?;
-        let fate = self.fate(found, id, left);
+        let mut fate = self.fate(found, id, left);
+        if let Fate::Cut { passages, text: rest, parts: of_rest, .. } = &mut fate
+            && !parts.is_empty()
+        {
+            (*passages, *of_rest) = cutting::within_parts(passages, parts);
+            *rest = cutting::cut(text, passages);
+        }
         Ok(fate)
     }
 
@@ -226,7 +242,7 @@ impl Plan {
         }
         let Found { cuts: passages, tokens, cut_tokens, left: rest, .. } = found;
         match rest {
-            Some(text) => Fate::Cut { passages, tokens, cut_tokens, text },
+            Some(text) => Fate::Cut { passages, tokens, cut_tokens, text, parts: Vec::new() },
             None => Fate::Kept,
         }
     }
@@ -293,17 +309,15 @@ impl Plan {
             let address = sharing[number as usize];
             let id = self.snapshot.id(address)?;
             let text = self.snapshot.text(address)?.unwrap_or_default();
+            let parts = self.snapshot.parts(address)?;
             let digest = config.text_digest(&text)?;
             let mut left = LeftText::default();
-            let mut fate = self.decide(&id, &text, &mut left, stop)?;
+            let fate = self.decide(&id, (&text, &parts), &mut left, stop)?;
             // Of a document that is cut: before and after.
-            let mut digests = (digest, digest);
-            if let Fate::Cut { passages, text: rest, .. } = &mut fate {
-                let parts = self.snapshot.document(address)?.parts;
-                *passages = cutting::within_parts(passages, &parts).0;
-                *rest = cutting::cut(&text, passages);
-                digests.1 = config.text_digest(rest)?;
-            }
+            let digests = match &fate {
+                Fate::Cut { text: rest, .. } => (digest, config.text_digest(rest)?),
+                _ => (digest, digest),
+            };
             Ok((address, id, digests, fate, left))
         };
         let mut sink = |(address, id, digests, fate, mut of_document): (
@@ -327,7 +341,7 @@ impl Plan {
                 Fate::Removed { reason, resemblance, quoted } => {
                     removed.push(RemovedDocument { id, digest, reason, resemblance, quoted });
                 }
-                Fate::Cut { passages, tokens, cut_tokens, text: _ } => {
+                Fate::Cut { passages, tokens, cut_tokens, text: _, parts: _ } => {
                     let left = hex_of(digests.1);
                     let document = CutDocument { id, digest, left, tokens, cut_tokens, passages };
                     cut.push((document, address));
@@ -422,7 +436,7 @@ impl Plan {
         for cut in withdrawal.cut.iter().filter(is_searched) {
             let address = snapshot.find(&cut.id)?.ok_or_else(|| is_left(&cut.id))?;
             let text = snapshot.text(address)?.unwrap_or_default();
-            let fate = self.decide(&cut.id, &text, &mut LeftText::default(), Stop::NEVER)?;
+            let fate = self.decide(&cut.id, (&text, &[]), &mut LeftText::default(), Stop::NEVER)?;
             if !matches!(fate, Fate::Kept) {
                 return Err(is_left(&cut.id));
             }

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::cutting::Cutting;
 use crate::compare::measure::overlap::stretches;
 use crate::compare::passages::{self, Genre, Prepared};
 use crate::compare::runs::{self, Place, RunSet, Runs};
 use crate::error::Result;
 use crate::index::Config;
+use crate::join::cutting::Cutting;
 use crate::runtime::Stop;
 use crate::text::{Analyzer, Side, Tokens};
 

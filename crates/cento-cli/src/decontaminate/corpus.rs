@@ -11,6 +11,7 @@ use crate::dedup::tables::TableFiles;
 use crate::outfile::NewFile;
 use cento::hash::Digest;
 use cento::index::Document;
+use cento::join::cut_out;
 use cento::join::decontaminate::Benchmarks;
 use cento::text::is_white_space;
 use cento::{Error, Result};
@@ -89,8 +90,8 @@ impl Corpus<'_> {
             return Err(changed());
         }
         let cut = found.filter(|_| self.treatment == Treatment::Cut);
-        let cut_text = cut.map(|found| without_passages(&document.text, found));
-        let cut_text = cut_text.filter(|text| !text.chars().all(is_white_space));
+        let cut_text = cut.map(|found| cut_out(document, &passages(found)));
+        let cut_text = cut_text.filter(|(text, _)| !text.chars().all(is_white_space));
         let is_kept =
             found.is_none() || cut_text.is_some() || self.treatment == Treatment::Annotate;
         let annotation =
@@ -105,7 +106,9 @@ impl Corpus<'_> {
                     (Some(verdict), _) => {
                         annotated(document, Annotation::Decontaminate, verdict).into()
                     }
-                    (None, Some(text)) => with_text(document, text, self.text_field).into(),
+                    (None, Some((text, parts))) => {
+                        with_text(document, (text, parts), self.text_field).into()
+                    }
                     (None, None) => record(document),
                 };
                 let written = match form {
@@ -118,7 +121,7 @@ impl Corpus<'_> {
                 let annotation = annotation.map(|verdict| json(&verdict));
                 let selection = match (&annotation, &cut_text) {
                     (Some(annotation), _) => Selection::Annotated(annotation),
-                    (None, Some(text)) => Selection::Text(text),
+                    (None, Some((text, _))) => Selection::Text(text),
                     (None, None) if is_kept => Selection::Kept,
                     (None, None) => Selection::Dropped,
                 };
@@ -187,17 +190,17 @@ fn fits(found: &WithQuestions, text: &str) -> bool {
     found.findings.iter().all(|f| text.get(f.bytes.0 as usize..f.bytes.1 as usize).is_some())
 }
 
-/// Returns a text without the passages with questions.
-fn without_passages(text: &str, found: &WithQuestions) -> String {
+/// Returns the passages with questions, ascending, as ranges that do not overlap.
+fn passages(found: &WithQuestions) -> Vec<(u32, u32)> {
     let mut passages: Vec<(u32, u32)> = found.findings.iter().map(|f| f.bytes).collect();
     passages.sort_unstable();
-    let (mut kept, mut at) = (String::new(), 0);
-    for (start, end) in passages {
-        let start = (start as usize).max(at);
-        kept += &text[at..start];
-        at = (end as usize).max(start);
+    let mut at = 0;
+    for (start, end) in &mut passages {
+        *start = (*start).max(at);
+        *end = (*end).max(*start);
+        at = *end;
     }
-    kept + &text[at..]
+    passages
 }
 
 /// Creates the file of lines, with the head of a table.

@@ -219,14 +219,16 @@ impl Files {
         }
         let cut_text = is_cut.then(|| decision.kept_text());
         if is_kept {
-            let text = cut_text.as_ref().unwrap_or(&document.text);
+            let text = cut_text.as_ref().map_or(&document.text, |(text, _)| text);
             self.summary.kept_bytes += text.len() as u64;
         }
         match &mut self.out {
             Out::Lines(out, form) if is_kept || annotates => {
                 let line = match cut_text {
                     _ if annotates => annotated(document, Annotation::Dedup, verdict).into(),
-                    Some(text) => with_text(document, &text, &self.text_field).into(),
+                    Some((text, parts)) => {
+                        with_text(document, (&text, &parts), &self.text_field).into()
+                    }
                     None => record(document),
                 };
                 let written = match form {
@@ -240,7 +242,7 @@ impl Files {
                 let annotation = annotates.then(|| json(verdict));
                 let selection = match (&annotation, &cut_text) {
                     (Some(annotation), _) => Selection::Annotated(annotation),
-                    (None, Some(text)) => Selection::Text(text),
+                    (None, Some((text, _))) => Selection::Text(text),
                     (None, None) if is_kept => Selection::Kept,
                     (None, None) => Selection::Dropped,
                 };

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use cento::PartText;
 use cento::index::Document;
+use cento::{Part, PartText};
 use cento_api::part::exchanged_parts;
 use cento_source::Annotation;
 
@@ -19,18 +19,18 @@ pub fn json(value: &impl Serialize) -> String {
 pub fn record(document: &Document) -> Cow<'_, str> {
     match &document.record {
         Some(record) => (&**record).into(),
-        None if document.parts.is_empty() => written(document, &document.text).into(),
-        None => {
-            let Document { id, meta, text, parts, .. } = document;
-            json(&RecordOfParts { id, meta, parts: exchanged_parts(parts, text) }).into()
-        }
+        None => written(document, &document.text, &document.parts).into(),
     }
 }
 
-/// Makes the record of a document that was read from another source than a record, with this text.
-fn written(document: &Document, text: &str) -> String {
+/// Makes the record of a document that was read from another source than a record, with this text
+/// and these parts of it.
+fn written(document: &Document, text: &str, parts: &[Part]) -> String {
     let Document { id, meta, .. } = document;
-    json(&Record { id, meta, text })
+    match parts.is_empty() {
+        true => json(&Record { id, meta, text }),
+        false => json(&RecordOfParts { id, meta, parts: exchanged_parts(parts, text) }),
+    }
 }
 
 /// A record that is made here. Not a JSON object of `serde_json`, whose members are in one order or
@@ -52,11 +52,12 @@ struct RecordOfParts<'a> {
     parts: Vec<PartText>,
 }
 
-/// Returns the record with another text in this field; all else is as it was read.
-pub fn with_text(document: &Document, text: &str, field: &str) -> String {
+/// Returns the record with another text in this field, or with these parts of it; all else is as it
+/// was read.
+pub fn with_text(document: &Document, (text, parts): (&str, &[Part]), field: &str) -> String {
     let record = document.record.as_deref();
-    let changed = record.and_then(|record| cento_source::with_text(record, field, text));
-    changed.unwrap_or_else(|| written(document, text))
+    let changed = record.and_then(|record| cento_source::with_text(record, field, text, parts));
+    changed.unwrap_or_else(|| written(document, text, parts))
 }
 
 /// Returns the record with an annotation as one more member.

@@ -1,5 +1,6 @@
 //! Files that a document is withdrawn from: JSON lines and Parquet, each replaced at once.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use cento::hash::Digest;
 use cento::index::{hex_of, id_of_json};
 use cento::join::withdraw::{CutDocument, Fate, LeftText, Plan, RemovedDocument, WithdrawnFile};
 use cento::runtime::replace;
-use cento::{Error, Refusal, Result, Stop};
+use cento::{Error, Part, Refusal, Result, Stop};
 use cento_source::{ReadError, Selection, SourceOptions, Tables, documents, is_parquet};
 
 /// The files of a withdrawal.
@@ -114,18 +115,15 @@ impl Files {
                 let place = format!("{}:{number}", path.display());
                 return Err(Error::input(place, "the line is longer than 64 MiB"));
             }
-            match self.record(&line, number, found)? {
-                Changed::No => out.write_all(&line),
-                Changed::Removed => Ok(()),
-                Changed::Cut(new) => out.write_all(new.as_bytes()),
+            if let Some(line) = self.record(&line, number, found)? {
+                out.write_all(&line).map_err(write)?;
             }
-            .map_err(write)?;
         }
         out.finish().map_err(write)?;
         if found.file.documents == 0 && found.file.no_documents > 0 {
             let what = format!(
-                "no line of it is a JSON object with a text in the field `{}`; name the field with \
-                 --text-field, or another file",
+                "no line of it is a JSON object with a text in the field `{}`, or with parts; name the \
+                 field with --text-field, or another file",
                 self.text_field
             );
             return Err(Error::input(path.display().to_string(), what));
@@ -133,29 +131,36 @@ impl Files {
         if writes && found.is_any() { replaced(new, path) } else { Ok(()) }
     }
 
-    /// Decides about a line, with its end.
-    fn record(&self, line: &[u8], number: u64, found: &mut Findings<'_>) -> Result<Changed> {
+    /// Returns what takes the place of a line, with its end, if it is not removed.
+    fn record<'a>(
+        &self,
+        line: &'a [u8],
+        number: u64,
+        found: &mut Findings<'_>,
+    ) -> Result<Option<Cow<'a, [u8]>>> {
         let whole = String::from_utf8_lossy(line);
         // A byte order mark before the first line.
         let (mark, record) = match whole.strip_prefix('\u{feff}') {
             Some(record) => ("\u{feff}", record),
             None => ("", &*whole),
         };
-        let Some(text) = cento_source::text_of(record, &self.text_field) else {
+        let Some((text, parts)) = cento_source::text_of(record, &self.text_field) else {
             found.file.no_documents += u64::from(!record.trim().is_empty());
-            return Ok(Changed::No);
+            return Ok(Some(line.into()));
         };
         let id = self.id_of(record).unwrap_or_else(|| found.place(number));
-        Ok(match found.decide(&id, &text)? {
-            Changed::Cut(text) => {
+        Ok(match found.decide(&id, (&text, &parts))? {
+            Changed::Cut(text, parts) => {
                 let end = &record[record.trim_end_matches(['\n', '\r']).len()..];
-                let changed = cento_source::with_text(record, &self.text_field, &text);
+                let changed = cento_source::with_text(record, &self.text_field, &text, &parts);
                 let changed = changed.ok_or_else(|| {
                     Error::internal(found.place(number), "its text was read and is not there")
                 })?;
-                Changed::Cut(format!("{mark}{}{end}", changed.trim_end_matches(['\n', '\r'])))
+                let line = format!("{mark}{}{end}", changed.trim_end_matches(['\n', '\r']));
+                Some(line.into_bytes().into())
             }
-            other => other,
+            Changed::No => Some(line.into()),
+            Changed::Removed => None,
         })
     }
 
@@ -197,10 +202,10 @@ impl Files {
             match document {
                 Ok((document, _)) => {
                     let place = document.record.as_deref().unwrap_or_default();
-                    match found.decide(&document.id, &document.text)? {
+                    match found.decide(&document.id, (&document.text, &[]))? {
                         Changed::No => select(place, Selection::Kept)?,
                         Changed::Removed => select(place, Selection::Dropped)?,
-                        Changed::Cut(text) => select(place, Selection::Text(&text))?,
+                        Changed::Cut(text, _) => select(place, Selection::Text(&text))?,
                     }
                 }
                 Err(ReadError::Refused(Error::Input { place, what, reason })) => {
@@ -236,7 +241,8 @@ impl Files {
 enum Changed {
     No,
     Removed,
-    Cut(String),
+    /// It has this text, and these parts of it.
+    Cut(String, Vec<Part>),
 }
 
 /// The findings in a file.
@@ -268,10 +274,10 @@ impl Findings<'_> {
     }
 
     /// Decides about a document.
-    fn decide(&mut self, id: &str, text: &str) -> Result<Changed> {
+    fn decide(&mut self, id: &str, (text, parts): (&str, &[Part])) -> Result<Changed> {
         self.stop.check()?;
         self.file.documents += 1;
-        let fate = self.plan.decide(id, text, &mut self.file.left, self.stop)?;
+        let fate = self.plan.decide(id, (text, parts), &mut self.file.left, self.stop)?;
         let (id, digest) = (id.to_owned(), hex_of(Digest::of(text.as_bytes())));
         Ok(match fate {
             Fate::Removed { reason, resemblance, quoted } => {
@@ -279,11 +285,11 @@ impl Findings<'_> {
                 self.file.removed.push(removed);
                 Changed::Removed
             }
-            Fate::Cut { passages, tokens, cut_tokens, text } => {
+            Fate::Cut { passages, tokens, cut_tokens, text, parts } => {
                 let left = hex_of(Digest::of(text.as_bytes()));
                 let cut = CutDocument { id, digest, left, tokens, cut_tokens, passages };
                 self.file.cut.push(cut);
-                Changed::Cut(text)
+                Changed::Cut(text, parts)
             }
             _ => Changed::No,
         })

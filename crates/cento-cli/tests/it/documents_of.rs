@@ -123,6 +123,41 @@ fn reports_name_the_parts_of_passages_with_their_lines() {
 }
 
 #[test]
+fn a_document_with_parts_that_is_cut_keeps_them() {
+    let dir = Dir::new();
+    let part = |name: &str, text: &str| json!({"name": name, "text": text});
+    let own = words(2, 40);
+    // The copied words are in two files.
+    let a = format!("own {}", words(3, 60));
+    let parts = json!([part("a.txt", &a), part("b.txt", &format!("{} {own}", words(4, 60)))]);
+    let old = line("old", &format!("{} {}", words(3, 60), words(4, 60)), json!({}));
+    let record = json!({"z": 1.5, "id": "new", "parts": parts}).to_string() + "\n";
+    let expected = json!([part("a.txt", "own "), part("b.txt", &format!(" {own}"))]);
+    let check = |file: &str| {
+        let all = std::fs::read_to_string(dir.path(file)).unwrap();
+        let mut records = all.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let cut = records.find(|record| record["id"] == "new").unwrap();
+        assert_eq!((&cut["parts"], cut.get("text")), (&expected, None), "{all}");
+        assert_eq!(cut["z"], 1.5);
+    };
+    dir.write("in.jsonl", old.clone() + &record);
+    let args =
+        ["dedup", "in.jsonl", "--cut-passages", "20", "--out", "out.jsonl", "--dropped", "d"];
+    assert_eq!(dir.json(&args)["cut"], 1);
+    check("out.jsonl");
+
+    dir.write("old.jsonl", &old);
+    dir.json(&["add", "idx", "old.jsonl"]);
+    dir.write("files.jsonl", record);
+    let run = dir.run(&["withdraw", "idx", "old", "--files", "files.jsonl", "--format", "json"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let done = run.json();
+    let found = &done["withdrawal"]["files"][0];
+    assert_eq!((&found["documents"], &found["no_documents"]), (&json!(1), &json!(0)), "{found}");
+    check("files.jsonl");
+}
+
+#[test]
 fn an_export_is_added_to_an_equal_index() {
     let dir = index();
     let before = exported(&dir, "idx");

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use cento_api::Part;
 
+use crate::index::Document;
+
 /// A text without the parts that were cut so far, and the places of the rest in the whole text.
 #[derive(Debug)]
 pub struct Cutting {
@@ -64,6 +66,14 @@ impl Cutting {
 /// Returns the text without these ranges, which are ascending and do not overlap.
 pub fn cut(text: &str, ranges: &[(u32, u32)]) -> String {
     without(text.len(), ranges).into_iter().map(|range| &text[range]).collect()
+}
+
+/// Returns the text of a document without these ranges, which are ascending and do not overlap, and
+/// its parts, each with the rest of its own text.
+#[must_use]
+pub fn cut_out(document: &Document, ranges: &[(u32, u32)]) -> (String, Vec<Part>) {
+    let (ranges, parts) = within_parts(ranges, &document.parts);
+    (cut(&document.text, &ranges), parts)
 }
 
 /// Returns these ranges of a text of several parts without the line feeds between the parts, and
