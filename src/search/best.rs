@@ -15,6 +15,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
+use crate::compare::align::within;
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::Stop;
@@ -64,6 +65,16 @@ pub fn candidates(
         Candidate { document, tokens: start..(last + w + q - 1).min(len) }
     };
     positions.chunk_by(are_continuous).map(text).collect()
+}
+
+/// Cuts a candidate text where parts of its document begin, at these tokens: each piece is a
+/// candidate.
+pub fn within_parts(candidate: Candidate, breaks: &[usize]) -> impl Iterator<Item = Candidate> {
+    let Candidate { document, tokens } = candidate;
+    let inner = within(breaks, &tokens).iter().copied();
+    let starts = std::iter::once(tokens.start).chain(inner.clone());
+    let ends = inner.chain(std::iter::once(tokens.end));
+    starts.zip(ends).map(move |(start, end)| Candidate { document, tokens: start..end })
 }
 
 /// The q-grams of the query, with how often it has each.
@@ -211,6 +222,18 @@ mod tests {
         let found = candidates(7, &[2, 11, 21, 40], 42, windows);
         let text = |tokens| Candidate { document: 7, tokens };
         assert_eq!(found, [text(0..17), text(18..27), text(37..42)]);
+    }
+
+    #[test]
+    fn a_candidate_is_cut_where_parts_begin() {
+        let check = |tokens: Range<usize>, expected: &[Range<usize>]| {
+            let candidate = Candidate { document: 7, tokens };
+            let pieces = within_parts(candidate, &[3, 9]).map(|piece| piece.tokens);
+            assert_eq!(pieces.collect::<Vec<_>>(), expected);
+        };
+        check(0..12, &[0..3, 3..9, 9..12]);
+        check(3..9, &[3..9]);
+        check(4..10, &[4..9, 9..10]);
     }
 
     /// Definition 1 with equation 1, candidate by candidate (algorithm 1).

@@ -10,6 +10,7 @@ use super::outcome::Outcome;
 use super::retrieve::Search;
 use super::score::{self, Scored};
 use super::shared::SharedFingerprints;
+use crate::compare::align::breaks;
 use crate::compare::passages::{self, Passages};
 use crate::compare::{Passage, Unit};
 use crate::error::{Error, Result};
@@ -45,7 +46,7 @@ impl Search<'_> {
         // Of equal passages the one of the first id is best, wherever it is stored.
         score::name(snapshot, &mut documents, query.stop())?;
         documents.sort_unstable_by(|a, b| (&a.id, a.address).cmp(&(&b.id, b.address)));
-        let texts = self.candidate_texts(&documents, windows)?;
+        let texts = self.candidate_texts(&documents, windows, held)?;
         let all = texts.len();
         let grams = Grams::new(&query_text.tokens.hashes, windows.q, query.stop())?;
         let mut hashes_of =
@@ -69,11 +70,13 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the texts around the fingerprints that the documents share with the query.
+    /// Returns the texts around the fingerprints that the documents share with the query, each within
+    /// a part of its document; `held` bytes have been taken before.
     fn candidate_texts(
         &self,
         documents: &[Scored],
         windows: Windows,
+        held: usize,
     ) -> Result<Vec<best::Candidate>> {
         let Search { searcher, query, subject, .. } = self;
         let snapshot = &searcher.snapshot;
@@ -84,7 +87,13 @@ impl Search<'_> {
             shared.read(snapshot, (&subject.keys, &[]), address, query.stop())?;
             let positions: Vec<u32> = shared.occurrences().iter().map(|found| found.1).collect();
             let len = snapshot.segment(address).signatures.document(address.doc)?.tokens;
-            texts.extend(best::candidates(at, &positions, len as usize, windows));
+            let found = best::candidates(at, &positions, len as usize, windows);
+            if found.is_empty() || snapshot.parts(address)?.is_empty() {
+                texts.extend(found);
+                continue;
+            }
+            let breaks = breaks(self.document(address, held)?.side());
+            texts.extend(found.into_iter().flat_map(|text| best::within_parts(text, &breaks)));
         }
         Ok(texts)
     }
@@ -137,4 +146,32 @@ fn passages_of(found: &best::Best, query: &Analyzed, document: &Analyzed) -> Pas
 fn outcome(hits: Vec<super::Hit>, candidates: CandidateTexts) -> Outcome {
     let extent = Extent { more: false, total: Some(hits.len()) };
     Outcome { candidates: Some(candidates), ..Outcome::new(hits, extent) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::index::{Config, Document, Index, WriterOptions};
+    use crate::search::{Goal, Query, Searcher};
+
+    #[test]
+    fn the_best_passage_is_within_a_part() {
+        let config = Config::new("winnow(k=3,w=4)", "words", true).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
+        let words = |range: std::ops::Range<u32>| -> String {
+            range.map(|word| format!("word{word} ")).collect()
+        };
+        // The query is at the end of one part and at the beginning of the next.
+        let parts = [("a", words(100..160) + &words(0..20)), ("b", words(20..50))];
+        writer.add(Document::of_parts("parted", parts.clone())).unwrap();
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let answer = searcher.search(&Query::text(words(0..50)).goal(Goal::Passage)).unwrap();
+        let [hit] = &answer.hits[..] else { panic!("{:?}", answer.hits) };
+        let [passage] = &hit.passages.as_deref().unwrap()[..] else { panic!("{hit:?}") };
+        assert_eq!(passage.hit_part.as_deref(), Some("b"));
+        let start = parts[0].1.len() as u32 + 1;
+        assert!(passage.hit.0 >= start, "{passage:?}");
+    }
 }
