@@ -57,7 +57,7 @@ struct PartPair<'a> {
 /// Returns a cell with the parts that have these passages, those with most tokens first, as JSON;
 /// empty if the texts have no parts.
 fn parts(passages: &[Place]) -> String {
-    let mut found: BTreeMap<(Option<&str>, Option<&str>), (u32, u32)> = BTreeMap::new();
+    let mut found = BTreeMap::<_, (u32, u32)>::new();
     for Place { part, source_part, tokens, .. } in passages {
         let of_parts = found.entry((part.as_deref(), source_part.as_deref())).or_default();
         *of_parts = (of_parts.0 + 1, of_parts.1 + tokens);
