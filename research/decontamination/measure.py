@@ -19,8 +19,8 @@ lines in another order, until the corpus has --bytes. The kinds:
     part         the first two fifths of it only: not the question
     clean        not planted
 
-`datatrove` runs NGramsDecontFilter (pip install datatrove spacy) over the first documents, which
-take it a long time, and cento over the same ones.
+`datatrove` runs NGramsDecontFilter over the first documents, which
+take it a long time, and cento over the same ones (pip install 'datatrove[processing]' spacy).
 """
 
 import argparse
