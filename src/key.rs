@@ -171,6 +171,11 @@ impl Lock {
         fits
     }
 
+    /// Returns the key, if it is known.
+    pub fn known(&self) -> Option<&Key> {
+        self.key.get()
+    }
+
     /// Returns the key, for the scheme of this specification.
     ///
     /// # Errors

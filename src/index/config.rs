@@ -207,6 +207,11 @@ impl Config {
         self.scheme.lock().map(|lock| lock.check_value())
     }
 
+    /// Returns the key that fingerprints depend on, if they depend on one and it is known.
+    pub(crate) fn known_key(&self) -> Option<&Key> {
+        self.scheme.lock()?.known()
+    }
+
     /// Makes the key known to this configuration, to all its clones, and to the index that has it.
     ///
     /// # Errors

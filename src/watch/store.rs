@@ -137,6 +137,17 @@ fn config_of(config: &Config) -> Config {
     }
 }
 
+/// Opens the store at `path` with the key of `index`, if that has one and knows it: the texts of
+/// watches are read with it.
+fn open_unlocked(path: &Path, index: &Index) -> Result<Index> {
+    let own = Index::open(path)?;
+    let signs_alike = own.config().key() == index.config().key();
+    if signs_alike && let Some(key) = index.config().known_key() {
+        own.unlock(key)?;
+    }
+    Ok(own)
+}
+
 fn writer_of(index: &Index) -> Result<Writer> {
     index.writer(WriterOptions::default().memory_bytes(32usize << 20))
 }
@@ -158,7 +169,7 @@ impl Store {
         }
         let config = config_of(index.config());
         let mut own = match Index::exists(&path) {
-            true => Index::open(&path)?,
+            true => open_unlocked(&path, index)?,
             false => Index::create(&path, config.clone())?,
         };
         if own.config().check_signs_as(&config, &path).is_err() {
@@ -168,7 +179,7 @@ impl Store {
             let renamed = renamed.and_then(|()| replace::sync_name(&path));
             renamed.map_err(|e| Error::io("replace", &path, e))?;
             fs::remove_dir_all(&old).map_err(|e| Error::io("remove", &old, e))?;
-            own = Index::open(&path)?;
+            own = open_unlocked(&path, index)?;
         }
         let searcher = Searcher::new(own.snapshot()?);
         let mut store = Store {

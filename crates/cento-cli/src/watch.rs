@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 
 use super::add::SourceArgs;
 use super::fingerprint;
+use super::key;
 use super::list_format::{ListFormat, ListOut};
 use super::messages::Messages;
 use super::output::{self, count, counted};
@@ -147,7 +148,7 @@ impl Watch {
 
 /// Opens the watches of an index, which may not have had any.
 fn open(path: &Path) -> cento::Result<Watches> {
-    let index = Index::open(path)?;
+    let index = key::open(path)?;
     if index.change_log().is_none() {
         index.writer(WriterOptions::default())?.log_changes()?;
     }
@@ -156,7 +157,7 @@ fn open(path: &Path) -> cento::Result<Watches> {
 
 /// Opens the watches of an index, if it has had any.
 fn open_if_any(path: &Path) -> cento::Result<Option<Watches>> {
-    let index = Index::open(path)?;
+    let index = key::open(path)?;
     if Watches::exist(&index) { Watches::open(&index).map(Some) } else { Ok(None) }
 }
 

@@ -70,7 +70,7 @@ use ingest::Signers;
 use matching::Matching;
 use metrics::Metrics;
 use poll::CommitPoller;
-use published::Published;
+use published::{Published, unlocked};
 use schedule::Daily;
 use shards::Shards;
 use webhooks::Webhooks;
@@ -215,7 +215,7 @@ impl Service {
         let metrics = Arc::new(Metrics::new());
         let published = Arc::new(Published::open(path, settings.key.as_ref(), &metrics)?);
         let status = Arc::new(Status::new());
-        let matching = Matching::start(Index::open(path)?)?;
+        let matching = Matching::start(unlocked(Index::open(path)?, settings.key.as_ref())?)?;
         let writer_settings = WriterSettings {
             matching: matching.0.clone(),
             memory_bytes: settings.memory_bytes / 2,

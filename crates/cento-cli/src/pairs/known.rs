@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use crate::key;
 use crate::memory;
 use crate::output::counted;
 use crate::terminal::note;
 use cento::index::{
-    AddReport, Config, DocAddress, Document, IdSource, Index, Outcome, SignedDocument, Snapshot,
-    Writer, WriterOptions,
+    AddReport, Config, DocAddress, Document, IdSource, Outcome, SignedDocument, Snapshot, Writer,
+    WriterOptions,
 };
 use cento::{Error, Stop};
 
@@ -27,7 +28,7 @@ impl Known {
     /// # Errors
     /// When it cannot be opened, or another process writes.
     pub fn open(path: &Path, adds: bool) -> cento::Result<Known> {
-        let index = Index::open(path)?;
+        let index = key::open(path)?;
         let options = WriterOptions::default().memory_bytes(memory::default_bytes() / 2);
         let mut writer = adds.then(|| index.writer(options)).transpose()?;
         let snapshot = match &mut writer {

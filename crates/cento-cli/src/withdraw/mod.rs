@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args};
 use serde::Serialize;
 
+use super::key;
 use super::output::{self, Format, count, counted};
 use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::Error;
-use cento::index::{Index, Writer, WriterOptions};
+use cento::index::{Writer, WriterOptions};
 use cento::join::withdraw::{
     self, CutDocument, LeftPassages, LeftText, Plan, RemovalReason, RemovedDocument,
     WithdrawOptions, Withdrawal, WithdrawnFile,
@@ -117,7 +118,7 @@ impl Withdraw {
             return match (target, &self.forget, &self.check) {
                 (Target::Index(path), None, Some(record)) => self.check(&path, record),
                 (Target::Index(path), Some(id), _) => {
-                    let mut writer = Index::open(&path)?.writer(WriterOptions::default())?;
+                    let mut writer = key::open(&path)?.writer(WriterOptions::default())?;
                     let forgotten = withdraw::forget(&mut writer, id)?;
                     writer.finish()?;
                     self.forgotten(forgotten)
@@ -127,7 +128,7 @@ impl Withdraw {
                     self.forgotten(forgotten)
                 }
                 (Target::Index(path), None, None) => {
-                    let all = Index::open(&path)?.withdrawals()?;
+                    let all = key::open(&path)?.withdrawals()?;
                     self.print_list(all.iter().map(ListedWithdrawal::of))
                 }
                 (Target::Service(client), None, _) => {
@@ -149,7 +150,7 @@ impl Withdraw {
     /// that a run that was cut off can be repeated while the index has the text.
     fn withdraw(&self, path: &Path, id: &str) -> cento::Result<WithdrawResponse> {
         let stop = stop_flag();
-        let index = Index::open(path)?;
+        let index = key::open(path)?;
         let mut files = Files::open(&self.files, &self.id_field, &self.text_field)?;
         if self.dry_run {
             let plan = Plan::new(&index.snapshot()?, id, &self.options, &stop)?;
@@ -190,7 +191,7 @@ impl Withdraw {
 
     fn check(&self, path: &Path, record: &Path) -> Result {
         let withdrawal = record::read(record)?;
-        let problems = withdraw::check(&Index::open(path)?, &withdrawal, &stop_flag())?;
+        let problems = withdraw::check(&key::open(path)?, &withdrawal, &stop_flag())?;
         let Withdrawal { id, withdrawn, .. } = withdrawal;
         let checked = Checked { id, withdrawn, problems };
         match self.format {

@@ -145,3 +145,68 @@ fn a_service_without_the_key_searches_for_signatures() {
     assert!(service.stop());
     refused(&dir, &["serve", "idx", "--key-file", "other"], "the key that was given has");
 }
+
+#[test]
+fn watches_of_a_keyed_index_need_the_key_and_match_with_it() {
+    // The index of the watches was not unlocked: `--key-file` was ignored.
+    for texts in [None, Some("--store-text")] {
+        let dir = keyed();
+        let create = ["create", "idx", "--key-file", "key"];
+        let run = dir.run(&[&create[..], texts.as_slice()].concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        let add = ["watch", "add", "idx", "text.txt"];
+        refused(&dir, &add, "--key-file names the file with the key");
+        refused(&dir, &[&add[..], &["--key-file", "other"]].concat(), "the key that was given has");
+        let keyed = |args: &[&str]| {
+            let run = dir.run(&[args, &["--key-file", "key"]].concat());
+            assert_eq!(run.status, 0, "{args:?}: {}", run.err);
+            run.out
+        };
+        keyed(&add);
+        // The store of the watches is opened again, also for a repetition and another watch.
+        keyed(&add);
+        keyed(&["watch", "add", "idx", "--text", &words(2, 40), "--name", "second"]);
+        assert_eq!(dir.run(&["watch", "list", "idx"]).status, 0);
+        let copy = format!("{} {}", words(1, 60), words(3, 40));
+        dir.write("next.jsonl", json!({"id": "n", "text": copy}).to_string());
+        keyed(&["add", "idx", "next.jsonl"]);
+        let events = keyed(&["watch", "events", "idx", "--format", "json"]);
+        let event: Value = serde_json::from_str(&events).unwrap();
+        assert_eq!((&event["watch"], &event["hit"]["id"]), (&json!("text.txt"), &json!("n")));
+        assert_eq!(event["hit"]["containment_of_query"], 1.0, "{event}");
+        // A service has the key too.
+        let service = Service::start(&dir, &["--key-file", "key"]);
+        let watch = json!({"name": "third", "text": words(5, 40)}).to_string();
+        assert_eq!(service.post("/v1/watches", &watch).status, 200);
+        assert!(service.stop());
+    }
+}
+
+#[test]
+fn pairs_against_a_keyed_index_and_withdrawals_from_it_take_the_key() {
+    // Both opened the index without the key that was given.
+    let dir = keyed();
+    let create = ["create", "idx", "--key-file", "key", "--store-text"];
+    assert_eq!(dir.run(&create).status, 0);
+    dir.json(&["add", "idx", "text.txt", "--key-file", "key"]);
+    dir.write("new/copy.txt", words(1, 60));
+    dir.write("new/quoting.txt", format!("{} {}", words(1, 30), words(2, 90)));
+    let pairs = ["pairs", "new", "--against", "idx", "--add"];
+    refused(&dir, &pairs, "depend on a key");
+    let key = ["--key-file", "key"];
+    let run = dir.run(&[&pairs[..], &key].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.out.contains("text.txt") && run.out.contains("quoting.txt"), "{}", run.out);
+    let withdraw = ["withdraw", "idx", "text.txt", "--record", "record.json"];
+    refused(&dir, &withdraw, "depend on a key");
+    let run = dir.run(&[&withdraw[..], &key].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    let listed = dir.run(&["list", "idx", "--key-file", "key"]).out;
+    assert!(listed.contains("quoting.txt") && !listed.contains("copy.txt"), "{listed}");
+    let check = ["withdraw", "idx", "--check", "record.json", "--key-file", "key"];
+    let run = dir.run(&check);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let again = dir.run(&["add", "idx", "text.txt", "--key-file", "key"]);
+    assert!(again.status == 2 && again.err.contains("which was withdrawn"), "{}", again.err);
+    assert_eq!(dir.run(&["withdraw", "idx", "--list"]).status, 0);
+}
