@@ -108,7 +108,7 @@ pub enum Fate {
         cut_tokens: u32,
         /// The text that is left.
         text: String,
-        /// The parts of that text, each with what is left of it.
+        /// The parts of that text, each with the rest of its own text.
         parts: Vec<Part>,
     },
 }
