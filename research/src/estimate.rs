@@ -222,8 +222,11 @@ fn report(spec: &str, pairs: &[(String, String)], texts: &HashMap<String, String
         let signed = |made: &'_ Made| made.tokens.hashes.len() as u32;
         let estimate = estimator
             .compare((signed(made_a), &made_a.signature), (signed(made_b), &made_b.signature));
-        let sides = [(a, made_a), (b, made_b)]
-            .map(|(id, made)| Side { text: &texts[id], tokens: &made.tokens, parts: &[] });
+        let sides = [(a, made_a), (b, made_b)].map(|(id, made)| Side {
+            text: &texts[id],
+            tokens: &made.tokens,
+            parts: &[],
+        });
         let verify = |measure: &Measure| measure.try_of(sides[0], sides[1], Stop::NEVER);
         let verified = [verify(&measures[0])?, verify(&measures[1])?];
         let truths = [truth.resemblance(), truth.containment()];
