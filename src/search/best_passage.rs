@@ -70,8 +70,8 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the texts around the fingerprints that the documents share with the query, each within
-    /// a part of its document; `held` bytes have been taken before.
+    /// Returns the texts around the fingerprints that the documents share with the query, each
+    /// within a part of its document; `held` bytes have been taken before.
     fn candidate_texts(
         &self,
         documents: &[Scored],

@@ -22,6 +22,7 @@ pub struct RepeatedPassage {
     /// A document that has it.
     pub id: String,
     /// Its place in the text of that document, in bytes, half-open.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub bytes: (u32, u32),
     /// Its text.
     pub text: String,

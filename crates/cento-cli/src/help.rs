@@ -64,6 +64,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "against",
             "add",
             "by",
+            "meta",
             "group_by",
             "within",
             "filter",
@@ -119,6 +120,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "reports",
             "title",
             "anonymous",
+            "cut_passages",
             "limit",
             "rank",
             "dropped",
@@ -191,6 +193,10 @@ const RARE: &[&str] = &[
     "min_margin",
     "text_field",
     "no_text",
+    "meta",
+    "group_by",
+    "add",
+    "key_file",
 ];
 
 /// The place of options of every verb: after the others of their heading.

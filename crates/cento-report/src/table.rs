@@ -355,7 +355,10 @@ mod tests {
             place.part = Some(part.into());
         }
         places[2].source_part = Some("=\"c\"".into());
-        let expected = r#"[{"part":"a.c","passages":2,"tokens":5},{"part":"b.c","source_part":"=\"c\"","passages":1,"tokens":5}]"#;
+        let expected = concat!(
+            r#"[{"part":"a.c","passages":2,"tokens":5},"#,
+            r#"{"part":"b.c","source_part":"=\"c\"","passages":1,"tokens":5}]"#
+        );
         assert_eq!(parts(&places), expected);
         assert_eq!(parts(&found("x", &[(0, 4)]).passages), "");
     }

@@ -172,7 +172,8 @@ fn of_record(
     Ok(Question {
         benchmark,
         id: id.to_owned(),
-        text: parts.join("\n"),
+        // A field of choices may be empty.
+        text: parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n"),
         answer: fields.answer.as_ref().map(text_of).transpose()?,
     })
 }

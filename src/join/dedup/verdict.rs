@@ -162,8 +162,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Returns the text that is kept, the whole text without the passages that were cut out, and its
-    /// parts.
+    /// Returns the text that is kept, the whole text without the passages that were cut out, and
+    /// its parts.
     #[must_use]
     pub fn kept_text(&self) -> (String, Vec<Part>) {
         let cut: Vec<_> = self.verdict.cut().iter().map(|cut| cut.bytes).collect();

@@ -58,8 +58,8 @@ const BATCH: usize = 64;
 ///
 /// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
 /// let mut writer = index.writer(WriterOptions::default())?;
-/// let poem = "all of it depends upon a red wheel barrow glazed with rain water beside the chickens";
-/// writer.add(Document::new("poem", poem))?;
+/// let poem = "all of it depends upon a red wheel barrow glazed with rain water beside the
+/// chickens"; writer.add(Document::new("poem", poem))?;
 /// writer.add(Document::new("essay", format!("Of all his poems I like this one best: {poem}. \
 ///     It has four stanzas of two lines each, and it names no feeling at all.")))?;
 /// writer.commit()?;

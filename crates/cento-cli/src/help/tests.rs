@@ -84,7 +84,7 @@ fn the_short_help_of_every_verb_fits_a_screen() {
 
 /// Options with another meaning in each verb that has them, and `--for`, which comes before all
 /// headings.
-const WITHOUT_HEADING: [&str; 4] = ["exclude", "follow", "for", "index"];
+const WITHOUT_HEADING: [&str; 5] = ["exclude", "follow", "for", "index", "keep"];
 
 #[test]
 fn an_option_of_several_verbs_is_under_a_heading() {

@@ -122,8 +122,8 @@ impl Files {
         out.finish().map_err(write)?;
         if found.file.documents == 0 && found.file.no_documents > 0 {
             let what = format!(
-                "no line of it is a JSON object with a text in the field `{}`, or with parts; name the \
-                 field with --text-field, or another file",
+                "no line of it is a JSON object with a text in the field `{}`, or with parts; name \
+                 the field with --text-field, or another file",
                 self.text_field
             );
             return Err(Error::input(path.display().to_string(), what));

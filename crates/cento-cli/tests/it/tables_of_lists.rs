@@ -218,7 +218,7 @@ fn every_list_has_the_same_rows_as_csv_and_tsv_as_in_json() {
 #[test]
 fn every_verb_that_prints_json_lines_prints_tables() {
     // The others print one object, or documents.
-    const OTHERS: [&str; 17] = [
+    const OTHERS: [&str; 18] = [
         "add",
         "analyze",
         "check",
@@ -233,6 +233,7 @@ fn every_verb_that_prints_json_lines_prints_tables() {
         "recover",
         "remove",
         "restore",
+        "withdraw",
         "show",
         "stats",
         "tune",

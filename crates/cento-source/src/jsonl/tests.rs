@@ -1,0 +1,210 @@
+use super::*;
+use proptest::prelude::*;
+
+fn parsed(line: &str) -> Result<Document, Refusal> {
+    parse(line.as_bytes(), &SourceOptions::default(), || "f.jsonl:7".into())
+}
+
+#[test]
+fn a_line_is_a_document() {
+    let document = parsed(r#"{"x":[1,{}],"id":"a","text":"b\u00e9","meta":{"y":2}}"#).unwrap();
+    assert_eq!((document.id.as_str(), document.text.as_str()), ("a", "b\u{e9}"));
+    assert_eq!(serde_json::Value::Object(document.meta), serde_json::json!({"y": 2}));
+    assert_eq!(parsed("\u{feff}{\"id\":12,\"text\":\"\"}").unwrap().id, "12");
+    assert_eq!(parsed(r#"{"id":-12,"text":""}"#).unwrap().id, "-12");
+    assert_eq!(parsed(r#"{"text":"b"}"#).unwrap().id, "f.jsonl:7");
+    let nulls = parsed(r#"{"id":null,"text":[1],"text":"b","meta":null}"#).unwrap();
+    assert_eq!((nulls.id.as_str(), nulls.meta.len()), ("f.jsonl:7", 0));
+    assert_eq!(parsed(r#"{"text":"b","text":"c"}"#).unwrap().text, "c");
+}
+
+#[test]
+fn the_place_of_a_text_is_that_of_its_last_value() {
+    let line = r#" {"text":1,"a":{"text":"x"},"te\u0078t" : "b\"" , "z":1e999,"n":"\ud800"}"#;
+    let place = text_place(line, "text").unwrap();
+    assert_eq!(&line[place], r#""b\"""#);
+    assert_eq!(text_place(line, "other"), None);
+}
+
+#[test]
+fn a_record_keeps_all_but_the_text_that_is_changed() {
+    let changed = |record: &str| with_text(record, "text", "new", &[]);
+    let nan = r#"{"x":NaN,"text":"old","y":1}"#;
+    assert_eq!(changed(nan).as_deref(), Some(r#"{"x":null,"text":"new","y":1}"#));
+    let plain = r#"{ "y":1.50, "text":"old"}"#;
+    assert_eq!(changed(plain).as_deref(), Some(r#"{ "y":1.50, "text":"new"}"#));
+    assert_eq!(changed(r#"{"y":1}"#), None);
+    let parts = r#"{"y":1.50,"parts":[{"name":"a","text":"x"},{"text":"z","name":"b"}],"text":3}"#;
+    let (text, of_parts) = text_of(parts, "text").unwrap();
+    assert_eq!((text.as_str(), of_parts.len()), ("x\nz", 2));
+    let moved = [Part::new("a", 0), Part::new("b", 1)];
+    assert_eq!(
+        with_text(parts, "text", "\nz", &moved).as_deref(),
+        Some(r#"{"y":1.50,"parts":[{"name":"a","text":""},{"name":"b","text":"z"}],"text":3}"#)
+    );
+    // The kept part of a line is a record by itself, in UTF-8.
+    let options = SourceOptions { keeps_records: true, ..SourceOptions::default() };
+    let kept = |line: &[u8]| parse(line, &options, String::new).unwrap().record.unwrap();
+    assert_eq!(&*kept(b" {\"text\":\"a\"}, "), "{\"text\":\"a\"}");
+    let latin = b"{\"text\":\"caf\xe9 \xe0 la cr\xe8me\"}";
+    assert_eq!(&*kept(latin), "{\"text\":\"caf\u{e9} \u{e0} la cr\u{e8}me\"}");
+}
+
+#[test]
+fn fields_may_have_other_names() {
+    let options = SourceOptions {
+        id_field: "url".into(),
+        text_field: "body".into(),
+        meta_field: "info".into(),
+        ..SourceOptions::default()
+    };
+    let line = br#"{"id":1,"text":2,"meta":3,"url":"u","body":"b","info":{"n":1}}"#;
+    let document = parse(line, &options, String::new).unwrap();
+    assert_eq!((document.id.as_str(), document.text.as_str()), ("u", "b"));
+}
+
+#[test]
+fn a_line_with_parts_is_a_document_of_them() {
+    let parts = r#"[{"name":"a.c","text":"x"},{"text":"y\n","name":"b.c"}]"#;
+    let document = parsed(&format!(r#"{{"id":"i","parts":{parts}}}"#)).unwrap();
+    assert_eq!(document, Document::of_parts("i", [("a.c", "x"), ("b.c", "y\n")]));
+    // A foreign record may have such a field beside its text.
+    let document = parsed(r#"{"text":"a","id":"i","parts":[1,2]}"#).unwrap();
+    assert_eq!(document, Document::new("i", "a"));
+    let refused =
+        |parts: &str| parsed(&format!(r#"{{"id":"i","parts":{parts}}}"#)).unwrap_err().to_string();
+    for (parts, reason) in [
+        ("3", "`parts` is not a list of parts, each with `name` and `text`"),
+        (r#"[{"name":"a"}]"#, "missing field `text`"),
+        ("[]", "`parts` is empty"),
+        (r#"[{"name":"a","text":""},{"name":"a","text":""}]"#, "two of its parts"),
+    ] {
+        assert!(refused(parts).contains(reason), "{}", refused(parts));
+    }
+}
+
+#[test]
+fn a_line_that_is_no_document_is_refused_with_the_reason() {
+    let deep = "[".repeat(100_000);
+    let nested = format!("{{\"a\":{}{}}}", "[".repeat(1000), "]".repeat(1000));
+    let long = format!("{{\"a\":\"{}\"}}", "a".repeat(4 << 16));
+    for (line, reason) in [
+        ("{", "EOF while parsing an object at column 1"),
+        ("[]", "expected a JSON object"),
+        (r#"{"id":"a"}"#, "there is no `text`"),
+        (r#"{"text":5}"#, "`text` is not a string"),
+        (r#"{"text":""} x"#, "trailing characters"),
+        (r#"{"id":[],"text":""}"#, "`id` is a list, and not an id"),
+        (r#"{"id":{},"text":""}"#, "`id` is an object, and not an id"),
+        (r#"{"text":[{"a":1}]}"#, "`text` is not a string"),
+        (&format!("{{\"text\":\"\",\"meta\":{nested}}}"), "recursion limit"),
+        (&format!("{{\"text\":\"\",\"meta\":{long}}}"), "262152 bytes as it is written"),
+        (&format!("{{\"meta\":{deep}"), "EOF while parsing"),
+        (&format!("{{\"x\":{deep}"), "EOF while parsing"),
+    ] {
+        let error = parsed(line).unwrap_err().what;
+        assert!(error.contains(reason), "{}: {error}", &line[..line.len().min(60)]);
+    }
+}
+
+#[test]
+fn records_of_other_programs_are_read_as_they_mean_them() {
+    let check = |line: &[u8], text: &str| {
+        let document = parse(line, &SourceOptions::default(), || "f:7".into());
+        assert_eq!(document.map(|document| document.text).as_deref(), Ok(text));
+    };
+    check(br#"{"text":"a\ud83d b\ude00\\ud800","x":NaN}"#, "a\u{fffd} b\u{fffd}\\ud800");
+    check(br#"{"text":"\ud83d\ude00\ud83d\u0041"}"#, "\u{1f600}\u{fffd}A");
+    check(br#"{"x":[NaN,-Infinity,{"y":Infinity}],"text":"NaN -Infinity"}"#, "NaN -Infinity");
+    check(br#"{"text":"a","other":"\udc00"}"#, "a");
+    check(b"{\"text\":\"a\tb\x00c\x1f\\n\"}", "a\tb c \n");
+    check(br#"{"text":"a"}, "#, "a");
+    check(b"{\"text\":\"caf\xe9 \xe0 la cr\xe8me\"}", "caf\u{e9} \u{e0} la cr\u{e8}me");
+    for line in
+        ["{\"text\":\"a\",\"x\":Nan}", "{\"text\":NaN}", "{\"text\":\"a\\", "{\"text\":\"\\u12"]
+    {
+        assert!(parsed(line).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn an_id_is_chosen_or_made() {
+    let check = |line: &str, id: &str, source: IdSource| {
+        let document = parsed(line).unwrap();
+        assert_eq!((document.id.as_str(), document.id_source), (id, source), "{line}");
+    };
+    check(r#"{"id":1.5,"text":""}"#, "1.5", IdSource::GIVEN);
+    check(r#"{"id":18446744073709551616,"text":""}"#, "18446744073709551616", IdSource::GIVEN);
+    check(r#"{"id":"a","text":""}"#, "a", IdSource::GIVEN);
+    check(r#"{"id":"a\tb","text":""}"#, "a b", IdSource::STREAM);
+    check(r#"{"id":"a\ud800","text":""}"#, "a\u{fffd}", IdSource::STREAM);
+    check(r#"{"id":"","text":""}"#, "f.jsonl:7", IdSource::STREAM);
+    let options = SourceOptions { needs_text_only: true, ..SourceOptions::default() };
+    let long = "x".repeat(2000);
+    for id in ["[]", "{\"a\":1}", "\"a\\tb\"", &format!("\"{long}\"")] {
+        let meta = "a".repeat(100_000);
+        let line = format!("{{\"id\":{id},\"text\":\"\",\"meta\":\"{meta}\"}}");
+        assert!(parsed(&line).is_err(), "{line}");
+        let document = parse(line.as_bytes(), &options, || "f:7".into()).unwrap();
+        assert_eq!((document.id.as_str(), document.meta.len()), ("f:7", 0));
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_line_makes_repairing_panic(parts in proptest::collection::vec(prop_oneof![
+        Just("{\"text\":"), Just("\""), Just("\\"), Just("\\ud83d"), Just("\\u12"), Just("NaN"), Just("-"),
+        Just("\u{e9}"), Just("\n"), Just(","), Just("}"), Just("\u{0}"),
+    ], 0..12)) {
+        let _ = parsed(&parts.concat());
+    }
+}
+
+/// Returns all lines with their numbers, and the numbers of those too long.
+fn lines_of(inner: impl Read, max: usize) -> (Vec<(u64, Vec<u8>)>, Vec<u64>) {
+    let (mut lines, mut too_long) = (Vec::new(), Vec::new());
+    let end = read_lines(inner, max, |read| {
+        match read {
+            Lines::TooLong(number) => too_long.push(number),
+            Lines::Bad(..) => unreachable!("lines are not looked into"),
+            Lines::Whole { first_line, bytes } => {
+                let split = bytes.split_inclusive(|&byte| byte == b'\n');
+                lines.extend((first_line..).zip(split.map(<[u8]>::to_vec)));
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    assert!(end.unwrap().is_continue());
+    (lines, too_long)
+}
+
+proptest! {
+    #[test]
+    fn lines_come_whole_and_numbered(
+        lines in proptest::collection::vec((0usize..200_000, any::<u8>()), 0..12), ends: bool,
+    ) {
+        let lines: Vec<Vec<u8>> = lines
+            .into_iter()
+            .map(|(len, byte)| [vec![byte.max(b' '); len], vec![b'\n']].concat())
+            .collect();
+        let mut all = lines.concat();
+        if !ends {
+            all.pop();
+        }
+        let (found, too_long) = lines_of(all.as_slice(), 1 << 20);
+        let joined: Vec<u8> = found.iter().flat_map(|(_, line)| line.clone()).collect();
+        prop_assert_eq!(joined, all);
+        prop_assert!(found.iter().zip(1..).all(|((number, _), expected)| *number == expected));
+        prop_assert!(too_long.is_empty());
+    }
+}
+
+#[test]
+fn an_endless_line_is_passed_over_without_being_held() {
+    let long = 300 << 20;
+    let stream = b"a\n".chain(io::repeat(b'x').take(long)).chain(&b"\nb\nc"[..]);
+    let (lines, too_long) = lines_of(stream, 1 << 20);
+    assert_eq!(too_long, [2]);
+    let expected = [(1, b"a\n".to_vec()), (3, b"b\n".to_vec()), (4, b"c".to_vec())];
+    assert_eq!(lines, expected);
+}
