@@ -81,7 +81,7 @@ use cento_api::{error, overlap, reason, similarity};
 
 pub use cento_api::{
     Category, ConflictKind, Corruption, Error, HitSimilarity, Overlap, Part, PartText, Reason,
-    Refusal, Result, Similarity, Unseen, part,
+    Refusal, Result, Similarity, Unseen,
 };
 pub use compare::measure::Measure;
 pub use compare::{

@@ -21,8 +21,8 @@ use crate::{MaxDf, whole};
 #[setters(into)]
 pub struct FamilyOptions {
     /// Order documents by this field of `meta`: dates such as `2021`, `2021-03` or
-    /// `2021-03-04T10:00:00Z`, or numbers. Documents without one come last. Default: the order in
-    /// which documents were added.
+    /// `2021-03-04T10:00:00Z`, or numbers. Documents without one come last. Default: the order of
+    /// addition.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]

@@ -197,6 +197,10 @@ const RARE: &[&str] = &[
     "group_by",
     "add",
     "key_file",
+    "benchmark_field",
+    "question_id_field",
+    "common",
+    "run",
 ];
 
 /// The place of options of every verb: after the others of their heading.

@@ -23,13 +23,13 @@ use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::index::Index;
-use cento::part::parts_problem;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{
     Answer, ForeignSignature, Goal, Hit, Query, SearchOptions, Searcher, Subject, Thresholds,
 };
 use cento::text::kind::no_text_in;
 use cento::{Analyzer, Error, Part, Unit};
+use cento_api::part::parts_problem;
 use cento_client::Client;
 use cento_client::api::{DocumentResponse, SearchRequest, SignatureBody};
 use cento_report::{IndexState, NotCompared, PartedText, ReuseReport, Run};

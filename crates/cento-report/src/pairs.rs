@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use cento::join::most_similar::Histogram;
 use cento::join::pairs::PairReport;
-use cento::part::part_at;
 use cento::{PairPassage, Similarity, Unit};
+use cento_api::part::part_at;
 use serde::Serialize;
 
 use crate::graph::{Cluster, clusters};

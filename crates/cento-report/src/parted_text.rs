@@ -4,7 +4,7 @@ use std::ops::{Deref, Range};
 
 use cento::Part;
 use cento::index::StoredDocument;
-use cento::part::{part_at, part_range};
+use cento_api::part::{part_at, part_range};
 
 /// A text and its parts, if it has any; it is used as its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
