@@ -51,6 +51,9 @@ fn every_route_is_in_the_document_of_the_api() {
         "post /v1/report",
         "post /v1/search",
         "post /v1/texts",
+        "post /v1/watches",
+        "post /v1/withdrawals",
+        "post /v1/withdrawals/forget",
     ];
     assert_eq!(routes.iter().map(String::as_str).collect::<Vec<_>>(), expected);
 }
