@@ -232,7 +232,7 @@ mod tests {
             assert_eq!(pieces.collect::<Vec<_>>(), expected);
         };
         check(0..12, &[0..3, 3..9, 9..12]);
-        check(3..9, &[3..9]);
+        check(3..9, std::slice::from_ref(&(3..9)));
         check(4..10, &[4..9, 9..10]);
     }
 

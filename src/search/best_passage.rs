@@ -169,7 +169,7 @@ mod tests {
         let searcher = Searcher::new(index.snapshot().unwrap());
         let answer = searcher.search(&Query::text(words(0..50)).goal(Goal::Passage)).unwrap();
         let [hit] = &answer.hits[..] else { panic!("{:?}", answer.hits) };
-        let [passage] = &hit.passages.as_deref().unwrap()[..] else { panic!("{hit:?}") };
+        let [passage] = hit.passages.as_deref().unwrap() else { panic!("{hit:?}") };
         assert_eq!(passage.hit_part.as_deref(), Some("b"));
         let start = parts[0].1.len() as u32 + 1;
         assert!(passage.hit.0 >= start, "{passage:?}");

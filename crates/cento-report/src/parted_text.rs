@@ -63,7 +63,7 @@ mod tests {
         let parts = [("a", 0), ("empty", 4), ("b", 5)];
         let parts = parts.map(|(name, start)| Part::new(name, start)).to_vec();
         let text = PartedText { text: "one\n\ntwo".into(), parts };
-        let of = |range: Range<usize>| text.part_of(&range).map(|(name, bytes)| (name, bytes));
+        let of = |range: Range<usize>| text.part_of(&range);
         assert_eq!(of(1..3), Some(("a", 0..3)));
         assert_eq!(of(4..4), Some(("empty", 4..4)));
         assert_eq!(of(5..8), Some(("b", 5..8)));
