@@ -110,7 +110,8 @@ impl Snapshot {
     /// Reads the text of a document, empty if the index stores none, and splits it into tokens.
     ///
     /// # Errors
-    /// The errors of [`document`](Self::document); [`Error::Cancelled`] soon after `stop`.
+    /// The errors of [`document`](Self::document); [`Error::Cancelled`](crate::Error::Cancelled)
+    /// soon after `stop`.
     pub fn analyzed(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
         self.analyzed_by(&self.config().analyzer, address, stop)
     }

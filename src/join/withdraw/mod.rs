@@ -11,7 +11,8 @@
 //! listed, and stay unless the options say otherwise. Copies do not count as earlier documents.
 //!
 //! [`Plan::new`] lists all that; [`Plan::apply`] does it in one commit, which also makes the index
-//! refuse the document from then on ([`Withdrawals`]), and then removes the bytes of the old texts
+//! refuse the document from then on ([`Withdrawals`](crate::index::Withdrawals)), and then removes
+//! the bytes of the old texts
 //! from the directory.
 
 mod check;
