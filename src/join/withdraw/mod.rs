@@ -12,8 +12,7 @@
 //!
 //! [`Plan::new`] lists all that; [`Plan::apply`] does it in one commit, which also makes the index
 //! refuse the document from then on ([`Withdrawals`](crate::index::Withdrawals)), and then removes
-//! the bytes of the old texts
-//! from the directory.
+//! the bytes of the old texts from the directory.
 
 mod check;
 mod source;
