@@ -68,7 +68,7 @@ fn carriers_are_in_the_order_of_their_dates_with_what_each_changed() {
     );
     assert_eq!(second.changes, [Change { removed: word(0, 14), added: "other".into() }]);
     assert_eq!((third.nearest, third.similarity, third.version), (Some(2), Some(1.0), 2));
-    // In the order of addition the first is another, and the answer says so.
+    // In the order of addition the first is another, and the answer names that order.
     let by_added = &found(&searcher, &FamilyOptions::default())[0];
     assert_eq!((ids(by_added), by_added.order), (vec!["d0", "d1", "d2"], TimeOrder::Added));
     assert!(!by_added.first_is_certain);
