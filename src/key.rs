@@ -212,7 +212,7 @@ fn is_private(file: &std::fs::Metadata) -> bool {
     file.permissions().mode() & 0o027 == 0
 }
 
-/// Elsewhere permissions are not examined: SECURITY.md says so.
+/// Elsewhere permissions are not examined (SECURITY.md, "Keyed indexes").
 #[cfg(not(unix))]
 fn is_private(_: &std::fs::Metadata) -> bool {
     true

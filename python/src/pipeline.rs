@@ -192,7 +192,7 @@ fn sign_one(
     known: Option<&Snapshot>,
     stop: &Stop,
 ) -> Result<SignOutcome> {
-    let digest = cento::Digest::of(document.text.as_bytes());
+    let digest = index.config().text_digest(&document.text)?;
     // If the index cannot be read here, the writer cannot read it either, and returns the error.
     if known.is_some_and(|known| known.holds(&document, digest).unwrap_or(false)) {
         return Ok(SignOutcome::Known(document));

@@ -237,7 +237,7 @@ impl Config {
     ///
     /// # Errors
     /// [`Reason::NeedsKey`] when the key is not known.
-    pub(crate) fn text_digest(&self, text: &str) -> Result<Digest> {
+    pub fn text_digest(&self, text: &str) -> Result<Digest> {
         match self.scheme.lock() {
             None => Ok(Digest::of(text.as_bytes())),
             Some(lock) => Ok(lock.key(&self.scheme.to_string())?.digest(text)),

@@ -186,17 +186,43 @@ impl DocumentSigner {
         })
     }
 
-    fn signed(
+    /// Combines a document with its signature, which was made before: with the digest of its text,
+    /// and with its parts as the index records them.
+    ///
+    /// # Errors
+    /// When the digest depends on a key that is not known; when the text is too large;
+    /// [`Error::Cancelled`] soon after the stop is set.
+    pub fn combine(
+        &self,
+        document: Document,
+        tokens: u32,
+        signature: Vec<Fingerprint>,
+    ) -> Result<SignedDocument> {
+        let digest = self.config.text_digest(&document.text)?;
+        self.combine_with(document, digest, tokens, signature)
+    }
+
+    fn combine_with(
         &self,
         mut document: Document,
         digest: Digest,
         tokens: u32,
         signature: Vec<Fingerprint>,
-    ) -> Result<SignOutcome> {
+    ) -> Result<SignedDocument> {
         let Document { text, parts, .. } = &mut document;
         self.config.count_tokens_of_parts(parts, text, &self.stop)?;
+        Ok(SignedDocument::of(document, digest, tokens, signature))
+    }
+
+    fn signed(
+        &self,
+        document: Document,
+        digest: Digest,
+        tokens: u32,
+        signature: Vec<Fingerprint>,
+    ) -> Result<SignOutcome> {
         let text_bytes = document.text.len();
-        let mut signed = SignedDocument::of(document, digest, tokens, signature);
+        let mut signed = self.combine_with(document, digest, tokens, signature)?;
         if !self.keeps_texts {
             signed.document.text = String::new();
         }

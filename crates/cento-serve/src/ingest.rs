@@ -16,8 +16,7 @@ use super::failure::Failure;
 use super::priority;
 use cento::Error;
 use cento::Stop;
-use cento::hash::Digest;
-use cento::index::{Document, DocumentSigner, Index, SignedDocument};
+use cento::index::{Document, DocumentSigner, Index};
 use cento::runtime::{ByteBudget, Permit};
 use cento::search::memory::RESERVED_BYTES_MIN;
 use cento_api::http::{AddResponse, RecordError};
@@ -178,8 +177,8 @@ fn sign(
         response.report.empty += u64::from(signed.tokens == 0);
         match signed.fingerprints {
             Some(signature) if bytes <= bytes_max => {
-                let digest = Digest::of(document.text.as_bytes());
-                let signed = SignedDocument::of(document, digest, signed.tokens, signature);
+                let signed = signer.combine(document, signed.tokens, signature);
+                let signed = signed.map_err(Failure::from)?;
                 documents.push(Received { line, signed });
             }
             _ => documents = Vec::new(),

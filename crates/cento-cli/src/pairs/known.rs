@@ -8,8 +8,8 @@ use crate::memory;
 use crate::output::counted;
 use crate::terminal::note;
 use cento::index::{
-    AddReport, Config, DocAddress, Document, IdSource, Outcome, SignedDocument, Snapshot, Writer,
-    WriterOptions,
+    AddReport, Config, DocAddress, Document, DocumentSigner, IdSource, Outcome, SignedDocument,
+    Snapshot, Writer, WriterOptions,
 };
 use cento::{Error, Stop};
 
@@ -96,11 +96,13 @@ impl Known {
     /// `stop`.
     pub fn add(self, new: &Snapshot, stop: &Stop) -> cento::Result<Option<AddReport>> {
         let Some(mut writer) = self.writer else { return Ok(None) };
+        let index = self.snapshot.index();
+        let signer = DocumentSigner::new(index.config(), index.faults()).stop(stop.clone());
         let mut report = AddReport::default();
         let mut ids = HashSet::new();
         for address in new.live() {
             stop.check()?;
-            let signed = signed(new, address, stop)?;
+            let signed = signed(&signer, new, address, stop)?;
             report.bytes += signed.document.text.len() as u64;
             assert!(ids.insert(signed.document.id.clone()), "a new document is there twice");
             match writer.add_signed(signed)? {
@@ -115,11 +117,14 @@ impl Known {
 }
 
 /// Returns a document with its signature, as it was compared.
-fn signed(snapshot: &Snapshot, address: DocAddress, stop: &Stop) -> cento::Result<SignedDocument> {
+fn signed(
+    signer: &DocumentSigner,
+    snapshot: &Snapshot,
+    address: DocAddress,
+    stop: &Stop,
+) -> cento::Result<SignedDocument> {
     let stored = snapshot.document(address)?;
-    let segment = snapshot.segment(address);
-    let digest = segment.signatures.digest(address.doc)?;
-    let tokens = segment.signatures.document(address.doc)?.tokens;
+    let tokens = snapshot.segment(address).signatures.document(address.doc)?.tokens;
     let id_source = match snapshot.id_place(address)? {
         Some(place) => IdSource::made(place),
         None => IdSource::GIVEN,
@@ -128,5 +133,5 @@ fn signed(snapshot: &Snapshot, address: DocAddress, stop: &Stop) -> cento::Resul
         .with_parts(stored.parts)
         .with_meta(stored.meta)
         .with_id_source(id_source);
-    Ok(SignedDocument::of(document, digest, tokens, snapshot.signature(address, stop)?))
+    signer.combine(document, tokens, snapshot.signature(address, stop)?)
 }

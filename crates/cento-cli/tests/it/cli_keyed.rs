@@ -178,6 +178,12 @@ fn watches_of_a_keyed_index_need_the_key_and_match_with_it() {
         let service = Service::start(&dir, &["--key-file", "key"]);
         let watch = json!({"name": "third", "text": words(5, 40)}).to_string();
         assert_eq!(service.post("/v1/watches", &watch).status, 200);
+        let text = format!("{} {}", words(6, 20), words(5, 40));
+        let third = json!({"id": "third", "text": text}).to_string();
+        assert_eq!(service.post("/v1/documents?commit=wait", &third).status, 200);
+        // A commit is matched after it has been answered, so the request waits for the event.
+        let events = service.ask("GET", "/v1/watches/third/events?wait=20", "", "").json();
+        assert_eq!(events["events"][0]["hit"]["id"], "third", "{events}");
         assert!(service.stop());
     }
 }

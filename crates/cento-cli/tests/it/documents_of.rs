@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::common::run::{Dir, Run, line};
+use crate::common::service::Service;
 use crate::common::words;
 
 /// The lines of an output, as JSON.
@@ -80,6 +81,37 @@ fn a_document_with_parts_is_one_document_and_its_passages_name_the_part() {
     dir.write("bad.jsonl", record("eve", &[part("a", ""), part("a", "")]));
     let run = dir.run(&["add", "idx", "bad.jsonl"]);
     assert!(run.err.contains("bad.jsonl") && run.err.contains("two of its parts"), "{}", run.err);
+}
+
+#[test]
+fn parts_without_texts_are_named_whatever_way_they_were_added() {
+    // Only `add` to a directory recorded where parts begin.
+    let dir = Dir::new();
+    for (student, seed) in [("ann", 1), ("ben", 3)] {
+        dir.write(&format!("class/{student}/a.txt"), words(seed, 60));
+        dir.write(&format!("class/{student}/b.txt"), words(2, 60));
+    }
+    let is_named = |index: &str| {
+        let args = ["search", index, "--id", "class/ann", "--passages"];
+        let found = dir.json(&args);
+        let passage = &found["hits"][0]["passages"][0];
+        assert_eq!(
+            (&passage["query_part"], &passage["hit_part"]),
+            (&json!("b.txt"), &json!("b.txt"))
+        );
+    };
+    for index in ["added", "compared", "idx"] {
+        assert_eq!(dir.run(&["create", index, "--no-text"]).status, 0);
+    }
+    dir.json(&["add", "added", "class", "--by", "directory"]);
+    is_named("added");
+    dir.run(&["pairs", "class", "--by", "directory", "--against", "compared", "--add"]);
+    is_named("compared");
+    let service = Service::start(&dir, &[]);
+    let url = service.url.clone();
+    assert_eq!(dir.json(&["add", "--url", &url, "class", "--by", "directory"])["added"], 2);
+    assert!(service.stop());
+    is_named("idx");
 }
 
 #[test]
