@@ -3,11 +3,9 @@
 //! Each call opens the watches, which locks them, and closes them again: another process may have
 //! them open between two calls.
 
-use cento::index::WriterOptions;
-use cento::watch::{WatchReader, Watches, unknown};
-use cento::{Error, Index, Stop};
+use cento::watch::{Watches, caught_up};
 use cento_api::http::WatchRequest;
-use cento_api::{WatchEvents, Webhook};
+use cento_api::Webhook;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -56,27 +54,14 @@ pub fn add(
         let webhook = webhook.clone();
         requests.push(WatchRequest { name, text, id, signature, webhook, ..common.clone() });
     }
-    let added = run::long(py, |_| open(&index)?.add_all(requests))?;
+    let added = run::long(py, |_| Watches::begin(&index)?.add_all(requests))?;
     added.iter().map(to_json).collect()
-}
-
-/// Opens the watches of an index, which may not have had any.
-fn open(index: &Index) -> cento::Result<Watches> {
-    if index.change_log().is_none() {
-        index.writer(WriterOptions::default())?.log_changes()?;
-    }
-    Watches::open(index)
-}
-
-/// Opens the watches of an index, if it has had any.
-fn open_if_any(index: &Index) -> cento::Result<Option<Watches>> {
-    Watches::exist(index).then(|| Watches::open(index)).transpose()
 }
 
 /// Returns the watches as JSON, in the order of their names.
 pub fn list(py: Python<'_>, index: &OpenIndex) -> PyResult<Vec<String>> {
     let watches = run::long(py, |_| {
-        let watches = open_if_any(&index.index()?)?;
+        let watches = Watches::open_if_any(&index.index()?)?;
         Ok(watches.map_or(Vec::new(), |watches| watches.reader().list(None, usize::MAX)))
     })?;
     watches.iter().map(to_json).collect()
@@ -84,7 +69,7 @@ pub fn list(py: Python<'_>, index: &OpenIndex) -> PyResult<Vec<String>> {
 
 /// Removes a watch; returns whether there was one.
 pub fn remove(py: Python<'_>, index: &OpenIndex, name: &str) -> PyResult<bool> {
-    run::long(py, |_| match open_if_any(&index.index()?)? {
+    run::long(py, |_| match Watches::open_if_any(&index.index()?)? {
         Some(mut watches) => watches.remove(name),
         None => Ok(false),
     })
@@ -98,28 +83,7 @@ pub fn events(
     watch: Option<&str>,
     limit: usize,
 ) -> PyResult<String> {
-    let found = run::long(py, |stop| matched(&index.index()?, after, watch, limit, stop))?;
-    to_json(&found)
-}
-
-fn matched(
-    index: &Index,
-    after: u64,
-    watch: Option<&str>,
-    limit: usize,
-    stop: &Stop,
-) -> cento::Result<WatchEvents> {
-    match open_if_any(index) {
-        Ok(Some(mut watches)) => {
-            watches.match_commits(stop)?;
-            watches.reader().events(after, watch, limit)
-        }
-        Ok(None) => match watch {
-            Some(name) => Err(unknown(name)),
-            None => Ok(WatchEvents { events: Vec::new(), next: 0, more: false, missed: false }),
-        },
-        // Another process, such as a service, matches them.
-        Err(Error::Locked { .. }) => WatchReader::open_events(index)?.read(after, watch, limit),
-        Err(error) => Err(error),
-    }
+    let found = run::long(py, |stop| caught_up(&index.index()?, (after, watch, limit), stop))?;
+    // Another process, such as a service, may match them.
+    to_json(&found.0)
 }

@@ -31,12 +31,12 @@ pub use events::{EVENTS_BYTES_MAX, EventReader};
 
 use crate::error::{Error, Result};
 use crate::hash::Digest;
-use crate::index::{Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK};
+use crate::index::{Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK, WriterOptions};
 use crate::reason::{Reason, Refusal};
 use crate::runtime::{Stop, replace};
 use crate::search::{ForeignSignature, Query, Searcher, Subject};
 use cento_api::http::WatchRequest;
-use cento_api::{Watch, WatchOptions, WatchedKind, Webhook};
+use cento_api::{Watch, WatchEvents, WatchOptions, WatchedKind, Webhook};
 use events::EventLog;
 use matching::{Matched, match_documents};
 use store::{Definition, Entries, Entry, Store};
@@ -118,6 +118,25 @@ impl Watches {
         let log = EventLog::open(&dir.join(EVENTS), last(&commits))?;
         let store = Store::open(&dir, index)?;
         Ok(Watches { index: index.clone(), store, log, _lock: lock })
+    }
+
+    /// Opens the watches of an index that may be without any: it logs its changes from then on.
+    ///
+    /// # Errors
+    /// When the index is locked by its writer, or cannot be written; as [`open`](Self::open).
+    pub fn begin(index: &Index) -> Result<Watches> {
+        if index.change_log().is_none() {
+            index.writer(WriterOptions::default())?.log_changes()?;
+        }
+        Watches::open(index)
+    }
+
+    /// Opens the watches of an index, if it has had any.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_if_any(index: &Index) -> Result<Option<Watches>> {
+        Watches::exist(index).then(|| Watches::open(index)).transpose()
     }
 
     /// Returns the readable part.
@@ -359,18 +378,44 @@ impl WatchReader {
     ///
     /// # Errors
     /// When there is no such watch; when a file is damaged or cannot be read.
-    pub fn events(
-        &self,
-        after: u64,
-        watch: Option<&str>,
-        limit: usize,
-    ) -> Result<cento_api::WatchEvents> {
+    pub fn events(&self, after: u64, watch: Option<&str>, limit: usize) -> Result<WatchEvents> {
         if let Some(name) = watch
             && self.entry(name).is_none()
         {
             return Err(unknown(name));
         }
         self.events.read(after, watch, limit)
+    }
+}
+
+/// Matches the commits that have not been matched, and returns the events after a cursor, at most
+/// `limit`, of one watch or of all. While another process has the watches open and matches them, it
+/// returns the events that are in the log, and `true`.
+///
+/// # Errors
+/// When there is no such watch; the errors of [`Watches::open`] but [`Error::Locked`], and of
+/// [`Watches::match_commits`].
+pub fn caught_up(
+    index: &Index,
+    (after, watch, limit): (u64, Option<&str>, usize),
+    stop: &Stop,
+) -> Result<(WatchEvents, bool)> {
+    match Watches::open_if_any(index) {
+        Ok(Some(mut watches)) => {
+            watches.match_commits(stop)?;
+            Ok((watches.reader().events(after, watch, limit)?, false))
+        }
+        Ok(None) => match watch {
+            Some(name) => Err(unknown(name)),
+            None => {
+                let events = Vec::new();
+                Ok((WatchEvents { events, next: 0, more: false, missed: false }, false))
+            }
+        },
+        Err(Error::Locked { .. }) => {
+            Ok((WatchReader::open_events(index)?.read(after, watch, limit)?, true))
+        }
+        Err(error) => Err(error),
     }
 }
 

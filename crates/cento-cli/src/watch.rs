@@ -15,8 +15,7 @@ use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
-use cento::index::{Index, WriterOptions};
-use cento::watch::{WatchReader, Watches, unknown};
+use cento::watch::{Watches, caught_up, unknown};
 use cento::{Error, Stop};
 use cento_api::{Thresholds, WatchEvents, WatchOptions, WatchedKind, Webhook};
 use cento_client::Client;
@@ -146,21 +145,6 @@ impl Watch {
     }
 }
 
-/// Opens the watches of an index, which may not have had any.
-fn open(path: &Path) -> cento::Result<Watches> {
-    let index = key::open(path)?;
-    if index.change_log().is_none() {
-        index.writer(WriterOptions::default())?.log_changes()?;
-    }
-    Watches::open(&index)
-}
-
-/// Opens the watches of an index, if it has had any.
-fn open_if_any(path: &Path) -> cento::Result<Option<Watches>> {
-    let index = key::open(path)?;
-    if Watches::exist(&index) { Watches::open(&index).map(Some) } else { Ok(None) }
-}
-
 fn write_watches<W: Write>(out: &mut ListOut<W>, watches: &[cento_api::Watch]) -> io::Result<()> {
     for watch in watches {
         out.write(watch, |out| {
@@ -183,7 +167,7 @@ impl Add {
         let mut is_any_refused = false;
         let requests = self.requests(&mut is_any_refused)?;
         let watches = match target {
-            Target::Index(path) => open(&path)?.add_all(requests)?,
+            Target::Index(path) => Watches::begin(&key::open(&path)?)?.add_all(requests)?,
             Target::Service(client) => requests
                 .iter()
                 .map(|request| client.add_watch(request))
@@ -263,7 +247,7 @@ impl List {
         let mut is_any = false;
         match self.target.only_target()? {
             Target::Index(path) => {
-                if let Some(watches) = open_if_any(&path)? {
+                if let Some(watches) = Watches::open_if_any(&key::open(&path)?)? {
                     let watches = watches.reader().list(None, usize::MAX);
                     is_any = !watches.is_empty();
                     write_watches(&mut out, &watches)?;
@@ -299,7 +283,7 @@ impl Remove {
         type RemoveOne = Box<dyn FnMut(&str) -> cento::Result<bool>>;
         let mut remove: RemoveOne = match target {
             Target::Index(path) => {
-                let mut watches = open_if_any(&path)?;
+                let mut watches = Watches::open_if_any(&key::open(&path)?)?;
                 Box::new(move |name| watches.as_mut().map_or(Ok(false), |own| own.remove(name)))
             }
             Target::Service(client) => Box::new(move |name| match client.remove_watch(name) {
@@ -356,22 +340,12 @@ impl Events {
 
     /// Matches the documents that were added since, and reads the events of the index at `path`.
     fn matched(&self, path: &Path, stop: &Stop) -> cento::Result<WatchEvents> {
-        let (after, watch, limit) = (self.after, self.watch.as_deref(), self.limit);
-        match open_if_any(path) {
-            Ok(Some(mut watches)) => {
-                watches.match_commits(stop)?;
-                watches.reader().events(after, watch, limit)
-            }
-            Ok(None) => match watch {
-                Some(name) => Err(unknown(name)),
-                None => Ok(WatchEvents { events: Vec::new(), next: 0, more: false, missed: false }),
-            },
-            Err(Error::Locked { .. }) => {
-                note!("another process matches the watches of this index");
-                WatchReader::open_events(&Index::open(path)?)?.read(after, watch, limit)
-            }
-            Err(error) => Err(error),
+        let wanted = (self.after, self.watch.as_deref(), self.limit);
+        let (events, is_matched_elsewhere) = caught_up(&key::open(path)?, wanted, stop)?;
+        if is_matched_elsewhere {
+            note!("another process matches the watches of this index");
         }
+        Ok(events)
     }
 
     fn asked(&self, client: &Client) -> cento::Result<WatchEvents> {
