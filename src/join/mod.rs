@@ -26,6 +26,7 @@ mod numbering;
 mod pair;
 mod pair_search;
 pub mod pairs;
+mod ranges;
 mod ranked;
 pub mod reuse;
 mod score;

@@ -23,7 +23,7 @@ pub struct OutFile {
 
 /// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compression {
+pub enum Compression {
     None,
     Gzip,
     Zstd,
@@ -300,11 +300,18 @@ impl OutFile {
         OutFile::at_end(file, path)
     }
 
-    fn at_end(mut file: File, path: &Path) -> Result<OutFile> {
+    fn at_end(file: File, path: &Path) -> Result<OutFile> {
+        OutFile::compressed(file, path, Compression::of(path).0)
+    }
+
+    /// Writes to the end of a file that is open, whatever its name; errors name `path`.
+    ///
+    /// # Errors
+    /// When its end cannot be found.
+    pub fn compressed(mut file: File, path: &Path, compression: Compression) -> Result<OutFile> {
         let written = file.seek(SeekFrom::End(0)).map_err(|e| Error::io("read", path, e))?;
         let writer = file.try_clone().map_err(|e| Error::io("open", path, e))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, Box::new(writer) as Box<dyn Write>);
-        let (compression, _) = Compression::of(path);
         let stream = Some(Stream::Plain(Counted { writer, written }));
         Ok(OutFile { stream, compression, file: Some((file, path.to_owned())) })
     }

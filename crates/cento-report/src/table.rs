@@ -131,11 +131,7 @@ impl TuningReport {
             ]
         });
         let others = self.not_compared.iter().map(|other| not_compared(other, head.len()));
-        let mut out = Writer::from_writer(Vec::new());
-        let written = out.write_record(head);
-        let written =
-            written.and_then(|()| rows.chain(others).try_for_each(|row| out.write_record(row)));
-        finished(out, written)
+        table(&head, rows.chain(others))
     }
 }
 
@@ -212,7 +208,6 @@ impl PairsReport {
     /// # Errors
     /// No error is known: the lines are written to memory.
     pub fn csv(&self) -> Result<String> {
-        let mut out = Writer::from_writer(Vec::new());
         let head = [
             "a",
             "b",
@@ -255,10 +250,7 @@ impl PairsReport {
         let (shown, total) = (self.pairs.len() as u64, self.total);
         let cut = shown_of(shown, total, "pairs", self.limit_option);
         let cut = cut.into_iter().map(|said| noted("", said, head.len()));
-        let mut rows = rows.chain(missing).chain(cut);
-        let written =
-            out.write_record(head).and_then(|()| rows.try_for_each(|row| out.write_record(row)));
-        finished(out, written)
+        table(&head, rows.chain(missing).chain(cut))
     }
 }
 
@@ -295,12 +287,16 @@ impl DecontaminationReport {
             ]
         });
         let others = self.not_compared.iter().map(|other| not_compared(other, head.len()));
-        let mut out = Writer::from_writer(Vec::new());
-        let written = out.write_record(head);
-        let written =
-            written.and_then(|()| rows.chain(others).try_for_each(|row| out.write_record(row)));
-        finished(out, written)
+        table(&head, rows.chain(others))
     }
+}
+
+/// Writes a table with these names of columns.
+fn table(head: &[&str], mut rows: impl Iterator<Item = Vec<String>>) -> Result<String> {
+    let mut out = Writer::from_writer(Vec::new());
+    let written =
+        out.write_record(head).and_then(|()| rows.try_for_each(|row| out.write_record(row)));
+    finished(out, written)
 }
 
 fn finished(out: Writer<Vec<u8>>, written: csv::Result<()>) -> Result<String> {

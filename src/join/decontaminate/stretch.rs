@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::SHORT;
 use super::wanted::Wanted;
 use crate::error::Result;
+use crate::join::ranges::joined;
 use crate::runtime::Stop;
 
 /// A stretch of a document where a text occurs.
@@ -176,16 +177,4 @@ fn verbatim(wanted: &Wanted, region: Region<'_>, stop: &Stop) -> Result<Option<S
         }
     }
     Ok(None)
-}
-
-/// Joins ascending ranges that touch or overlap.
-fn joined(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
-    let mut joined: Vec<Range<usize>> = Vec::new();
-    for range in ranges {
-        match joined.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => joined.push(range),
-        }
-    }
-    joined
 }

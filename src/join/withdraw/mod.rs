@@ -1,8 +1,8 @@
 //! Withdrawal of a document: with its copies, and the passages quoted from it.
 //!
-//! All stored texts are read, so that no finding depends on fingerprints: a fingerprint
-//! in many documents hides none, and every run of the least length of a passage is found, whatever
-//! the scheme. Copies are removed. Passages are cut: runs of equal tokens, and edited passages that
+//! All stored texts are read, so that no finding depends on fingerprints: a fingerprint in many
+//! documents hides none, and every run of the least length of a passage is found, whatever the
+//! scheme. Copies are removed. Passages are cut: runs of equal tokens, and edited passages that
 //! are as similar as copies. A text is searched again after each cut, until nothing is found,
 //! because parts that come together can make a passage. A document that loses most of its tokens is
 //! removed.
@@ -58,8 +58,8 @@ const BATCH: usize = 64;
 ///
 /// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
 /// let mut writer = index.writer(WriterOptions::default())?;
-/// let poem = "all of it depends upon a red wheel barrow glazed with rain water beside the
-/// chickens"; writer.add(Document::new("poem", poem))?;
+/// let poem = "all depends upon a red wheel barrow glazed with rain beside the white chickens";
+/// writer.add(Document::new("poem", poem))?;
 /// writer.add(Document::new("essay", format!("Of all his poems I like this one best: {poem}. \
 ///     It has four stanzas of two lines each, and it names no feeling at all.")))?;
 /// writer.commit()?;
@@ -177,6 +177,14 @@ impl Plan {
     #[must_use]
     pub fn withdrawal(&self) -> &Withdrawal {
         &self.withdrawal
+    }
+
+    /// Returns the digest of a text as the record has it: a keyed one if the index has a key.
+    ///
+    /// # Errors
+    /// When the key is not known.
+    pub fn digest_of(&self, text: &str) -> Result<String> {
+        Ok(hex_of(self.snapshot.config().text_digest(text)?))
     }
 
     /// Adds files that were rewritten to the record.

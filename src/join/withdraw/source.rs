@@ -9,6 +9,7 @@ use crate::compare::runs::{self, Place, RunSet, Runs};
 use crate::error::Result;
 use crate::index::Config;
 use crate::join::cutting::Cutting;
+use crate::join::ranges::joined;
 use crate::runtime::Stop;
 use crate::text::{Analyzer, Side, Tokens};
 
@@ -262,7 +263,12 @@ impl Source {
             let is_alike = passage.similarity >= self.least && !range.is_empty();
             if is_alike { alike.push(range) } else { others.push(range) }
         }
-        Ok(Edited { alike: joined(alike), others: joined(others), is_complete: aligned.complete })
+        let in_order = |mut ranges: Vec<Range<usize>>| {
+            ranges.sort_unstable_by_key(|range| range.start);
+            joined(ranges.into_iter())
+        };
+        let (alike, others) = (in_order(alike), in_order(others));
+        Ok(Edited { alike, others, is_complete: aligned.complete })
     }
 }
 
@@ -278,19 +284,6 @@ impl Default for Edited {
     fn default() -> Edited {
         Edited { alike: Vec::new(), others: Vec::new(), is_complete: true }
     }
-}
-
-/// Returns the ranges in order, those that overlap or touch as one.
-fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    ranges.sort_unstable_by_key(|range| range.start);
-    let mut joined: Vec<Range<usize>> = Vec::new();
-    for range in ranges {
-        match joined.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => joined.push(range),
-        }
-    }
-    joined
 }
 
 /// Returns the bytes of ranges of tokens, which do not overlap.

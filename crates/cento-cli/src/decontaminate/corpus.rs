@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::spool::WithQuestions;
-use crate::dedup::record::{annotated, json, record, with_text};
+use crate::dedup::record::{annotated, json, record, selection, with_text, write_record};
 use crate::dedup::tables::TableFiles;
 use crate::outfile::NewFile;
 use cento::hash::Digest;
@@ -111,20 +111,13 @@ impl Corpus<'_> {
                     }
                     (None, None) => record(document),
                 };
-                let written = match form {
-                    Some(form) => write!(out, "{}", form.row(&line)),
-                    None => writeln!(out, "{line}"),
-                };
+                let written = write_record(out, form.as_ref(), &line);
                 written.map_err(|e| out.failed(e))?;
             }
             Out::Tables(tables) => {
                 let annotation = annotation.map(|verdict| json(&verdict));
-                let selection = match (&annotation, &cut_text) {
-                    (Some(annotation), _) => Selection::Annotated(annotation),
-                    (None, Some((text, _))) => Selection::Text(text),
-                    (None, None) if is_kept => Selection::Kept,
-                    (None, None) => Selection::Dropped,
-                };
+                let text = cut_text.as_ref().map(|(text, _)| text.as_str());
+                let selection = selection(annotation.as_deref(), text, is_kept);
                 tables.select(document.record.as_deref().unwrap_or_default(), selection)?;
             }
         }

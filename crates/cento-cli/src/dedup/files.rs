@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::record::{annotated, json, record, with_text};
+use super::record::{annotated, json, record, selection, with_text, write_record};
 use super::tables::TableFiles;
 use super::{Dedup, Summary};
 use crate::outfile::{OutFile, is_taken};
@@ -231,21 +231,14 @@ impl Files {
                     }
                     None => record(document),
                 };
-                let written = match form {
-                    Some(form) => write!(out, "{}", form.row(&line)),
-                    None => writeln!(out, "{line}"),
-                };
+                let written = write_record(out, form.as_ref(), &line);
                 written.map_err(|e| out.failed(e))?;
             }
             Out::Lines(..) => {}
             Out::Tables(tables) => {
                 let annotation = annotates.then(|| json(verdict));
-                let selection = match (&annotation, &cut_text) {
-                    (Some(annotation), _) => Selection::Annotated(annotation),
-                    (None, Some((text, _))) => Selection::Text(text),
-                    (None, None) if is_kept => Selection::Kept,
-                    (None, None) => Selection::Dropped,
-                };
+                let text = cut_text.as_ref().map(|(text, _)| text.as_str());
+                let selection = selection(annotation.as_deref(), text, is_kept);
                 tables.select(document.record.as_deref().unwrap_or_default(), selection)?;
             }
         }

@@ -1,6 +1,7 @@
 //! Documents as lines of output.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 use cento::index::Document;
 use cento::{Part, PartText};
 use cento_api::part::exchanged_parts;
-use cento_source::Annotation;
+use cento_source::{Annotation, Selection, TableForm};
 
 /// Writes a value as JSON; its members have names for keys.
 pub fn json(value: &impl Serialize) -> String {
@@ -58,6 +59,36 @@ pub fn with_text(document: &Document, (text, parts): (&str, &[Part]), field: &st
     let record = document.record.as_deref();
     let changed = record.and_then(|record| cento_source::with_text(record, field, text, parts));
     changed.unwrap_or_else(|| written(document, text, parts))
+}
+
+/// Writes a record: as it is, or as the row of a table.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_record(
+    out: &mut impl Write,
+    form: Option<&TableForm>,
+    record: &str,
+) -> io::Result<()> {
+    match form {
+        Some(form) => write!(out, "{}", form.row(record)),
+        None => writeln!(out, "{record}"),
+    }
+}
+
+/// Returns what becomes of the row of a Parquet file that is copied: it has an annotation, or
+/// another text, or stays or not.
+pub fn selection<'a>(
+    annotation: Option<&'a str>,
+    text: Option<&'a str>,
+    is_kept: bool,
+) -> Selection<'a> {
+    match (annotation, text) {
+        (Some(annotation), _) => Selection::Annotated(annotation),
+        (None, Some(text)) => Selection::Text(text),
+        (None, None) if is_kept => Selection::Kept,
+        (None, None) => Selection::Dropped,
+    }
 }
 
 /// Returns the record with an annotation as one more member.

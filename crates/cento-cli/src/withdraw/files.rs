@@ -6,15 +6,14 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
 
 use crate::extract::tables;
 use crate::failpoint::Failpoint;
-use cento::hash::Digest;
-use cento::index::{hex_of, id_of_json};
+use crate::outfile::{Compression, OutFile};
+use cento::index::id_of_json;
 use cento::join::withdraw::{CutDocument, Fate, LeftText, Plan, RemovedDocument, WithdrawnFile};
 use cento::runtime::replace;
 use cento::{Error, Part, Refusal, Result, Stop};
@@ -33,13 +32,6 @@ pub struct Files {
 enum Form {
     Lines(Compression),
     Parquet,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compression {
-    None,
-    Gzip,
-    Zstd,
 }
 
 /// The maximum length of a line: that of other readers.
@@ -99,10 +91,10 @@ impl Files {
     ) -> Result<()> {
         let read = |e| Error::io("read", path, e);
         let write = |e| Error::io("write", path, e);
-        let mut reader = compression.reader(File::open(path).map_err(read)?).map_err(read)?;
+        let mut reader = reader(File::open(path).map_err(read)?, compression).map_err(read)?;
         let new = beside(path)?;
-        let mut out =
-            compression.writer(new.as_file().try_clone().map_err(write)?).map_err(write)?;
+        let out = new.as_file().try_clone().map_err(write)?;
+        let mut out = OutFile::compressed(out, path, compression)?;
         let mut line = Vec::new();
         for number in 1u64.. {
             line.clear();
@@ -131,7 +123,7 @@ impl Files {
         if writes && found.is_any() { replaced(new, path) } else { Ok(()) }
     }
 
-    /// Returns what takes the place of a line, with its end, if it is not removed.
+    /// Returns a line with its end, as it is or without the passages; nothing if it is removed.
     fn record<'a>(
         &self,
         line: &'a [u8],
@@ -278,7 +270,7 @@ impl Findings<'_> {
         self.stop.check()?;
         self.file.documents += 1;
         let fate = self.plan.decide(id, (text, parts), &mut self.file.left, self.stop)?;
-        let (id, digest) = (id.to_owned(), hex_of(Digest::of(text.as_bytes())));
+        let (id, digest) = (id.to_owned(), self.plan.digest_of(text)?);
         Ok(match fate {
             Fate::Removed { reason, resemblance, quoted } => {
                 let removed = RemovedDocument { id, digest, reason, resemblance, quoted };
@@ -286,7 +278,7 @@ impl Findings<'_> {
                 Changed::Removed
             }
             Fate::Cut { passages, tokens, cut_tokens, text, parts } => {
-                let left = hex_of(Digest::of(text.as_bytes()));
+                let left = self.plan.digest_of(&text)?;
                 let cut = CutDocument { id, digest, left, tokens, cut_tokens, passages };
                 self.file.cut.push(cut);
                 Changed::Cut(text, parts)
@@ -328,50 +320,11 @@ fn replaced(new: NamedTempFile, path: &Path) -> Result<()> {
     replace::sync_name(&real).map_err(failed)
 }
 
-impl Compression {
-    fn reader(self, file: File) -> io::Result<Box<dyn BufRead>> {
-        Ok(match self {
-            Compression::None => Box::new(BufReader::new(file)),
-            Compression::Gzip => {
-                Box::new(BufReader::new(MultiGzDecoder::new(BufReader::new(file))))
-            }
-            Compression::Zstd => Box::new(BufReader::new(zstd::Decoder::new(file)?)),
-        })
-    }
-
-    fn writer(self, file: File) -> io::Result<Out> {
-        let file = BufWriter::new(file);
-        Ok(match self {
-            Compression::None => Out::Plain(file),
-            Compression::Gzip => Out::Gzip(GzEncoder::new(file, flate2::Compression::default())),
-            Compression::Zstd => {
-                Out::Zstd(zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?)
-            }
-        })
-    }
-}
-
-/// A file that is written.
-enum Out {
-    Plain(BufWriter<File>),
-    Gzip(GzEncoder<BufWriter<File>>),
-    Zstd(zstd::Encoder<'static, BufWriter<File>>),
-}
-
-impl Out {
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Out::Plain(out) => out.write_all(bytes),
-            Out::Gzip(out) => out.write_all(bytes),
-            Out::Zstd(out) => out.write_all(bytes),
-        }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Out::Plain(mut out) => out.flush(),
-            Out::Gzip(out) => out.finish()?.flush(),
-            Out::Zstd(out) => out.finish()?.flush(),
-        }
-    }
+/// Reads a file of this compression.
+fn reader(file: File, compression: Compression) -> io::Result<Box<dyn BufRead>> {
+    Ok(match compression {
+        Compression::None => Box::new(BufReader::new(file)),
+        Compression::Gzip => Box::new(BufReader::new(MultiGzDecoder::new(BufReader::new(file)))),
+        Compression::Zstd => Box::new(BufReader::new(zstd::Decoder::new(file)?)),
+    })
 }
