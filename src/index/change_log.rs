@@ -13,6 +13,7 @@
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{Index, Snapshot};
 use crate::error::{Corruption, Error, Result};
@@ -94,18 +95,33 @@ impl Index {
 }
 
 impl ChangeLog {
-    /// Removes the traces of commits that were not made: those after this operation, and unfinished
-    /// files. Returns the number of the last commit.
+    /// Removes the traces of commits that are not in the index: those after this operation, and
+    /// unfinished files. Returns the last number, which is not used again: the commit may have been
+    /// made and matched before the index was put back to an earlier one.
     fn clean(&self, opstamp: u64) -> io::Result<u64> {
-        let mut last = 0;
+        let (mut last, mut is_there, mut others) = (0, true, Vec::new());
         for entry in fs::read_dir(&self.dir)? {
             let entry = entry?;
-            match entry.file_name().to_str().and_then(LoggedCommit::of_name) {
-                Some(commit) if commit.opstamp <= opstamp => last = last.max(commit.number),
-                _ => fs::remove_file(entry.path())?,
+            let commit = entry.file_name().to_str().and_then(LoggedCommit::of_name);
+            let is_made = commit.as_ref().is_some_and(|commit| commit.opstamp <= opstamp);
+            if let Some(commit) = commit.filter(|commit| commit.number > last) {
+                (last, is_there) = (commit.number, is_made);
+            }
+            if !is_made {
+                others.push(entry.path());
             }
         }
+        if !is_there {
+            self.keep_number(last)?;
+        }
+        others.iter().try_for_each(fs::remove_file)?;
         Ok(last)
+    }
+
+    /// Keeps a number from being used again, by a commit without documents.
+    fn keep_number(&self, number: u64) -> io::Result<()> {
+        let name = LoggedCommit { number, opstamp: 0 }.name();
+        replace::file(&self.dir.join(name), crc_line(crc32fast::hash(&[])).as_bytes())
     }
 
     /// Returns all commits of the log, in order, made or not.
@@ -189,7 +205,8 @@ impl ChangeRecorder {
         Ok(Some(ChangeRecorder { dir: log.dir, last, pending: None }))
     }
 
-    /// Begins the log of an index, whose uncommitted changes are not in it.
+    /// Begins the log of an index, whose uncommitted changes are not in it. If the index has
+    /// watches, which have seen the numbers of a log that is gone, the numbers begin with the time.
     ///
     /// # Errors
     /// When the directory cannot be written; when the index is in memory.
@@ -201,7 +218,14 @@ impl ChangeRecorder {
         }
         let made = fs::create_dir(&dir).and_then(|()| replace::sync_name(&dir));
         made.map_err(|e| Error::io("create", &dir, e))?;
-        Ok(ChangeRecorder { dir, last: 0, pending: None })
+        let mut last = 0;
+        if index.path().join(WATCHES_DIR).is_dir() {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH);
+            last = since.map_or(0, |since| since.as_micros() as u64);
+            let kept = ChangeLog { dir: dir.clone() }.keep_number(last);
+            kept.map_err(|e| Error::io("write to", &dir, e))?;
+        }
+        Ok(ChangeRecorder { dir, last, pending: None })
     }
 
     /// Returns the number of the last commit of the log.

@@ -199,7 +199,25 @@ impl Store {
             entries.insert(entry.name.clone(), entry);
         }
         *store.entries.write().unwrap_or_else(PoisonError::into_inner) = entries;
+        store.follow_replaced(index)?;
         Ok(store)
+    }
+
+    /// Signs the watches of documents again that a copy of an index has replaced: no commit of the
+    /// log names these.
+    fn follow_replaced(&mut self, index: &Index) -> Result<()> {
+        let (own, documents) = (self.searcher.snapshot().clone(), index.snapshot()?);
+        let mut changed = Vec::new();
+        for name in self.by_document.values().flatten() {
+            let entry = self.get(name).expect("it is a watch of a document");
+            let signed = of_document(name, &entry.definition, &documents, Stop::NEVER)?;
+            let stored = own.find(name)?;
+            let digest = stored.map(|at| own.segment(at).signatures.digest(at.doc)).transpose()?;
+            if digest != Some(signed.digest) {
+                changed.push(signed);
+            }
+        }
+        if changed.is_empty() { Ok(()) } else { self.put(changed) }
     }
 
     /// Returns the watches.

@@ -291,7 +291,7 @@ fn ids(watches: &Watches) -> Vec<String> {
 }
 
 #[test]
-fn documents_of_a_commit_that_was_not_made_are_not_matched_and_its_number_is_used_again() {
+fn documents_of_a_commit_that_was_not_made_are_not_matched() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("it");
     let (index, mut writer, mut watches) = watched(&path);
@@ -428,6 +428,87 @@ fn a_watch_that_cannot_match_or_be_named_is_refused_with_the_reason() {
     // Another process has them.
     let error = Watches::open(&index).unwrap_err();
     assert_eq!(error.reason(), Reason::Locked, "{error}");
+}
+
+/// Adds a document that matches, and returns the documents of all events.
+fn added(index: &Index, id: &str, length: u64) -> Vec<String> {
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    writer.add(Document::new(id, text(0, 0, length))).unwrap();
+    writer.finish().unwrap();
+    let mut watches = Watches::open(index).unwrap();
+    watches.match_commits(Stop::NEVER).unwrap();
+    ids(&watches)
+}
+
+#[test]
+fn an_index_that_a_pull_puts_back_still_has_events() {
+    // The list of a former commit ends with an earlier operation than the log of changes.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("it");
+    let (index, writer, watches) = watched(&path);
+    drop((writer, watches));
+    assert_eq!(added(&index, "a", 40), ["a"]);
+    let commit = index.open_commit().unwrap();
+    assert_eq!(added(&index, "b", 41), ["a", "b"]);
+    assert_eq!(added(&index, "c", 42), ["a", "b", "c"]);
+    let list = commit.list();
+    for file in list.files() {
+        let bytes = commit.read(file.name, 0..file.bytes).unwrap();
+        fs::write(path.join(file.name), bytes).unwrap();
+    }
+    cento::index::Receiver::begin(&path).unwrap().finish(list).unwrap();
+    drop(index);
+    let index = Index::open(&path).unwrap();
+    assert_eq!(added(&index, "d", 43), ["a", "b", "c", "d"]);
+    assert_eq!(added(&index, "b", 44), ["a", "b", "c", "d", "b"]);
+}
+
+#[test]
+fn watches_without_their_log_of_changes_go_on_when_another_begins() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("it");
+    let (index, writer, watches) = watched(&path);
+    drop((writer, watches));
+    assert_eq!(added(&index, "a", 40), ["a"]);
+    assert_eq!(added(&index, "b", 41), ["a", "b"]);
+    // As a copy by names that leaves some out.
+    fs::remove_dir_all(path.join(".changes")).unwrap();
+    assert_eq!(Watches::open(&index).unwrap_err().reason(), Reason::Unsuitable);
+    drop(Watches::begin(&index).unwrap());
+    assert_eq!(added(&index, "c", 42), ["a", "b", "c"]);
+}
+
+#[test]
+fn the_watch_of_a_document_that_a_pull_replaces_follows_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, other) = (dir.path().join("it"), dir.path().join("other"));
+    let (index, mut writer, mut watches) = watched(&path);
+    let add = |writer: &mut Writer, id: &str, words: String| {
+        writer.add(Document::new(id, words)).unwrap();
+        writer.commit().unwrap();
+    };
+    add(&mut writer, "own", text(7, 7, 40));
+    let (name, id) = (Some("of it".to_owned()), Some("own".to_owned()));
+    watches.add(WatchRequest { name, id, ..WatchRequest::default() }).unwrap();
+    drop((writer, watches));
+    copy(&path, &other);
+    let mut writer = Index::open(&other).unwrap().writer(WriterOptions::default()).unwrap();
+    add(&mut writer, "own", text(8, 8, 40));
+    drop(writer);
+    let commit = Index::open(&other).unwrap().open_commit().unwrap();
+    for file in commit.list().files() {
+        let bytes = commit.read(file.name, 0..file.bytes).unwrap();
+        fs::write(path.join(file.name), bytes).unwrap();
+    }
+    cento::index::Receiver::begin(&path).unwrap().finish(commit.list()).unwrap();
+    drop(index);
+    let index = Index::open(&path).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    add(&mut writer, "as it was", text(7, 7, 40));
+    add(&mut writer, "as it is", text(8, 8, 40));
+    let mut watches = Watches::open(&index).unwrap();
+    watches.match_commits(Stop::NEVER).unwrap();
+    assert_eq!(ids(&watches), ["as it is"]);
 }
 
 #[test]
