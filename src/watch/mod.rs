@@ -31,7 +31,9 @@ pub use events::{EVENTS_BYTES_MAX, EventReader};
 
 use crate::error::{Error, Result};
 use crate::hash::Digest;
-use crate::index::{Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK, WriterOptions};
+use crate::index::{
+    Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK, WriterOptions, hex_of,
+};
 use crate::reason::{Reason, Refusal};
 use crate::runtime::{Stop, replace};
 use crate::search::{ForeignSignature, Query, Searcher, Subject};
@@ -413,6 +415,11 @@ pub fn caught_up(
             }
         },
         Err(Error::Locked { .. }) => {
+            if let Some(name) = watch
+                && !store::has(&dir_of(index), name)?
+            {
+                return Err(unknown(name));
+            }
             Ok((WatchReader::open_events(index)?.read(after, watch, limit)?, true))
         }
         Err(error) => Err(error),
@@ -433,16 +440,17 @@ fn lock(dir: &Path) -> Result<File> {
     let file = File::create(&path).map_err(|e| Error::io("create", &path, e))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::Locked { path: dir.to_owned() }),
+        Err(TryLockError::WouldBlock) => {
+            Err(Error::Locked { path: dir.parent().unwrap_or(dir).to_owned() })
+        }
         Err(TryLockError::Error(e)) => Err(Error::io("lock", &path, e)),
     }
 }
 
-/// Returns the digest of a request, as sixteen and more hexadecimal digits.
+/// Returns the digest of a request, in hexadecimal digits.
 fn digest_of(request: &WatchRequest) -> String {
     let request = WatchRequest { name: None, ..request.clone() };
-    let digest = Digest::of(&serde_json::to_vec(&request).expect("a request is JSON"));
-    digest.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex_of(Digest::of(&serde_json::to_vec(&request).expect("a request is JSON")))
 }
 
 fn last(commits: &[LoggedCommit]) -> u64 {

@@ -148,6 +148,12 @@ fn open_unlocked(path: &Path, index: &Index) -> Result<Index> {
     Ok(own)
 }
 
+/// Returns whether the store in the directory of the watches has one of this name, while another
+/// process may write to it.
+pub fn has(dir: &Path, name: &str) -> Result<bool> {
+    Ok(Index::open(dir.join(INDEX))?.snapshot()?.find(name)?.is_some())
+}
+
 fn writer_of(index: &Index) -> Result<Writer> {
     index.writer(WriterOptions::default().memory_bytes(32usize << 20))
 }

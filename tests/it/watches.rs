@@ -512,6 +512,21 @@ fn the_watch_of_a_document_that_a_pull_replaces_follows_it() {
 }
 
 #[test]
+fn events_of_an_unknown_watch_are_an_error_also_while_another_process_matches() {
+    let dir = tempfile::tempdir().unwrap();
+    let (index, mut writer, mut watches) = watched(&dir.path().join("it"));
+    writer.add(Document::new("a", text(0, 0, 40))).unwrap();
+    writer.commit().unwrap();
+    watches.match_commits(Stop::NEVER).unwrap();
+    let read = |name| cento::watch::caught_up(&index, (0, Some(name), 10), Stop::NEVER);
+    let (found, is_elsewhere) = read("all").unwrap();
+    assert_eq!((found.events.len(), is_elsewhere), (1, true));
+    assert_eq!(read("unknown").unwrap_err().reason(), Reason::UnknownId);
+    drop(watches);
+    assert_eq!(read("unknown").unwrap_err().reason(), Reason::UnknownId);
+}
+
+#[test]
 fn an_index_that_logs_no_changes_has_no_watches() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::new("winnow(k=3,w=4)", "words", true).unwrap();

@@ -250,6 +250,15 @@ fn events_of_a_service_are_read_by_cursor_by_waiting_and_as_a_stream() {
     assert!(data.contains(r#""id":"after""#), "{data}");
     // A process beside the service reads its events, and does not match.
     assert_eq!(found(&dir, &[]).len(), 2);
+    let unknown = dir.run(&["watch", "events", "idx", "--watch", "unknown"]);
+    assert_eq!(unknown.status, 2, "{}", unknown.err);
+    assert!(unknown.err.contains("no watch has this name"), "{}", unknown.err);
+    for args in [&["add", "idx", "mine.txt"][..], &["list", "idx"], &["remove", "idx", "mine.txt"]]
+    {
+        let locked = dir.run(&[&["watch"], args].concat());
+        assert_eq!(locked.status, 2, "{}", locked.err);
+        assert!(locked.err.contains("idx: ") && locked.err.contains("use --url"), "{}", locked.err);
+    }
     let by_url = dir.run(&["watch", "events", "--url", url, "--format", "json"]);
     assert_eq!(jsons(&by_url.out).len(), 2);
     assert_eq!(dir.run(&["watch", "remove", "--url", url, "mine.txt"]).status, 0);
