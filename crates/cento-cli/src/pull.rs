@@ -24,7 +24,8 @@ pub struct Pull {
     /// Number of the manifest to fetch, as `cento history` shows it. Default: the current one.
     #[arg(long, value_name = "N")]
     manifest: Option<u64>,
-    /// Overwrite changes of the index in the directory that were not pushed.
+    /// Overwrite changes of the index in the directory that were not pushed, and take a commit with
+    /// documents that were withdrawn since.
     #[arg(long)]
     force: bool,
     /// Maximum number of parts of 16 MiB that are fetched at a time.

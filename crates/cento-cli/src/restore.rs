@@ -19,6 +19,9 @@ pub struct Restore {
     store: StoreArgs,
     /// Number of the manifest, as `cento history` shows it.
     manifest: u64,
+    /// Restore it although documents come back that were withdrawn since.
+    #[arg(long)]
+    force: bool,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -33,7 +36,7 @@ struct Restored {
 
 impl Restore {
     pub(super) fn run(self) -> Result {
-        let manifest = self.store.remote()?.restore(self.manifest)?;
+        let manifest = self.store.remote()?.restore(self.manifest, self.force)?;
         let done = Restored { restored: self.manifest, manifest };
         match self.format {
             Format::Json => output::print_json(&done)?,

@@ -32,6 +32,7 @@ mod pull;
 mod push;
 mod retention;
 mod store;
+mod withdrawn;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -314,15 +315,21 @@ impl Remote {
     /// number. Only a manifest is sent. The current one may be damaged.
     ///
     /// # Errors
-    /// When there is no such manifest, it is damaged, or it is removed meanwhile;
-    /// [`Error::Conflict`] after a push by another process meanwhile.
-    pub fn restore(&self, manifest: u64) -> Result<u64> {
+    /// When there is no such manifest, it is damaged, or it is removed meanwhile; without `force`,
+    /// when documents would come back that were withdrawn since; [`Error::Conflict`] after a push
+    /// by another process meanwhile.
+    pub fn restore(&self, manifest: u64, force: bool) -> Result<u64> {
         self.store.block(async {
             self.store.check_conditions(false).await?;
             let old = self.store.manifest(manifest).await?;
             let number = self.store.current().await?;
             let current = match self.store.manifest(number).await {
-                Ok(current) => Base::from(&current),
+                Ok(current) => {
+                    if !force {
+                        withdrawn::check_manifest(&self.store, &current, &old).await?;
+                    }
+                    Base::from(&current)
+                }
                 Err(Error::Corrupt(_)) => Base { number, id: None },
                 Err(error) => return Err(error),
             };

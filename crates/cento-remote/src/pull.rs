@@ -15,17 +15,19 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::manifest::{Manifest, Part, PartDigest, StoredFile};
 use crate::origin::{Origin, Turn};
-use crate::store::{Store, TRIES, pause};
+use crate::store::Store;
+use crate::withdrawn;
 use crate::{Progress, Pulled, Remote, Watch};
 use cento::index::{FileList, ListedFile, Receiver};
-use cento::{ConflictKind, Corruption, Error, Reason, Result};
+use cento::{ConflictKind, Error, Reason, Result};
 
 /// Options for pulling an index.
 #[derive(Debug, Clone)]
 pub struct PullOptions {
     /// The number of the manifest to take; the current one if not given.
     pub manifest: Option<u64>,
-    /// Replace an index in the directory with changes that are in no manifest. They are lost.
+    /// Replace an index in the directory with changes that are in no manifest, which are lost, and
+    /// take a manifest that does not refuse documents that were withdrawn since.
     pub force: bool,
     /// The maximum number of parts in transfer at a time.
     pub parallel: usize,
@@ -66,10 +68,11 @@ impl Remote {
     ///
     /// # Errors
     /// When there is no such manifest, or an object is missing or damaged ([`Error::Corrupt`]);
-    /// when `dir` has an index with changes that are in no manifest, is being written
-    /// ([`Error::Locked`]), or contains files that do not belong to an index; [`Error::Conflict`]
-    /// when the manifest is removed meanwhile. The index in `dir` is then as before.
-    /// [`Error::Cancelled`].
+    /// when `dir` has an index with changes that are in no manifest, or it or the current manifest
+    /// refuses documents that this one does not; when `dir` is being written
+    /// ([`Error::Locked`]), or contains files that do not belong to an index;
+    /// [`Error::Conflict`] when the manifest is removed meanwhile. The index in `dir` is then as
+    /// before. [`Error::Cancelled`].
     pub fn pull(&self, dir: &Path, options: &PullOptions, watch: Watch<'_>) -> Result<Pulled> {
         // Nothing is created in `dir` for a store without an index.
         let manifest = self.store.block(async {
@@ -78,7 +81,15 @@ impl Remote {
                 Some(number) => number,
                 None => self.store.current().await?,
             };
-            self.store.manifest(number).await
+            let manifest = self.store.manifest(number).await?;
+            if let Some(number) = options.manifest
+                && !options.force
+                && let Ok(current) = self.store.manifest(self.store.current().await?).await
+                && current.number > number
+            {
+                withdrawn::check_manifest(&self.store, &current, &manifest).await?;
+            }
+            Ok::<_, Error>(manifest)
         })?;
         let receiver = Receiver::begin(dir)?;
         let _turn = Turn::wait(dir, watch.stop)?;
@@ -106,6 +117,9 @@ impl Remote {
         received.map_err(|error| self.unless_removed(manifest.number, error))?;
         pulled.bytes = receiving.received.load(Ordering::Relaxed);
         pulled.found = receiving.found.load(Ordering::Relaxed);
+        if !options.force {
+            withdrawn::check_directory(&receiver, &manifest)?;
+        }
         Origin::forget_next(dir)?;
         receiver.finish(&manifest.list)?;
         Origin::of(self.store.url(), &manifest).write(dir)?;
@@ -302,7 +316,7 @@ impl Receiving<'_> {
         if holds(&hidden, part) {
             self.found.fetch_add(len, Ordering::Relaxed);
         } else {
-            let bytes = self.fetch(part).await?;
+            let bytes = self.store.part(part).await?;
             write_at(&hidden, part.range.start, &bytes)
                 .map_err(|e| Error::io("write", &hidden, e))?;
             self.received.fetch_add(len, Ordering::Relaxed);
@@ -310,36 +324,6 @@ impl Receiving<'_> {
         let done = self.done.fetch_add(len, Ordering::Relaxed) + len;
         (self.watch.progress)(Progress { done, total: self.total });
         Ok(())
-    }
-
-    /// Fetches a part and compares it with its digest; tries again if it differs, which may be the
-    /// network's fault.
-    async fn fetch(&self, part: &Part) -> Result<bytes::Bytes> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match self.fetch_once(part).await {
-                Ok(bytes) => return Ok(bytes),
-                Err(error) if tries >= TRIES => return Err(error),
-                Err(_) => pause(tries).await,
-            }
-        }
-    }
-
-    async fn fetch_once(&self, part: &Part) -> Result<bytes::Bytes> {
-        let damage = |what: String| {
-            Error::from(Corruption::new(self.store.name(&part.path), "object", 0, what))
-        };
-        let len = part.range.end - part.range.start;
-        let bytes = self.store.get_if_there(&part.path, len).await?;
-        let bytes = bytes.ok_or_else(|| damage("it is missing".into()))?;
-        if bytes.len() as u64 != len {
-            return Err(damage(format!("it has {} bytes instead of {len}", bytes.len())));
-        }
-        if PartDigest::of(&bytes) != part.digest {
-            return Err(damage("its content does not match its digest".into()));
-        }
-        Ok(bytes)
     }
 }
 

@@ -16,7 +16,7 @@ use object_store::prefix::PrefixStore;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode};
 
 use crate::listing::{self, Bounds, Fault, Listing};
-use crate::manifest::{MANIFEST_BYTES_MAX, Manifest};
+use crate::manifest::{MANIFEST_BYTES_MAX, Manifest, Part, PartDigest};
 use crate::place::URL;
 use crate::{outrun, place};
 #[cfg(not(feature = "cloud"))]
@@ -146,6 +146,35 @@ impl Store {
     pub async fn put_over(&self, path: &Path, bytes: Bytes) -> Result<()> {
         let put = self.objects.put(path, bytes.into()).await;
         put.map(drop).map_err(|e| self.failed("put", path, e))
+    }
+
+    /// Fetches a part and compares it with its digest; tries again if it differs, which may be the
+    /// network's fault.
+    pub async fn part(&self, part: &Part) -> Result<Bytes> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.part_once(part).await {
+                Ok(bytes) => return Ok(bytes),
+                Err(error) if tries >= TRIES => return Err(error),
+                Err(_) => pause(tries).await,
+            }
+        }
+    }
+
+    async fn part_once(&self, part: &Part) -> Result<Bytes> {
+        let damage =
+            |what: String| Error::from(Corruption::new(self.name(&part.path), "object", 0, what));
+        let len = part.range.end - part.range.start;
+        let bytes = self.get_if_there(&part.path, len).await?;
+        let bytes = bytes.ok_or_else(|| damage("it is missing".into()))?;
+        if bytes.len() as u64 != len {
+            return Err(damage(format!("it has {} bytes instead of {len}", bytes.len())));
+        }
+        if PartDigest::of(&bytes) != part.digest {
+            return Err(damage("its content does not match its digest".into()));
+        }
+        Ok(bytes)
     }
 
     /// Returns the length of an object; `None` if it is missing.

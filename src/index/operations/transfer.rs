@@ -21,6 +21,7 @@ use tantivy::{Directory, HasLen, TantivyError};
 use super::retrain;
 use crate::error::{Corruption, Error, Result};
 use crate::index::Index;
+use crate::index::Withdrawals;
 use crate::index::config::FREQUENCIES_FILE;
 use crate::index::storage::component::is_component;
 use crate::index::storage::component::verify_whole;
@@ -142,6 +143,12 @@ impl FileList {
     #[must_use]
     pub fn table_digest(&self) -> Option<&str> {
         self.table_digest.as_deref()
+    }
+
+    /// Returns the name of the file with the withdrawals, if there are any.
+    #[must_use]
+    pub fn withdrawals(&self) -> Option<&str> {
+        seal::withdrawals_of(&self.files)
     }
 
     /// Returns the number of live documents.
@@ -330,6 +337,17 @@ impl Receiver {
         }
         self.remove_others(list);
         Ok(())
+    }
+
+    /// Returns the withdrawals of a list whose files are in the directory.
+    ///
+    /// # Errors
+    /// When they cannot be read, or are damaged.
+    pub fn withdrawals(&self, list: &FileList) -> Result<Withdrawals> {
+        let Some(name) = list.withdrawals() else { return Ok(Withdrawals::default()) };
+        let path = self.path.join(name);
+        let bytes = std::fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
+        Withdrawals::parse(name, bytes)
     }
 
     fn check_length(&self, file: ListedFile<'_>) -> Result<()> {

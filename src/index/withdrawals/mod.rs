@@ -16,9 +16,11 @@ use std::time::SystemTime;
 
 use cento_api::http::SignatureBody;
 use cento_api::{CutDocument, RemovedDocument, Withdrawal};
+use tantivy::directory::FileSlice;
 use tantivy::time::OffsetDateTime;
 use tantivy::time::format_description::well_known::Rfc3339;
 
+use super::storage::component::{footer, verify_body};
 use super::{Config, DocAddress, Index, SignedDocument, Snapshot};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{BuildKeyHasher, Digest};
@@ -310,6 +312,30 @@ impl Signed {
 }
 
 impl Withdrawals {
+    /// Reads the bytes of the file of this name, which a list of segments names and another program
+    /// has kept.
+    ///
+    /// # Errors
+    /// When they are damaged.
+    pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Withdrawals> {
+        let failed = |e| Error::io("read", name, e);
+        let file = FileSlice::from(bytes);
+        verify_body(name, file.clone()).map_err(failed)?;
+        let body = footer(name, file).and_then(|(_, body)| body.read_bytes()).map_err(failed)?;
+        Withdrawals::from_file(name, &body)
+    }
+
+    /// Returns the withdrawals that `other` does not have.
+    pub fn missing_in<'a>(
+        &'a self,
+        other: &'a Withdrawals,
+    ) -> impl Iterator<Item = &'a Withdrawal> {
+        let is_missing = |own: &&Withdrawal| {
+            !other.iter().any(|other| (&other.id, &other.digest) == (&own.id, &own.digest))
+        };
+        self.iter().filter(is_missing)
+    }
+
     /// Reads the file of this name, whose checksum has been compared.
     pub(super) fn from_file(name: &str, bytes: &[u8]) -> Result<Withdrawals> {
         let damage = |at: usize, what: String| -> Error {

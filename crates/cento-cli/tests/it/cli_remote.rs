@@ -53,6 +53,46 @@ fn an_index_is_pushed_listed_pulled_and_restored() {
 }
 
 #[test]
+fn a_withdrawn_document_comes_back_by_force_only_and_is_named() {
+    let dir = Dir::new();
+    add(&dir, "idx", "a", 1);
+    add(&dir, "idx", "b", 2);
+    dir.json(&["push", "idx", "store"]);
+    dir.json(&["pull", "store", "other"]);
+    assert_eq!(dir.run(&["withdraw", "idx", "a"]).status, 0);
+    dir.json(&["push", "idx", "store"]);
+    dir.json(&["pull", "store", "other"]);
+    let refused = |args: &[&str]| {
+        let run = dir.run(args);
+        assert_eq!(run.status, 2, "{args:?}: {}", run.err);
+        assert!(run.err.contains("does not refuse `a`, withdrawn on"), "{args:?}: {}", run.err);
+    };
+    refused(&["restore", "store", "1"]);
+    refused(&["pull", "store", "new", "--manifest", "1"]);
+    refused(&["pull", "store", "idx", "--manifest", "1"]);
+    assert!(!dir.path("new").join("meta.json").exists());
+    assert_eq!(found(&dir, "idx", 1).status, 1);
+    dir.json(&["restore", "store", "1", "--force"]);
+    // Also for those who have the withdrawal, and did not order that.
+    refused(&["pull", "store", "other"]);
+    assert_eq!(found(&dir, "other", 1).status, 1);
+    dir.json(&["pull", "store", "other", "--force"]);
+    assert_eq!(found(&dir, "other", 1).status, 0);
+    // A copy of the files takes its withdrawals along; a push and a pull do too.
+    let mut copied = std::process::Command::new("cp");
+    let (from, to) = (dir.path("idx"), dir.path("moved"));
+    assert!(copied.arg("-r").arg(from).arg(to).status().unwrap().success());
+    dir.json(&["push", "idx", "store2"]);
+    dir.json(&["pull", "store2", "pulled"]);
+    for index in ["moved", "pulled"] {
+        dir.write("one.jsonl", line("again", &words(1, 200), json!({})));
+        let run = dir.run(&["add", index, "one.jsonl"]);
+        assert_eq!(run.status, 2, "{}", run.err);
+        assert!(run.err.contains("`a`, which was withdrawn on"), "{}", run.err);
+    }
+}
+
+#[test]
 fn an_outrun_push_fails_and_loses_nothing() {
     let dir = Dir::new();
     add(&dir, "a", "one", 1);

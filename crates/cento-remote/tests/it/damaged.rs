@@ -62,12 +62,12 @@ fn a_damaged_newest_manifest_is_listed_and_an_older_one_is_pulled_and_restored()
         let error = pull(&remote, &dirs.path("copy")).unwrap_err();
         assert!(matches!(&error, Error::Corrupt(_)), "{error}");
         assert!(!dirs.path("copy").exists());
-        assert!(matches!(remote.restore(3).unwrap_err(), Error::Corrupt(_)));
+        assert!(matches!(remote.restore(3, false).unwrap_err(), Error::Corrupt(_)));
         let older = PullOptions { manifest: Some(2), ..PullOptions::default() };
         remote.pull(&dirs.path("copy"), &older, unwatched()).unwrap();
         assert_has(&dirs.path("copy"), 0..10);
 
-        assert_eq!(remote.restore(2).unwrap(), 4);
+        assert_eq!(remote.restore(2, false).unwrap(), 4);
         pull(&remote, &dirs.path("copy")).unwrap();
         assert_has(&dirs.path("copy"), 0..10);
     }
@@ -117,7 +117,7 @@ fn a_manifest_of_another_version_is_no_damaged_one() {
     let text = format!("{},\"xxh3\":\"{digest:032x}\"}}", &json[..json.len() - 1]);
     fs::write(manifest(&dirs, 3), text).unwrap();
     let index = cento::Index::open(dirs.path("idx")).unwrap();
-    for error in [push(&remote, &index).unwrap_err(), remote.restore(1).unwrap_err()] {
+    for error in [push(&remote, &index).unwrap_err(), remote.restore(1, false).unwrap_err()] {
         assert!(error.to_string().contains("of version 2"), "{error}");
     }
     assert!(matches!(remote.history().unwrap()[2].content, Content::Damaged { .. }));

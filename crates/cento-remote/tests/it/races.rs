@@ -79,7 +79,7 @@ fn a_store_that_ignores_conditions_is_refused() {
     push(&remote(&inner), &index).unwrap();
     let index = add(&dirs.path("a"), 2..4);
     assert!(push(&remote(&ignores), &index).is_err());
-    assert!(remote(&ignores).restore(1).is_err());
+    assert!(remote(&ignores).restore(1, false).is_err());
     assert_eq!(remote(&inner).current().unwrap(), 1);
 }
 

@@ -307,7 +307,7 @@ fn an_old_manifest_is_pulled_restored_and_kept_for_the_requested_time() {
     let third = PullOptions { manifest: Some(3), ..PullOptions::default() };
     remote.pull(&dirs.path("b"), &third, unwatched()).unwrap();
     assert_has(&dirs.path("b"), 0..3);
-    assert_eq!(remote.restore(3).unwrap(), 6);
+    assert_eq!(remote.restore(3, false).unwrap(), 6);
     assert_eq!(remote.history().unwrap()[5].commit().unwrap().restored, Some(3));
     pull(&remote, &dirs.path("c")).unwrap();
     assert_has(&dirs.path("c"), 0..3);
@@ -331,7 +331,7 @@ fn an_old_manifest_is_pulled_restored_and_kept_for_the_requested_time() {
     assert_eq!(remote.history().unwrap().len(), 1);
     pull(&remote, &dirs.path("d")).unwrap();
     assert_has(&dirs.path("d"), 0..3);
-    let error = remote.restore(1).unwrap_err().to_string();
+    let error = remote.restore(1, false).unwrap_err().to_string();
     assert!(error.contains("there is no manifest 1"), "{error}");
 }
 
