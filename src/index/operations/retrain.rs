@@ -53,7 +53,8 @@ impl Index {
         }
         if !self.withdrawals()?.is_empty() {
             let what = "it refuses documents that were withdrawn from it by their signatures, \
-                        which cannot be made again with another table; lift the withdrawals first";
+                        which cannot be made again without their texts; keep the table, or lift \
+                        the withdrawals first, and add and withdraw each document again after it";
             return refused(Reason::Unsuitable, what);
         }
         let lock = self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK);
