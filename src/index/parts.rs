@@ -44,7 +44,7 @@ impl Config {
     ///
     /// # Errors
     /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub(super) fn count_tokens_of_parts(
+    pub(crate) fn count_tokens_of_parts(
         &self,
         parts: &mut [Part],
         text: &str,

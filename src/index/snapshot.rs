@@ -213,7 +213,8 @@ impl Snapshot {
             let first = segments.len();
             parts.extend(one.parts.iter().map(|part| Part {
                 first: first + part.first,
-                name: Some(name.clone()),
+                // One of several indexes keeps its own name.
+                name: Some(part.name.clone().unwrap_or_else(|| name.clone())),
                 ..part.clone()
             }));
             segments.extend(one.segments.iter().cloned());
@@ -245,10 +246,12 @@ impl Snapshot {
         self.parts.len() > 1
     }
 
-    /// Returns the name of the index of a document, in a union.
+    /// Returns the name of the index of a document, in a union; `None` for an index without a
+    /// name, such as one of new documents.
     #[must_use]
     pub fn name_of(&self, address: DocAddress) -> Option<&str> {
-        self.parts[self.part_of(address.segment)].name.as_deref()
+        let name = self.parts[self.part_of(address.segment)].name.as_deref();
+        name.filter(|name| !name.is_empty())
     }
 
     /// Returns the part that has this segment.
@@ -379,9 +382,9 @@ impl Snapshot {
     pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
         let mut found: Option<DocAddress> = None;
         self.find_all(id, &mut |address| {
-            if let (Some(one), Some(other)) =
-                (found.and_then(|found| self.name_of(found)), self.name_of(address))
-            {
+            if let Some(found) = found {
+                let name = |address| self.name_of(address).unwrap_or("the new documents");
+                let (one, other) = (name(found), name(address));
                 let what = format!(
                     "the document `{id}` is in {one} and in {other}; ask one of them alone"
                 );
@@ -390,6 +393,25 @@ impl Snapshot {
             found = Some(address);
             // An index has an id once.
             Ok(self.is_union())
+        })?;
+        Ok(found)
+    }
+
+    /// Finds the document with this id in the index of this name, if it is a union; the index
+    /// without a name is that of new documents ([`with_known`](crate::join::known::with_known)).
+    ///
+    /// # Errors
+    /// When the dictionary of ids cannot be read.
+    pub fn find_in(&self, index: Option<&str>, id: &str) -> Result<Option<DocAddress>> {
+        if !self.is_union() {
+            return self.find(id);
+        }
+        let mut found = None;
+        self.find_all(id, &mut |address| {
+            if self.name_of(address) == index {
+                found = Some(address);
+            }
+            Ok(found.is_none())
         })?;
         Ok(found)
     }

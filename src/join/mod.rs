@@ -19,6 +19,7 @@ mod cutting;
 pub mod decontaminate;
 pub mod dedup;
 pub mod families;
+pub mod known;
 pub mod lineage;
 pub mod margin;
 pub mod most_similar;

@@ -115,7 +115,8 @@ impl<'a> Evidence<'a> {
         let boilerplate = searcher.boilerplate().map(|boilerplate| &**boilerplate);
         let config = snapshot.config();
         let text = text.filter(|_| config.store_text);
-        let parts = if query.needs_passages() { subject.parts(snapshot)? } else { Vec::new() };
+        let parts =
+            if query.needs_passages() { subject.parts(snapshot, query)? } else { Vec::new() };
         let mut tokens = Tokens::default();
         let mut rooms = Vec::new();
         let of_passages = config.analyzer.of_passages();

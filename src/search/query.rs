@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use cento_api::Part;
+use cento_api::part::parts_problem;
 use derive_setters::Setters;
 
 use super::memory::QueryMemory;
 use super::{Goal, MaxDf, Rank, SearchOptions, Thresholds};
 use crate::compare::measure::Measure;
-use crate::error::Result;
-use crate::index::{Preset, PresetDefaults, PresetRank, PresetUse};
+use crate::error::{Error, Result};
+use crate::index::{Document, Preset, PresetDefaults, PresetRank, PresetUse};
 use crate::runtime::Stop;
 use crate::scheme::Fingerprint;
 use crate::scheme::frequency::FrequencyTable;
@@ -36,6 +38,10 @@ pub struct Query {
     /// The text or document to search for.
     #[setters(skip)]
     pub subject: Subject,
+    /// The parts of the text that is searched for, if it has any: passages name them. A stored
+    /// document has its own.
+    #[setters(skip)]
+    pub parts: Vec<Part>,
     /// The thresholds that hits must meet.
     #[setters(skip)]
     pub thresholds: Thresholds,
@@ -219,6 +225,14 @@ impl Query {
     pub fn check(&self) -> Result<()> {
         self.thresholds.check()?;
         self.options.check()?;
+        let problem = match &self.subject {
+            Subject::Text(text) => parts_problem(&self.parts, text),
+            _ if self.parts.is_empty() => None,
+            _ => Some("only a text that is searched for has `parts`".into()),
+        };
+        if let Some(problem) = problem {
+            return Err(Error::argument("parts", problem));
+        }
         let measure = self.options.verify.as_deref().map(str::parse::<Measure>);
         measure.transpose().map(|_| ())
     }
@@ -233,6 +247,22 @@ impl Query {
         Query::new(Subject::Text(text.into()))
     }
 
+    /// Creates a search for a text of several parts, each with its name and text: their texts,
+    /// joined with line feeds, are the text, and passages name the part that they are in.
+    ///
+    /// ```
+    /// use cento::Query;
+    ///
+    /// let query = Query::of_parts([("Main.java", "class Main {}"), ("Tree.java", "class T {}")]);
+    /// assert_eq!(query.parts[1].start, 14);
+    /// ```
+    pub fn of_parts<N: Into<String>, T: AsRef<str>>(
+        parts: impl IntoIterator<Item = (N, T)>,
+    ) -> Query {
+        let Document { text, parts, .. } = Document::of_parts("", parts);
+        Query { parts, ..Query::text(text) }
+    }
+
     /// Creates a search for the documents like a stored one.
     pub fn id(id: impl Into<String>) -> Query {
         Query::new(Subject::Id(id.into()))
@@ -243,6 +273,7 @@ impl Query {
     pub fn new(subject: Subject) -> Query {
         Query {
             subject,
+            parts: Vec::new(),
             thresholds: Thresholds::default(),
             options: SearchOptions::default(),
             stop: Stop::default(),

@@ -116,12 +116,20 @@ impl QuerySignature {
         }
     }
 
-    /// Returns the parts of the query, if it is a stored document with parts.
+    /// Returns the parts of the query, if it has any.
     ///
     /// # Errors
-    /// When the stored document cannot be read.
-    pub fn parts(&self, snapshot: &Snapshot) -> Result<Vec<Part>> {
-        self.address.map_or_else(|| Ok(Vec::new()), |address| snapshot.parts(address))
+    /// When the stored document cannot be read; [`Error::Cancelled`] soon after the query is
+    /// stopped.
+    pub fn parts(&self, snapshot: &Snapshot, query: &Query) -> Result<Vec<Part>> {
+        if let Some(address) = self.address {
+            return snapshot.parts(address);
+        }
+        let mut parts = query.parts.clone();
+        if let Subject::Text(text) = &query.subject {
+            snapshot.config().count_tokens_of_parts(&mut parts, text, query.stop())?;
+        }
+        Ok(parts)
     }
 
     /// Returns the part of an answer about the query.

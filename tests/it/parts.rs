@@ -115,6 +115,13 @@ fn a_document_with_parts_that_do_not_fit_its_text_is_refused() {
         assert!(error.contains("part"), "{error}");
     }
     assert_eq!(writer.uncommitted(), 0);
+    let twice = Query::of_parts([("x", "one"), ("x", "two")]);
+    let mut of_id = Query::id("a");
+    of_id.parts = vec![Part::new("x", 0)];
+    for query in [twice, of_id] {
+        let error = query.check().unwrap_err().to_string();
+        assert!(error.contains("parts"), "{error}");
+    }
 }
 
 #[test]
@@ -179,6 +186,12 @@ fn a_passage_is_in_one_part_of_each_text_and_its_line_is_counted_there() {
             assert_eq!(found, [taken("two"), taken("three")]);
             assert!(passages.iter().all(|passage| passage.unit == Unit::Tokens));
         }
+        // So it is for a query that has the parts of the document.
+        let query = Query::of_parts(books[1].part_texts()).passages(true);
+        let answer = searcher.search(&query).unwrap();
+        let hit = answer.hits.iter().find(|hit| hit.id == "first").unwrap();
+        let stored = searcher.search(&Query::id("second").passages(true)).unwrap();
+        assert_eq!(hit.passages, stored.hits[0].passages, "{store_text}");
         // A text that is no stored document has no parts, but the hit has.
         let query = Query::text(&*books[1].text).passages(true);
         let answer = searcher.search(&query).unwrap();

@@ -129,6 +129,7 @@ impl Hostile {
                 PassagesRequest { text: Some(a.clone()), hit, ..PassagesRequest::default() };
             row("passages", &mut || client.passages(&asked).map(drop))?;
             let documents = vec![document("a", a.clone()), document("b", b.clone())];
+            let documents = documents.into_iter().map(Into::into).collect();
             let handful = PairsRequest { documents, ..PairsRequest::default() };
             row("pairs", &mut || client.pairs(&handful).map(drop))?;
             for verify in ["containment", "overlap", "cosine", "gzip"] {

@@ -9,7 +9,7 @@ use super::left_out::LeftOut;
 use super::terminal::{self, line, note, printable};
 use cento::{Error, Origin, PresetDefaults};
 
-pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, similarity, warnings};
+pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, named, similarity, warnings};
 
 /// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -166,11 +166,6 @@ pub fn in_page(origin: Option<Origin>) -> String {
     origin.map_or(String::new(), |Origin { start, end, line }| {
         format!(" (in the page {start}..{end}, line {line})")
     })
-}
-
-/// Formats an id, and the index that has it, if several were searched.
-pub fn named(id: &str, index: Option<&str>) -> String {
-    index.map_or(id.to_owned(), |index| format!("{id} in {index}"))
 }
 
 /// Writes a share, 0 to 1: with a ~ before it if it is an estimate.

@@ -36,7 +36,7 @@ use crate::api::{
     CompareResponse, DocumentBody, DocumentOfParts, DocumentResponse, ErrorBody, ErrorInfo,
     FileBody, Health, ListRequest, ListResponse, MergeRequest, PairsReportRequest, PairsRequest,
     PairsResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse, ReportRequest,
-    SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
+    SearchFilesResponse, SearchRequest, StatsResponse,
 };
 use crate::multipart::Multipart;
 use cento_api::{AddedIndexes, Answer, Error, Reason, Refusal, Result};
@@ -315,14 +315,6 @@ impl Client {
         request: &PairsRequest,
     ) -> Result<PairsResponse> {
         self.post("/v1/pairs", self.files(files, request)?)
-    }
-
-    /// Returns the texts of the documents in files; nothing is kept.
-    ///
-    /// # Errors
-    /// As [`search`](Self::search).
-    pub fn texts(&self, files: &[FileBody<'_>]) -> Result<TextsResponse> {
-        self.post("/v1/texts", Load::Files(Multipart::new(files, None)))
     }
 
     fn files<T: Serialize>(&self, files: &[FileBody<'_>], request: &T) -> Result<Load<'static>> {

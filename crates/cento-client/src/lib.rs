@@ -3,6 +3,7 @@
 //! [`Client`] has a method for each route; [`api`] has the bodies that they send and return.
 
 pub mod client;
+mod files;
 mod multipart;
 mod watches;
 

@@ -43,10 +43,16 @@ impl Searched {
     }
 }
 
+/// Names a document, with its index if it has one, as the documents of several indexes do.
+#[must_use]
+pub fn named(id: &str, index: Option<&str>) -> String {
+    index.map_or(id.to_owned(), |index| format!("{id} in {index}"))
+}
+
 impl Joined {
     /// Takes pairs of an index with their similarities, and reads the texts to show, and the
-    /// passages if they are missing. The last pairs are left out if everything would take more than
-    /// about `bytes_max` bytes of memory.
+    /// passages if they are missing. A document of a union is named with its index. The last pairs
+    /// are left out if everything would take more than about `bytes_max` bytes of memory.
     ///
     /// # Errors
     /// When a text cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
@@ -66,17 +72,20 @@ impl Joined {
                 pair.passages_complete = Some(found.complete);
                 pair.passages = Some(found.found.into_iter().map(PairPassage::from).collect());
             }
-            for id in [&pair.a, &pair.b] {
-                if !texts.contains_key(id)
-                    && let Some(address) = snapshot.find(id)?
+            let sides = [(&mut pair.a, &pair.index_a), (&mut pair.b, &pair.index_b)];
+            for (id, index) in sides {
+                let name = named(id, index.as_deref());
+                if !texts.contains_key(&name)
+                    && let Some(address) = snapshot.find_in(index.as_deref(), id)?
                     && let Some(text) = PartedText::of(snapshot.document(address)?)
                 {
                     if let Some(named) = searcher.boilerplate() {
-                        boilerplate.insert(id.clone(), named.ranges_in(&text, stop)?);
+                        boilerplate.insert(name.clone(), named.ranges_in(&text, stop)?);
                     }
                     room.take_text(&text);
-                    texts.insert(id.clone(), text);
+                    texts.insert(name.clone(), text);
                 }
+                *id = name;
             }
             room.take_passages(pair);
             if !room.suffices() {

@@ -32,7 +32,7 @@ mod sources;
 mod table;
 mod tuning;
 
-pub use answer::ReportMemory;
+pub use answer::{ReportMemory, named};
 pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
 pub use families::{CarrierRow, FamiliesReport, Strip, StripPart};
@@ -54,7 +54,7 @@ pub use reuse::{
 pub use rows::{Delimiter, Rows};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
-pub use sources::Sources;
+pub use sources::sources_of;
 pub use tuning::TuningReport;
 
 /// The note on a search for passages that was cut short.

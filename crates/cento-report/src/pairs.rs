@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use cento::join::most_similar::Histogram;
 use cento::join::pairs::PairReport;
 use cento::{PairPassage, Similarity, Unit};
+use cento_api::Sources;
 use cento_api::part::part_at;
 use serde::Serialize;
 
@@ -14,7 +15,6 @@ use crate::omission::NotCompared;
 use crate::parted_text::PartedText;
 use crate::reuse::Place;
 use crate::run::Run;
-use crate::sources::Sources;
 
 /// A report of pairs of documents.
 #[derive(Debug, Clone, Serialize)]

@@ -35,6 +35,8 @@ pub struct FileDocument {
     pub part: String,
     /// The document.
     pub document: Document,
+    /// The name of the list that it is a record of, if it is one.
+    pub list: Option<Arc<str>>,
     /// Other findings in its file besides the text.
     pub in_file: InFile,
 }
@@ -140,8 +142,9 @@ impl FilesRead {
                 Ok(chunk) => {
                     // Each file of an archive has a turn of its own.
                     job.wait(stop)?;
+                    let list = (!chunk.kind.is_whole_file()).then(|| chunk.path.clone());
                     for document in chunk.documents(options) {
-                        self.take(&name, document, bytes_max)?;
+                        self.take((&name, &list), document, bytes_max)?;
                     }
                 }
                 Err(ReadError::LeftOut { place, why, .. }) => {
@@ -150,7 +153,7 @@ impl FilesRead {
                     push_bounded(left_out, not_read_more, reason);
                 }
                 Err(ReadError::Refused(error) | ReadError::Unread(error)) => {
-                    self.take(&name, Err(error), bytes_max)?;
+                    self.take((&name, &None), Err(error), bytes_max)?;
                 }
             }
             stop.check()?;
@@ -160,7 +163,7 @@ impl FilesRead {
 
     fn take(
         &mut self,
-        part: &str,
+        (part, list): (&str, &Option<Arc<str>>),
         document: Result<(Document, InFile)>,
         bytes_max: usize,
     ) -> Result<()> {
@@ -185,7 +188,8 @@ impl FilesRead {
             let what = "too many bytes of requests and answers are in flight; try again later";
             return Err(Error::Memory { what: what.into(), is_for_now: true });
         }
-        self.documents.push(FileDocument { part: part.to_owned(), document, in_file });
+        let (part, list) = (part.to_owned(), list.clone());
+        self.documents.push(FileDocument { part, document, list, in_file });
         Ok(())
     }
 }

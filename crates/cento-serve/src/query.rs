@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use cento::index::Config;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{ForeignSignature, Goal, Query, Subject};
+use cento::search::{ForeignSignature, Goal, Query};
 use cento::text::kind::no_text_in;
 use cento::{Error, Measure, Result};
+use cento_api::PartText;
 use cento_api::http::{SearchRequest, SignatureBody};
 
 use crate::STEPS_MAX;
@@ -21,12 +22,12 @@ pub fn of(
     config: &Config,
     frequencies: Option<&Arc<FrequencyTable>>,
 ) -> Result<(Query, Vec<String>)> {
-    let SearchRequest { text, id, signature, boilerplate, thresholds, options } = request;
+    let SearchRequest { text, parts, id, signature, boilerplate, thresholds, options } = request;
     if options.goal == Goal::Passage && !boilerplate.is_empty() {
         let what = "the goal `passage` cannot be combined with `boilerplate`";
         return Err(Error::argument("goal", what));
     }
-    let mut query = Query::new(subject(text, id, signature, config)?);
+    let mut query = query(text, parts, id, signature, config)?;
     (query.thresholds, query.options) = (thresholds, options);
     query.frequencies = frequencies.cloned();
     query.measure_steps_max = Some(STEPS_MAX);
@@ -34,24 +35,45 @@ pub fn of(
     Ok((query, boilerplate))
 }
 
-/// Returns the subject of a search, one of three that exclude each other.
+/// Returns the query for the subject of a search, one of four that exclude each other.
 ///
 /// # Errors
 /// When none is given, or more than one, or it cannot be used.
-pub fn subject(
+pub fn query(
     text: Option<String>,
+    parts: Option<Vec<PartText>>,
     id: Option<String>,
     signature: Option<SignatureBody>,
     config: &Config,
-) -> Result<Subject> {
-    match (text, id, signature) {
-        (Some(text), None, None) => match no_text_in(&text) {
-            Some(why) => Err(Error::argument("text", format!("`text` is not text: {why}"))),
-            None => Ok(Subject::Text(text)),
+) -> Result<Query> {
+    let refused = |name: &'static str, why: &str| {
+        Err(Error::argument(name, format!("`{name}` is not text: {why}")))
+    };
+    match (text, parts, id, signature) {
+        (Some(text), None, None, None) => match no_text_in(&text) {
+            Some(why) => refused("text", why),
+            None => Ok(Query::text(text)),
         },
-        (None, Some(id), None) => Ok(Subject::Id(id)),
-        (None, None, Some(signature)) => ForeignSignature::subject_of(signature, config),
-        _ => Err(Error::arguments("exactly one of `text`, `id` and `signature` is required")),
+        (None, Some(parts), None, None) => {
+            if parts.is_empty() {
+                return Err(Error::argument("parts", "`parts` is empty"));
+            }
+            if let Some(why) = parts.iter().find_map(|part| no_text_in(&part.text)) {
+                return refused("parts", why);
+            }
+            let parts = parts.into_iter().map(|PartText { name, text }| (name, text));
+            let query = Query::of_parts(parts);
+            query.check()?;
+            Ok(query)
+        }
+        (None, None, Some(id), None) => Ok(Query::id(id)),
+        (None, None, None, Some(signature)) => {
+            Ok(Query::new(ForeignSignature::subject_of(signature, config)?))
+        }
+        _ => {
+            let what = "exactly one of `text`, `parts`, `id` and `signature` is required";
+            Err(Error::arguments(what))
+        }
     }
 }
 
@@ -81,6 +103,8 @@ mod tests {
             (r#"{"text": "a", "min_containment": 1.1}"#, "`min_containment`"),
             (r#"{"text": "a", "min_weighted_resemblance": -1}"#, "`min_weighted_resemblance`"),
             (r#"{"text": "a", "min_passage": 0}"#, "`min_passage`"),
+            (r#"{"parts": []}"#, "`parts` is empty"),
+            (r#"{"parts": [{"name": "", "text": "a"}]}"#, "the name of its part 1 is empty"),
             (r#"{"text": "a", "min_similarity": 0.5}"#, "`verify`"),
             (r#"{"text": "a", "goal": "cover", "rank": "weight"}"#, "`rank`"),
             (r#"{"text": "a", "goal": "passage", "boilerplate": ["b"]}"#, "`boilerplate`"),

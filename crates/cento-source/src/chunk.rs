@@ -1,6 +1,6 @@
 //! The documents in a chunk of bytes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -39,33 +39,44 @@ pub(crate) struct Parts {
 impl Parts {
     /// Returns the parts of a document, which come in the order of their names.
     pub fn new(mut files: Vec<(String, Chunk)>, fields: Vec<(String, String)>) -> Parts {
-        let key = |file: &(String, Chunk)| (PathBuf::from(&file.0), file.1.path.clone());
-        files.sort_by_cached_key(key);
-        // A pattern may give two files one name.
-        let mut seen: HashMap<String, u32> = HashMap::new();
-        for (name, _) in &mut files {
-            let times = seen.entry(name.clone()).or_insert(0);
-            *times += 1;
-            if *times > 1 {
-                *name = format!("{name}#{times}");
-            }
-        }
+        files.sort_by_cached_key(|file| file.1.path.clone());
+        with_own_names(&mut files);
         Parts { files, fields }
     }
+}
 
-    /// Returns the meta object: a field with several values is a list.
-    fn meta(&self) -> Map<String, Value> {
-        let mut meta = Map::new();
-        for (name, value) in &self.fields {
-            let value = Value::String(value.clone());
-            match meta.get_mut(name) {
-                None => drop(meta.insert(name.clone(), value)),
-                Some(Value::Array(values)) => values.push(value),
-                Some(one) => *one = Value::Array(vec![one.take(), value]),
+/// Puts the files of a document in the order of their names, and gives each a name of its own: a
+/// pattern may give two files one name.
+pub(crate) fn with_own_names<T>(files: &mut [(String, T)]) {
+    files.sort_by_cached_key(|file| PathBuf::from(&file.0));
+    let mut taken: HashSet<String> = files.iter().map(|file| file.0.clone()).collect();
+    let mut times: HashMap<String, u32> = HashMap::new();
+    for (name, _) in files {
+        let times = times.entry(name.clone()).or_insert(0);
+        *times += 1;
+        if *times > 1 {
+            let mut own = format!("{name}#{times}");
+            while !taken.insert(own.clone()) {
+                *times += 1;
+                own = format!("{name}#{times}");
             }
+            *name = own;
         }
-        meta
     }
+}
+
+/// Returns the meta object with these fields: one with several values is a list.
+pub(crate) fn meta_of_fields(fields: &[(String, String)]) -> Map<String, Value> {
+    let mut meta = Map::new();
+    for (name, value) in fields {
+        let value = Value::String(value.clone());
+        match meta.get_mut(name) {
+            None => drop(meta.insert(name.clone(), value)),
+            Some(Value::Array(values)) => values.push(value),
+            Some(one) => *one = Value::Array(vec![one.take(), value]),
+        }
+    }
+    meta
 }
 
 /// The kind of the bytes of a chunk.
@@ -177,7 +188,8 @@ impl Chunk {
         }
         if !texts.is_empty() {
             let document = Document::of_parts(self.path.to_string(), texts);
-            let document = document.with_meta(parts.meta()).with_id_source(self.id_source);
+            let document =
+                document.with_meta(meta_of_fields(&parts.fields)).with_id_source(self.id_source);
             let document = checked(document, options);
             let document = document.map_err(|what| unread(&self.path, what));
             let in_file = InFile { origins: None, hidden_characters };

@@ -95,7 +95,7 @@ const WRITTEN: &[&str] = &[".min.js", ".min.css", ".map", ".lock"];
 /// The endings of names of data.
 const ENDINGS_OF_DATA: &[&str] = &[
     ".arrow", ".csv", ".feather", ".geojson", ".ipc", ".jl", ".json", ".jsonl", ".ndjson",
-    ".parquet", ".tab", ".tsv",
+    ".parquet", ".tab", ".tsv", ".yaml", ".yml",
 ];
 
 /// The endings of names of data that is a list of records.
@@ -245,6 +245,11 @@ impl PathFilter {
             is_source |= *name == "src";
             CERTAIN.contains(name) || may_be
         })
+    }
+
+    /// Returns whether a directory of this name never holds the authors' own work.
+    pub(crate) fn is_library(name: &str) -> bool {
+        CERTAIN.contains(&name)
     }
 
     /// Returns the reason why a file given as an input is left out, if it is.

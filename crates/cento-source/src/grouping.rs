@@ -3,7 +3,9 @@
 //! The names of all files are read first; their common directories decide where documents begin,
 //! and how many files each has, so that a document is complete as soon as its last file is read.
 
+mod listed;
 mod names;
+mod proposal;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -14,9 +16,10 @@ use cento::{Error, Result, Stop};
 use cento_api::NamePattern;
 
 use crate::directory::place_of;
-use crate::filter::is_archive;
+use crate::filter::{PathFilter, is_archive};
 use crate::read_error::ReadError;
 use crate::{Chunk, SourceOptions};
+pub use listed::{GroupedFiles, ListedFiles};
 use names::{Names, is_list, parts_below};
 
 /// The files that are one document.
@@ -91,10 +94,19 @@ pub struct Grouping {
 /// An input.
 #[derive(Debug)]
 struct Root {
+    container: Container,
+    level: Level,
+}
+
+/// What an input is.
+#[derive(Debug, Clone)]
+pub(crate) struct Container {
     place: String,
     /// Whether it is a directory or an archive.
-    is_container: bool,
-    level: Level,
+    has_files: bool,
+    is_archive: bool,
+    /// Whether the files are on the disk; otherwise only their names are known.
+    is_on_disk: bool,
 }
 
 /// The documents of an input that is a directory or an archive.
@@ -154,19 +166,32 @@ impl Grouping {
                         or archives without it";
             return Err(Error::input(&*list.place, what));
         }
+        let mut grouping = Grouping::of_all(by, &all, stop)?;
+        if *by == By::Directory {
+            let names = all.iter().flat_map(|names| &names.files).cloned().collect::<Vec<_>>();
+            if let pattern @ By::Pattern(_) = By::proposed(&names, stop)? {
+                let what = format!(
+                    "the names look like those of a learning platform; --by '{pattern}' makes a \
+                     document of each hand-in"
+                );
+                let said = grouping.said.into_iter().chain([what]);
+                grouping.said = Some(said.collect::<Vec<_>>().join("; "));
+            }
+        }
+        Ok(Some(grouping))
+    }
+
+    /// Finds the documents that the files of these inputs make.
+    fn of_all(by: &By, all: &[Names], stop: &Stop) -> Result<Grouping> {
         let (levels, said) = match by {
-            By::Archive => (archives(&all), None),
+            By::Archive => (archives(all), None),
             By::Pattern(_) => {
-                let from_name = inputs.len() > 1;
+                let from_name = all.len() > 1;
                 (all.iter().map(|_| Level::Pattern { from_name }).collect(), None)
             }
-            By::Directory | By::File => directories(&all),
+            By::Directory | By::File => directories(all),
         };
-        let root = |(names, level): (&Names, Level)| Root {
-            place: names.place.clone(),
-            is_container: names.is_container(),
-            level,
-        };
+        let root = |(names, level): (&Names, Level)| Root { container: names.container(), level };
         let roots = all.iter().zip(levels).map(root).collect();
         let mut grouping = Grouping {
             by: by.clone(),
@@ -179,6 +204,7 @@ impl Grouping {
         let mut seen = HashSet::new();
         for (number, names) in all.iter().enumerate() {
             for file in &names.files {
+                stop.check()?;
                 if !seen.insert(file) {
                     grouping.repeats = true;
                 } else if let Some(place) = grouping.place(number, file) {
@@ -191,12 +217,17 @@ impl Grouping {
             for file in &names.by_name {
                 let place = grouping.place(number, file).filter(|place| place.document != *file);
                 let Some(Place { document, .. }) = place else { continue };
+                // A directory that a program adds, such as __MACOSX, is no hand-in.
+                let parts = parts_below(&names.place, &document);
+                if parts.into_iter().any(PathFilter::is_library) {
+                    continue;
+                }
                 if !grouping.files.contains_key(&document) && emptied.insert(document.clone()) {
                     grouping.emptied.push(document);
                 }
             }
         }
-        Ok(Some(grouping))
+        Ok(grouping)
     }
 
     /// Returns where the documents begin, as a clause, if that is not obvious.
@@ -226,7 +257,8 @@ impl Grouping {
 
     /// Returns whether a file is a list of records that was named itself.
     pub(crate) fn is_list(&self, input: usize, chunk: &Chunk) -> bool {
-        !chunk.kind.is_whole_file() || (*chunk.path == *self.roots[input].place && is_list(chunk))
+        !chunk.kind.is_whole_file()
+            || (*chunk.path == *self.roots[input].container.place && is_list(chunk))
     }
 
     /// Returns the document of the file at this path, of the input of this number; `None` if it is
@@ -234,10 +266,10 @@ impl Grouping {
     pub(crate) fn place(&self, input: usize, path: &str) -> Option<Place> {
         let root = &self.roots[input];
         let alone = || Place { document: path.to_owned(), part: file_name(path), fields: vec![] };
-        let below = parts_below(&root.place, path);
+        let below = parts_below(&root.container.place, path);
         match (root.level, &self.by) {
             (Level::Pattern { from_name }, By::Pattern(pattern)) => {
-                let from_name = from_name || !root.is_container;
+                let from_name = from_name || !root.container.has_files;
                 matched(pattern, path, below.len(), from_name)
             }
             _ if below.is_empty() => Some(alone()),
@@ -247,7 +279,7 @@ impl Grouping {
                 _ => Some(alone()),
             },
             (Level::Archives { inner }, _) => {
-                let ends = archives_in(&root.place, root.is_container, &below);
+                let ends = archives_in(&root.container, &below);
                 let end = if inner { ends.get(1) } else { ends.first() };
                 Some(end.map_or_else(alone, |end| split(path, below.len() - end)))
             }
@@ -317,17 +349,17 @@ fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> 
 }
 
 /// Returns where archives begin below a root, in numbers of parts: 0 if it is one itself.
-fn archives_in(root: &str, is_container: bool, below: &[&str]) -> Vec<usize> {
+fn archives_in(root: &Container, below: &[&str]) -> Vec<usize> {
     let mut ends = Vec::new();
-    let is_dir = Path::new(root).is_dir();
-    if is_container && !is_dir {
+    if root.is_archive {
         ends.push(0);
     }
-    let mut path = PathBuf::from(root);
+    let mut path = PathBuf::from(&root.place);
     for (number, part) in below[..below.len().saturating_sub(1)].iter().enumerate() {
         path.push(part);
         // An archive on the disk may have any name; one in an archive needs its ending.
-        if is_archive(part) || (is_dir && ends.is_empty() && path.is_file()) {
+        let is_file = || root.is_on_disk && !root.is_archive && path.is_file();
+        if is_archive(part) || (ends.is_empty() && is_file()) {
             ends.push(number + 1);
         }
     }
@@ -341,7 +373,7 @@ fn archives(all: &[Names]) -> Vec<Level> {
     for names in all {
         for file in &names.files {
             let below = parts_below(&names.place, file);
-            let ends = archives_in(&names.place, names.is_container(), &below);
+            let ends = archives_in(&names.container(), &below);
             let Some(&first) = ends.first() else { continue };
             let found = outer.entry(split(file, below.len() - first).document).or_default();
             match ends.get(1) {

@@ -89,7 +89,7 @@ pub use extracted::Extracted;
 pub use filter::{PathFilter, is_by_name};
 pub use format::{FileFormat, Markup};
 pub use formats::formats;
-pub use grouping::{By, Grouping};
+pub use grouping::{By, GroupedFiles, Grouping, ListedFiles};
 pub use html::Html;
 pub use jsonl::{text_of, with_text};
 pub use origin::Origins;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SignatureBody;
-use crate::{CompareOptions, Comparison, Passage};
+use crate::{CompareOptions, Comparison, PartText, Passage};
 
 /// Two texts, or stored documents, to compare.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +54,9 @@ pub struct PassagesRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = r"^[^\x00]*$"))]
     pub text: Option<String>,
+    /// The query is a text of these parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Vec<PartText>>,
     /// The query is the stored document with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,

@@ -56,7 +56,7 @@ pub struct DocumentOfParts {
     pub id_place: Option<u64>,
 }
 
-/// A document to be added: with a text, or with parts.
+/// A document, with a text or with parts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
@@ -81,6 +81,66 @@ impl AddedDocument {
         }
         let parts = exchanged_parts(parts, &text);
         AddedDocument::Parts(DocumentOfParts { id, parts, meta, id_place })
+    }
+
+    /// Returns its id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            AddedDocument::Text(document) => &document.id,
+            AddedDocument::Parts(document) => &document.id,
+        }
+    }
+
+    /// Returns its texts: its own, or those of its parts.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let (own, parts) = match self {
+            AddedDocument::Text(document) => (Some(document.text.as_str()), &[][..]),
+            AddedDocument::Parts(document) => (None, &document.parts[..]),
+        };
+        own.into_iter().chain(parts.iter().map(|part| part.text.as_str()))
+    }
+}
+
+impl From<DocumentBody> for AddedDocument {
+    fn from(document: DocumentBody) -> AddedDocument {
+        AddedDocument::Text(document)
+    }
+}
+
+impl From<DocumentOfParts> for AddedDocument {
+    fn from(document: DocumentOfParts) -> AddedDocument {
+        AddedDocument::Parts(document)
+    }
+}
+
+/// The fields of both forms of a document.
+#[derive(Deserialize)]
+struct DocumentFields {
+    #[serde(deserialize_with = "id")]
+    id: String,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    parts: Option<Vec<PartText>>,
+    #[serde(default, deserialize_with = "meta")]
+    meta: Map<String, Value>,
+    #[serde(default)]
+    id_place: Option<u64>,
+}
+
+impl<'de> Deserialize<'de> for AddedDocument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AddedDocument, D::Error> {
+        let DocumentFields { id, text, parts, meta, id_place } =
+            DocumentFields::deserialize(deserializer)?;
+        match (text, parts) {
+            (Some(text), None) => Ok(DocumentBody { id, text, meta, id_place }.into()),
+            (None, Some(parts)) => Ok(DocumentOfParts { id, parts, meta, id_place }.into()),
+            (None, None) => Err(D::Error::missing_field("text")),
+            (Some(_), Some(_)) => {
+                Err(D::Error::custom("a document has either `text` or `parts`, not both"))
+            }
+        }
     }
 }
 
@@ -273,6 +333,13 @@ mod tests {
             serde_json::to_string(&body).unwrap(),
             r#"{"id":"a","text":"b","meta":{"y":[1,{}]}}"#
         );
+        let of_parts = r#"{"id":"a","parts":[{"name":"x","text":"b"}]}"#;
+        let found: AddedDocument = serde_json::from_str(of_parts).unwrap();
+        assert_eq!(found.texts().collect::<Vec<_>>(), ["b"]);
+        assert_eq!(serde_json::to_string(&found).unwrap(), of_parts);
+        let both = r#"{"id":"a","text":"b","parts":[]}"#;
+        let error = serde_json::from_str::<AddedDocument>(both).unwrap_err().to_string();
+        assert!(error.contains("not both"), "{error}");
         let many = "[0],".repeat(1 << 16);
         for (json, reason) in [
             (r#"{"id":null,"text":""}"#, "`id` is empty"),

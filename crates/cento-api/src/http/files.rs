@@ -97,6 +97,10 @@ pub struct FileText {
     pub part: String,
     /// Its id: the name of the file, or the id of a record.
     pub id: String,
+    /// The name of the list that it is a record of, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub list: Option<String>,
     /// The text.
     pub text: String,
     /// The content of the file that a reader does not see, if there is any.

@@ -6,6 +6,7 @@
 mod compare;
 mod documents;
 mod files;
+mod grouping;
 mod maintenance;
 mod pairs;
 mod report;
@@ -26,6 +27,7 @@ pub use files::{
     CompareFilesRequest, FileAnswer, FileBody, FileReason, FileText, FilesRequest, NotRead,
     SearchFilesResponse, TextsResponse,
 };
+pub use grouping::{FileOfDocument, FilesOfDocument, GroupingRequest, GroupingResponse};
 pub use maintenance::{
     CommitResponse, CompactRequest, CompactResponse, Following, Health, MergeRequest, Run,
     StatsResponse,

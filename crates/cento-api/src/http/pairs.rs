@@ -2,15 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DocumentBody, FileReason, NotRead};
-use crate::{BoilerplateShare, PairOptions, PresetDefaults, RepeatedPassage, SymmetricPair};
+use super::{AddedDocument, FileReason, NotRead};
+use crate::{
+    BoilerplateShare, PairOptions, PresetDefaults, RepeatedPassage, Sources, SymmetricPair,
+};
 
 /// Documents to compare with each other; they are not kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PairsRequest {
     /// The documents.
-    pub documents: Vec<DocumentBody>,
+    pub documents: Vec<AddedDocument>,
+    /// Also compare them with the documents of the index, which are not compared with each other.
+    /// Those that have the id of one of `documents` are earlier versions of it and left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub against_index: bool,
+    /// Also count what each of the documents has from where, according to the passages of the
+    /// pairs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sources: bool,
     /// Texts that do not count, such as handouts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
@@ -44,6 +54,12 @@ pub struct PairsResponse {
     /// The passages that most documents have, if they were requested, the most frequent first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proposed: Vec<RepeatedPassage>,
+    /// What each of the documents has from where, if it was requested and the index stores texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Sources>,
+    /// The ids of the documents with an earlier version in the index, which was not compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_versions: Vec<String>,
     /// Of the documents of these pairs, the parts that are boilerplate, if any are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<DocumentBoilerplate>,
@@ -62,6 +78,10 @@ pub struct PairsResponse {
 pub struct DocumentBoilerplate {
     /// The id of the document.
     pub id: String,
+    /// The index that it is in, if it is no document of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub index: Option<String>,
     /// Its parts that do not count, in bytes: ascending and disjoint.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub ranges: Vec<(u32, u32)>,

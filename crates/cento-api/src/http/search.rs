@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SignatureBody;
-use crate::{SearchOptions, Thresholds};
+use crate::{PartText, SearchOptions, Thresholds};
 
 /// The maximum number of hits, or of pairs, that a request may ask for.
 pub const HITS_MAX: usize = 10_000;
@@ -11,8 +11,8 @@ pub const HITS_MAX: usize = 10_000;
 /// A service ranks at most this many candidates by passages, and then returns no more hits.
 pub const CANDIDATES_MAX: usize = 1000;
 
-/// A search: one of `text`, `id` and `signature`, and the conditions for a hit. The options are
-/// those of `cento search`; a service ranks by passages for a `limit` of at most 1000.
+/// A search: one of `text`, `parts`, `id` and `signature`, and the conditions for a hit. The options
+/// are those of `cento search`; a service ranks by passages for a `limit` of at most 1000.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -21,6 +21,10 @@ pub struct SearchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = r"^[^\x00]*$"))]
     pub text: Option<String>,
+    /// Search for a text of these parts, such as the files of a submission: their texts, joined
+    /// with line feeds. Passages name their parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Vec<PartText>>,
     /// Search for documents like the stored one with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,

@@ -29,7 +29,8 @@ use cento::join::pairs::{self, PairOptions, PairReport};
 use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
 use cento::{Error, PresetUse, Stop};
-use cento_report::{Joined, Network, PairsReport, Run, Sources, clusters, shown_of};
+use cento_api::Sources;
+use cento_report::{Joined, Network, PairsReport, Run, clusters, shown_of, sources_of};
 use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
 
 /// Options that only pairs of files have.
@@ -125,13 +126,7 @@ impl Pairs {
         let number_of_new = pairs::document_count(&Searcher::new(new.clone()));
         let found = pairs::pairs(&searcher, &options).threads(self.join.threads());
         let found = found.documents(0..number_of_new).stop(stop);
-        let mut found = found.most_similar()?;
-        for found in &mut found.pairs {
-            // The new documents are in no index that the user has.
-            let pair = &mut found.pair;
-            pair.index_a = pair.index_a.take().filter(|name| !name.is_empty());
-            pair.index_b = pair.index_b.take().filter(|name| !name.is_empty());
-        }
+        let found = found.most_similar()?;
         self.tell_without_field(found.summary);
         let messages = Messages::default();
         for left in &found.not_compared {
@@ -150,8 +145,11 @@ impl Pairs {
             .with_warnings(&warnings)
             .with_defaults(preset.defaults());
         output::tell_defaults(preset.defaults());
-        let mut sides = Sides::new(&searcher, &new, known.as_ref());
-        let sources = sides.sources(&found.pairs, stop)?;
+        let mut sides = Sides::new(&searcher);
+        let sources = match &known {
+            Some(_) => sources_of(&new, &searcher, &found.pairs, stop)?,
+            None => Vec::new(),
+        };
         self.write(&found, &mut sides, &sources, &end)?;
         if self.format.is_human() {
             output::print_warnings(&mut io::stdout().lock(), &warnings)?;
@@ -177,7 +175,7 @@ impl Pairs {
         let is_missing = tell_not_compared(&not_compared);
         if self.report.is_asked() {
             let run = self.described(&searcher, &options, &left_out)?;
-            self.report_files(run, &sides, found, (not_compared, warnings, sources))?;
+            self.report_files(run, &searcher, found, (not_compared, warnings, sources))?;
         }
         if let Some(known) = known {
             let place = known.place.clone();
@@ -221,7 +219,7 @@ impl Pairs {
     fn report_files(
         &self,
         run: Run,
-        sides: &Sides<'_>,
+        searcher: &Searcher,
         found: MostSimilar,
         (not_compared, warnings, sources): (Vec<NotCompared>, Vec<NotCompared>, Vec<Sources>),
     ) -> cento::Result<()> {
@@ -236,7 +234,7 @@ impl Pairs {
             not_compared,
             warnings,
             sources,
-            ..sides.joined(pairs.collect(), report_bytes_max())?
+            ..Joined::read(pairs.collect(), searcher, Stop::NEVER, report_bytes_max())?
         };
         tell_cut(joined.pairs.len(), all);
         self.report.write_pairs(&PairsReport::new(run, joined, self.anonymous))

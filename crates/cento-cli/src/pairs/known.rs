@@ -11,6 +11,7 @@ use cento::index::{
     AddReport, Config, DocAddress, Document, DocumentSigner, IdSource, Outcome, SignedDocument,
     Snapshot, Writer, WriterOptions,
 };
+use cento::join::known::{WithKnown, with_known};
 use cento::{Error, Stop};
 
 /// The index that new documents are compared with.
@@ -43,11 +44,6 @@ impl Known {
         self.snapshot.config()
     }
 
-    /// Returns the snapshot of its documents.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
-    }
-
     /// Returns the new documents and those of the index as one collection, the new ones first.
     /// Earlier versions of new documents are not in it: a document with the same id, from the same
     /// place.
@@ -56,25 +52,15 @@ impl Known {
     /// When a new document has the id of another one in the index and is to be added, or an id
     /// cannot be read.
     pub fn with_new(&self, new: &Snapshot) -> cento::Result<Snapshot> {
-        let mut earlier: Vec<DocAddress> = Vec::new();
-        for address in new.live() {
-            let id = new.id(address)?;
-            let Some(old) = self.snapshot.find(&id)? else { continue };
-            let place = new.id_place(address)?;
-            let is_version = match place {
-                None => true,
-                Some(place) => place != 0 && self.snapshot.id_place(old)? == Some(place),
-            };
-            if is_version {
-                earlier.push(old);
-            } else if self.writer.is_some() {
-                let what = format!(
-                    "{} has another document of this name, from another place; rename the file or \
-                     directory, or leave out --add",
-                    self.place
-                );
-                return Err(Error::input(id, what));
-            }
+        let WithKnown { snapshot, earlier, elsewhere, .. } =
+            with_known(new, &self.snapshot, &self.place)?;
+        if let Some(id) = elsewhere.into_iter().next().filter(|_| self.writer.is_some()) {
+            let what = format!(
+                "{} has another document of this name, from another place; rename the file or \
+                 directory, or leave out --add",
+                self.place
+            );
+            return Err(Error::input(id, what));
         }
         if !earlier.is_empty() {
             let count = earlier.len() as u64;
@@ -85,8 +71,7 @@ impl Known {
                 if count == 1 { "is" } else { "are each" }
             );
         }
-        let old = self.snapshot.without(&earlier);
-        Snapshot::union(vec![(String::new(), new.clone()), (self.place.clone(), old)])
+        Ok(snapshot)
     }
 
     /// Adds the new documents in one commit, if that was requested.

@@ -11,7 +11,7 @@ use crate::MORE_PASSAGES;
 use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
 use crate::shares::Share;
-use crate::sources::Sources;
+use cento_api::Sources;
 
 /// Writes the body of the page.
 pub fn body(report: &PairsReport) -> Markup {

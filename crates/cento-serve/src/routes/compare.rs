@@ -15,7 +15,7 @@ use crate::memory;
 use crate::query;
 use cento::index::Snapshot;
 use cento::runtime::Permit;
-use cento::search::{Query, Subject};
+use cento::search::Subject;
 use cento::text::is_white_space;
 use cento::text::kind::no_text_in;
 use cento::{Config, Error, Measure, Result, compare_by};
@@ -161,16 +161,16 @@ pub async fn passages(
     let budget = app.memory.clone();
     let response = app.run(move |stop| {
         let _room = room;
-        let PassagesRequest { text, id, signature, hit } = request;
+        let PassagesRequest { text, parts, id, signature, hit } = request;
         let config = searcher.snapshot().config();
-        let subject = query::subject(text, id, signature, config)?;
-        let text = match &subject {
+        let query = query::query(text, parts, id, signature, config)?;
+        let text = match &query.subject {
             Subject::Text(text) => vec![text.as_str()],
             _ => Vec::new(),
         };
         let own = memory::for_searches(&budget, config, (&text, &[]), &stop)?;
         let memory = memory::room(&budget, own.as_ref());
-        let mut query = Query::new(subject).memory(memory);
+        let mut query = query.memory(memory);
         query.stop = stop;
         let passages = searcher.passages_of(&query, &hit)?;
         Ok(PassagesResponse { hit, passages: passages.found, complete: passages.complete })

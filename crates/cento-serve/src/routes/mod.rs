@@ -7,6 +7,7 @@ mod compare;
 mod documents;
 #[cfg(test)]
 mod errors;
+mod grouping;
 mod maintenance;
 #[cfg(test)]
 pub mod openapi;
@@ -70,6 +71,7 @@ fn readers() -> Vec<Route> {
         post("/v1/pairs/report", pairs::report),
         post("/v1/report", report::report),
         post("/v1/texts", texts::texts),
+        post("/v1/grouping", grouping::grouping),
         get("/v1/documents", documents::list),
         get("/v1/documents/{id}", documents::stored),
         get("/v1/watches", watches::list_watches),

@@ -8,7 +8,8 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
 use super::{
-    compare, documents, maintenance, pairs, report, search, status, texts, watches, withdrawals,
+    compare, documents, grouping, maintenance, pairs, report, search, status, texts, watches,
+    withdrawals,
 };
 use cento::compare::measure::families;
 use cento_api::http::ErrorBody;
@@ -33,6 +34,7 @@ use cento_api::http::ErrorBody;
         pairs::report,
         report::report,
         texts::texts,
+        grouping::grouping,
         documents::list,
         documents::stored,
         documents::add,
@@ -96,8 +98,8 @@ pub fn document() -> Value {
         schemas.retain(|name, _| !PARTS.contains(&name.as_str()));
     }
     extend(&mut schemas["CompareRequest"]["properties"]["measures"], measures());
-    extend(&mut schemas["PassagesRequest"], one_subject());
-    extend(&mut schemas["SearchRequest"], one_subject());
+    extend(&mut schemas["PassagesRequest"], one_subject_or_parts());
+    extend(&mut schemas["SearchRequest"], one_subject_or_parts());
     extend(&mut schemas["WatchRequest"], one_subject());
     extend(&mut schemas["SearchRequest"], options_that_go_together());
     for variant in schemas["TextOrId"]["oneOf"].as_array_mut().into_iter().flatten() {
@@ -147,8 +149,14 @@ fn absent(fields: &[&str]) -> Value {
     json!({"properties": fields.collect::<Map<_, _>>()})
 }
 
-/// Returns a schema with exactly one of `text`, `id` and `signature`. Client generators read
-/// `oneOf` as a choice of types, and would know none of these three; they leave `if` to validators.
+/// Returns a schema with exactly one of `text`, `parts`, `id` and `signature`. Client generators
+/// read `oneOf` as a choice of types, and would know none of these; they leave `if` to validators.
+fn one_subject_or_parts() -> Value {
+    let others = one_subject();
+    json!({"if": given("parts"), "then": absent(&["text", "id", "signature"]), "else": others})
+}
+
+/// Returns the same rule for a body without `parts`.
 fn one_subject() -> Value {
     json!({
         "if": given("text"),

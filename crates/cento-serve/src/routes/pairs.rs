@@ -15,23 +15,25 @@ use crate::files::{FileDocument, Files};
 use crate::memory;
 use cento::Stop;
 use cento::Unseen;
-use cento::index::{Config, Document, Index, SignedDocument, WriterOptions};
+use cento::index::{Config, Document, IdSource, Index, SignedDocument, Snapshot, WriterOptions};
+use cento::join::known::with_known;
 use cento::join::most_similar::MostSimilar;
 use cento::join::pairs::{self, PairOptions};
 use cento::runtime::Permit;
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, PresetDefaults, PresetUse};
-use cento_api::RepeatedPassage;
 use cento_api::http::{
-    DocumentBody, DocumentBoilerplate, FileReason, HITS_MAX, NotRead, PairsReportRequest,
-    PairsRequest, PairsResponse,
+    AddedDocument, DocumentBody, DocumentBoilerplate, DocumentOfParts, FileReason, HITS_MAX,
+    NotRead, PairsReportRequest, PairsRequest, PairsResponse,
 };
-use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
+use cento_api::{RepeatedPassage, Sources};
+use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE, sources_of};
 
 /// Compare a few documents with each other.
 ///
 /// The pairwise test of Finkel et al. (2002), section 2.6. The documents are not kept. With
-/// `multipart/form-data` they are files, and the texts of files in parts `boilerplate` do not
+/// `against_index` they are also compared with those of the index. With `multipart/form-data` they
+/// are files, and the texts of files in parts `boilerplate` do not
 /// count.
 #[cfg_attr(test, utoipa::path(
     post,
@@ -58,15 +60,15 @@ pub async fn pairs(
     let found = app.run(move |stop| {
         let _room = room;
         let warnings = warnings(&request.documents, &unseen);
-        let config = config_of(&searcher)?;
-        let finds_passages = request.options.needs_passages();
-        let mut compared = Compared::new(&own, config, request, finds_passages, &stop)?;
+        let finds_passages = request.options.needs_passages() || request.sources;
+        let mut compared = Compared::new(&own, &searcher, request, finds_passages, &stop)?;
         let left = compared.nothing_left();
         let boilerplate = compared.boilerplate(&stop)?;
         Ok((compared, boilerplate, left, warnings))
     });
     let (compared, boilerplate, left, warnings) = found.await?;
     let Compared { found: MostSimilar { pairs, total, .. }, defaults, proposed, .. } = compared;
+    let Compared { sources, earlier_versions, .. } = compared;
     let left =
         left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
     not_read.left_out.extend(left);
@@ -77,6 +79,8 @@ pub async fn pairs(
         more,
         defaults,
         proposed,
+        sources,
+        earlier_versions,
         boilerplate,
         not_read,
         warnings,
@@ -107,33 +111,33 @@ pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Res
     let (own, searcher) = (app.clone(), app.searcher());
     let html = app.run(move |stop| {
         let _room = room;
-        let config = config_of(&searcher)?;
-        made(&own, config, request, &stop)
+        made(&own, &searcher, request, &stop)
     });
     Ok(super::report::file(html.await?))
 }
 
 /// Returns the configuration for comparing documents as those of the index. Texts decide, so they
-/// are stored.
-fn config_of(searcher: &Searcher) -> cento::Result<Config> {
-    let snapshot = searcher.snapshot();
-    Ok(snapshot.config().with_text(true)?.with_preset(snapshot.preset()))
+/// are stored, unless the documents are compared with those of an index that stores none.
+fn config_of(snapshot: &Snapshot, against_index: bool) -> cento::Result<Config> {
+    let config = snapshot.config();
+    let config = if against_index { config.clone() } else { config.with_text(true)? };
+    Ok(config.with_preset(snapshot.preset()))
 }
 
 fn made(
     app: &App,
-    config: Config,
+    served: &Searcher,
     PairsReportRequest { pairs, anonymous, not_compared, mut warnings }: PairsReportRequest,
     stop: &Stop,
 ) -> cento::Result<String> {
     if warnings.is_empty() {
         warnings = self::warnings(&pairs.documents, &[]);
     }
-    let run = described(&pairs, &config);
-    let text_bytes = pairs.documents.iter().map(|document| document.text.len()).sum();
-    let mut compared = Compared::new(app, config, pairs, true, stop)?;
+    let run = described(&pairs, served.snapshot().config());
+    let text_bytes = pairs.documents.iter().flat_map(AddedDocument::texts).map(str::len).sum();
+    let mut compared = Compared::new(app, served, pairs, true, stop)?;
     let left = compared.nothing_left();
-    let Compared { searcher, found, defaults, memory, .. } = compared;
+    let Compared { searcher, found, defaults, memory, sources, .. } = compared;
     let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
     let mut joined = Joined::read(shown, &searcher, stop, usize::MAX)?;
@@ -142,6 +146,7 @@ fn made(
     joined.histogram = Some(found.histogram);
     (joined.total, joined.limit_option) = (found.total, "`limit`");
     joined.documents_without_field = found.summary.documents_without_field;
+    joined.sources = sources;
     let named = |FileReason { path, reason }| NotCompared::new(path, reason);
     joined.not_compared = not_compared.into_iter().map(named).chain(left).collect();
     joined.warnings = warnings.into_iter().map(named).collect();
@@ -152,12 +157,14 @@ fn made(
 
 /// Returns the warnings for readers of the documents; `unseen` has those of the files, in their
 /// order.
-fn warnings(documents: &[DocumentBody], unseen: &[Unseen]) -> Vec<FileReason> {
+fn warnings(documents: &[AddedDocument], unseen: &[Unseen]) -> Vec<FileReason> {
     let first_of_files = documents.len() - unseen.len();
-    let of = |(place, DocumentBody { id, text, .. }): (usize, &DocumentBody)| {
-        let in_file = place.checked_sub(first_of_files).map(|at| unseen[at]);
-        let warnings = in_file.unwrap_or_else(|| Unseen::of(text)).warnings().into_iter();
-        warnings.map(|reason| FileReason { path: id.clone(), reason }).collect::<Vec<_>>()
+    let of = |(place, document): (usize, &AddedDocument)| {
+        let in_file = place.checked_sub(first_of_files).map(|at| vec![unseen[at]]);
+        let unseen = in_file.unwrap_or_else(|| document.texts().map(Unseen::of).collect());
+        let path = document.id();
+        let named = |reason| FileReason { path: path.to_owned(), reason };
+        unseen.iter().flat_map(Unseen::warnings).map(named).collect::<Vec<_>>()
     };
     documents.iter().enumerate().flat_map(of).collect()
 }
@@ -171,6 +178,9 @@ fn described(request: &PairsRequest, config: &Config) -> Run {
     run = run.analyzed_by(&config.analyzer).with_options(&request.options).with("limit", limit);
     if !request.boilerplate.is_empty() {
         run = run.with("boilerplate", format!("{} texts", request.boilerplate.len()));
+    }
+    if request.against_index {
+        run = run.with("against", INDEX);
     }
     if let Some(share) = request.auto_boilerplate {
         run = run.with("boilerplate in this share of the documents", share);
@@ -198,6 +208,28 @@ fn check(app: &App, request: &PairsRequest) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The name of the index of the service, beside the documents of a request.
+const INDEX: &str = "the index";
+
+/// Returns a document of a request, and checks it.
+fn document_of(body: AddedDocument) -> cento::Result<Document> {
+    let (document, meta, id_place) = match body {
+        AddedDocument::Text(DocumentBody { id, text, meta, id_place }) => {
+            (Document::new(id, text), meta, id_place)
+        }
+        AddedDocument::Parts(DocumentOfParts { id, parts, meta, id_place }) => {
+            if parts.is_empty() {
+                let what = format!("the document `{id}` has no parts");
+                return Err(Error::argument("documents", what));
+            }
+            let parts = parts.iter().map(|part| (part.name.as_str(), part.text.as_str()));
+            (Document::of_parts(id, parts), meta, id_place)
+        }
+    };
+    let id_source = id_place.map_or(IdSource::GIVEN, IdSource::made);
+    document.with_meta(meta).with_id_source(id_source).checked()
+}
+
 /// Documents that were compared with each other.
 struct Compared {
     searcher: Searcher,
@@ -206,6 +238,10 @@ struct Compared {
     defaults: Option<PresetDefaults>,
     /// The passages that most documents have, if they were requested.
     proposed: Vec<RepeatedPassage>,
+    /// What each document has from where, if it was requested.
+    sources: Vec<Sources>,
+    /// The ids of the documents with an earlier version in the index.
+    earlier_versions: Vec<String>,
     /// The memory for the search for passages.
     memory: Option<Permit>,
 }
@@ -222,14 +258,15 @@ impl Compared {
     fn boilerplate(&self, stop: &Stop) -> cento::Result<Vec<DocumentBoilerplate>> {
         let Some(named) = self.searcher.boilerplate() else { return Ok(Vec::new()) };
         let snapshot = self.searcher.snapshot();
-        let pairs = self.found.pairs.iter().flat_map(|found| [&found.pair.a, &found.pair.b]);
-        let ids: BTreeSet<&String> = pairs.collect();
+        let pairs = self.found.pairs.iter().map(|found| &found.pair);
+        let pairs = pairs.flat_map(|pair| [(&pair.index_a, &pair.a), (&pair.index_b, &pair.b)]);
+        let documents: BTreeSet<(&Option<String>, &String)> = pairs.collect();
         let mut found = Vec::new();
-        for id in ids {
-            let Some(address) = snapshot.find(id)? else { continue };
+        for (index, id) in documents {
+            let Some(address) = snapshot.find_in(index.as_deref(), id)? else { continue };
             let text = snapshot.document(address)?.text.unwrap_or_default();
             let ranges = named.ranges_in(&text, stop)?;
-            found.push(DocumentBoilerplate { id: id.clone(), ranges });
+            found.push(DocumentBoilerplate { id: id.clone(), index: index.clone(), ranges });
         }
         found.retain(|document| !document.ranges.is_empty());
         Ok(found)
@@ -239,20 +276,26 @@ impl Compared {
     /// the passages of pairs, if requested.
     fn new(
         app: &App,
-        config: Config,
+        served: &Searcher,
         request: PairsRequest,
         finds_passages: bool,
         stop: &Stop,
     ) -> cento::Result<Compared> {
         let is_accepted = request.auto_boilerplate.is_some();
         let share = request.auto_boilerplate.or(request.propose_boilerplate);
-        let PairsRequest { documents, boilerplate, options, .. } = request;
+        let PairsRequest { documents, boilerplate, mut options, against_index, .. } = request;
+        let known = Some(served.snapshot()).filter(|_| against_index);
+        let config = config_of(served.snapshot(), against_index)?;
+        let documents: Vec<Document> =
+            documents.into_iter().map(document_of).collect::<cento::Result<_>>()?;
         let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
         let handed_out: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
         // The passages that documents repeat are at most all of them.
         let repeated = if share.is_some() { &texts[..] } else { &[] };
         let may_be_boilerplate = [&handed_out[..], repeated].concat();
         let texts = (&texts[..], &may_be_boilerplate[..]);
+        let finds_passages = (finds_passages && config.store_text).then(|| longest(known));
+        let finds_passages = finds_passages.transpose()?;
         let (memory, threads) =
             memory::for_pairs(&app.memory, &config, texts, finds_passages, stop)?;
         let mut ignored = Boilerplate::new(&config)?.with_texts(handed_out, stop)?;
@@ -260,8 +303,6 @@ impl Compared {
         let mut writer =
             index.writer(WriterOptions::default().memory_bytes(0usize).merge(false))?;
         for document in documents {
-            let document =
-                Document::new(document.id, document.text).with_meta(document.meta).checked()?;
             if writer.has(&document.id)? {
                 let what = format!("two documents have the id `{}`", document.id);
                 return Err(Error::argument("documents", what));
@@ -270,23 +311,51 @@ impl Compared {
         }
         stop.check()?;
         writer.finish()?;
-        let mut searcher = Searcher::new(index.snapshot()?);
+        let new = index.snapshot()?;
         let mut proposed = Vec::new();
         if let Some(share) = share {
-            let found = searcher.snapshot().repeated_passages(share, stop)?;
+            let found = new.repeated_passages(share, stop)?;
             if is_accepted {
-                found.add_to(&mut ignored, searcher.snapshot(), stop)?;
+                found.add_to(&mut ignored, &new, stop)?;
             }
             proposed = found.passages;
         }
+        let mut earlier_versions = Vec::new();
+        let mut searcher = match known {
+            Some(known) => {
+                let found = with_known(&new, known, INDEX)?;
+                earlier_versions = found.earlier;
+                Searcher::new(found.snapshot)
+            }
+            None => Searcher::new(new.clone()),
+        };
         if !ignored.is_empty() {
             searcher = searcher.excluding(ignored, stop)?;
         }
         let mut preset = PresetUse::of(searcher.snapshot().preset());
+        options.passages |= finds_passages.is_some();
         let options = options.with_defaults_of_texts(&mut preset, pairs::has_scores(&searcher));
-        let found = pairs::pairs(&searcher, &options).threads(threads).stop(stop).most_similar()?;
-        Ok(Compared { searcher, found, defaults: preset.defaults(), proposed, memory })
+        let own = pairs::document_count(&Searcher::new(new.clone()));
+        let found = pairs::pairs(&searcher, &options).threads(threads).stop(stop);
+        let found = found.documents(0..own).most_similar()?;
+        let sources = match request.sources {
+            true => sources_of(&new, &searcher, &found.pairs, stop)?,
+            false => Vec::new(),
+        };
+        let defaults = preset.defaults();
+        Ok(Compared { searcher, found, defaults, proposed, sources, earlier_versions, memory })
     }
+}
+
+/// Returns the number of tokens of the longest document of an index.
+fn longest(known: Option<&Snapshot>) -> cento::Result<u32> {
+    let mut longest = 0;
+    let Some(known) = known else { return Ok(longest) };
+    for address in known.live() {
+        let signatures = &known.segment(address).signatures;
+        longest = longest.max(signatures.document(address.doc)?.tokens);
+    }
+    Ok(longest)
 }
 
 /// Returns the request made from files, beside the documents and the boilerplate that it has, and
@@ -301,9 +370,9 @@ async fn files(
     request.boilerplate.extend(boilerplate.map(|found| found.document.text));
     let mut unseen = Vec::new();
     for FileDocument { document, in_file, .. } in files.take("file") {
-        let Document { id, text, meta, .. } = document;
+        let Document { id, text, parts, meta, .. } = document;
         unseen.push(in_file.unseen(&text));
-        request.documents.push(DocumentBody { id, text, meta, id_place: None });
+        request.documents.push(AddedDocument::new(id, (text, &parts), meta, None));
     }
     Ok((request, unseen, files.room, files.not_read))
 }

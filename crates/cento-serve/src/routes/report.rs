@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::query;
 use cento::Stop;
+use cento::index::Document;
 use cento::search::{Goal, Searcher};
 use cento::{Error, Result};
 use cento_api::http::{ReportRequest, SearchRequest};
@@ -96,11 +97,16 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
         let snapshot = searcher.snapshot();
         Ok(PartedText::of(snapshot.document(snapshot.find(id)?.ok_or_else(unknown)?)?))
     };
-    let text = match (&search.text, &search.id) {
-        (Some(text), _) => text.as_str().into(),
-        (None, Some(id)) => stored(id)?
+    let text = match (&search.text, &search.parts, &search.id) {
+        (Some(text), ..) => text.as_str().into(),
+        (None, Some(parts), _) => {
+            let parts = parts.iter().map(|part| (part.name.as_str(), part.text.as_str()));
+            let Document { text, parts, .. } = Document::of_parts("", parts);
+            PartedText { text, parts }
+        }
+        (None, None, Some(id)) => stored(id)?
             .ok_or_else(|| refused("the index stores no texts; give `text`, not `id`"))?,
-        _ => return Err(refused("exactly one of `text` and `id` is required")),
+        _ => return Err(refused("exactly one of `text`, `parts` and `id` is required")),
     };
     let name = name.or_else(|| search.id.clone()).unwrap_or_else(|| "Text".into());
     let frequencies = app.settings.frequencies.as_ref();

@@ -21,6 +21,7 @@ use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Answer, Boilerplate, Cost, Query, Rank, Searcher, Subject};
 use cento::{Error, Result};
 use cento_api::http::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
+use cento_api::part::exchanged_parts;
 
 /// The maximum size, in bytes, of the body of a search that is read regardless of other searches.
 const QUICK_BYTES_MAX: usize = 4 << 10;
@@ -91,8 +92,9 @@ pub async fn search(
 async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesResponse, Failure> {
     let mut files = Files::read(app, body, &["file"]).await?;
     let request: SearchRequest = files.request([])?;
-    if request.text.is_some() || request.id.is_some() || request.signature.is_some() {
-        let message = "the files are the queries; give neither text, id nor signature";
+    let SearchRequest { text, parts, id, signature, .. } = &request;
+    if text.is_some() || parts.is_some() || id.is_some() || signature.is_some() {
+        let message = "the files are the queries; give neither text, parts, id nor signature";
         return Err(Failure::bad_request(message));
     }
     let Files { documents, not_read, room, .. } = files;
@@ -105,17 +107,22 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
     let (own, searcher) = (app.clone(), app.searcher());
     let answers = app.run(move |stop| {
         let (_room, frequencies) = (room, own.settings.frequencies.as_ref());
-        let answer = |FileDocument { document: Document { id, text, .. }, in_file, .. }| {
-            let request = SearchRequest { text: Some(text), ..request.clone() };
-            let mut answer = one(&own, &searcher, frequencies, request, stop.clone())?;
-            own.metrics.searched(&answer);
-            answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
-            if let Some(origins) = in_file.origins {
-                let hits = answer.hits.iter_mut();
-                origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
-            }
-            Ok(FileAnswer { id, answer })
-        };
+        let answer =
+            |FileDocument { document: Document { id, text, parts, .. }, in_file, .. }| {
+                let (text, parts) = match parts.is_empty() {
+                    true => (Some(text), None),
+                    false => (None, Some(exchanged_parts(&parts, &text))),
+                };
+                let request = SearchRequest { text, parts, ..request.clone() };
+                let mut answer = one(&own, &searcher, frequencies, request, stop.clone())?;
+                own.metrics.searched(&answer);
+                answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
+                if let Some(origins) = in_file.origins {
+                    let hits = answer.hits.iter_mut();
+                    origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
+                }
+                Ok(FileAnswer { id, answer })
+            };
         documents.into_iter().map(answer).collect::<Result<Vec<_>>>()
     });
     Ok(SearchFilesResponse { answers: answers.await?, not_read })

@@ -32,9 +32,10 @@ pub async fn texts(
     }
     let Files { documents, not_read, .. } = Files::read(&app, body, &["file"]).await?;
     let documents = documents.into_iter();
-    let documents = documents.map(|FileDocument { part, document, in_file }| FileText {
+    let documents = documents.map(|FileDocument { part, document, list, in_file }| FileText {
         part,
         id: document.id,
+        list: list.map(|list| list.as_ref().to_owned()),
         unseen: in_file.unseen(&document.text),
         text: document.text,
     });

@@ -154,9 +154,9 @@ fn the_passages_of_a_hit_are_those_of_the_search() {
 /// Three documents: the first two share 60 words, 59 of them in the same order.
 fn three() -> PairsRequest {
     let documents = vec![
-        body("x", &words(1, 100)),
-        body("y", &(words(1, 60) + &words(2, 40))),
-        body("z", &words(3, 100)),
+        body("x", &words(1, 100)).into(),
+        body("y", &(words(1, 60) + &words(2, 40))).into(),
+        body("z", &words(3, 100)).into(),
     ];
     PairsRequest { documents, ..PairsRequest::default() }
 }
@@ -181,7 +181,7 @@ fn boilerplate_of_pairs_is_proposed_and_accepted() {
     let document = |at: u64| {
         let own = words(20 + at.max(1), 40);
         let (id, text) = (format!("d{at}"), format!("{sheet} {own}"));
-        DocumentBody { id, text, meta: Map::new(), id_place: None }
+        DocumentBody { id, text, meta: Map::new(), id_place: None }.into()
     };
     let class =
         || PairsRequest { documents: (0..6).map(&document).collect(), ..PairsRequest::default() };
@@ -198,7 +198,7 @@ fn boilerplate_of_pairs_is_proposed_and_accepted() {
     assert_eq!(accepted.pairs, named.pairs);
     // Its places in each document.
     assert_eq!((&proposed.boilerplate[..], accepted.boilerplate.len()), (&[][..], 2));
-    let DocumentBoilerplate { id, ranges } = &accepted.boilerplate[0];
+    let DocumentBoilerplate { id, ranges, .. } = &accepted.boilerplate[0];
     assert_eq!((id.as_str(), &ranges[..]), ("d0", &[(0, sheet.len() as u32)][..]));
     let both = PairsRequest { propose_boilerplate: share, auto_boilerplate: share, ..class() };
     assert!(client.pairs(&both).unwrap_err().to_string().contains("exclude each other"));

@@ -43,6 +43,7 @@ fn every_route_is_in_the_document_of_the_api() {
         "post /v1/compact",
         "post /v1/compare",
         "post /v1/documents",
+        "post /v1/grouping",
         "post /v1/merge",
         "post /v1/pairs",
         "post /v1/pairs/report",

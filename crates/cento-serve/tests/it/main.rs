@@ -14,6 +14,7 @@ mod documents;
 mod encodings;
 mod exchanged;
 mod files;
+mod hand_ins;
 mod hardened;
 mod lists;
 mod merge;

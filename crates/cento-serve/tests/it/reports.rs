@@ -32,7 +32,7 @@ fn a_service_hands_out_a_report_that_is_a_file() {
     };
     let passage = |request: &mut ReportRequest| request.search.options.goal = Goal::Passage;
     assert!(refused(&passage).contains("not with the goal `passage`"));
-    assert!(refused(&|request| request.search.text = None).contains("`text` and `id`"));
+    assert!(refused(&|request| request.search.text = None).contains("`text`, `parts` and `id`"));
     service.stop();
 }
 

@@ -1,0 +1,82 @@
+//! `POST /v1/grouping`
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+
+use crate::app::App;
+use crate::failure::Failure;
+use cento_api::http::{
+    FileOfDocument, FileReason, FilesOfDocument, GroupingRequest, GroupingResponse,
+};
+use cento_source::{By, GroupedFiles, Grouping, ListedFiles};
+
+/// Make documents of several files, by the names of the files.
+///
+/// The texts of the files, which `POST /v1/texts` extracts, are then the parts of the documents.
+/// Nothing is kept.
+#[cfg_attr(test, utoipa::path(
+    post,
+    path = "/v1/grouping",
+    tag = "search",
+    security(("token" = [])),
+    request_body = GroupingRequest,
+    responses(
+        (status = 200, description = "The documents", body = GroupingResponse),
+        super::errors::Errors,
+    )
+))]
+pub async fn grouping(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<GroupingResponse>, Failure> {
+    let body = app.read_body(request).await?;
+    let GroupingRequest { names, by } = body.json()?;
+    check(&names, by.as_deref())?;
+    let by = by.map(|by| by.parse::<By>().map_err(|what| Failure::argument("by", what)));
+    let by = by.transpose()?;
+    let (_, room) = body.into_parts();
+    let found = app.run(move |stop| {
+        let _room = room;
+        let by = by.map_or_else(|| By::proposed(&names, &stop), Ok)?;
+        let ListedFiles { documents, left_out, said, .. } = Grouping::of_names(&by, &names, &stop)?;
+        let named = |(path, why): (String, &str)| {
+            // A client has none of the options that the reasons name.
+            let reason = why.split("; --").next().unwrap_or_default().to_owned();
+            FileReason { path, reason }
+        };
+        Ok(GroupingResponse {
+            by: by.to_string(),
+            said,
+            documents: documents.into_iter().map(files_of).collect(),
+            left_out: left_out.into_iter().map(named).collect(),
+        })
+    });
+    Ok(Json(found.await?))
+}
+
+/// The longest name of a file, and the longest pattern, in bytes: the time to match them grows with
+/// the square of the name.
+const NAME_BYTES_MAX: usize = 1024;
+const PATTERN_BYTES_MAX: usize = 256;
+
+fn check(names: &[String], by: Option<&str>) -> Result<(), Failure> {
+    if let Some(name) = names.iter().find(|name| name.len() > NAME_BYTES_MAX) {
+        let bytes = name.len();
+        let what = format!("a name has {bytes} bytes; the maximum is {NAME_BYTES_MAX}");
+        return Err(Failure::argument("names", what));
+    }
+    match by.filter(|by| by.len() > PATTERN_BYTES_MAX) {
+        Some(_) => {
+            let what = format!("a pattern may have {PATTERN_BYTES_MAX} bytes");
+            Err(Failure::argument("by", what))
+        }
+        None => Ok(()),
+    }
+}
+
+fn files_of(GroupedFiles { id, parts, meta, .. }: GroupedFiles) -> FilesOfDocument {
+    let part = |(name, file)| FileOfDocument { name, file: file as u32 };
+    FilesOfDocument { id, parts: parts.into_iter().map(part).collect(), meta }
+}

@@ -1,0 +1,132 @@
+//! Documents of several files, by the names of files that were read elsewhere: a client has their
+//! texts.
+
+use std::collections::HashMap;
+
+use cento::{Map, Result, Stop};
+use serde_json::Value;
+
+use super::names::Names;
+use super::{By, Grouping, NO_MATCH};
+use crate::chunk::{meta_of_fields, with_own_names};
+use crate::filter::{LIST, PathFilter};
+
+/// Some files as documents.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ListedFiles {
+    /// The documents, in the order of their first files.
+    pub documents: Vec<GroupedFiles>,
+    /// The paths of files and documents that are left out, with the reasons.
+    pub left_out: Vec<(String, &'static str)>,
+    /// Where the documents begin, if that is not obvious.
+    pub said: Option<String>,
+}
+
+/// The files of one document.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct GroupedFiles {
+    /// The id of the document.
+    pub id: String,
+    /// The name of each part, and the place of its file among all names.
+    pub parts: Vec<(String, usize)>,
+    /// The fields of the pattern.
+    pub meta: Map<String, Value>,
+}
+
+impl Grouping {
+    /// Makes documents of files with these names: paths whose first parts are the inputs. Where
+    /// documents have several files, libraries and data are left out, as the command does.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+    pub fn of_names(by: &By, names: &[String], stop: &Stop) -> Result<ListedFiles> {
+        let mut found = ListedFiles { documents: Vec::new(), left_out: Vec::new(), said: None };
+        if *by == By::File {
+            let alone = |(at, name): (usize, &String)| GroupedFiles {
+                id: name.clone(),
+                parts: vec![(name.clone(), at)],
+                meta: Map::new(),
+            };
+            found.documents = names.iter().enumerate().map(alone).collect();
+            return Ok(found);
+        }
+        let inputs = inputs_of(names, &mut found.left_out);
+        let all: Vec<Names> = inputs.iter().map(Input::names).collect();
+        let grouping = Grouping::of_all(by, &all, stop)?;
+        let (mut open, mut fields) = (HashMap::new(), Vec::<Vec<(String, String)>>::new());
+        for (number, input) in inputs.iter().enumerate() {
+            for &(at, path) in &input.files {
+                stop.check()?;
+                let Some(place) = grouping.place(number, path) else {
+                    found.left_out.push((path.to_owned(), NO_MATCH));
+                    continue;
+                };
+                let next = open.len();
+                let known = *open.entry(place.document.clone()).or_insert(next);
+                if known == next {
+                    let (id, parts, meta) = (place.document, Vec::new(), Map::new());
+                    found.documents.push(GroupedFiles { id, parts, meta });
+                    fields.push(Vec::new());
+                }
+                found.documents[known].parts.push((place.part, at));
+                for field in place.fields {
+                    if !fields[known].contains(&field) {
+                        fields[known].push(field);
+                    }
+                }
+            }
+        }
+        for (document, fields) in found.documents.iter_mut().zip(&fields) {
+            with_own_names(&mut document.parts);
+            document.meta = meta_of_fields(fields);
+        }
+        found.left_out.extend(grouping.emptied.into_iter().map(|id| (id, super::NOTHING_LEFT)));
+        found.said = grouping.said;
+        Ok(found)
+    }
+}
+
+/// An input: the files whose paths have the same first part.
+struct Input<'a> {
+    place: &'a str,
+    files: Vec<(usize, &'a str)>,
+    by_name: Vec<String>,
+}
+
+impl Input<'_> {
+    fn names(&self) -> Names {
+        let files = self.files.iter().map(|file| file.1);
+        Names::listed(self.place, files, self.by_name.clone())
+    }
+}
+
+/// Returns the inputs of these files without those that are left out by their names.
+fn inputs_of<'a>(
+    names: &'a [String],
+    left_out: &mut Vec<(String, &'static str)>,
+) -> Vec<Input<'a>> {
+    let filter = PathFilter::default().without_libraries(true, true).without_data();
+    let mut inputs: Vec<Input<'a>> = Vec::new();
+    let mut known = HashMap::new();
+    for (at, name) in names.iter().enumerate() {
+        let (place, below) = name.split_once('/').unwrap_or((name, ""));
+        let at_input = *known.entry(place).or_insert(inputs.len());
+        if at_input == inputs.len() {
+            inputs.push(Input { place, files: Vec::new(), by_name: Vec::new() });
+        }
+        let why = match below {
+            "" => PathFilter::is_data(name).then_some(LIST),
+            _ => filter.why_not(below.as_ref()),
+        };
+        match why {
+            None => inputs[at_input].files.push((at, name)),
+            Some(why) => {
+                inputs[at_input].by_name.push(name.clone());
+                left_out.push((name.clone(), why));
+            }
+        }
+    }
+    inputs
+}
