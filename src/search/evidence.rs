@@ -252,7 +252,8 @@ impl<'a> Evidence<'a> {
     /// With the texts at hand these are not coincidental. If the texts have no passages, and a text
     /// is short or short passages are requested, the fingerprints decide; they compare words as
     /// they were signed. Without texts, all passages of the fingerprints are shown, unless they are
-    /// shorter than requested.
+    /// shorter than requested; they are measured in letters if the analyzer reads letters, and a
+    /// word then counts as its usual number of them.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -262,7 +263,9 @@ impl<'a> Evidence<'a> {
         }
         let tokens_min = self.min_passage.unwrap_or(0);
         let Some(aligned) = self.aligned(address)? else {
-            return Ok(Some(self.of_fingerprints(address)?.of_at_least(tokens_min)));
+            let a_word = self.snapshot.config().analyzer.tokens_a_word();
+            let found = self.of_fingerprints(address)?;
+            return Ok(Some(found.of_at_least(tokens_min.saturating_mul(a_word))));
         };
         let aligned = aligned.of_at_least(tokens_min);
         let least = match self.min_passage {
@@ -441,5 +444,35 @@ impl Searcher {
         let mut evidence = Evidence::of(self, &resolved, &query)?;
         let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
         Ok(found.flatten().unwrap_or_else(Passages::none))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, WriterOptions};
+
+    #[test]
+    fn the_minimum_of_a_passage_counts_words_also_over_letters_without_texts() {
+        let quoted = "the moon was a ghostly galleon tossed upon cloudy seas, the road was a \
+                      ribbon of moonlight over the purple moor, and the highwayman came riding";
+        let document = format!("The house stood empty for years. {quoted}. Later it burned down.");
+        let query = format!("An old song says that {quoted}, up to some inn door.");
+        assert_eq!(quoted.split(' ').count(), 26);
+        for (scheme, analyzer) in
+            [("kgram(k=8)", "letters"), ("kgram(k=8)", "chars"), ("kgram(k=6)", "consonants")]
+        {
+            let config = Config::new(scheme, analyzer, false).unwrap();
+            let index = Index::in_memory(config).unwrap();
+            let mut writer = index.writer(WriterOptions::default()).unwrap();
+            writer.add(Document::new("d", document.as_str())).unwrap();
+            writer.finish().unwrap();
+            let searcher = Searcher::new(index.snapshot().unwrap());
+            let hits = |words: u32| {
+                let query = Query::text(query.as_str()).min_passage(words);
+                searcher.search(&query).unwrap().hits.len()
+            };
+            assert_eq!([12, 20, 30, 60].map(hits), [1, 1, 0, 0], "{analyzer}");
+        }
     }
 }

@@ -118,6 +118,11 @@ impl Analyzer {
         other.map_or_else(|| self.clone(), |other| other.expect("it is one of the same family"))
     }
 
+    /// Returns the usual number of its tokens for a word: 1, unless it reads letters.
+    pub(crate) fn tokens_a_word(&self) -> u32 {
+        self.method.tokens_a_word()
+    }
+
     /// Returns whether it reads programs.
     #[must_use]
     pub fn is_of_programs(&self) -> bool {

@@ -124,6 +124,13 @@ const ALPHABET: &[u8; 37] = b"0123456789_abcdefghijklmnopqrstuvwxyz";
 /// The sign for the characters between words.
 const SEPARATOR: u8 = b'_';
 
+/// The number of letters of a usual word: 4.5 in English sentences, 4.6 in RFCs, 4.9 in novels and
+/// essays, 5.3 in recognised pages of German and French books.
+const LETTERS_A_WORD: u32 = 5;
+
+/// The number of these that are consonants: three in five.
+const CONSONANTS_A_WORD: u32 = 3;
+
 /// The number of bytes of ASCII processed in one go.
 const PIECE: usize = 1024;
 
@@ -156,6 +163,16 @@ impl Tokenize for Characters {
         // A reader counts words; bytes are for data that may lack them.
         let folds = FOLDS.written(self.folds.value());
         (self.kind != Kind::Bytes).then(|| format!("words(folds={folds})"))
+    }
+
+    fn tokens_a_word(&self) -> u32 {
+        match self.kind {
+            Kind::Letters => LETTERS_A_WORD,
+            // With the space after them.
+            Kind::Chars => LETTERS_A_WORD + 1,
+            Kind::Consonants => CONSONANTS_A_WORD,
+            Kind::Bytes => 1,
+        }
     }
 }
 

@@ -69,6 +69,11 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the usual number of tokens for a word.
+    fn tokens_a_word(&self) -> u32 {
+        1
+    }
+
     /// Returns texts that show the effects of the analyzer on all kinds of text.
     fn samples(&self) -> Vec<Cow<'static, str>> {
         vec![SAMPLE.into()]
@@ -90,6 +95,7 @@ pub(super) trait Method: fmt::Debug + Send + Sync {
     fn scratch_bytes(&self, text_bytes: usize) -> usize;
     fn alphabet(&self) -> Option<&'static [u8]>;
     fn of_passages(&self) -> Option<String>;
+    fn tokens_a_word(&self) -> u32;
     fn samples(&self) -> Vec<Cow<'static, str>>;
     fn table_hashes(&self) -> Vec<u64>;
 }
@@ -113,6 +119,10 @@ impl<T: Tokenize> Method for T {
 
     fn of_passages(&self) -> Option<String> {
         Tokenize::of_passages(self)
+    }
+
+    fn tokens_a_word(&self) -> u32 {
+        Tokenize::tokens_a_word(self)
     }
 
     fn samples(&self) -> Vec<Cow<'static, str>> {

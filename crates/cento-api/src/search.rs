@@ -87,7 +87,8 @@ pub struct SearchOptions {
     /// Only hits with a passage of at least this many tokens of the query; shorter passages are not
     /// shown. Below 12, fingerprints in common also count as passages if no others are found; these
     /// may be coincidental. A hit whose search for passages was cut short stays
-    /// (`passages_complete` is false).
+    /// (`passages_complete` is false). Tokens are words in an index of letters too; without texts a
+    /// word counts there as 5 `letters`, 6 `chars` or 3 `consonants`.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),
