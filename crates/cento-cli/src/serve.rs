@@ -313,6 +313,7 @@ impl Serve {
             log_requests: self.log_requests,
             source: SourceOptions { readers: self.readers.readers(), ..source_options() },
             poster: Some(Arc::new(WebPoster::new(self.webhook_networks.clone()))),
+            webhook_backoff: defaults.webhook_backoff,
             faults: defaults.faults,
         };
         Ok((settings, reading))

@@ -132,6 +132,8 @@ pub struct Settings {
     pub source: SourceOptions,
     /// The sender of events to webhooks; without it no watch has one.
     pub poster: Option<Arc<dyn Poster>>,
+    /// The first and the longest time before a post that failed is tried again.
+    pub webhook_backoff: (Duration, Duration),
     /// The faults that a test injects.
     #[doc(hidden)]
     pub faults: Faults,
@@ -167,6 +169,7 @@ impl Default for Settings {
             log_requests: false,
             source: SourceOptions::default(),
             poster: None,
+            webhook_backoff: (Duration::from_secs(1), Duration::from_secs(3600)),
             faults: Faults::default(),
         }
     }
@@ -237,10 +240,11 @@ impl Service {
         // The writer has the other half.
         let memory = ByteBudget::new(settings.memory_bytes / 2);
         let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
+        let backoff = settings.webhook_backoff;
         let webhooks = settings
             .poster
             .clone()
-            .map(|poster| Webhooks::start(index.path(), matching.0.clone(), poster));
+            .map(|poster| Webhooks::start(index.path(), matching.0.clone(), poster, backoff));
         let webhooks = webhooks.transpose()?;
         let own = Some(matching.0.clone());
         let ways = WriterChannels { unsigned, commands: commands.clone(), matching: own };

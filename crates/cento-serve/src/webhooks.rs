@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -57,11 +57,12 @@ const EVENTS_MAX: usize = 100;
 /// The number of posts at a time.
 const POSTS_MAX: usize = 8;
 
-/// The interval between two looks for posts that are due, and two records of accepted cursors.
-const TICK: Duration = Duration::from_secs(1);
+/// The number of those to receivers that failed before: others need not wait until they time out.
+const POSTS_AGAIN_MAX: usize = POSTS_MAX / 2;
 
-/// The first and the longest time before a failed post is tried again.
-const BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3600));
+/// The longest time between two looks for posts that are due, and the shortest between two records
+/// of accepted cursors.
+const TICK: Duration = Duration::from_secs(1);
 
 /// The body of a post.
 #[derive(Serialize)]
@@ -94,7 +95,10 @@ struct Dispatcher {
     poster: Arc<dyn Poster>,
     file: PathBuf,
     deliveries: Mutex<HashMap<String, Delivery>>,
+    backoff: (Duration, Duration),
     stop: Stop,
+    /// The thread that starts posts.
+    thread: OnceLock<Thread>,
 }
 
 impl Delivery {
@@ -104,7 +108,8 @@ impl Delivery {
 }
 
 impl Webhooks {
-    /// Starts the thread for the index in the directory `dir`.
+    /// Starts the thread for the index in the directory `dir`. A failed post is tried again after
+    /// `backoff`: the first time, which doubles up to the second.
     ///
     /// # Errors
     /// When it cannot be started, or the record of accepted events cannot be read.
@@ -112,6 +117,7 @@ impl Webhooks {
         dir: &std::path::Path,
         matching: Arc<Matching>,
         poster: Arc<dyn Poster>,
+        backoff: (Duration, Duration),
     ) -> Result<Webhooks> {
         let file = dir.join(DELIVERED);
         let accepted: BTreeMap<String, u64> = match std::fs::read(&file) {
@@ -120,7 +126,12 @@ impl Webhooks {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
             Err(e) => return Err(Error::io("read", &file, e)),
         };
-        let begun = |accepted| Delivery { accepted, last: accepted, ..Delivery::new() };
+        // The log may be one that began anew.
+        let last = matching.reader().map_or(u64::MAX, |reader| reader.log().next() - 1);
+        let begun = |accepted: u64| {
+            let accepted = accepted.min(last);
+            Delivery { accepted, last: accepted, ..Delivery::new() }
+        };
         let deliveries = accepted.into_iter().map(|(name, cursor)| (name, begun(cursor)));
         let stop = Stop::new();
         let dispatcher = Arc::new(Dispatcher {
@@ -128,11 +139,14 @@ impl Webhooks {
             matching,
             poster,
             file,
+            backoff,
             stop: stop.clone(),
+            thread: OnceLock::new(),
         });
         let own = dispatcher.clone();
         let thread = std::thread::Builder::new().name("webhooks".into()).spawn(move || own.run());
         let thread = thread.map_err(|e| Error::io("start", "the thread of webhooks", e))?;
+        let _ = dispatcher.thread.set(thread.thread().clone());
         let waked = thread.thread().clone();
         dispatcher.matching.tell(move || waked.unpark());
         Ok(Webhooks { thread, stop })
@@ -149,7 +163,7 @@ impl Webhooks {
 
 impl Dispatcher {
     fn run(self: Arc<Self>) {
-        let mut recorded = BTreeMap::new();
+        let (mut recorded, mut due) = (BTreeMap::new(), Instant::now());
         let mut seen = 0;
         while !self.stop.is_set() {
             if let Some(reader) = self.matching.reader() {
@@ -158,8 +172,11 @@ impl Dispatcher {
                     tracing::error!(%error, "events cannot be posted at present");
                 }
             }
-            self.record(&mut recorded);
-            std::thread::park_timeout(TICK);
+            if due <= Instant::now() {
+                self.record(&mut recorded);
+                due = Instant::now() + TICK;
+            }
+            std::thread::park_timeout(self.pause());
         }
         self.record(&mut recorded);
     }
@@ -181,14 +198,28 @@ impl Dispatcher {
         let now = Instant::now();
         let mut due = Vec::new();
         let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = deliveries.values().filter(|delivery| delivery.is_running).count();
-        for (name, delivery) in deliveries.iter_mut() {
-            let is_due = delivery.accepted < delivery.last && delivery.due <= now;
-            if is_due && !delivery.is_running && running + due.len() < POSTS_MAX {
-                let Some(webhook) = reader.webhook(name) else { continue };
-                delivery.is_running = true;
-                due.push((name.clone(), webhook, delivery.accepted));
+        let running = |is_again: bool| {
+            let running = deliveries.values().filter(|delivery| delivery.is_running);
+            running.filter(|delivery| (delivery.failures > 0) == is_again).count()
+        };
+        let mut free_again = POSTS_AGAIN_MAX.saturating_sub(running(true));
+        let mut free = POSTS_MAX.saturating_sub(running(true) + running(false));
+        let is_due = |delivery: &Delivery| {
+            delivery.accepted < delivery.last && delivery.due <= now && !delivery.is_running
+        };
+        let mut waiting: Vec<(&String, &mut Delivery)> =
+            deliveries.iter_mut().filter(|(_, delivery)| is_due(delivery)).collect();
+        waiting.sort_by_key(|(_, delivery)| (delivery.failures > 0, delivery.due));
+        for (name, delivery) in waiting {
+            let is_again = delivery.failures > 0;
+            if free == 0 || (is_again && free_again == 0) {
+                break;
             }
+            let Some(webhook) = reader.webhook(name) else { continue };
+            delivery.is_running = true;
+            free -= 1;
+            free_again -= usize::from(is_again);
+            due.push((name.clone(), webhook, delivery.accepted));
         }
         drop(deliveries);
         for (name, webhook, accepted) in due {
@@ -202,6 +233,14 @@ impl Dispatcher {
             started.map_err(|e| Error::io("start", "the thread of a post", e))?;
         }
         Ok(())
+    }
+
+    /// Returns the time until a failed post is due, at most a tick.
+    fn pause(&self) -> Duration {
+        let deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let waiting = deliveries.values().filter(|one| !one.is_running && one.due > now);
+        waiting.map(|one| one.due - now).min().map_or(TICK, |time| time.min(TICK))
     }
 
     /// Posts the next events of a watch; returns the last cursor that was accepted.
@@ -234,7 +273,13 @@ impl Dispatcher {
         })
     }
 
+    /// Notes the result of a post, and wakes the thread for the next one.
     fn posted(&self, name: &str, posted: Result<std::result::Result<u64, String>>) {
+        self.note(name, posted);
+        self.thread.get().inspect(|thread| thread.unpark());
+    }
+
+    fn note(&self, name: &str, posted: Result<std::result::Result<u64, String>>) {
         let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(delivery) = deliveries.get_mut(name) else { return };
         delivery.is_running = false;
@@ -253,7 +298,7 @@ impl Dispatcher {
         if delivery.failures == 0 {
             tracing::warn!(watch = name, why, "events could not be posted; it is tried again");
         }
-        delivery.due = Instant::now() + backoff(delivery.failures);
+        delivery.due = Instant::now() + after(self.backoff, delivery.failures);
         delivery.failures = delivery.failures.saturating_add(1);
     }
 
@@ -280,8 +325,8 @@ impl Dispatcher {
 }
 
 /// Returns the time before the attempt after this number of failures.
-fn backoff(failures: u32) -> Duration {
-    BACKOFF.0.saturating_mul(1 << failures.min(12)).min(BACKOFF.1)
+fn after((first, longest): (Duration, Duration), failures: u32) -> Duration {
+    first.saturating_mul(1 << failures.min(12)).min(longest)
 }
 
 /// Returns the header of a post: the time, and HMAC-SHA256 of the time, a full stop and the body.
@@ -308,7 +353,8 @@ mod tests {
 
     #[test]
     fn attempts_come_later_and_later_and_at_least_every_hour() {
-        let seconds: Vec<u64> = [0, 1, 2, 11, 12, 40].map(|n| backoff(n).as_secs()).to_vec();
+        let backoff = crate::Settings::default().webhook_backoff;
+        let seconds: Vec<u64> = [0, 1, 2, 11, 12, 40].map(|n| after(backoff, n).as_secs()).to_vec();
         assert_eq!(seconds, [1, 2, 4, 2048, 3600, 3600]);
     }
 }

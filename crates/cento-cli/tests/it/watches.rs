@@ -288,6 +288,46 @@ fn a_service_that_is_killed_loses_no_event_and_has_none_twice() {
 }
 
 #[test]
+#[cfg(feature = "remote")]
+fn a_follower_posts_nothing() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "all"]).status, 0);
+    let receiver = Receiver::start();
+    let allowed = ["--listen", "127.0.0.1:0", "--webhook-network", "127.0.0.0/8"];
+    let serve = [&["serve", "all", "--log", "json"], &allowed[..]].concat();
+    let writing = Service::saying(dir.command(&serve));
+    let watch = json!({"name": "mine", "text": words(1, 80),
+        "webhook": {"url": receiver.url, "secret": SECRET}});
+    assert_eq!(writing.post("/v1/watches", &watch.to_string()).status, 200);
+    let posted = || -> Vec<u64> {
+        let accepted = receiver.accepted.lock().unwrap();
+        let posts = accepted.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
+        let events = posts.flat_map(|post| post["events"].as_array().unwrap().clone());
+        events.map(|event| event["cursor"].as_u64().unwrap()).collect()
+    };
+    add(&writing, "first", 3);
+    dir.json(&["push", "all", "store"]);
+    let follow = ["--follow", "store", "--follow-interval", "10ms"];
+    let following = Service::start(&dir, &[&follow, &allowed[2..]].concat());
+    add(&writing, "second", 4);
+    wait_until("the events are posted", || posted() == [1, 2]);
+    dir.json(&["push", "all", "store"]);
+    wait_until("the second document", || {
+        following.ask("GET", "/v1/documents/second", "", "").status == 200
+    });
+    // A copy has neither watches nor events, so it has nothing to post.
+    let refused = get(&following, "/v1/events");
+    assert_eq!((refused.status, refused.code().as_str()), (403, "read_only"));
+    let find = |name: &str| {
+        let mut walk = std::process::Command::new("find");
+        let walked = walk.arg(dir.path("idx")).args(["-name", name]).output().unwrap();
+        String::from_utf8(walked.stdout).unwrap()
+    };
+    assert!(find("meta.json").contains("meta.json") && find(".watches").is_empty());
+    assert_eq!(posted(), [1, 2]);
+}
+
+#[test]
 fn a_service_that_only_reads_refuses_watches() {
     let dir = Dir::new();
     assert_eq!(dir.run(&["create", "idx"]).status, 0);
