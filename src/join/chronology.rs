@@ -2,7 +2,8 @@
 //!
 //! By a field of `meta`, which has dates or numbers, or else by the time when the documents were
 //! added. A date may be less precise than another: `1999` is neither earlier nor later than
-//! `1999-05`, so a date is a period, and one is earlier than another if it ends before.
+//! `1999-05`, so a date is a period, and one is earlier than another if it ends before. A date
+//! without a time zone may be that of any zone, where it is compared with one that has a zone.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -23,12 +24,23 @@ pub struct Time {
     pub start: f64,
     /// The first time after it. A number ends where it begins.
     pub end: f64,
+    /// Whether its time zone is known.
+    has_zone: bool,
 }
+
+/// A clock is at most this many seconds before that of UTC, and after it.
+const ZONE_BEFORE: f64 = 12.0 * 3600.0;
+const ZONE_AFTER: f64 = 14.0 * 3600.0;
 
 impl Time {
     /// Tells whether this period ends before the other begins.
     pub fn is_before(self, other: Time) -> bool {
-        self.end <= other.start && self.start < other.start
+        let room = match (self.has_zone, other.has_zone) {
+            (false, true) => ZONE_BEFORE,
+            (true, false) => ZONE_AFTER,
+            _ => 0.0,
+        };
+        self.end + room <= other.start && self.start < other.start
     }
 }
 
@@ -71,8 +83,8 @@ impl Chronology {
     /// added.
     ///
     /// # Errors
-    /// When no document has a date in this field, or it has dates and other numbers; when a file is
-    /// damaged; [`Error::Cancelled`] soon after `stop`.
+    /// When no document has a date in this field; when a file is damaged; [`Error::Cancelled`] soon
+    /// after `stop`.
     pub fn new(snapshot: &Snapshot, field: Option<&str>, stop: &Stop) -> Result<Chronology> {
         let numbering = Numbering::new(snapshot);
         let mut found = Vec::new();
@@ -104,7 +116,17 @@ impl Chronology {
         {
             return Err(no_dates(field, no_date.as_ref(), &fields));
         }
-        let times = times(field, found.iter().map(|(written, ..)| *written))?;
+        let has_dates = found.iter().any(|(written, ..)| matches!(written, Some(Written::Date(_))));
+        let mut times = Vec::with_capacity(found.len());
+        for (written, _, id, _) in &found {
+            let time = written.and_then(|written| written.time(has_dates));
+            if let (None, Some(Written::Number(number))) = (time, written) {
+                undated += 1;
+                let no = || NoDate { id: id.clone(), value: number.to_string() };
+                no_date.get_or_insert_with(no);
+            }
+            times.push(time);
+        }
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_unstable_by(|&a, &b| {
             let by_time = compare(times[a], times[b]);
@@ -193,37 +215,31 @@ fn no_dates(field: &str, no_date: Option<&NoDate>, fields: &BTreeSet<String>) ->
     }
 }
 
-/// Returns the times of values. Beside dates, a whole number of up to four digits is a year.
-fn times(
-    field: Option<&str>,
-    written: impl Iterator<Item = Option<Written>> + Clone,
-) -> Result<Vec<Option<Time>>> {
-    let has_dates = written.clone().any(|written| matches!(written, Some(Written::Date(_))));
-    let time = |written| match written {
-        Written::Date(time) => Ok(time),
-        Written::Number(number) if !has_dates => Ok(Time { start: number, end: number }),
-        Written::Number(number) => {
-            let is_year = number.fract() == 0.0 && (1.0..10_000.0).contains(&number);
-            let year = is_year.then(|| period(&[number as i64]));
-            year.flatten().ok_or_else(|| {
-                let field = field.unwrap_or_default();
-                let what = format!("`{field}` has dates, and numbers that are no years: {number}");
-                Error::argument("date", what)
-            })
+impl Written {
+    /// Returns the time. Beside dates, a whole number of four digits is a year, and others are no
+    /// dates.
+    fn time(self, has_dates: bool) -> Option<Time> {
+        match self {
+            Written::Date(time) => Some(time),
+            Written::Number(number) if !has_dates => {
+                Some(Time { start: number, end: number, has_zone: false })
+            }
+            Written::Number(number) => {
+                let is_year = number.fract() == 0.0 && (1_000.0..10_000.0).contains(&number);
+                is_year.then(|| period(&[number as i64])).flatten()
+            }
         }
-    };
-    written.map(|written| written.map(time).transpose()).collect()
+    }
 }
 
 /// Reads a value; `None` if it is no date.
 fn read(value: &Value) -> Option<Written> {
     match value {
         Value::Number(number) => number.as_f64().map(|number| Written::Number(number + 0.0)),
-        Value::String(text) if text.len() <= 4 => {
-            let number = digits(text, text.len())?;
-            Some(Written::Number(number as f64))
-        }
-        Value::String(text) => date(text).map(Written::Date),
+        Value::String(text) => match text.trim() {
+            short if short.len() <= 4 => Some(Written::Number(digits(short, short.len())? as f64)),
+            text => date(text).map(Written::Date),
+        },
         _ => None,
     }
 }
@@ -236,7 +252,7 @@ fn digits(text: &str, count: usize) -> Option<i64> {
 
 /// Reads `2021-03`, `2021-03-04`, or that with a time of day after `T` or a space.
 fn date(text: &str) -> Option<Time> {
-    let (day, time) = match text.split_once(['T', ' ']) {
+    let (day, time) = match text.split_once(['T', 't', ' ']) {
         Some((day, time)) => (day, Some(time)),
         None => (text, None),
     };
@@ -252,23 +268,29 @@ fn date(text: &str) -> Option<Time> {
     match time {
         None => Some(day),
         Some(time) if fields.len() == 3 => {
-            let second = day.start + time_of_day(time)?;
-            Some(Time { start: second, end: second })
+            let (seconds, has_zone) = time_of_day(time)?;
+            let second = day.start + seconds;
+            Some(Time { start: second, end: second, has_zone })
         }
         Some(_) => None,
     }
 }
 
 /// Reads `10:00`, `10:00:00` or `10:00:00.5`, with `Z` or an offset such as `+01:00` after it, in
-/// seconds since midnight in UTC.
-fn time_of_day(text: &str) -> Option<f64> {
-    let (clock, offset) = match text.find(['Z', '+', '-']) {
+/// seconds since midnight in UTC, and whether it has a time zone.
+fn time_of_day(text: &str) -> Option<(f64, bool)> {
+    let zone = text.find(['Z', 'z', '+', '-']);
+    let (clock, offset) = match zone {
         None => (text, 0),
-        Some(at) if &text[at..] == "Z" => (&text[..at], 0),
+        Some(at) if text[at..].eq_ignore_ascii_case("Z") => (&text[..at], 0),
         Some(at) => {
             let (sign, rest) = (if text.as_bytes()[at] == b'-' { -1 } else { 1 }, &text[at + 1..]);
             let (hours, minutes) = rest.split_once(':')?;
-            (&text[..at], sign * (digits(hours, 2)? * 3600 + digits(minutes, 2)? * 60))
+            let (hours, minutes) = (digits(hours, 2)?, digits(minutes, 2)?);
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            (&text[..at], sign * (hours * 3600 + minutes * 60))
         }
     };
     let mut parts = clock.split(':');
@@ -283,7 +305,8 @@ fn time_of_day(text: &str) -> Option<f64> {
         }
     };
     let is_time = hours < 24 && minutes < 60 && seconds < 61.0 && parts.next().is_none();
-    is_time.then(|| (hours * 3600 + minutes * 60 - offset) as f64 + seconds)
+    let second = (hours * 3600 + minutes * 60 - offset) as f64 + seconds;
+    is_time.then_some((second, zone.is_some()))
 }
 
 /// Returns the period of a year, a month or a day.
@@ -304,7 +327,8 @@ fn period(fields: &[i64]) -> Option<Time> {
         }
     };
     const SECONDS_A_DAY: i64 = 86_400;
-    Some(Time { start: (from * SECONDS_A_DAY) as f64, end: (to * SECONDS_A_DAY) as f64 })
+    let [start, end] = [from, to].map(|day| (day * SECONDS_A_DAY) as f64);
+    Some(Time { start, end, has_zone: false })
 }
 
 /// Returns the number of days from 1970-01-01 to a day of the Gregorian calendar.
@@ -345,6 +369,9 @@ mod tests {
         check("1970-01-01T01:00:01.5+01:00", 1.5, 1.5);
         check("1970-01-01 10:30", 37_800.0, 37_800.0);
         check("1970-01-01T00:00:00Z", 0.0, 0.0);
+        check("1970-01-01t00:00:00.250z", 0.25, 0.25);
+        check("1969-12-31T23:59:60-00:00", 0.0, 0.0);
+        check(" 1970-01-02 ", DAY, 2.0 * DAY);
         assert_eq!(seconds(json!(1.5)), Some((1.5, 1.5)));
         assert_eq!(seconds(json!("1999")), Some((1999.0, 1999.0)));
     }
@@ -364,6 +391,32 @@ mod tests {
             "99999",
             "1999-01-01-01",
             "x999-01",
+            // Library catalogues, and forms of other standards.
+            "1901?",
+            "[1901]",
+            "ca. 1901",
+            "c1901",
+            "190-",
+            "190?",
+            "190X",
+            "1901~",
+            "1901/1903",
+            "1901-1903",
+            "1901-02/1901-03",
+            "20210304",
+            "2021-W09-4",
+            "2021-063",
+            "04.03.2021",
+            "3/4/2021",
+            "Thu, 04 Mar 2021 10:00:00 GMT",
+            "0000-00-00",
+            "-0044",
+            "2021-03-04T10:00:00+0100",
+            "2021-03-04T10:00:00+25:00",
+            "2021-03-04T10:00:00+01:60",
+            "2021-03-04T10:00:00 CET",
+            "2021-03-04T24:00:00Z",
+            "\u{0661}999",
         ] {
             assert_eq!(read(&json!(text)), None, "{text}");
         }
@@ -371,20 +424,56 @@ mod tests {
         assert_eq!(read(&json!(["1999-01"])), None);
     }
 
+    fn time(value: Value) -> Time {
+        read(&value).and_then(|written| written.time(true)).unwrap()
+    }
+
     #[test]
-    fn a_number_beside_dates_is_a_year() {
-        let of = |values: &[Value]| {
-            times(Some("d"), values.iter().map(read).collect::<Vec<_>>().into_iter())
-        };
-        let found = of(&[json!("1970-01-01"), json!(1970), json!("1971")]).unwrap();
-        assert_eq!(found[1], period(&[1970]));
-        assert_eq!(found[2], period(&[1971]));
+    fn a_number_of_four_digits_beside_dates_is_a_year() {
+        let [day, year, next] = [json!("1970-01-01"), json!(1970), json!("1971")].map(time);
+        assert_eq!(Some(next), period(&[1971]));
         // A day is neither earlier nor later than its year.
-        let [day, year] = [found[0].unwrap(), found[1].unwrap()];
-        assert!(!day.is_before(year) && !year.is_before(day) && year.is_before(found[2].unwrap()));
-        let error = of(&[json!("1970-01-01"), json!(1.5)]).unwrap_err().to_string();
-        assert!(error.contains("1.5"), "{error}");
-        let alone = of(&[json!(17), json!(3.5)]).unwrap();
-        assert_eq!(alone[0], Some(Time { start: 17.0, end: 17.0 }));
+        assert!(!day.is_before(year) && !year.is_before(day) && year.is_before(next));
+        // An hour, a short year, and a time in seconds are no years.
+        for value in [json!(1.5), json!(99), json!("99"), json!(20_210_304), json!(1_614_852_000)] {
+            assert_eq!(read(&value).and_then(|written| written.time(true)), None, "{value}");
+        }
+        let alone = read(&json!(17)).and_then(|written| written.time(false));
+        assert_eq!(alone.map(|time| (time.start, time.end)), Some((17.0, 17.0)));
+    }
+
+    #[test]
+    fn a_date_without_a_zone_may_be_that_of_any() {
+        let check = |one: &str, other: &str, is_before: bool| {
+            let [one_time, other_time] = [one, other].map(|text| time(json!(text)));
+            assert_eq!(one_time.is_before(other_time), is_before, "{one} {other}");
+            assert!(!other_time.is_before(one_time), "{one} {other}");
+        };
+        check("2021-03-04T23:30:00-05:00", "2021-03-05T04:31:00Z", true);
+        check("2021-03-04T12:00:00+01:00", "2021-03-04T11:00:00Z", false);
+        // The day was over twelve hours later in the last zone, and began fourteen hours earlier in
+        // the first.
+        check("2021-03-04", "2021-03-05T11:59:59Z", false);
+        check("2021-03-04", "2021-03-05T12:00:00Z", true);
+        check("2021-03-03T10:00:00Z", "2021-03-04", true);
+        check("2021-03-03T10:00:01Z", "2021-03-04", false);
+        check("2021-03-04 09:00", "2021-03-04 10:00", true);
+    }
+
+    #[test]
+    fn a_number_beside_dates_that_is_no_year_is_named() {
+        use crate::index::{Config, Document, Index, WriterOptions};
+        let config = Config::new("kgram(k=2)", "words", true).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for (id, date) in [("a", json!("1999-05")), ("b", json!(99)), ("c", json!("1901?"))] {
+            let meta = json!({"date": date}).as_object().unwrap().clone();
+            writer.add(Document::new(id, "some words").with_meta(meta)).unwrap();
+        }
+        writer.finish().unwrap();
+        let snapshot = index.snapshot().unwrap();
+        let found = Chronology::new(&snapshot, Some("date"), Stop::NEVER).unwrap();
+        assert_eq!(found.undated, 2);
+        assert_eq!(found.no_date.map(|no_date| no_date.value).as_deref(), Some("1901?"));
     }
 }
