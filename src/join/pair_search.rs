@@ -20,8 +20,20 @@ use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
-use crate::search::{Neighbour, Searcher, StoredRuns, Texts, WeightedOverlap, kept_runs};
+use crate::search::{Neighbour, Searcher, StoredRuns, Texts, Weigh, WeightedOverlap, kept_runs};
 use crate::similarity::Similarity;
+
+/// What documents that are versions of each other have in common: enough text that few documents
+/// have, or nearly all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Versions {
+    /// Fingerprints in more documents are common.
+    pub common_df: u64,
+    /// The least share of the others that either document has of the other.
+    pub min_share: f64,
+    /// The least resemblance that needs no such share.
+    pub min_resemblance: f64,
+}
 
 /// The conditions for the pairs of each document: [`PairOptions`] without rank and limit.
 #[derive(Debug, Clone)]
@@ -29,6 +41,8 @@ pub(super) struct Wanted {
     pub thresholds: Thresholds,
     /// The least symmetric similarity.
     pub min_similarity: f64,
+    /// What versions have in common beyond the thresholds, if only such pairs are wanted.
+    pub versions: Option<Versions>,
     pub scope: Scope,
     /// The series of the scope, if they have been read; else the search reads them.
     pub series: Option<Arc<Series>>,
@@ -68,6 +82,7 @@ impl Wanted {
         Ok(Wanted {
             thresholds,
             min_similarity,
+            versions: None,
             scope: options.scope()?,
             series: None,
             max_df: options.max_df,
@@ -81,8 +96,41 @@ impl Wanted {
         })
     }
 
-    fn is_weighed(&self) -> bool {
-        self.weighted || self.thresholds.is_weighed()
+    /// Returns the weights of the documents of `searched`, if fingerprints are weighed.
+    fn weights<'a>(&self, searched: &'a Searcher) -> Option<Weights<'a>> {
+        match self.versions {
+            Some(versions) => Some(Weights::by(searched, Weigh::counting(versions.common_df))),
+            None => {
+                let is_weighed = self.weighted || self.thresholds.is_weighed();
+                is_weighed.then(|| Weights::new(searched))
+            }
+        }
+    }
+
+    /// Tells whether versions, if only they are wanted, may have these fingerprints in common.
+    fn may_be_versions(
+        &self,
+        sampling: Sampling,
+        overlap: Overlap,
+        of: [Size; 2],
+        weights: Option<WeightedOverlap>,
+    ) -> bool {
+        self.versions.is_none_or(|versions| {
+            weights.is_some_and(|weights| weights.max_containment() >= versions.min_share)
+                || sampling.may_resemble(
+                    versions.min_resemblance,
+                    overlap,
+                    of.map(|size| size.is_all),
+                )
+        })
+    }
+
+    /// Tells whether documents of this similarity are versions, if only they are wanted.
+    fn are_versions(&self, similarity: &Similarity, weights: Option<WeightedOverlap>) -> bool {
+        self.versions.is_none_or(|versions| {
+            weights.is_some_and(|weights| weights.max_containment() >= versions.min_share)
+                || similarity.resemblance >= versions.min_resemblance
+        })
     }
 }
 
@@ -213,7 +261,7 @@ impl<'a> PairSearch<'a> {
             margins,
             scores,
             is_of_programs: snapshot.config().analyzer.is_of_programs(),
-            weights: wanted.is_weighed().then(|| Weights::new(against.unwrap_or(searcher))),
+            weights: wanted.weights(against.unwrap_or(searcher)),
             contained_min,
             stop,
         })
@@ -287,6 +335,7 @@ impl<'a> PairSearch<'a> {
             let similarity = verification.with(&mut own, (found, size), self.stop)?;
             if self.thresholds.meets(&similarity)
                 && similarity.symmetric() >= self.wanted.min_similarity
+                && self.wanted.are_versions(&similarity, weights)
             {
                 let overlap = found.with(own.size.fingerprints);
                 pairs.push(self.pair(number, found.address, (overlap, similarity), weights));
@@ -379,7 +428,9 @@ impl<'a> PairSearch<'a> {
         let complete = |by: &Weights<'_>, weights| by.complete(weights, found.address, self.stop);
         let weights = self.weights.as_ref().zip(weights).map(|(by, weights)| complete(by, weights));
         let weights = weights.transpose()?;
-        if weights.is_some_and(|weights| !self.thresholds.meets_weighted(weights)) {
+        if weights.is_some_and(|weights| !self.thresholds.meets_weighted(weights))
+            || !self.wanted.may_be_versions(self.sampling, overlap, [own, size], weights)
+        {
             return Ok(None);
         }
         let other_finds_it = || {

@@ -55,9 +55,13 @@ pub(super) struct Weights<'a> {
 
 impl<'a> Weights<'a> {
     pub(super) fn new(searcher: &'a Searcher) -> Weights<'a> {
+        Weights::by(searcher, Weigh::new(searcher.snapshot()))
+    }
+
+    pub(super) fn by(searcher: &'a Searcher, weigh: Weigh) -> Weights<'a> {
         let numbering = Numbering::new(searcher.snapshot());
         let known = (0..numbering.end()).map(|_| AtomicU64::new(0)).collect();
-        Weights { searcher, weigh: Weigh::new(searcher.snapshot()), numbering, known }
+        Weights { searcher, weigh, numbering, known }
     }
 
     /// Returns the documents that share at least `overlap_min` of the keys and `share_min` of their

@@ -18,6 +18,8 @@ use crate::number::ln;
 #[derive(Debug, Clone, Copy)]
 pub struct Weigh {
     documents: u64,
+    /// The most documents of a fingerprint that counts for one, if fingerprints are counted.
+    common_df: Option<u64>,
 }
 
 /// The number for a weight of one: rounding then changes no order that matters.
@@ -26,11 +28,20 @@ const UNIT: f64 = (1u64 << 20) as f64;
 impl Weigh {
     /// Creates the weights of fingerprints by the documents of a snapshot.
     pub fn new(snapshot: &Snapshot) -> Weigh {
-        Weigh { documents: snapshot.documents() }
+        Weigh { documents: snapshot.documents(), common_df: None }
+    }
+
+    /// Creates weights that count fingerprints. Those that more than `common_df` live documents
+    /// have count for nearly nothing: only of documents that have no others do they decide.
+    pub fn counting(common_df: u64) -> Weigh {
+        Weigh { documents: 0, common_df: Some(common_df) }
     }
 
     /// Returns the weight of a fingerprint that this number of live documents have; at least 1.
     pub fn weight(self, df: u64) -> u64 {
+        if let Some(common_df) = self.common_df {
+            return if df > common_df { 1 } else { UNIT as u64 };
+        }
         let idf = ln((self.documents + 1) as f64 / (df as f64 + 0.5)).max(0.0);
         ((idf * idf * UNIT).round() as u64).max(1)
     }
@@ -128,7 +139,7 @@ mod tests {
 
     #[test]
     fn rarer_fingerprints_weigh_more() {
-        let weigh = Weigh { documents: 1000 };
+        let weigh = Weigh { documents: 1000, common_df: None };
         let weights: Vec<u64> = (0..=1000).map(|df| weigh.weight(df)).collect();
         assert!(weights.windows(2).all(|pair| pair[0] >= pair[1]));
         assert!(weights[1] > 20 * weights[500], "{} {}", weights[1], weights[500]);
@@ -137,8 +148,15 @@ mod tests {
     }
 
     #[test]
+    fn common_fingerprints_decide_only_where_there_are_no_others() {
+        let weigh = Weigh::counting(50);
+        assert_eq!(weigh.weights(&[1, 50, 51, 900]), [1 << 20, 1 << 20, 1, 1]);
+        assert_eq!(share(weigh.weight(60), weigh.weights(&[60, 70]).iter().sum()), 0.5);
+    }
+
+    #[test]
     fn weights_of_many_fingerprints_are_those_of_each() {
-        let weigh = Weigh { documents: 1000 };
+        let weigh = Weigh { documents: 1000, common_df: None };
         let twice: Vec<u64> = (0..=1000).chain(0..=1000).collect();
         let each: Vec<u64> = twice.iter().map(|&df| weigh.weight(df)).collect();
         assert_eq!(weigh.weights(&twice), each);

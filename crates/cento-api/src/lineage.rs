@@ -23,13 +23,16 @@ use crate::{MaxDf, Similarity};
 pub struct LineageOptions {
     /// Take the document with the earlier date for the earlier one: a field of `meta` with dates
     /// such as `2021`, `2021-03` or `2021-03-04T10:00:00Z`, or with numbers. Where dates do not
-    /// tell, the longer document is taken for the later one: versions add more than they remove.
+    /// tell, lengths do, which is uncertain: all versions of a document together add more than they
+    /// leave out.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
     pub date: Option<String>,
-    /// Minimum share of a version that its ancestor must have, or of the ancestor that the version
-    /// must have, 0 to 1.
+    /// Minimum share of a version that its ancestor must have, 0 to 1; or of the ancestor that the
+    /// version must have, spread over at least half of its text, since text in one place is a
+    /// quotation. Text that more than 50 documents have does not count, unless both are nearly the
+    /// same.
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "X", default_value_t = MIN_EXPLAINED,
         value_parser = crate::search::share,
@@ -73,10 +76,11 @@ impl LineageOptions {
 pub enum DirectionBy {
     /// The dates of both.
     Date,
-    /// The longer document is taken for the later one, which is uncertain.
+    /// The lengths of all versions of the tree, which add more than they leave out in this
+    /// direction. That is uncertain.
     Length,
-    /// Both have the same number of words: the one that was added first is taken for the earlier
-    /// one, which says nothing about when they were written.
+    /// Lengths do not tell either: the one that was added first is taken for the earlier one, which
+    /// says nothing about when they were written.
     Added,
 }
 

@@ -23,8 +23,8 @@ use cento_report::{IndexState, LineageReport, Network, Run};
 ///
 /// The direct ancestor of a document is the earlier document that explains most of it: that has the
 /// greatest share of its text. --date tells which of two documents is the earlier one. Where dates
-/// do not tell, the longer document is taken for the later one, which is uncertain and shown with a
-/// question mark. Documents without versions are not shown.
+/// do not tell, lengths do, since versions add more than they leave out; that is uncertain and
+/// shown with a question mark. Documents without versions are not shown.
 #[derive(Debug, Args)]
 pub struct LineageList {
     /// Directory of the index.

@@ -2,20 +2,29 @@
 //!
 //! The direct ancestor of a document is the earlier document that explains most of it: that has the
 //! greatest share of its runs of words; of those, the one that is most like it. Two documents are
-//! compared if either explains enough of the other. The one with the earlier date is the
-//! earlier one. Where dates do not tell, it is the shorter one, because a version adds more than it
-//! removes; so a direction without dates is uncertain, and said to be.
+//! compared if either explains enough of the other, beyond the text that many documents have; that
+//! makes no versions, but of documents that are nearly the same. A document that another one has
+//! whole, in one place of a text of its own, is quoted, and not its ancestor.
+//!
+//! The document with the earlier date is the earlier one. Where dates do not tell, all versions of
+//! a document together do (`root`), because versions add more than they leave out; so a direction
+//! without dates is uncertain, and said to be.
 //!
 //! Each document has one ancestor at most, and the ancestors of a document never lead back to it:
 //! the pairs that explain most are taken first, and a pair that would close a circle is left out.
 
+mod root;
+
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use self::root::{Link, Place, places};
 use super::PairOptions;
 use super::Thresholds;
 use super::chronology::{Chronology, NoDate};
+use super::pair::Pair;
+use super::pair_search::{Versions, Wanted};
 use super::pairs::{DocumentPairs, pairs};
 use crate::error::Result;
 use crate::index::Snapshot;
@@ -27,8 +36,20 @@ use crate::similarity::Similarity;
 pub use cento_api::{Descent, DirectionBy, LineageOptions};
 
 /// The best earlier documents that are kept for each document, in case that some close a
-/// circle.
+/// circle; and the most similar documents where dates do not tell.
 const CANDIDATES_MAX: usize = 8;
+
+/// Text that more documents have makes no versions: notices, headings, forms. A short document that
+/// is a third notice would be the ancestor of hundreds that have the notice too.
+const COMMON_DF: u64 = 50;
+
+/// Documents that are at least as alike are versions, whatever part of their text others have: of
+/// more than [`COMMON_DF`] versions of one document all have most of it.
+const ALIKE: f64 = 0.7;
+
+/// An ancestor that explains little of a document must be spread over this share of it: less is a
+/// quotation.
+const SPREAD_MIN: f64 = 0.5;
 
 /// Finds the lineage of the documents of an index: trees of versions, the largest first; equal ones
 /// in the order of their first documents. In a tree each document comes after its ancestor.
@@ -128,7 +149,7 @@ impl Lineage {
     }
 }
 
-/// An earlier document that may be the ancestor of another.
+/// A document that may be the ancestor of another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Candidate {
     /// The ranks of both documents.
@@ -139,28 +160,55 @@ struct Candidate {
     similarity: Similarity,
 }
 
+/// What candidates are ordered by, the best last.
+type Key = (u64, u64, u32, Reverse<u32>);
+
 impl Candidate {
-    /// Returns what candidates are ordered by, the best last: how much the ancestor explains, how
-    /// alike both documents are, then the later ancestor.
-    fn key(&self) -> (u64, u64, u32, Reverse<u32>) {
+    /// Returns how much the ancestor explains, how alike both documents are, then the later
+    /// ancestor.
+    fn by_explained(&self) -> Key {
         // Shares are not negative, so the order of their bits is that of the numbers.
         let Similarity { resemblance, containment_of_b, .. } = self.similarity;
         (containment_of_b.to_bits(), resemblance.to_bits(), self.ancestor, Reverse(self.document))
     }
-}
 
-impl Eq for Candidate {}
+    /// Returns how alike both documents are, whichever is the earlier one.
+    fn by_resemblance(&self) -> Key {
+        let (explained, resemblance, ancestor, document) = self.by_explained();
+        (resemblance, explained, ancestor, document)
+    }
 
-impl Ord for Candidate {
-    /// The worst candidate is the greatest, so that a heap gives it up first.
-    fn cmp(&self, other: &Candidate) -> std::cmp::Ordering {
-        other.key().cmp(&self.key())
+    /// Returns how much more the document adds than it leaves out of the ancestor.
+    fn growth(&self) -> i64 {
+        let Similarity { containment_of_a, containment_of_b, .. } = self.similarity;
+        ((containment_of_a - containment_of_b) * f64::from(1 << 20)).round() as i64
     }
 }
 
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Candidate) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+/// The best candidates of each document.
+struct Kept {
+    key: fn(&Candidate) -> Key,
+    of_documents: BTreeMap<u32, Vec<Candidate>>,
+}
+
+impl Kept {
+    fn by(key: fn(&Candidate) -> Key) -> Kept {
+        Kept { key, of_documents: BTreeMap::new() }
+    }
+
+    fn add(&mut self, candidate: Candidate) {
+        let of_document = self.of_documents.entry(candidate.document).or_default();
+        of_document.push(candidate);
+        if of_document.len() > CANDIDATES_MAX {
+            let worst = (0..of_document.len()).min_by_key(|&at| (self.key)(&of_document[at]));
+            if let Some(at) = worst {
+                of_document.swap_remove(at);
+            }
+        }
+    }
+
+    fn into_candidates(self) -> impl Iterator<Item = Candidate> {
+        self.of_documents.into_values().flatten()
     }
 }
 
@@ -168,27 +216,35 @@ impl Plan {
     fn begin(self, summary: Arc<OnceLock<LineageSummary>>) -> Ordered<Descent> {
         let (threads, stop) = (self.threads, self.stop.clone());
         Ordered::start(threads, &stop, move |stop, begin| {
-            let Plan { searcher, options, threads, progress, .. } = self;
+            let Plan { searcher, options, threads, mut progress, .. } = self;
             options.check()?;
             let snapshot = searcher.snapshot();
             let documents = Chronology::new(snapshot, options.date.as_deref(), stop)?;
-            let direct = Directions { snapshot, documents: &documents };
+            let direct = Directions { searcher: &searcher, documents: &documents };
             let thresholds = Thresholds::default().min_containment(options.min_explained);
             let pair_options = PairOptions::default().thresholds(thresholds).max_df(options.max_df);
-            let found = pairs(&searcher, &pair_options).threads(threads).stop(stop);
-            let mut candidates: BTreeMap<u32, BinaryHeap<Candidate>> = BTreeMap::new();
-            for found in found.progress(progress).by_document() {
-                let DocumentPairs { pairs, .. } = found?;
+            let versions = Versions {
+                common_df: COMMON_DF,
+                min_share: options.min_explained,
+                min_resemblance: ALIKE,
+            };
+            let wanted = Wanted { versions: Some(versions), ..Wanted::of(&pair_options)? };
+            let all = pairs(&searcher, &pair_options).threads(threads).stop(stop);
+            let (join, _) = all.into_parts();
+            let mut dated = Kept::by(Candidate::by_explained);
+            let mut others = Kept::by(Candidate::by_resemblance);
+            for found in join.start(wanted) {
+                let DocumentPairs { next, pairs } = found?;
+                progress(next);
                 for pair in pairs {
-                    let candidate = direct.candidate(&pair)?;
-                    let of_document = candidates.entry(candidate.document).or_default();
-                    of_document.push(candidate);
-                    if of_document.len() > CANDIDATES_MAX {
-                        of_document.pop();
-                    }
+                    direct.add(&pair, options.min_explained, (&mut dated, &mut others), stop)?;
                 }
             }
-            let ancestors = ancestors(candidates.into_values().flatten().collect());
+            let dated: Vec<Candidate> = dated.into_candidates().collect();
+            let mut candidates =
+                direct.earlier(others.into_candidates().collect(), &dated, stop)?;
+            candidates.extend(dated);
+            let ancestors = ancestors(candidates);
             let rows = rows(&ancestors);
             let dated = ancestors.values().filter(|found| found.by == DirectionBy::Date);
             let Chronology { undated, ref no_date, .. } = documents;
@@ -229,46 +285,126 @@ impl Iterator for Lineage {
 
 /// Tells which of two documents is the earlier one.
 struct Directions<'a> {
-    snapshot: &'a Snapshot,
+    searcher: &'a Searcher,
     documents: &'a Chronology,
 }
 
 impl Directions<'_> {
+    fn snapshot(&self) -> &Snapshot {
+        self.searcher.snapshot()
+    }
+
     fn tokens(&self, rank: u32) -> Result<u32> {
         let address = self.documents.address(rank);
-        let segment = self.snapshot.segment(address);
+        let segment = self.snapshot().segment(address);
         Ok(segment.signatures.document(address.doc)?.tokens)
     }
 
-    fn candidate(&self, pair: &super::pairs::Pair) -> Result<Candidate> {
+    /// Tells whether the first of two documents is before the second by their dates.
+    fn is_before(&self, one: u32, other: u32) -> bool {
+        let times = self.documents.time(one).zip(self.documents.time(other));
+        times.is_some_and(|(one, other)| one.is_before(other))
+    }
+
+    /// Adds the candidates of a pair: that with the earlier date, or both if dates do not tell.
+    fn add(
+        &self,
+        pair: &Pair,
+        min_explained: f64,
+        (dated, others): (&mut Kept, &mut Kept),
+        stop: &Stop,
+    ) -> Result<()> {
         let [a, b] = [pair.a, pair.b].map(|address| self.documents.rank(address));
-        let times = self.documents.time(a).zip(self.documents.time(b));
-        let by_date = times.and_then(|(one, other)| match () {
-            () if one.is_before(other) => Some(true),
-            () if other.is_before(one) => Some(false),
-            () => None,
-        });
-        let (is_a_first, by) = match by_date {
-            Some(is_a_first) => (is_a_first, DirectionBy::Date),
-            None => match (self.tokens(a)?, self.tokens(b)?) {
-                (one, other) if one != other => (one < other, DirectionBy::Length),
-                _ => (a < b, DirectionBy::Added),
-            },
+        let (similarity, by) = (pair.similarity, DirectionBy::Date);
+        let (kept, is_a_first, is_b_first) = match () {
+            () if self.is_before(a, b) => (dated, true, false),
+            () if self.is_before(b, a) => (dated, false, true),
+            () => (others, true, true),
         };
-        let similarity = pair.similarity;
-        Ok(match is_a_first {
-            true => Candidate { ancestor: a, document: b, by, similarity },
-            false => Candidate { ancestor: b, document: a, by, similarity: similarity.swapped() },
+        let forward = Candidate { ancestor: a, document: b, by, similarity };
+        let back = Candidate { ancestor: b, document: a, by, similarity: similarity.swapped() };
+        for (candidate, is_possible) in [(forward, is_a_first), (back, is_b_first)] {
+            if is_possible && self.is_version(&candidate, min_explained, stop)? {
+                kept.add(candidate);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells whether the document is a version of the other, and does not only quote it: the common
+    /// text is enough of it, or spread over it.
+    fn is_version(&self, of: &Candidate, min_explained: f64, stop: &Stop) -> Result<bool> {
+        if of.similarity.containment_of_b >= min_explained {
+            return Ok(true);
+        }
+        let keys = self.searcher.keys_of(self.documents.address(of.ancestor), stop)?;
+        let signature = self.snapshot().signature(self.documents.address(of.document), stop)?;
+        let shared = signature.iter().filter(|found| keys.binary_search(&found.key).is_ok());
+        let at: Vec<u32> = shared.map(|found| found.position).collect();
+        // Some words elsewhere, such as a heading, spread nothing.
+        let (Some(from), Some(to)) = (at.get(at.len() / 10), at.iter().rev().nth(at.len() / 10))
+        else {
+            return Ok(true);
+        };
+        let reached = f64::from(to.saturating_sub(*from));
+        Ok(reached >= SPREAD_MIN * f64::from(self.tokens(of.document)?))
+    }
+
+    /// Returns the candidates whose ancestor is the earlier document by all versions together, of
+    /// those whose dates do not tell. `dated` are the others.
+    fn earlier(
+        &self,
+        candidates: Vec<Candidate>,
+        dated: &[Candidate],
+        stop: &Stop,
+    ) -> Result<Vec<Candidate>> {
+        if candidates.is_empty() {
+            return Ok(candidates);
+        }
+        let link = |found: &Candidate| Link {
+            a: found.ancestor,
+            b: found.document,
+            resemblance: found.similarity.resemblance,
+            growth: found.growth(),
+        };
+        let ends = |members: &[u32]| {
+            let has_time = |rank: &u32| self.documents.time(*rank).is_some();
+            let earliest = members.iter().copied().find(has_time)?;
+            let latest = members.iter().copied().rev().find(has_time)?;
+            self.is_before(earliest, latest).then_some((earliest, latest))
+        };
+        let links = candidates.iter().chain(dated).map(link).collect();
+        let places = places(self.documents.len(), links, ends, stop)?;
+        let mut earlier = Vec::new();
+        for candidate in candidates {
+            if let Some(by) = self.direction(&candidate, &places)? {
+                earlier.push(Candidate { by, ..candidate });
+            }
+        }
+        Ok(earlier)
+    }
+
+    /// Returns the reason why the ancestor is the earlier one, if it is.
+    fn direction(&self, of: &Candidate, places: &[Place]) -> Result<Option<DirectionBy>> {
+        let [one, other] = [of.ancestor, of.document].map(|rank| places[rank as usize]);
+        if one.level != other.level {
+            let by = if other.is_told { DirectionBy::Length } else { DirectionBy::Added };
+            return Ok((one.level < other.level).then_some(by));
+        }
+        let [tokens, others] = [self.tokens(of.ancestor)?, self.tokens(of.document)?];
+        Ok(match tokens == others {
+            true => (of.ancestor < of.document).then_some(DirectionBy::Added),
+            false => (tokens < others).then_some(DirectionBy::Length),
         })
     }
 
     fn describe(&self, row: &Row, found: Option<&Candidate>) -> Result<Descent> {
-        let id = |rank: u32| self.snapshot.id(self.documents.address(rank));
+        let id = |rank: u32| self.snapshot().id(self.documents.address(rank));
         Ok(Descent {
             tree: row.tree,
             depth: row.depth,
             id: id(row.document)?,
-            date: self.documents.date(self.snapshot, row.document)?,
+            date: self.documents.date(self.snapshot(), row.document)?,
             time: self.documents.time(row.document).map(|time| time.start),
             tokens: self.tokens(row.document)?,
             ancestor: found.map(|found| id(found.ancestor)).transpose()?,
@@ -280,7 +416,7 @@ impl Directions<'_> {
 
 /// Chooses an ancestor for each document, the best candidates first, without circles.
 fn ancestors(mut candidates: Vec<Candidate>) -> BTreeMap<u32, Candidate> {
-    candidates.sort_unstable();
+    candidates.sort_unstable_by_key(|candidate| Reverse(candidate.by_explained()));
     let mut chosen: BTreeMap<u32, Candidate> = BTreeMap::new();
     for candidate in candidates {
         if chosen.contains_key(&candidate.document) {
@@ -331,138 +467,4 @@ fn rows(ancestors: &BTreeMap<u32, Candidate>) -> Vec<Row> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::index::{Config, Document, Index, WriterOptions};
-    use proptest::prelude::*;
-    use serde_json::{Value, json};
-
-    fn searcher(texts: &[(&str, String, Value)]) -> Searcher {
-        let index = Index::in_memory(Config::new("kgram(k=2)", "words", true).unwrap()).unwrap();
-        let mut writer = index.writer(WriterOptions::default()).unwrap();
-        for (id, text, meta) in texts {
-            let document = Document::new(*id, text);
-            writer.add(document.with_meta(meta.as_object().unwrap().clone())).unwrap();
-        }
-        writer.finish().unwrap();
-        Searcher::new(index.snapshot().unwrap())
-    }
-
-    fn words(numbers: std::ops::Range<u32>) -> String {
-        numbers.map(|number| format!("w{number} ")).collect()
-    }
-
-    fn found(searcher: &Searcher, options: &LineageOptions) -> Vec<Descent> {
-        lineage(searcher, options).threads(2).collect::<Result<_>>().unwrap()
-    }
-
-    fn shown(found: &[Descent]) -> Vec<(u64, u64, &str, &str)> {
-        let mut rows = Vec::new();
-        for Descent { tree, depth, id, ancestor, .. } in found {
-            rows.push((*tree, *depth, &**id, ancestor.as_deref().unwrap_or_default()));
-        }
-        rows
-    }
-
-    #[test]
-    fn the_ancestor_is_the_earlier_document_that_explains_most() {
-        let searcher = searcher(&[
-            ("third", words(10..130), json!({"year": 2003})),
-            ("branch", words(0..100) + &words(500..520), json!({"year": 2004})),
-            ("first", words(0..100), json!({"year": 2001})),
-            ("other", words(900..950), json!({"year": 2001})),
-            ("second", words(0..120), json!({"year": 2002})),
-        ]);
-        let dated = found(&searcher, &LineageOptions::default().date("year"));
-        let expected = [
-            (1, 0, "first", ""),
-            (1, 1, "second", "first"),
-            (1, 2, "third", "second"),
-            (1, 1, "branch", "first"),
-        ];
-        assert_eq!(shown(&dated), expected);
-        assert!(dated[1..].iter().all(|row| row.direction_by == Some(DirectionBy::Date)));
-        let added = dated[1].similarity.unwrap();
-        assert_eq!((added.containment_of_a, added.containment_of_b), (1.0, 99.0 / 119.0));
-    }
-
-    #[test]
-    fn without_dates_the_longer_document_is_the_later_and_that_is_said() {
-        let searcher = searcher(&[
-            ("long", words(0..120), json!({})),
-            ("short", words(0..100), json!({})),
-            ("same", words(0..100), json!({})),
-        ]);
-        let found = found(&searcher, &LineageOptions::default());
-        let by: Vec<_> = found.iter().map(|row| row.direction_by).collect();
-        assert_eq!(shown(&found)[..2], [(1, 0, "short", ""), (1, 1, "same", "short")]);
-        assert_eq!(by, [None, Some(DirectionBy::Added), Some(DirectionBy::Length)]);
-    }
-
-    #[test]
-    fn dates_that_are_missing_close_no_circle() {
-        // By dates a is before b; c, without one, is between them by length, the other way round.
-        let searcher = searcher(&[
-            ("a", words(0..140), json!({"year": 2001})),
-            ("b", words(0..100), json!({"year": 2002})),
-            ("c", words(0..120), json!({})),
-        ]);
-        let found = found(&searcher, &LineageOptions::default().date("year"));
-        assert_eq!(found.len(), 3);
-        assert_eq!(found.iter().filter(|row| row.ancestor.is_none()).count(), 1, "{found:?}");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
-
-        /// With distinct dates, the ancestor of each document is the best of all earlier ones.
-        #[test]
-        fn ancestors_are_those_of_a_comparison_of_all_pairs(
-            some in prop::collection::vec((0u32..60, 10u32..60), 2..12),
-        ) {
-            let texts: Vec<(String, String, Value)> = some
-                .iter()
-                .enumerate()
-                .map(|(at, &(start, count))| {
-                    (format!("d{at:02}"), words(start..start + count), json!({"n": 50 - at}))
-                })
-                .collect();
-            let texts: Vec<(&str, String, Value)> =
-                texts.iter().map(|(id, text, meta)| (&**id, text.clone(), meta.clone())).collect();
-            let runs = |at: usize| some[at].0..some[at].0 + some[at].1 - 1;
-            let mut expected = BTreeMap::new();
-            for document in 0..some.len() {
-                let own = runs(document);
-                let mut best: Option<((f64, f64), usize)> = None;
-                // A greater number was added later, and has an earlier date.
-                for other in (document + 1..some.len()).rev() {
-                    let its = runs(other);
-                    let common = own.end.min(its.end).saturating_sub(own.start.max(its.start));
-                    let (all, common) = ((own.len() + its.len()) as f64, f64::from(common));
-                    let least = own.len().min(its.len()) as f64;
-                    let key = (common / own.len() as f64, common / (all - common));
-                    if common / least >= 0.3 && best.is_none_or(|(most, _)| key >= most) {
-                        best = Some((key, other));
-                    }
-                }
-                if let Some((_, other)) = best {
-                    expected.insert(texts[document].0, texts[other].0);
-                }
-            }
-            let searcher = searcher(&texts);
-            let found = found(&searcher, &LineageOptions::default().date("n"));
-            let ancestors: BTreeMap<&str, &str> = found
-                .iter()
-                .filter_map(|row| Some((row.id.as_str(), row.ancestor.as_deref()?)))
-                .collect();
-            prop_assert_eq!(ancestors, expected);
-            // Each document comes after its ancestor, in its tree and one step deeper.
-            for (at, row) in found.iter().enumerate() {
-                let Some(ancestor) = &row.ancestor else { continue };
-                let before = found[..at].iter().find(|other| &other.id == ancestor);
-                let its_place = before.map(|other| (other.tree, other.depth + 1));
-                prop_assert_eq!(its_place, Some((row.tree, row.depth)));
-            }
-        }
-    }
-}
+mod tests;
