@@ -159,9 +159,9 @@ impl Chronology {
         self.numbering.address(self.numbers[rank as usize])
     }
 
-    /// Returns the number of the document of this rank.
-    pub fn number(&self, rank: u32) -> u64 {
-        self.numbers[rank as usize]
+    /// Returns the rank of the live document with this number.
+    pub fn rank_of_number(&self, number: u64) -> u32 {
+        self.ranks[number as usize]
     }
 
     /// Returns the rank of a live document.

@@ -27,11 +27,18 @@ use crate::runtime::Stop;
 /// The least share of a passage that one place has to have of another.
 pub const SHARE_MIN: f64 = 0.5;
 
-/// A link is accounted for by a family if its places have this share of its matched part.
+/// A link is accounted for by a family if its places have this share of its matched part, or if
+/// either has [`SAME_MIN`] of the other: where a passage of many documents begins and ends differs
+/// from pair to pair, by a word that both have by chance.
 const ACCOUNTED_MIN: f64 = 0.9;
 
+/// Two copied places are one passage if each has this share of the other. Rewritten ones, whose
+/// places are whole sentences, are one if each has half.
+const SAME_MIN: f64 = 0.66;
+
 /// A passage with a smaller matched part, in per cent, was rewritten. It extends no place: its own
-/// places are whole sentences, whatever is reused of them.
+/// places are whole sentences, whatever is reused of them. Nor is a part of it projected, because
+/// its words are in another order.
 const COPIED_MIN: u8 = 80;
 
 /// A place of a family.
@@ -141,7 +148,7 @@ impl<'a> Graph<'a> {
         }
         let has = |link: &Link, side: usize| {
             let own = places.get(&link.documents[side]).map_or(&[][..], Vec::as_slice);
-            own.iter().any(|&own| covers(own, link.places[side], accounted_min(link)))
+            own.iter().any(|&own| is_told(own, link.places[side], link.matched))
         };
         for &document in places.keys() {
             for (at, link, side) in self.of(document) {
@@ -179,6 +186,9 @@ impl Growing {
             return;
         }
         let is_mutual = covers(claim.place, own, SHARE_MIN);
+        if !is_mutual && link.matched < COPIED_MIN {
+            return;
+        }
         let place = match is_mutual {
             true => other,
             false => project(common(claim.place, own).unwrap_or(core), own, other),
@@ -223,9 +233,12 @@ impl Claim {
     }
 }
 
-/// Returns the share of a link that the places of a family need to have to account for it.
-fn accounted_min(link: &Link) -> f64 {
-    ACCOUNTED_MIN * f64::from(link.matched) / 100.0
+/// Tells whether a place of a family accounts for that of a link with this matched part.
+fn is_told(own: Place, place: Place, matched: u8) -> bool {
+    let is_rewritten = matched < COPIED_MIN;
+    let same_min = if is_rewritten { SHARE_MIN } else { SAME_MIN };
+    covers(own, place, ACCOUNTED_MIN * f64::from(matched) / 100.0)
+        || (covers(own, place, same_min) && covers(place, own, same_min))
 }
 
 pub fn length(place: Place) -> u32 {
@@ -354,6 +367,17 @@ mod tests {
         assert_eq!(found, [vec![(0, (0, 100)), (1, (0, 100)), (2, (60, 160))]]);
     }
 
+    #[test]
+    fn a_part_of_a_rewritten_passage_is_not_projected() {
+        // 0 and 1 have the article in other words, 2 quotes a tenth of it from 0.
+        let rewritten = Link { matched: 60, ..link(0, (0, 1000), 1, (50, 1050)) };
+        let found = families(vec![rewritten, link(0, (400, 500), 2, (0, 100))]);
+        assert_eq!(
+            found,
+            [vec![(0, (0, 1000)), (1, (50, 1050))], vec![(0, (400, 500)), (2, (0, 100))]]
+        );
+    }
+
     proptest! {
         #[test]
         fn every_link_is_in_a_family_and_every_place_is_linked_to_another(
@@ -373,7 +397,7 @@ mod tests {
             for link in &links {
                 let has = |claims: &[Claim], side: usize| claims.iter().any(|claim| {
                     claim.document == link.documents[side]
-                        && covers(claim.place, link.places[side], ACCOUNTED_MIN)
+                        && is_told(claim.place, link.places[side], link.matched)
                 });
                 let is_in_one = grown.iter().any(|claims| has(claims, 0) && has(claims, 1));
                 prop_assert!(is_in_one, "{:?}", link);

@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use crate::compare::Unit;
+use super::partners::{self, Tuning};
+use crate::compare::{Passages, Unit};
 use crate::error::{Error, Result};
-use crate::index::{DocAddress, SegmentView};
+use crate::index::SegmentView;
+use crate::join::FamilyOptions;
 use crate::join::chronology::Chronology;
-use crate::join::pair::Pair;
-use crate::join::pair_search::{PairSearch, PairTexts, Wanted};
-use crate::join::{FamilyOptions, PairOptions};
+use crate::join::pair_search::check_texts;
 use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
-use crate::search::Searcher;
+use crate::search::{Searcher, Texts};
 
 /// A half-open range of bytes.
 pub type Place = (u32, u32);
@@ -22,8 +22,8 @@ pub struct Link {
     /// The ranks of the documents, ascending.
     pub documents: [u32; 2],
     pub places: [Place; 2],
-    /// The words of the passage that both places have, in per cent: few of a rewritten passage,
-    /// whose places are whole sentences.
+    /// The words of the passage that both places have, in per cent, at least [`MATCHED_MIN`]: fewer
+    /// of a rewritten passage, whose places are whole sentences.
     pub matched: u8,
 }
 
@@ -42,12 +42,20 @@ pub struct Links {
 /// The memory that grouping takes for a link: itself, and its entries of both documents.
 const LINK_BYTES: usize = size_of::<Link>() + 2 * size_of::<u32>();
 
+/// Of a passage with a smaller matched part, in per cent, neither place carries the other: less
+/// than half of its words are in both. Places of rewritten text can be as unlike.
+pub const MATCHED_MIN: u32 = 50;
+
+/// The number of pairs that are compared at a time.
+const PAIRS_AT_ONCE: usize = 16;
+
 /// How links are searched for.
 pub struct Request<'a> {
     pub searcher: &'a Searcher,
     pub options: &'a FamilyOptions,
     pub threads: usize,
     pub memory_bytes: usize,
+    pub tuning: Tuning,
     pub stop: &'a Stop,
 }
 
@@ -76,8 +84,8 @@ impl Request<'_> {
         Ok(Some(found))
     }
 
-    /// Finds the links of all documents, or those that have one of these; calls `progress` with the
-    /// number of documents searched for so far.
+    /// Finds the links of all documents, or those around these; calls `progress` with the number of
+    /// documents compared so far.
     ///
     /// # Errors
     /// When the index stores no texts, the links take too much memory, or a file is damaged;
@@ -89,31 +97,25 @@ impl Request<'_> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Links> {
         let Request { searcher, options, threads, stop, .. } = *self;
-        let pairs = PairOptions::default().max_df(options.max_df);
-        let pairs = pairs.passages(true).min_passage(options.min_passage);
-        let mut wanted = Wanted::of(&pairs)?;
-        wanted.all_of_document = searched_for.is_some();
-        let texts = PairTexts::new(searcher, None);
-        let search = PairSearch::new(searcher, &texts, &wanted, threads, stop)?;
+        check_texts(searcher.snapshot(), searcher.snapshot())?;
+        let pairs = partners::pairs(self, documents, searched_for)?;
         let (mut found, mut failed) = (Links::default(), None);
-        let end = searched_for.map_or_else(|| search.end(), |ranks| ranks.len() as u64);
-        let work = |at: u64| match searched_for {
-            None => search.pairs_of(at),
-            Some(ranks) => search.pairs_of(documents.number(ranks[at as usize])),
+        let work = |at: u64| {
+            let first = at as usize * PAIRS_AT_ONCE;
+            let some = &pairs[first..pairs.len().min(first + PAIRS_AT_ONCE)];
+            let mut texts = Texts::new(searcher, searcher);
+            let passages = |&(a, b): &(u32, u32)| {
+                let [one, other] = [a, b].map(|rank| documents.address(rank));
+                let passages = texts.passages(one, other, stop)?;
+                Ok(((a, b), passages.of_at_least(options.min_passage)))
+            };
+            some.iter().map(passages).collect::<Result<Vec<_>>>()
         };
-        in_order(threads, 0..end, stop, &work, &mut |at, pairs: Vec<Pair>| {
-            for pair in pairs {
-                // A pair of two of these documents comes from both.
-                let rank_of = |address: DocAddress| documents.rank(address);
-                let is_again = searched_for.is_some_and(|ranks| {
-                    let own = ranks[at as usize];
-                    let [a, b] = [rank_of(pair.a), rank_of(pair.b)];
-                    let other = if own == a { b } else { a };
-                    other < own && ranks.binary_search(&other).is_ok()
-                });
-                if !is_again {
-                    found.add(&pair, rank_of(pair.a), rank_of(pair.b));
-                }
+        let parts = pairs.len().div_ceil(PAIRS_AT_ONCE) as u64;
+        in_order(threads, 0..parts, stop, &work, &mut |_, some| {
+            for (pair, passages) in some {
+                found.add(pair, &passages);
+                progress(pair.0.into());
             }
             // A list that grows takes the old memory and the new.
             let bytes = 2 * found.links.len() * LINK_BYTES;
@@ -121,10 +123,10 @@ impl Request<'_> {
                 failed = Some(Error::memory("finding families", bytes, self.memory_bytes));
                 return Err(Error::Cancelled);
             }
-            progress(at + 1);
             Ok(())
         })
         .map_err(|error| failed.take().unwrap_or(error))?;
+        progress(documents.len() as u64);
         found.links.sort_unstable();
         found.links.dedup();
         Ok(found)
@@ -132,21 +134,18 @@ impl Request<'_> {
 }
 
 impl Links {
-    fn add(&mut self, pair: &Pair, a: u32, b: u32) {
+    /// Adds the passages of a pair of ranks, the first of them as the query.
+    fn add(&mut self, (a, b): (u32, u32), passages: &Passages) {
         self.pairs += 1;
-        let Some(passages) = &pair.passages else { return };
         if !passages.complete {
             self.cut_pairs += 1;
             self.cut.extend([a, b]);
         }
         for passage in passages.found.iter().filter(|found| found.unit == Unit::Bytes) {
-            let (documents, places) = match a < b {
-                true => ([a, b], [passage.query, passage.hit]),
-                false => ([b, a], [passage.hit, passage.query]),
-            };
-            if places.iter().all(|place| place.0 < place.1) {
-                let matched = passage.matched.min(passage.tokens) * 100 / passage.tokens.max(1);
-                self.links.push(Link { documents, places, matched: matched as u8 });
+            let places = [passage.query, passage.hit];
+            let matched = passage.matched.min(passage.tokens) * 100 / passage.tokens.max(1);
+            if places.iter().all(|place| place.0 < place.1) && matched >= MATCHED_MIN {
+                self.links.push(Link { documents: [a, b], places, matched: matched as u8 });
             }
         }
     }

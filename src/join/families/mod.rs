@@ -1,15 +1,16 @@
 //! Families of passages: each reused passage once, with all documents that carry it.
 //!
-//! The passages that pairs of documents have in common ([`pairs`](super::pairs), with passages)
-//! become places in documents, and these become families (`grow`). The carriers of a family are in
+//! The passages that pairs of documents have in common (`partners` chooses the pairs) become places
+//! in documents, and these become families (`grow`). The carriers of a family are in
 //! the order of a date, and each is compared with those before it (`version`).
 //!
 //! Nothing is stored: families follow from the documents that are in the index. A question about
-//! one document, or about those that were added since an earlier answer, searches for these
-//! documents only, and its families have the places that are linked to theirs.
+//! one document, or about those that were added since an earlier answer, compares the carriers of
+//! their fingerprints only, and its families are those that have a place in one of them.
 
 mod grow;
 mod link;
+mod partners;
 mod settle;
 mod version;
 
@@ -24,6 +25,7 @@ use crate::runtime::ordered::{Ordered, in_order};
 use crate::search::Searcher;
 use crate::text::Analyzer;
 use link::{Place, Request};
+use partners::Tuning;
 use settle::{Settling, cut, tokens};
 use std::cmp::Reverse;
 use std::sync::{Arc, OnceLock};
@@ -71,6 +73,7 @@ pub fn families(searcher: &Searcher, options: &FamilyOptions) -> Families {
             options: options.clone(),
             threads: crate::available_threads(),
             memory_bytes: MEMORY_BYTES,
+            tuning: Tuning::default(),
             stop: Stop::default(),
             progress: Box::new(|_| {}),
         })),
@@ -115,6 +118,7 @@ struct Plan {
     options: FamilyOptions,
     threads: usize,
     memory_bytes: usize,
+    tuning: Tuning,
     stop: Stop,
     progress: Box<dyn FnMut(u64) + Send>,
 }
@@ -134,6 +138,12 @@ impl Families {
     /// Lets the passages take this much memory, instead of 1 GiB.
     pub fn memory_bytes(self, bytes: usize) -> Families {
         self.with(|plan| plan.memory_bytes = bytes)
+    }
+
+    /// Chooses the pairs that are compared by these sizes.
+    #[cfg(test)]
+    fn tuning(self, tuning: Tuning) -> Families {
+        self.with(|plan| plan.tuning = tuning)
     }
 
     /// Ends soon after `stop` is set, with [`Error::Cancelled`](crate::Error::Cancelled).
@@ -168,12 +178,18 @@ impl Plan {
     fn begin(self, summary: Arc<OnceLock<FamilySummary>>) -> Ordered<Family> {
         let (threads, stop) = (self.threads, self.stop.clone());
         Ordered::start(threads, &stop, move |stop, begin| {
-            let Plan { searcher, options, threads, memory_bytes, mut progress, .. } = self;
+            let Plan { searcher, options, threads, memory_bytes, tuning, mut progress, .. } = self;
             options.check()?;
             let snapshot = searcher.snapshot();
             let documents = Chronology::new(snapshot, options.date.as_deref(), stop)?;
-            let request =
-                Request { searcher: &searcher, options: &options, threads, memory_bytes, stop };
+            let request = Request {
+                searcher: &searcher,
+                options: &options,
+                threads,
+                memory_bytes,
+                tuning,
+                stop,
+            };
             let searched_for = request.searched_for(&documents)?;
             let links = request.find(&documents, searched_for.as_deref(), &mut progress)?;
             let grown = grow::grow(&links.links, documents.len(), stop)?;
@@ -189,7 +205,14 @@ impl Plan {
                 settled.push(places);
                 Ok(())
             })?;
-            settled.retain(|places| document_count(places) >= options.min_documents);
+            let is_wanted = |places: &Settled| {
+                let has = |wanted: &[u32]| {
+                    places.iter().any(|(rank, _)| wanted.binary_search(rank).is_ok())
+                };
+                document_count(places) >= options.min_documents
+                    && searched_for.as_deref().is_none_or(has)
+            };
+            settled.retain(is_wanted);
             settled.sort_by_key(|places| {
                 let length = places.first().map(|&(_, place)| grow::length(place));
                 (Reverse(document_count(places)), Reverse(length), places.first().copied())

@@ -1,7 +1,7 @@
 //! Projected places, settled by the texts.
 
 use super::grow::{Claim, SHARE_MIN, is_same, length};
-use super::link::Place;
+use super::link::{MATCHED_MIN, Place};
 use crate::compare::passages::{Genre, between};
 use crate::error::Result;
 use crate::index::Snapshot;
@@ -71,7 +71,8 @@ impl Settling<'_> {
         let found = between(a, b, genre, self.stop)?.found.into_iter();
         let found = found.filter(|found| {
             let has_most = f64::from(length(found.query)) >= SHARE_MIN * passage.len() as f64;
-            has_most && found.tokens >= self.min_passage
+            let is_carried = found.matched * 100 >= MATCHED_MIN * found.tokens;
+            has_most && is_carried && found.tokens >= self.min_passage
         });
         Ok(found
             .max_by_key(|found| (found.matched, std::cmp::Reverse(found.hit)))

@@ -122,14 +122,9 @@ fn families_of_one_document_and_since_a_cursor_are_those_of_all_that_they_touch(
     let searcher = searcher(&texts);
     let options = FamilyOptions::default().date("n");
     let all = found(&searcher, &options);
-    let of = |options: &FamilyOptions| {
-        let families = found(&searcher, options);
-        families.into_iter().map(|family| Family { family: 0, ..family }).collect::<Vec<_>>()
-    };
-    let with = |id: &str| {
-        let some = all.iter().filter(|family| ids(family).contains(&id));
-        some.map(|family| Family { family: 0, ..family.clone() }).collect::<Vec<_>>()
-    };
+    let of = |options: &FamilyOptions| told(found(&searcher, options));
+    let with =
+        |id: &str| told(all.iter().filter(|family| ids(family).contains(&id)).cloned().collect());
     for id in ["d0", "d3", "d5"] {
         assert_eq!(of(&options.clone().document(id)), with(id), "{id}");
         assert_eq!(with(id).len(), 2);
@@ -138,6 +133,46 @@ fn families_of_one_document_and_since_a_cursor_are_those_of_all_that_they_touch(
     assert!(cursor.next().is_some());
     assert_eq!(of(&options.clone().since(cursor.summary().cursor)), []);
     assert_eq!(of(&options.clone().since(0u64)).len(), all.len());
+}
+
+/// What families say of passages, their numbers apart.
+fn told(families: Vec<Family>) -> Vec<Family> {
+    families.into_iter().map(|family| Family { family: 0, ..family }).collect()
+}
+
+/// Compares all pairs of documents.
+const ALL_PAIRS: Tuning = Tuning { all_pairs_max: usize::MAX, counted_max: 0 };
+
+/// Compares as few as possible.
+const FEW_PAIRS: [Tuning; 2] = [
+    Tuning { all_pairs_max: 0, counted_max: usize::MAX },
+    Tuning { all_pairs_max: 0, counted_max: 0 },
+];
+
+#[test]
+fn a_passage_of_many_documents_is_compared_as_often_as_it_is_carried() {
+    let text = |at: u64| (format!("{}. {}", words(0, 60), words(at + 1, 40)), json!({"n": at}));
+    let texts: Vec<(String, Value)> = (0..40).map(text).collect();
+    let mut all = families(&searcher(&texts), &FamilyOptions::default().date("n"));
+    let family = all.next().unwrap().unwrap();
+    assert_eq!((family.documents, family.versions), (40, 1));
+    assert!(all.next().is_none());
+    // At most with the first carrier and with the nearest one; all pairs are 780.
+    let pairs = all.summary().pairs;
+    assert!((39..=78).contains(&pairs), "{pairs}");
+}
+
+#[test]
+fn little_memory_reads_fingerprints_in_parts_and_finds_the_same() {
+    let text = |at: u64| (format!("{}. {}", words(at % 3, 40), words(at + 9, 200)), json!({}));
+    let searcher = searcher(&(0..12).map(text).collect::<Vec<_>>());
+    let options = FamilyOptions::default();
+    let all: Vec<Family> = found(&searcher, &options);
+    assert_eq!(all.len(), 3);
+    for bytes in [4_000, 10_000, 100_000] {
+        let some = families(&searcher, &options).memory_bytes(bytes).threads(3);
+        assert_eq!(some.collect::<Result<Vec<_>>>().unwrap(), all, "{bytes}");
+    }
 }
 
 #[test]
@@ -204,5 +239,55 @@ proptest! {
         places.sort();
         expected.sort();
         prop_assert_eq!(places, expected);
+    }
+
+    /// Versions of passages, each with words of its own changed, are put into documents. All pairs
+    /// of documents are the reference. A place may end some words earlier than there: beside a word
+    /// that the first carrier has changed near the end of the passage.
+    #[test]
+    fn families_of_few_pairs_are_those_of_all_pairs(
+        carried in prop::collection::vec(
+            prop::collection::vec((0u64..4, 0u64..60, 0u64..6), 0..4), 2..12,
+        ),
+        threads in 1usize..4,
+    ) {
+        let texts: Vec<(String, Value)> = (0u64..)
+            .zip(&carried)
+            .map(|(at, carried)| {
+                let mut text = words(1000 * (at + 1), 40);
+                let mut carried = carried.clone();
+                carried.sort_unstable();
+                carried.dedup_by_key(|passage| passage.0);
+                for (next, (which, edited, version)) in (1u64..).zip(carried) {
+                    // Versions are handed down: those of a number have the same word.
+                    let passage = words(which, 60)
+                        .replace(&word(which, edited), &word(500 + which, version));
+                    text += &format!(". {passage}. {}", words(1000 * (at + 1) + next, 40));
+                }
+                (text, json!({"n": 100 - at}))
+            })
+            .collect();
+        let searcher = searcher(&texts);
+        let options = FamilyOptions::default().date("n");
+        let of = |tuning: Tuning| {
+            let found = families(&searcher, &options).tuning(tuning).threads(threads);
+            let mut found = found.collect::<Result<Vec<Family>>>().unwrap();
+            found.sort_by_key(|family| (ids(family).join(" "), family.carriers[0].start));
+            found
+        };
+        let expected = of(ALL_PAIRS);
+        for tuning in FEW_PAIRS.into_iter().chain([Tuning::default()]) {
+            let few = of(tuning);
+            prop_assert_eq!(few.len(), expected.len(), "{:?}: {:#?}, {:#?}", tuning, few, expected);
+            for (one, other) in few.iter().zip(&expected) {
+                prop_assert_eq!(ids(one), ids(other), "{:?}", tuning);
+                prop_assert_eq!(one.first_is_certain, other.first_is_certain);
+                for (one, other) in one.carriers.iter().zip(&other.carriers) {
+                    let length = other.end - other.start;
+                    let off = one.start.abs_diff(other.start) + one.end.abs_diff(other.end);
+                    prop_assert!(5 * off <= length, "{:?}: {:?}, {:?}", tuning, one, other);
+                }
+            }
+        }
     }
 }
