@@ -250,11 +250,11 @@ impl Watches {
             }
         };
         signed.document.clone().checked()?;
-        self.check_conditions(&definition, signed.token_count, snapshot)?;
+        self.check_conditions(name, &definition, signed.token_count, snapshot)?;
         if is_open && signed.token_count < WatchOptions::MIN_PASSAGE {
             let what = format!(
-                "the subject has fewer than {} tokens, so no passage of it is that long; give a \
-                 threshold such as `min_containment`",
+                "the subject of the watch `{name}` has fewer than {} tokens, so no passage of it \
+                 is that long; give a threshold such as `min_containment`",
                 WatchOptions::MIN_PASSAGE
             );
             return Err(Error::argument("min_passage", what));
@@ -265,12 +265,14 @@ impl Watches {
     /// Refuses conditions that a search would refuse, and a subject without a token.
     fn check_conditions(
         &self,
+        name: &str,
         definition: &Definition,
         tokens: u32,
         snapshot: &Snapshot,
     ) -> Result<()> {
         if tokens == 0 {
-            return Err(Error::arguments("the subject of the watch has no tokens to look for"));
+            let what = format!("the subject of the watch `{name}` has no tokens to look for");
+            return Err(Error::arguments(what));
         }
         let mut query = Query::text("");
         query.thresholds = definition.thresholds;
