@@ -22,6 +22,11 @@ pub struct Cento {
 }
 
 impl Cento {
+    /// The command at this path.
+    pub fn at(path: &Path) -> Cento {
+        Cento { cento: path.to_owned() }
+    }
+
     /// The JSON lines that a command prints, and the seconds it took. Finding nothing is fine.
     pub fn json(&self, args: &[&str]) -> Result<(Vec<Value>, f64)> {
         let started = Instant::now();

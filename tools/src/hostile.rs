@@ -250,7 +250,7 @@ fn search(url: &str, is_done: &AtomicBool) -> std::result::Result<(Vec<u64>, u64
 }
 
 /// The processor time that the service has taken.
-fn processor_seconds(service: &Running) -> Result<f64> {
+pub fn processor_seconds(service: &Running) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", service.id()))?;
     // After the name in parentheses; user and system time are the 12th and 13th fields, in
     // hundredths of a second.

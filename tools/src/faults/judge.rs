@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use cento::index::Index;
+use cento::watch::WatchReader;
 
-use super::scenario::{Contents, INDEX, Scenario};
+use super::scenario::{Contents, INDEX, Scenario, event, watch, withdrawal};
 
 /// A result; the error describes the fault.
 pub type Judged<T = ()> = Result<T, String>;
@@ -67,7 +68,8 @@ impl Program {
     }
 }
 
-/// The documents of an index, and the number of its segments; `None` without an index.
+/// The documents, withdrawals, watches and events of an index, and the number of its segments;
+/// `None` without an index.
 ///
 /// # Errors
 /// When it is damaged.
@@ -85,6 +87,18 @@ pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
             let stored = snapshot.document(address)?;
             contents.insert(stored.id, stored.text.unwrap_or_default());
         }
+        let withdrawals = index.withdrawals()?;
+        contents.extend(withdrawals.iter().map(|one| withdrawal(&one.id)));
+        let watches = path.join(".watches/index");
+        if Index::exists(&watches) {
+            let snapshot = Index::open(&watches)?.snapshot()?;
+            for address in snapshot.live() {
+                contents.extend([watch(&snapshot.id(address)?)]);
+            }
+        }
+        let found = WatchReader::open_events(&index)?.read(0, None, usize::MAX)?;
+        let events = found.events.iter();
+        contents.extend(events.map(|found| event(found.cursor, &found.watch, &found.hit.id)));
         Ok((contents, snapshot.segments().len(), problems))
     };
     let (contents, segments, problems) = read().map_err(|e| format!("cannot be read: {e}"))?;

@@ -147,7 +147,7 @@ impl Faults {
         let judge = Judge::new(program, scenario, &record)?;
         let log = std::fs::read_to_string(log)?;
         let recording = Recording::new(before.clone(), &record.to_string_lossy(), &log)?;
-        let milestones = milestones(&recording, &work.join("look"))?;
+        let milestones = milestones(&recording, &work.join("look"), scenario.writes_beside)?;
         check_story(scenario, &milestones, before.contains_key(INDEX))?;
         let bench = Bench { options: self, judge, recording, milestones, work };
         let mut tally = Tally { changes: bench.recording.changes.len(), ..Tally::default() };
@@ -206,24 +206,32 @@ fn trace(
 }
 
 /// The contents of the index over the recorded run, each with its first change.
-fn milestones(recording: &Recording, dir: &Path) -> Result<Vec<Milestone>> {
+fn milestones(recording: &Recording, dir: &Path, writes_beside: bool) -> Result<Vec<Milestone>> {
     let mut disk = recording.disk(false)?;
     let mut found: Vec<Milestone> = Vec::new();
     for from in 0..=recording.changes.len() {
         let mut durable = 0;
         if let Some(at) = from.checked_sub(1) {
             disk.change(&recording.changes[at]);
-            let Change::Names(names) = &recording.changes[at] else { continue };
-            if !names.iter().any(|(_, name, _)| name == "meta.json" || name == INDEX) {
-                continue;
-            }
             // What no sync makes durable is acknowledged by the end of the run.
             durable = recording.durable_after(at).unwrap_or(recording.changes.len());
+            let is_list = match &recording.changes[at] {
+                Change::Names(names) => {
+                    names.iter().any(|(_, name, _)| name == "meta.json" || name == INDEX)
+                }
+                _ => false,
+            };
+            if !is_list && !writes_beside {
+                continue;
+            }
             // The contents of a directory are no more durable than the directory.
             durable = durable.max(found.last().map_or(0, |before| before.durable));
         }
         write_tree(dir, &disk.after(Way::Killed))?;
         let (contents, segments) = look(dir)?.map_or((None, 0), |(c, s)| (Some(c), s));
+        if writes_beside && found.last().is_some_and(|before| before.contents == contents) {
+            continue;
+        }
         found.push(Milestone { from, durable, contents, segments });
     }
     Ok(found)
@@ -395,7 +403,8 @@ impl Bench<'_> {
             _ => (Recording::new(before, &root, &log).map_err(failed)?, 0),
         };
         let milestones =
-            milestones(&again, &self.work.join(format!("look{job}"))).map_err(failed)?;
+            milestones(&again, &self.work.join(format!("look{job}")), scenario.writes_beside)
+                .map_err(failed)?;
         let is_known = |milestone: &Milestone| {
             milestone.contents.as_ref().is_none_or(|contents| scenario.allows(contents))
         };

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use cento::index::Index;
 use fastrand::Rng;
 use serde_json::json;
 
-/// The text of each document by its id.
+/// The text of each document by its id; and withdrawals, watches and events, by the names that
+/// [`withdrawal`], [`watch`] and [`event`] give them.
 pub type Contents = BTreeMap<String, String>;
 
 /// The index that all runs are about.
@@ -50,6 +52,23 @@ pub struct Scenario {
     pub has_errors: bool,
     /// Segments are merged in the background.
     pub merges: bool,
+    /// It writes files of the index that no list of segments names.
+    pub writes_beside: bool,
+}
+
+/// The withdrawal of a document.
+pub fn withdrawal(id: &str) -> (String, String) {
+    (format!("withdrawal of {id}"), String::new())
+}
+
+/// A watch.
+pub fn watch(name: &str) -> (String, String) {
+    (format!("watch {name}"), String::new())
+}
+
+/// An event of a watch and a document.
+pub fn event(cursor: u64, watch: &str, id: &str) -> (String, String) {
+    (format!("event {cursor}"), format!("{watch} {id}"))
 }
 
 impl Scenario {
@@ -65,6 +84,7 @@ impl Scenario {
             is_slow: false,
             has_errors: true,
             merges: false,
+            writes_beside: false,
         }
     }
 
@@ -87,6 +107,13 @@ impl Scenario {
                 // A run that ended has no checkpoint.
                 let is_done = std::fs::metadata(dir.join(OUT)).is_ok_and(|found| found.len() > 0);
                 if is_done { Vec::new() } else { vec![self.run.clone()] }
+            }
+            // The text of a withdrawn document is gone, so files cannot be searched for it.
+            "withdraw" => {
+                let again = vec!["withdraw", INDEX, WITHDRAWN];
+                let refused = Index::open(dir.join(INDEX)).and_then(|index| index.withdrawals());
+                let is_done = refused.is_ok_and(|refused| !refused.is_empty());
+                vec![if is_done { again } else { self.run.clone() }]
             }
             // Shards that were removed have been merged.
             "merge-move" => {
@@ -178,6 +205,9 @@ fn one_by_one(before: Contents, documents: &[(String, String)]) -> Vec<Contents>
 const ADD_BASE: [&str; 7] = ["add", INDEX, BASE, "--commit-every", "4", "--threads", "1"];
 const SCHEME: [&str; 6] = ["--scheme", "fbw(q=4)", "--analyzer", "chars", "--frequencies", TABLE];
 
+/// The document that is withdrawn.
+const WITHDRAWN: &str = "base3";
+
 /// All documents of one segment, and some of the others.
 const REMOVED: [&str; 6] = ["base1", "base4", "base5", "base6", "base7", "base9"];
 
@@ -227,6 +257,9 @@ pub fn all() -> Vec<Scenario> {
         dedup(),
         pairs(),
         pairs_add(),
+        withdraw(),
+        watch_add(),
+        watch_events(),
         merge("merge", &[]),
         merge("merge-move", &["--move"]),
         push(),
@@ -366,4 +399,58 @@ fn pairs_add() -> Scenario {
         (vec![(BASE, lines(&base)), (INPUT, lines(&new))], vec![ADD_BASE.to_vec()]);
     let scenario = Scenario::new("pairs-add", &run, vec![contents(&base), all]);
     Scenario { files, setup, ..scenario }
+}
+
+/// A document that is withdrawn, with a copy and a quotation, in an index and a file.
+fn withdraw() -> Scenario {
+    let mut base = documents("base", 100, 12);
+    let own = base[3].1.clone();
+    let passage = own.split(' ').take(25).collect::<Vec<_>>().join(" ");
+    let (before, after) = (base[5].1.clone(), text(700, 40));
+    base[5].1 = format!("{before} {passage}. {after}");
+    base.push(("copy".into(), own));
+    let mut left = contents(&base);
+    left.remove(WITHDRAWN);
+    left.remove("copy");
+    left.insert("base5".into(), format!("{before} . {after}"));
+    left.extend([withdrawal(WITHDRAWN)]);
+    let run = ["withdraw", INDEX, WITHDRAWN, "--files", INPUT, "--format", "json"];
+    let files = vec![(BASE, lines(&base)), (INPUT, lines(&base))];
+    let scenario = Scenario::new("withdraw", &run, vec![contents(&base), left]);
+    let setup = vec![ADD_BASE.to_vec()];
+    Scenario { files, setup, outputs: vec![INPUT], ..scenario }
+}
+
+const WATCHED: [&str; 3] = ["base1", "base2", "base3"];
+
+/// The first watches of an index.
+fn watch_add() -> Scenario {
+    let base = documents("base", 100, 12);
+    let run = ["watch", "add", INDEX, INPUT, "--min-containment", "0.5"];
+    let mut watched = contents(&base);
+    watched.extend(WATCHED.map(watch));
+    let files = vec![(BASE, lines(&base)), (INPUT, lines(&base[1..4]))];
+    let scenario = Scenario::new("watch-add", &run, vec![contents(&base), watched]);
+    Scenario { files, setup: vec![ADD_BASE.to_vec()], writes_beside: true, ..scenario }
+}
+
+/// Commits that are matched.
+fn watch_events() -> Scenario {
+    let base = documents("base", 100, 12);
+    let new: Vec<_> =
+        base[2..5].iter().map(|(id, text)| (format!("of-{id}"), text.clone())).collect();
+    let mut before = contents(&base);
+    before.extend(new.iter().cloned());
+    before.extend(WATCHED.map(watch));
+    let mut first = before.clone();
+    first.extend([event(1, "base2", "of-base2"), event(2, "base3", "of-base3")]);
+    let files = vec![(BASE, lines(&base)), (INPUT, lines(&base[1..4])), (ONE, lines(&new))];
+    let setup = vec![
+        ADD_BASE.to_vec(),
+        vec!["watch", "add", INDEX, INPUT, "--min-containment", "0.5"],
+        vec!["add", INDEX, ONE, "--commit-every", "2", "--threads", "1"],
+    ];
+    let run = ["watch", "events", INDEX, "--format", "json"];
+    let scenario = Scenario::new("watch-events", &run, vec![before, first]);
+    Scenario { files, setup, writes_beside: true, ..scenario }
 }
