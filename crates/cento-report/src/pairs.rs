@@ -336,6 +336,22 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_new_document_is_listed_with_the_one_that_it_is_most_alike() {
+        let mut found = joined(vec![pair("ann", "bob", 0.9), pair("cas", "ann", 0.4)]);
+        let (tokens, new, known, shared, boilerplate) = (9, 9, 0, 0, 0);
+        let of =
+            |name: &str| Sources { name: name.into(), tokens, new, known, shared, boilerplate };
+        found.sources = vec![of("ann"), of("cas"), of("zoe")];
+        let html = PairsReport::new(Run::new("pairs"), found, false).html();
+        let (_, table) = html.split_once("<h2>New documents</h2>").unwrap();
+        let (table, _) = table.split_once("</table>").unwrap();
+        let rows: Vec<&str> = table.split("<tr>").skip(2).collect();
+        assert!(rows[0].contains("bob") && rows[0].contains("#pair1"), "{}", rows[0]);
+        assert!(rows[1].contains("ann") && rows[1].contains("#pair2"), "{}", rows[1]);
+        assert!(!rows[2].contains("#pair"), "{}", rows[2]);
+    }
+
+    #[test]
     fn a_report_without_names_has_no_name() {
         let joined = joined(vec![pair("ann", "https://bob.example/", 0.9)]);
         let report = PairsReport::new(Run::new("pairs"), joined, true);

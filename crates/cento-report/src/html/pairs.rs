@@ -128,6 +128,16 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
         percent(Share { bytes: tokens.into(), of: one.tokens.into() }.thousandths())
     };
     let has_boilerplate = report.sources.iter().any(|one| one.boilerplate > 0);
+    let member = |one: &Sources| report.documents.iter().find(|document| document.name == one.name);
+    // The first pair of each document, with the other one.
+    let first_pair = |one: &Sources| {
+        let document = member(one)?;
+        let pair =
+            (1..).zip(&report.pairs).find(|(_, pair)| [pair.a, pair.b].contains(&document.number));
+        let (number, pair) = pair?;
+        let other = if pair.a == document.number { pair.b } else { pair.a };
+        Some((number, report.member(other), pair.similarity))
+    };
     html! {
         @if !report.sources.is_empty() {
             section {
@@ -146,10 +156,11 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                             th.number scope="col" { "Known" }
                             th.number scope="col" { "Shared" }
                             @if has_boilerplate { th.number scope="col" { "Boilerplate" } }
+                            th scope="col" { "Most alike" }
                         } }
                         tbody { @for one in &report.sources { tr {
                             td {
-                                @match report.documents.iter().find(|document| document.name == one.name) {
+                                @match member(one) {
                                     Some(document) => (short(document, names)),
                                     None => (VisibleText(&one.name)),
                                 }
@@ -159,6 +170,12 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                             td.number { (share(one, one.known)) }
                             td.number { (share(one, one.shared)) }
                             @if has_boilerplate { td.number { (share(one, one.boilerplate)) } }
+                            td {
+                                @if let Some((number, other, similarity)) = first_pair(one) {
+                                    (short(other, names)) ", "
+                                    a href={ "#pair" (number) } { (percent(thousandths(similarity))) }
+                                }
+                            }
                         } } }
                     }
                 }
