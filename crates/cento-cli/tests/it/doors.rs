@@ -79,7 +79,7 @@ fn every_door_has_every_option_of_a_search() {
     let options =
         of_the_library(&[("crates/cento-api/src/search.rs", "SearchOptions"), THRESHOLDS]);
     assert!(options.contains("exclude_id") && options.contains("min_containment"), "{options:?}");
-    assert_eq!(of_the_service("SearchRequest", "text id signature boilerplate"), options);
+    assert_eq!(of_the_service("SearchRequest", "text parts id signature boilerplate"), options);
     assert_eq!(of_the_command("search", &options), options);
     assert_eq!(of_python(&["SearchOptions", "Thresholds"], ""), options);
 }
@@ -91,7 +91,7 @@ fn every_door_has_every_option_of_pairs() {
     assert_eq!(
         of_the_service(
             "PairsRequest",
-            "documents boilerplate propose_boilerplate auto_boilerplate"
+            "documents boilerplate propose_boilerplate auto_boilerplate against_index sources"
         ),
         options
     );
