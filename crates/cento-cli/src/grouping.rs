@@ -10,9 +10,9 @@ use super::terminal::note;
 use cento::{Map, Stop};
 use cento_source::{By, Grouping, PathFilter, SourceOptions};
 
-/// Options that make one document of several files.
+/// The option that names the unit of a document.
 #[derive(Debug, Clone, Args)]
-pub struct GroupingArgs {
+pub struct UnitArgs {
     /// The unit of a document: `file`, each file; `directory`, all files of each directory or
     /// archive in PATH, or, if several PATHs are named, of each of them, unless most of these hold
     /// only directories; `archive`, all files of each archive; or a pattern of paths such as
@@ -21,6 +21,13 @@ pub struct GroupingArgs {
     /// that may be missing.
     #[arg(long, value_name = "UNIT|PATTERN", default_value = "file")]
     by: By,
+}
+
+/// Options that make one document of several files.
+#[derive(Debug, Clone, Args)]
+pub struct GroupingArgs {
+    #[command(flatten)]
+    unit: UnitArgs,
     /// Set this field of `meta` in all documents, such as term=2026. Can be repeated.
     #[arg(id = "meta", long = "meta", value_name = "NAME=VALUE", value_parser = parse_member)]
     members: Vec<(String, Value)>,
@@ -36,15 +43,10 @@ fn parse_member(text: &str) -> Result<(String, Value), String> {
     Ok((name.to_owned(), number.map_or_else(|| Value::String(value.to_owned()), Value::from)))
 }
 
-impl GroupingArgs {
+impl UnitArgs {
     /// Tells whether documents may have several files.
     pub fn is_grouped(&self) -> bool {
         self.by != By::File
-    }
-
-    /// Returns the unit, as it was given.
-    pub fn by(&self) -> String {
-        self.by.to_string()
     }
 
     /// Leaves out libraries and data, which are not the own work of an author.
@@ -55,8 +57,8 @@ impl GroupingArgs {
         }
     }
 
-    /// Returns the options with the documents that the files of `inputs` make, and their meta
-    /// fields; reports where documents begin, if it is not obvious.
+    /// Returns the options with the documents that the files of `inputs` make; reports where
+    /// documents begin, if it is not obvious.
     ///
     /// # Errors
     /// Those of [`Grouping::of`].
@@ -70,8 +72,39 @@ impl GroupingArgs {
         if let Some(said) = grouping.as_ref().and_then(Grouping::said) {
             note!("cento: --by {}: {said}", self.by);
         }
+        Ok(SourceOptions { grouping: grouping.map(Arc::new), ..options })
+    }
+}
+
+impl GroupingArgs {
+    /// Tells whether documents may have several files.
+    pub fn is_grouped(&self) -> bool {
+        self.unit.is_grouped()
+    }
+
+    /// Returns the unit, as it was given.
+    pub fn by(&self) -> String {
+        self.unit.by.to_string()
+    }
+
+    /// Leaves out libraries and data, which are not the own work of an author.
+    pub fn without_data(&self, filter: PathFilter) -> PathFilter {
+        self.unit.without_data(filter)
+    }
+
+    /// Returns the options with the documents that the files of `inputs` make, and their meta
+    /// fields.
+    ///
+    /// # Errors
+    /// Those of [`UnitArgs::grouped`].
+    pub fn grouped(
+        &self,
+        inputs: &[PathBuf],
+        options: SourceOptions,
+        stop: &Stop,
+    ) -> cento::Result<SourceOptions> {
         let meta: Map<String, Value> = self.members.iter().cloned().collect();
-        Ok(SourceOptions { grouping: grouping.map(Arc::new), meta, ..options })
+        Ok(SourceOptions { meta, ..self.unit.grouped(inputs, options, stop)? })
     }
 }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::add::SourceArgs;
 use super::boilerplate::{self, Unread};
+use super::grouping::UnitArgs;
 use super::join::union;
 use super::key;
 use super::list_format::{ListFormat, ListOut};
@@ -29,7 +30,7 @@ use cento::search::{
 };
 use cento::text::kind::no_text_in;
 use cento::{Analyzer, Error, Part, Unit};
-use cento_api::part::parts_problem;
+use cento_api::part::{exchanged_parts, parts_problem};
 use cento_client::Client;
 use cento_client::api::{DocumentResponse, SearchRequest, SignatureBody};
 use cento_report::{IndexState, NotCompared, PartedText, ReuseReport, Run};
@@ -87,6 +88,8 @@ pub struct Search {
     #[command(flatten)]
     exclude: ExcludeArgs,
     #[command(flatten)]
+    unit: UnitArgs,
+    #[command(flatten)]
     source: SourceArgs,
     /// Output format. Rows of csv and tsv are hits, after the id of their query; the other columns
     /// are the fields of a hit in JSON.
@@ -103,8 +106,8 @@ const REPORT_SHARE: usize = 2;
 
 /// A query of the user.
 enum Asked {
-    /// A text, and its place in its file.
-    Text(String, InFile),
+    /// A text, with its parts, and its place in its file.
+    Text(PartedText, InFile),
     Id(String),
     Signature(SignatureBody),
 }
@@ -121,15 +124,18 @@ impl Engine {
         match self {
             Engine::Index { searcher, frequencies } => {
                 let config = searcher.snapshot().config();
+                let mut query = query.clone();
                 let subject = match asked {
                     Asked::Text(text, _) => match no_text_in(&text) {
                         Some(why) => return Err(Error::input("the text", why)),
-                        None => Subject::Text(text),
+                        None => {
+                            query.parts = text.parts;
+                            Subject::Text(text.text)
+                        }
                     },
                     Asked::Id(id) => Subject::Id(id),
                     Asked::Signature(signature) => ForeignSignature::subject_of(signature, config)?,
                 };
-                let mut query = query.clone();
                 query.subject = subject;
                 query.frequencies.clone_from(frequencies);
                 searcher.search(&query)
@@ -142,7 +148,12 @@ impl Engine {
                     ..SearchRequest::default()
                 };
                 match asked {
-                    Asked::Text(text, _) => request.text = Some(text),
+                    Asked::Text(text, _) if text.parts.is_empty() => {
+                        request.text = Some(text.text);
+                    }
+                    Asked::Text(text, _) => {
+                        request.parts = Some(exchanged_parts(&text.parts, &text));
+                    }
                     Asked::Id(id) => request.id = Some(id),
                     Asked::Signature(signature) => request.signature = Some(signature),
                 }
@@ -215,7 +226,7 @@ impl Search {
             };
             let reported = match (&asked, self.report.is_asked()) {
                 (_, false) | (Asked::Signature(_), _) => None,
-                (Asked::Text(text, _), true) => Some(text.as_str().into()),
+                (Asked::Text(text, _), true) => Some(text.clone()),
                 (Asked::Id(id), true) => Some(engine.text_of(id)?.ok_or_else(|| without_text(id))?),
             };
             let mut answer = engine.search(asked, &query)?;

@@ -10,9 +10,9 @@ use crate::messages::Messages;
 use crate::output;
 use crate::{Failure, Result};
 use cento::index::Document;
-use cento::{Error, Reason, Refusal};
-use cento_report::NotCompared;
-use cento_source::{InFile, ReadError, SourceOptions, documents, left_out};
+use cento::{Error, Reason, Refusal, Stop};
+use cento_report::{NotCompared, PartedText};
+use cento_source::{InFile, ReadError, SourceOptions, documents, is_by_name, left_out};
 
 /// Queries, or parts of them, that were not answered, with the reasons.
 #[derive(Default)]
@@ -86,7 +86,11 @@ impl Search {
         each: &mut Each<'_>,
     ) -> Result<()> {
         if let Some(text) = &self.text {
-            return each("--text".into(), None, Asked::Text(text.clone(), InFile::default()));
+            return each(
+                "--text".into(),
+                None,
+                Asked::Text(text.clone().into(), InFile::default()),
+            );
         }
         if let Some(id) = &self.id {
             return each(id.clone(), None, Asked::Id(id.clone()));
@@ -99,12 +103,19 @@ impl Search {
         }
         // A query is not stored, so the limits of an index are no reason to refuse one.
         let options = SourceOptions { needs_text_only: true, takes_any_id: true, ..options };
+        if self.unit.is_grouped() {
+            // The files of a document may be in several inputs.
+            let filter = self.unit.without_data(options.filter.clone());
+            let options = SourceOptions { filter, ..options };
+            let options = self.unit.grouped(&self.files, options, Stop::NEVER)?;
+            return for_each_document(&self.files, &options, unanswered, each);
+        }
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {
                 self.standard_input(&options, unanswered, each)?;
             } else {
-                for_each_document(path, &options, unanswered, each)?;
+                for_each_document(&[path.clone()], &options, unanswered, each)?;
             }
         }
         Ok(())
@@ -120,7 +131,7 @@ impl Search {
         let read = cento_source::read_text_in_file(Path::new("-"), options, &mut missing);
         match read {
             Ok((text, in_file)) => {
-                let asked = Asked::Text(text, in_file);
+                let asked = Asked::Text(text.into(), in_file);
                 answered("standard input".into(), None, asked, unanswered, each)
             }
             Err(error) => {
@@ -131,17 +142,21 @@ impl Search {
     }
 }
 
-/// Calls `each` with the documents of a file or directory.
+/// Calls `each` with the documents of files, directories and archives.
 fn for_each_document(
-    path: &Path,
+    paths: &[PathBuf],
     options: &SourceOptions,
     unanswered: &mut Unanswered,
     each: &mut Each<'_>,
 ) -> Result<()> {
-    for document in documents(&[path.to_owned()], options) {
+    for document in documents(paths, options) {
         match document {
-            Ok((Document { id, text, .. }, in_file)) => {
-                answered(id.clone(), Some(id), Asked::Text(text, in_file), unanswered, each)?;
+            Ok((Document { id, text, parts, .. }, in_file)) => {
+                let asked = Asked::Text(PartedText { text, parts }, in_file);
+                answered(id.clone(), Some(id), asked, unanswered, each)?;
+            }
+            Err(ReadError::LeftOut { place, why, .. }) if is_by_name(why) => {
+                unanswered.messages.tell(&place, why);
             }
             Err(ReadError::LeftOut { place, why, feature }) => {
                 let refusal = match feature {

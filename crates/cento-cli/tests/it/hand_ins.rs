@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::common::run::Dir;
-use crate::common::words;
+use crate::common::{words, zip};
 
 /// The pairs of a run as `a b`, in order, and the other lines.
 #[track_caller]
@@ -209,4 +209,81 @@ fn what_was_compared_is_added_once() {
     assert_eq!(listed().lines().count(), 7);
     let ran = dir.run(&["pairs", "2025", "--add"]);
     assert!(ran.status == 2 && ran.err.contains("--against"), "{}", ran.err);
+}
+
+#[test]
+fn a_search_for_a_hand_in_names_the_files_of_its_passages() {
+    let dir = Dir::new();
+    students(&dir);
+    assert_eq!(dir.run(&["add", "idx", "students", "--by", "directory"]).status, 0);
+    let (shared, main) = (words(9, 40), words(30, 60));
+    dir.write(
+        "new.zip",
+        zip(&[
+            ("eva/own.txt", main.as_bytes()),
+            ("eva/x/lib.txt", shared.as_bytes()),
+            ("eva/data.json", b"[1]"),
+        ]),
+    );
+    let args = ["search", "idx", "new.zip", "--by", "directory", "--passages", "--format", "json"];
+    let ran = dir.run(&args);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert!(ran.err.contains("new.zip/eva/data.json: it holds data"), "{}", ran.err);
+    let answers: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [answer] = &answers[..] else { panic!("{}", ran.out) };
+    assert_eq!(
+        (&answer["query"]["id"], &answer["query"]["tokens"]),
+        (&json!("new.zip/eva"), &json!(100))
+    );
+    let passage = &answer["hits"][0]["passages"][0];
+    let places = (&passage["query_part"], &passage["hit_part"]);
+    assert_eq!(places, (&json!("x/lib.txt"), &json!("lib/shared.txt")));
+    // The report has a heading for each file; a service answers the same.
+    let report = dir.run(&["search", "idx", "new.zip", "--by", "directory", "--report", "r.html"]);
+    assert_eq!(report.status, 0, "{}", report.err);
+    let html = std::fs::read_to_string(dir.path("r.html")).unwrap();
+    assert!(html.contains("x/lib.txt"), "{html}");
+    let service = crate::common::service::Service::start(&dir, &[]);
+    let of_service = [&args[..1], &["--url", &service.url], &args[2..]].concat();
+    let ran = dir.run(&of_service);
+    let served: Value = serde_json::from_str(ran.out.lines().next().unwrap()).unwrap();
+    assert_eq!(served["hits"], answer["hits"]);
+    assert!(service.stop());
+}
+
+#[test]
+fn what_an_export_puts_beside_the_hand_ins_is_none() {
+    // A zip made on a Mac had `__MACOSX/class` as a hand-in that was not compared, and a README
+    // made one document of the whole class.
+    let dir = Dir::new();
+    let [ann, bob] = [1, 2].map(|seed| words(seed, 60));
+    let mac = [
+        ("class/README.txt", &b"Exported on Monday."[..]),
+        ("class/ann/a.txt", ann.as_bytes()),
+        ("class/bob/a.txt", bob.as_bytes()),
+        ("class/cas/a.txt", ann.as_bytes()),
+        ("__MACOSX/class/ann/._a.txt", b"\0\x05\x16\x07"),
+    ];
+    dir.write("in.zip", zip(&mac));
+    let ran = dir.run(&["pairs", "in.zip", "--by", "directory", "--limit", "1"]);
+    assert!(ran.out.contains("in.zip/class/ann  in.zip/class/cas"), "{}", ran.out);
+    assert!(ran.status == 0 && !ran.err.contains("nothing to compare"), "{}", ran.err);
+}
+
+#[test]
+fn names_of_a_learning_platform_are_noticed() {
+    // Two students of one name were one document with the pattern of their names alone.
+    let dir = Dir::new();
+    let text = words(1, 60);
+    let moodle = ["Bo Berg_102", "Bo Berg_103", "Ada Lind_101"]
+        .map(|student| format!("{student}_assignsubmission_file_/essay.txt"));
+    let files: Vec<_> = moodle.iter().map(|name| (name.as_str(), text.as_bytes())).collect();
+    dir.write("m.zip", zip(&files));
+    let ran = dir.run(&["pairs", "m.zip", "--by", "directory"]);
+    let pattern = "{document}_assignsubmission_{*}/{part}";
+    assert!(ran.err.contains(&format!("--by '{pattern}'")), "{}", ran.err);
+    let (found, _) = pairs(&dir, &["pairs", "m.zip", "--by", pattern]);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found.contains(&"m.zip/Bo Berg_102 m.zip/Bo Berg_103".to_owned()), "{found:?}");
 }
