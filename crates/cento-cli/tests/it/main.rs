@@ -8,6 +8,7 @@ mod access;
 #[cfg(all(target_os = "linux", feature = "remote", feature = "serve"))]
 mod book;
 mod browser;
+mod browser_hand_ins;
 mod browser_tables;
 mod census;
 mod cli;

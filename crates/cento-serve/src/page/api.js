@@ -152,7 +152,8 @@ export function* batches(values, toRequest, bytesMax, linesMax) {
   if (batch.lines.length > 0) yield batch;
 }
 
-/** The text of a stored document; null if the index keeps none. */
-export async function storedText(id, signal) {
-  return (await get(`v1/documents/${encodeURIComponent(id)}`, signal)).text;
+/** The text of a stored document, null if the index keeps none, and its parts. */
+export async function storedDocument(id, signal) {
+  const { text, parts = [] } = await get(`v1/documents/${encodeURIComponent(id)}`, signal);
+  return { text, parts };
 }

@@ -142,8 +142,8 @@ function* parcels(chosen) {
 
 /**
  * Has the service read files, in any form that it knows; of an archive each file in it. Returns
- * `{ documents: [{ id, text, unseen, path, isListed }], skipped: [{ path, reason }] }`; an id is the path, and unlike
- * that of any other.
+ * `{ documents: [{ id, text, unseen, path, list, isListed }], skipped: [{ path, reason }] }`; an id is the path, and
+ * unlike that of any other; `list` is the path of the list that a record is from.
  */
 export async function readDocuments(chosen, { signal, say }) {
   const documents = [];
@@ -172,8 +172,8 @@ export async function readDocuments(chosen, { signal, say }) {
       continue;
     }
     const isListed = new Map(parcel.map((one) => [one.path, one.isListed]));
-    for (const { id, text, unseen } of answer.documents) {
-      const found = { id: unique(id, ids), text: wellFormed(text), unseen, path: id };
+    for (const { id, text, unseen, list } of answer.documents) {
+      const found = { id: unique(id, ids), text: wellFormed(text), unseen, path: id, list };
       documents.push({ ...found, isListed: isListed.get(id) ?? true });
     }
     skipped.push(...(answer.left_out ?? []), ...(answer.unread_files ?? []));

@@ -70,7 +70,7 @@ for (const kind of ["dragover", "drop"]) {
 }
 setUpTabs();
 setUpSearch();
-setUpPairs();
+setUpPairs(showStats);
 setUpRegister(showStats);
 setUpVerify();
 setUpToken(showStats);

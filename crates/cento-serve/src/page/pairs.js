@@ -110,7 +110,8 @@ export function pairColumns([titleA, titleB], { ofA, ofB }) {
     ({ title, value, text: (pair) => percent(value(pair)), isNumber: true, sorted });
   return (short) => [
     { title: titleA, text: ({ a }) => short.get(a), full: ({ a }) => a.name, chooses: true },
-    { title: titleB, text: ({ b }) => short.get(b), full: ({ b }) => b.name },
+    // The directory of a stored document may be its year.
+    { title: titleB, text: ({ b }) => (b.stored === undefined ? short.get(b) : b.name), full: ({ b }) => b.name },
     shareColumn("Shared by both", ({ symmetric }) => symmetric, true),
     shareColumn("Of the first", ofA),
     shareColumn("Of the second", ofB),

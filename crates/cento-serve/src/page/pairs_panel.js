@@ -1,14 +1,16 @@
 // Pairs of files that share most text. The pairwise test of Finkel et al. (2002), section 2.6.
 
-import { post, postForFile } from "./api.js";
+import { post, postForFile, storedDocument } from "./api.js";
 import { byId, count, counted, make, saveFile } from "./dom.js";
 import { Chooser, leftOut, readDocuments, warned, warningsOf } from "./files.js";
+import { bodyOf, chosenUnit, fileHandIns, groupFiles, setUpUnit, showSources, unitSaid, withTerm } from "./hand_ins.js";
 import { PairsView, pairColumns } from "./pairs.js";
 import { clearSides, showSides } from "./sides.js";
 import { makeLatest, makeTask } from "./task.js";
 
-/** Sets up the panel. */
-export function setUpPairs() {
+/** Sets up the panel; `afterwards` is done when there are more documents. */
+export function setUpPairs(afterwards) {
+  setUpUnit();
   const panel = byId("panel-pairs");
   const root = byId("pairs-side-by-side");
   const latest = makeLatest(root);
@@ -38,6 +40,22 @@ export function setUpPairs() {
   byId("pairs-form").addEventListener("submit", (event) => {
     event.preventDefault();
     run((task) => compareAll(files, boilerplate, view, task));
+  });
+  const fileForm = byId("pairs-file-form");
+  const file = makeTask(fileForm, byId("pairs-file-status"), byId("pairs-file"));
+  fileForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    file(async (task) => {
+      const term = byId("pairs-term").value.trim();
+      if (!term) {
+        byId("pairs-file-status").textContent = "Enter the term above, so that the hand-ins of each year have names of their own.";
+        byId("pairs-term").focus();
+        return;
+      }
+      const added = await fileHandIns(read.documents, term, task);
+      byId("pairs-file-status").textContent = added;
+      await afterwards();
+    });
   });
   decide = (text, isAccepted) => {
     if (isAccepted) read.accepted.add(text);
@@ -83,71 +101,129 @@ let read = null;
 async function compareAll(files, boilerplate, view, { signal, say }) {
   hideAll();
   byId("pairs-proposals").hidden = true;
-  const { documents, skipped } = await readDocuments(files.chosen, { signal, say });
+  const found = await readDocuments(files.chosen, { signal, say });
   const handedOut = await readDocuments(boilerplate.chosen, { signal, say });
+  const grouped = await groupFiles(found.documents, chosenUnit(), signal);
   read = {
-    documents,
+    ...grouped,
     handedOut: handedOut.documents.map(({ text }) => text),
-    notRead: [...skipped, ...handedOut.skipped],
+    notRead: [...found.skipped, ...grouped.leftOut, ...handedOut.skipped],
     accepted: new Set(),
   };
-  if (documents.length < 2) {
-    byId("pairs-status").textContent = `Choose at least two files with text.${leftOut(read.notRead)}`;
+  const least = byId("pairs-against").checked ? 1 : 2;
+  if (read.documents.length < least) {
+    const wanted = least === 1 ? "at least one file" : "at least two files";
+    byId("pairs-status").textContent = `Choose ${wanted} with text.${unitSaid(read)}${leftOut(read.notRead)}`;
     return;
   }
   await compareRead(view, { signal, say });
 }
 
 function hideAll() {
-  byId("pairs-results").hidden = true;
-  byId("pairs-report-form").hidden = true;
+  for (const id of ["pairs-results", "pairs-report-form", "pairs-class", "pairs-file-form", "pairs-left-out"]) byId(id).hidden = true;
+  byId("pairs-file-status").textContent = "";
   clearSides(byId("pairs-side-by-side"));
+}
+
+/** The pairs that are shown unless the reader says otherwise: of hand-ins, whose text is counted by them, more. */
+const PAIRS_DEFAULT = 20;
+const HAND_IN_PAIRS_DEFAULT = 200;
+
+/** The request to compare the documents that were read, without the boilerplate that is accepted. */
+function request(documents) {
+  const { handedOut, accepted, by } = read;
+  const boilerplate = [...handedOut, ...accepted];
+  const hasIndex = byId("pairs-against").checked;
+  const isClass = by !== "file" || hasIndex;
+  const groups = byId("pairs-group-by").value.trim();
+  return {
+    documents: documents.map((document) => bodyOf(document)),
+    boilerplate,
+    limit: Number(byId("pairs-limit").value) || (isClass ? HAND_IN_PAIRS_DEFAULT : PAIRS_DEFAULT),
+    // Without boilerplate they are found when a pair is chosen.
+    passages: isClass || boilerplate.length > 0,
+    ...(hasIndex ? { against_index: true } : {}),
+    ...(isClass ? { sources: true } : {}),
+    ...(groups ? { group_by: groups } : {}),
+  };
 }
 
 /** Compares the documents that were read, without the boilerplate that is accepted. */
 async function compareRead(view, { signal, say }) {
-  const { documents, handedOut, notRead, accepted } = read;
-  say(`Comparing ${count(documents.length)} files.`);
-  const boilerplate = [...handedOut, ...accepted];
-  shown = {
-    documents: documents.map(({ id, text }) => ({ id, text })),
-    boilerplate,
-    limit: Number(byId("pairs-limit").value),
-    // Without boilerplate they are found when a pair is chosen.
-    passages: boilerplate.length > 0,
-  };
+  const { notRead, by } = read;
+  const documents = withTerm(read.documents, byId("pairs-term").value.trim());
+  say(`Comparing ${count(documents.length)} ${by === "file" ? "files" : "hand-ins"}.`);
+  shown = request(documents);
   const answer = await post("v1/pairs", { ...shown, propose_boilerplate: SHARE }, signal);
-  const grey = new Map((answer.boilerplate ?? []).map(({ id, ranges }) => [id, ranges]));
-  const vertices = new Map(documents.map(({ id, text }) =>
-    [id, { name: id, kind: "file", text, boilerplate: grey.get(id) }]));
-  const pairs = answer.pairs.map((pair) => ({ ...pair, a: vertices.get(pair.a), b: vertices.get(pair.b) }));
+  const pairs = withVertices(answer, documents);
   unread = notRead.map(({ path, reason }) => ({ path, reason }));
   warnings = documents.flatMap(({ id, unseen }) => warningsOf(unseen).map((reason) => ({ path: id, reason })));
   const alone = answer.left_out ?? [];
-  const compared = count(documents.length - alone.length);
-  const found = pairs.length === 0
-    ? `No two of the ${compared} files share a run of words.`
-    : `${compared} files were compared.`;
-  const cut = answer.more ? ` ${count(pairs.length)} of ${count(answer.total)} pairs shown; raise the maximum to see more.` : "";
-  byId("pairs-status").textContent = `${found}${cut}${leftOut([...notRead, ...alone])}${warned(documents)}`;
+  const all = [...notRead, ...alone];
+  byId("pairs-status").textContent = said(answer, documents, pairs) + unitSaid(read) + leftOut(all) + warned(documents);
+  showLeftOut(all);
   byId("pairs-results").hidden = pairs.length === 0;
   byId("pairs-form").classList.add("has-results");
   byId("pairs-report-form").hidden = pairs.length === 0;
-  view.show(pairs);
+  byId("pairs-file-form").hidden = false;
+  const hasIndex = shown.against_index === true;
+  showSources({ sources: answer.sources ?? [], pairs, documents, hasIndex }, (own) => {
+    byId("pairs-results").hidden = own.length === 0;
+    clearSides(byId("pairs-side-by-side"));
+    view.show(own);
+  });
   showProposals(answer.proposed ?? []);
+}
+
+/** How many documents were compared, and with what, as sentences. */
+function said({ left_out: alone = [], earlier_versions: earlier = [], more, total }, documents, pairs) {
+  const compared = count(documents.length - alone.length);
+  const what = read.by === "file" ? "files" : "hand-ins";
+  const found = pairs.length === 0
+    ? `None of the ${compared} ${what} shares a run of words with another.`
+    : `${compared} ${what} were compared.`;
+  const others = shown.against_index ? " Those of the index are not compared with each other." : "";
+  const left = earlier.length === 0
+    ? ""
+    : ` Of ${counted(earlier.length, "hand-in")} the index has an earlier version, which is left out.`;
+  const cut = more ? ` ${count(pairs.length)} of ${count(total)} pairs shown; raise the maximum to see more.` : "";
+  return `${found}${others}${left}${cut}`;
+}
+
+/** The pairs of an answer, with what is known of both documents. */
+function withVertices({ pairs, boilerplate = [] }, documents) {
+  const key = (id, index) => JSON.stringify([id, index ?? null]);
+  const grey = new Map(boilerplate.map(({ id, index, ranges }) => [key(id, index), ranges]));
+  const own = new Map(documents.map((document) => [document.id, document]));
+  const vertices = new Map();
+  const vertex = (id, index) => {
+    const name = index ? `${id} in ${index}` : id;
+    if (!vertices.has(name)) {
+      const known = index ? { kind: "registered", stored: id } : { kind: "file", ...own.get(id) };
+      vertices.set(name, { ...known, name, boilerplate: grey.get(key(id, index)) });
+    }
+    return vertices.get(name);
+  };
+  return pairs.map((pair) => ({ ...pair, a: vertex(pair.a, pair.index_a), b: vertex(pair.b, pair.index_b) }));
+}
+
+/** Lists all that was left out, where the status names the first only. */
+function showLeftOut(all) {
+  byId("pairs-left-out").hidden = all.length === 0;
+  byId("pairs-left-out-list").replaceChildren(...all.map(({ path, reason }) => make("li", {}, `${path}: ${reason}`)));
 }
 
 /** The share of the files that a passage is in which is proposed as boilerplate. */
 const SHARE = 0.75;
 
-/** Shows the passages that most files have; a tick accepts one, and all numbers follow. */
+/** Shows the passages that most documents have; a tick accepts one, and all numbers follow. */
 function showProposals(proposed) {
   byId("pairs-proposals").hidden = proposed.length === 0;
   byId("pairs-proposed").replaceChildren(...proposed.map(({ documents, of_documents, tokens, text }) =>
     make("div", { class: "proposal" },
       make("label", { class: "check" },
         make("input", { type: "checkbox", checked: read.accepted.has(text), onchange: (event) => decide(text, event.target.checked) }),
-        ` In ${count(documents)} of ${count(of_documents)} files, ${counted(tokens, "word")}`),
+        ` In ${count(documents)} of ${count(of_documents)} ${read.by === "file" ? "files" : "hand-ins"}, ${counted(tokens, "word")}`),
       make("details", {},
         make("summary", {}, text.length > 80 ? `${text.slice(0, 80)}\u2026` : text),
         make("blockquote", {}, text)))));
@@ -158,11 +234,16 @@ async function showPair(root, { a, b, passages: known }, signal) {
     root.hidden = false;
     root.replaceChildren(make("p", { class: "loading" }, "Comparing the texts."));
   }
+  for (const side of [a, b]) {
+    if (side.stored !== undefined && side.text === undefined) Object.assign(side, await storedDocument(side.stored, signal));
+  }
   const passages = known
     ?? (await post("v1/compare", { a: { text: a.text }, b: { text: b.text } }, signal)).passages;
   const places = passages.map(({ a: query, b: hit, ...rest }) => ({
-    ...rest, query, hit, query_page: rest.a_page, query_line: rest.a_line, hit_page: rest.b_page, hit_line: rest.b_line,
+    ...rest, query, hit,
+    query_part: rest.a_part, query_page: rest.a_page, query_line: rest.a_line,
+    hit_part: rest.b_part, hit_page: rest.b_page, hit_line: rest.b_line,
   }));
-  const side = ({ name: title, text, boilerplate }) => ({ title, text, boilerplate });
+  const side = ({ name: title, text, boilerplate, parts }) => ({ title, text, boilerplate, parts });
   showSides(root, side(a), side(b), places);
 }

@@ -1,6 +1,6 @@
 // The search for documents that share text with one or more texts.
 
-import { post, postForFile, storedText } from "./api.js";
+import { post, postForFile, storedDocument } from "./api.js";
 import { byId, count, counted, duration, make, percent, saveFile, shortNames } from "./dom.js";
 import { Chooser, leftOut, readDocuments, warned, wellFormed } from "./files.js";
 import { clearSides, showSides } from "./sides.js";
@@ -227,8 +227,8 @@ async function showHit({ id, text, minPassage }, hit, signal) {
   // The texts of all hits together may be large, so each is fetched when it is chosen.
   const [{ passages }, stored] = await Promise.all([
     post("v1/passages", { text, hit: hit.id }, signal),
-    storedText(hit.id, signal),
+    storedDocument(hit.id, signal),
   ]);
   const long = passages.filter(({ tokens }) => tokens >= minPassage);
-  showSides(root, { title: id, text }, { title: hit.id, text: stored }, long);
+  showSides(root, { title: id, text }, { title: hit.id, ...stored }, long);
 }

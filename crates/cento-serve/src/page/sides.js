@@ -12,7 +12,8 @@ let shown = 0;
 
 /**
  * Shows two texts side by side in `root`. `query` and `hit` are `{ title, text }`, perhaps with
- * `boilerplate`, ranges in bytes that do not count; a text is null if the index keeps none. `passages` are those of the service.
+ * `boilerplate`, ranges in bytes that do not count, and `parts`, `{ name, start }` in bytes; a text is
+ * null if the index keeps none. `passages` are those of the service.
  */
 export function showSides(root, query, hit, passages) {
   root.hidden = false;
@@ -82,16 +83,16 @@ function replaceWithin(ranges, start, end, others) {
   ranges.splice(0, ranges.length, ...kept, ...others.map((range) => ({ start: range.start + start, end: range.end + start })));
 }
 
-function makeSide(name, { title, text, boilerplate }, ranges, changed) {
+function makeSide(name, { title, text, boilerplate, parts }, ranges, changed) {
   const marks = new Map();
   const numbered = ranges.map(([start, end], index) => ({ number: index + 1, start, end }));
   const box = make("div", {
-    class: `text${PROGRAM.test(title) ? " program" : ""}`,
+    class: `text${[title, ...(parts ?? []).map((part) => part.name)].some((one) => PROGRAM.test(one)) ? " program" : ""}`,
     role: "region",
     tabindex: "0",
     "aria-label": title,
     "aria-describedby": `sides-hint-${shown}`,
-  }, markedText(text, numbered, marks, changed, boilerplate));
+  }, markedText(text, numbered, marks, { changed, boilerplate, parts }));
   const grey = boilerplate?.length > 0 && make("p", { class: "hint" },
     make("span", { class: "boilerplate" }, "Boilerplate"), `, shown so, does not count: ${percent(shareOfBytes(text, boilerplate))}.`);
   const element = make("article", { class: `side ${name}` }, make("h3", {}, title), ...(grey ? [grey] : []), box);
@@ -127,10 +128,12 @@ function listen(view, name) {
   });
 }
 
-/** On which page of a text something begins, or on which line if the text has no pages. */
-function place(text, page, line) {
-  if (page === undefined && line === undefined) return "";
-  return `; ${text}, ${page === undefined ? `line ${count(line)}` : `page ${count(page)}`}`;
+/** In which part of a text something begins, on which page, or on which line if it has no pages. */
+function place(text, part, page, line) {
+  const named = part === undefined ? [] : [part];
+  const placed = page === undefined ? (line === undefined ? [] : [`line ${count(line)}`]) : [`page ${count(page)}`];
+  const all = [...named, ...placed];
+  return all.length === 0 ? "" : `; ${[text, ...all].join(", ")}`;
 }
 
 /** Where a passage begins and ends on the screen. */
@@ -151,10 +154,11 @@ function goTo(view, number, pointed = null) {
   }
   view.current = number;
   view.from = null;
-  const { tokens, similarity, query_page, query_line, hit_page, hit_line } = view.passages[number - 1];
+  const { tokens, similarity, ...at } = view.passages[number - 1];
   view.at.textContent = `Passage ${count(number)} of ${count(view.last)}: `
     + `${counted(tokens, "word")}, ${percent(similarity)} alike`
-    + place("first text", query_page, query_line) + place("second text", hit_page, hit_line);
+    + place("first text", at.query_part, at.query_page, at.query_line)
+    + place("second text", at.hit_part, at.hit_page, at.hit_line);
   let reached = 0;
   let height = null;
   if (pointed) {

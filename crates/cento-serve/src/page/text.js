@@ -28,15 +28,16 @@ export function indicesOfBytes(text, offsets) {
 /**
  * Cuts a text where a passage starts or ends. `ranges` are `{ number, start, end }` in bytes; the
  * segments `{ start, end, passages, starting }` in UTF-16 units follow each other without a gap.
- * `passages` are the numbers of all that cover the segment, the innermost last.
+ * `passages` are the numbers of all that cover the segment, the innermost last. `places` are
+ * further cuts, in UTF-16 units.
  */
-export function segments(text, ranges) {
+export function segments(text, ranges, places = []) {
   const indices = indicesOfBytes(text, ranges.flatMap(({ start, end }) => [start, end]));
   const placed = ranges
     .map(({ number, start, end }) => ({ number, start: indices.get(start), end: indices.get(end) }))
     .filter(({ start, end }) => start < end)
     .sort((a, b) => a.start - b.start || b.end - a.end || a.number - b.number);
-  const cuts = new Set([0, text.length]);
+  const cuts = new Set([0, text.length, ...places]);
   for (const { start, end } of placed) cuts.add(start).add(end);
   const sorted = [...cuts].sort((a, b) => a - b);
   const found = [];
@@ -121,13 +122,17 @@ function greyed(text, start, end, changed, grey) {
  * The nodes of a text with its passages marked. `marks` is filled with the marks of each passage, by
  * number. The text content of the nodes is the text: numbers of passages are shown by the style sheet,
  * so that a copied passage contains nothing else. `changed` are ranges in UTF-16 units, in order, whose
- * words the counterpart of a passage does not have; `boilerplate` are ranges in bytes, which are grey.
+ * words the counterpart of a passage does not have; `boilerplate` are ranges in bytes, which are grey;
+ * `parts` are `{ name, start }` in bytes, whose names are shown by the style sheet too.
  */
-export function markedText(text, ranges, marks, changed = [], boilerplate = []) {
+export function markedText(text, ranges, marks, { changed = [], boilerplate = [], parts = [] } = {}) {
   const indices = indicesOfBytes(text, boilerplate.flat());
   const grey = boilerplate.map((range) => ({ start: indices.get(range[0]), end: indices.get(range[1]) }));
+  const starts = indicesOfBytes(text, parts.map((part) => part.start));
+  const named = new Map(parts.map((part) => [starts.get(part.start), part.name]));
   const nodes = document.createDocumentFragment();
-  for (const { start, end, passages, starting } of segments(text, ranges)) {
+  for (const { start, end, passages, starting } of segments(text, ranges, [...named.keys()])) {
+    if (named.has(start)) nodes.append(make("span", { class: "part", "data-name": named.get(start), role: "heading", "aria-level": 4, "aria-label": named.get(start) }));
     if (passages.length === 0) {
       nodes.append(...greyed(text, start, end, [], grey));
       continue;

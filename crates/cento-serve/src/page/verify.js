@@ -1,6 +1,6 @@
 // Documents on record that overlap with the files. Finkel et al. (2002), section 2.6.
 
-import { batches, post, postLinesForEach, sentence, storedText } from "./api.js";
+import { batches, post, postLinesForEach, sentence, storedDocument } from "./api.js";
 import { byId, count, make, percent, shortNames } from "./dom.js";
 import { Chooser, leftOut, readDocuments } from "./files.js";
 import { PairsView, pairColumns } from "./pairs.js";
@@ -140,7 +140,7 @@ async function showPair(root, { a, b }, signal) {
   }
   const [{ passages }, stored] = await Promise.all([
     post("v1/passages", { text: a.text, hit: b.name }, signal),
-    storedText(b.name, signal),
+    storedDocument(b.name, signal),
   ]);
-  showSides(root, { title: a.name, text: a.text }, { title: b.name, text: stored }, passages);
+  showSides(root, { title: a.name, text: a.text }, { title: b.name, ...stored }, passages);
 }

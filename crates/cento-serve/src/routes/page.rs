@@ -19,7 +19,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files of the page, which are part of the program: path, kind, text.
-const FILES: [(&str, &str, &str); 18] = [
+const FILES: [(&str, &str, &str); 19] = [
     ("/", HTML, include_str!("../page/index.html")),
     ("/page/style.css", STYLE, include_str!("../page/style.css")),
     ("/page/main.js", SCRIPT, include_str!("../page/main.js")),
@@ -28,6 +28,7 @@ const FILES: [(&str, &str, &str); 18] = [
     ("/page/dom.js", SCRIPT, include_str!("../page/dom.js")),
     ("/page/files.js", SCRIPT, include_str!("../page/files.js")),
     ("/page/graph.js", SCRIPT, include_str!("../page/graph.js")),
+    ("/page/hand_ins.js", SCRIPT, include_str!("../page/hand_ins.js")),
     ("/page/layout.js", SCRIPT, include_str!("../page/layout.js")),
     ("/page/pairs.js", SCRIPT, include_str!("../page/pairs.js")),
     ("/page/pairs_panel.js", SCRIPT, include_str!("../page/pairs_panel.js")),
