@@ -12,7 +12,7 @@ use crate::common::{words, zip};
 fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
     let browser = Browser::start();
     let dir = Dir::new();
-    // Last year's hand-in, of which cas has a file.
+    // Last year's hand-in; cas hands in a file of it.
     dir.write("2025/dan/old.txt", words(4, 60));
     let added = dir.run(&["add", "idx", "2025", "--by", "directory"]);
     assert_eq!(added.status, 0, "{}", added.err);

@@ -42,7 +42,7 @@ pub async fn grouping(
         let by = by.map_or_else(|| By::proposed(&names, &stop), Ok)?;
         let ListedFiles { documents, left_out, said, .. } = Grouping::of_names(&by, &names, &stop)?;
         let named = |(path, why): (String, &str)| {
-            // A client has none of the options that the reasons name.
+            // The reasons name options of the command, which a client lacks.
             let reason = why.split("; --").next().unwrap_or_default().to_owned();
             FileReason { path, reason }
         };

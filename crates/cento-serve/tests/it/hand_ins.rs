@@ -72,7 +72,7 @@ fn hand_ins_are_compared_with_each_other_and_those_of_the_index_but_not_these_wi
     // Without the index, as before.
     let alone = client.pairs(&PairsRequest { against_index: false, ..class() }).unwrap();
     assert_eq!((alone.pairs.len(), alone.sources[2].new), (1, 61));
-    // The report has the parts, and what is from where.
+    // The report has the parts and the sources.
     let (not_compared, warnings) = (Vec::new(), Vec::new());
     let request = PairsReportRequest { pairs: class(), anonymous: false, not_compared, warnings };
     let report = client.pairs_report(&request).unwrap();
