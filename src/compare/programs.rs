@@ -11,7 +11,9 @@
 //!
 //! A run is kept in 32 bits. Document frequencies are counted in a table, at the place that some of
 //! the bits name: a row of the count-min sketch of Cormode and Muthukrishnan (2005, section 3).
-//! They may be too high, never too low. The table has four places a token, up to [`PLACES_MAX`].
+//! They may be too high, never too low. The table has four places a token, up to [`PLACES_MAX`]. Of
+//! many programs a sample is counted, each as the number of programs that it stands for, in
+//! [`PARTS`]ths.
 
 use std::ops::Range;
 
@@ -31,6 +33,10 @@ const WORD_TOKENS: usize = 3;
 /// The maximum number of places of a table of frequencies: 16 MiB, enough for a million distinct
 /// runs with few collisions.
 const PLACES_MAX: u64 = 1 << 22;
+
+/// The parts of a program that frequencies count in: a program of a sample stands for no whole
+/// number of them.
+pub(crate) const PARTS: u32 = 16;
 
 /// The number for a weight of one.
 const UNIT: f64 = (1u64 << 20) as f64;
@@ -97,31 +103,35 @@ fn distinct(tokens: &[u64], k: usize, masked: &[Range<usize>]) -> Vec<u32> {
 #[derive(Debug)]
 pub(crate) struct RunFrequencies {
     kinds: [Vec<u32>; 2],
-    documents: u64,
+    /// The number of programs, in parts, as the frequencies.
+    parts: u64,
 }
 
 impl RunFrequencies {
     /// Creates frequencies for programs of this many tokens together.
     pub fn new(tokens: u64) -> RunFrequencies {
         let places = tokens.saturating_mul(4).clamp(1, PLACES_MAX).next_power_of_two() as usize;
-        RunFrequencies { kinds: [vec![0; places], vec![0; places]], documents: 0 }
+        RunFrequencies { kinds: [vec![0; places], vec![0; places]], parts: 0 }
     }
 
-    /// Counts the runs of a program.
-    pub fn count(&mut self, program: &ProgramRuns) {
-        self.documents += 1;
+    /// Counts the runs of a program as those of this many parts of programs.
+    pub fn count(&mut self, program: &ProgramRuns, parts: u32) {
+        self.parts += u64::from(parts);
         for (places, runs) in self.kinds.iter_mut().zip(&program.kinds) {
             let mask = places.len() - 1;
-            runs.iter().for_each(|&run| places[run as usize & mask] += 1);
+            for &run in runs {
+                let place = &mut places[run as usize & mask];
+                *place = place.saturating_add(parts);
+            }
         }
     }
 
     /// Returns the weights of the runs, when all programs have been counted.
     pub fn weights(self) -> RunWeights {
-        let documents = self.documents as f64;
-        let weight = |df: u32| (ln(1.0 + documents / f64::from(df.max(1))) * UNIT).round() as u32;
+        let all = self.parts as f64;
+        let weight = |df: u32| (ln(1.0 + all / f64::from(df.max(PARTS))) * UNIT).round() as u32;
         // Most runs are rare, and have one of a few weights.
-        let known: Vec<u32> = (0..1024).map(weight).collect();
+        let known: Vec<u32> = (0..1024 * PARTS).map(weight).collect();
         let weight = |df: u32| known.get(df as usize).copied().unwrap_or_else(|| weight(df));
         let kinds = self.kinds.map(|places| places.into_iter().map(weight).collect());
         RunWeights { kinds }
@@ -212,7 +222,7 @@ mod tests {
     /// Returns the likeness of the first two of some programs, either way.
     fn likeness(programs: &[ProgramRuns]) -> f64 {
         let mut frequencies = RunFrequencies::new(1 << 16);
-        programs.iter().for_each(|program| frequencies.count(program));
+        programs.iter().for_each(|program| frequencies.count(program, PARTS));
         let weights = frequencies.weights();
         let [a, b] = [0, 1].map(|at| (&programs[at], weights.of(&programs[at])));
         let found = weights.likeness(a, b);

@@ -1,29 +1,78 @@
 //! The first pairs of many, in bounded memory.
 
 use std::cmp::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use super::pairs::Pair;
+use super::PairRank;
+use super::pair::Pair;
 
-/// The number of pairs that may be held beyond twice the requested number.
-const HELD_MORE: usize = 4096;
+/// The share of the requested number of pairs that is held beyond it, and the least.
+const HELD_MORE: (usize, usize) = (4, 64);
 
-/// The first pairs by an order, holding little more than the requested number.
-pub struct Best<F> {
-    pairs: Vec<Pair>,
-    limit: usize,
-    order: F,
+/// Compares pairs: the better first. Programs that are too short to tell come after all others, and
+/// of equals those that are stored first.
+pub fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
+    let by = |of: &dyn Fn(&Pair) -> f64| of(other).total_cmp(&of(one));
+    let by_rank = match rank {
+        PairRank::Overlap => Ordering::Equal,
+        PairRank::Similarity => by(&|pair| pair.similarity.symmetric()),
+        PairRank::Weight => by(&|pair| pair.weighted.map_or(0.0, |by| by.resemblance)),
+        PairRank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
+        PairRank::Margin => by(&|pair| pair.margin.unwrap_or(f64::NEG_INFINITY)),
+        PairRank::Score => by(&|pair| pair.score.unwrap_or(f64::NEG_INFINITY)),
+    };
+    let of_equals = || match rank {
+        // Equally similar pairs are in the order of their documents, however long these are.
+        PairRank::Similarity => Ordering::Equal,
+        _ => other
+            .overlap
+            .shared
+            .cmp(&one.overlap.shared)
+            .then_with(|| by(&|pair| pair.similarity.resemblance)),
+    };
+    one.too_short
+        .cmp(&other.too_short)
+        .then(by_rank)
+        .then_with(of_equals)
+        .then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
 }
 
-impl<F: Fn(&Pair, &Pair) -> Ordering> Best<F> {
-    /// Keeps the first `limit` pairs by `order`; of equals those stored first.
-    pub fn new(limit: usize, order: F) -> Best<F> {
-        Best { pairs: Vec::new(), limit, order }
+/// The last of the best pairs found so far, once there are as many as requested: no pair after it
+/// is among the best in the end. Threads share it.
+#[derive(Debug, Clone, Default)]
+pub struct Floor(Arc<RwLock<Option<Pair>>>);
+
+impl Floor {
+    fn set(&self, last: &Pair) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(last.clone());
+    }
+
+    /// Tells whether a pair is certainly not among the best.
+    pub fn excludes(&self, rank: PairRank, pair: &Pair) -> bool {
+        let last = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().is_some_and(|last| order(rank, last, pair).is_lt())
+    }
+}
+
+/// The first pairs by a rank, holding little more than the requested number.
+pub struct Best {
+    pairs: Vec<Pair>,
+    limit: usize,
+    rank: PairRank,
+    floor: Floor,
+}
+
+impl Best {
+    /// Keeps the first `limit` pairs by their rank, and raises `floor` to the last of them.
+    pub fn new(limit: usize, rank: PairRank, floor: Floor) -> Best {
+        Best { pairs: Vec::new(), limit, rank, floor }
     }
 
     /// Adds pairs.
     pub fn extend(&mut self, pairs: impl IntoIterator<Item = Pair>) {
         self.pairs.extend(pairs);
-        if self.pairs.len() >= self.limit.saturating_mul(2).saturating_add(HELD_MORE) {
+        let more = (self.limit / HELD_MORE.0).max(HELD_MORE.1);
+        if self.pairs.len() >= self.limit.saturating_add(more) {
             self.cut();
         }
     }
@@ -35,11 +84,13 @@ impl<F: Fn(&Pair, &Pair) -> Ordering> Best<F> {
     }
 
     fn cut(&mut self) {
-        let order = &self.order;
-        self.pairs.sort_unstable_by(|one, other| {
-            order(one, other).then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
-        });
-        self.pairs.truncate(self.limit);
+        self.pairs.sort_unstable_by(|one, other| order(self.rank, one, other));
+        if self.pairs.len() >= self.limit {
+            self.pairs.truncate(self.limit);
+            if let Some(last) = self.pairs.last() {
+                self.floor.set(last);
+            }
+        }
     }
 }
 
@@ -69,21 +120,24 @@ mod tests {
     #[test]
     fn the_best_are_those_of_all_however_many_are_held() {
         // Ten times more than are held, many of them equal.
-        let all: Vec<Pair> = (0..10 * HELD_MORE as u32)
+        let all: Vec<Pair> = (0..40_000)
             .map(|number| pair(number, (crate::hash::mix64(u64::from(number)) % 50) as u32))
             .collect();
-        let by_overlap = |one: &Pair, other: &Pair| other.overlap.shared.cmp(&one.overlap.shared);
         let mut expected = all.clone();
         // Stable: equal ones stay in the order of the index.
-        expected.sort_by(by_overlap);
+        expected.sort_by_key(|pair| std::cmp::Reverse(pair.overlap.shared));
         for limit in [0, 1, 3000, all.len(), usize::MAX] {
-            let mut best = Best::new(limit, by_overlap);
+            let floor = Floor::default();
+            let mut best = Best::new(limit, PairRank::Overlap, floor.clone());
             let mut held_max = 0;
             for pairs in all.chunks(700) {
-                best.extend(pairs.iter().cloned());
+                // Those that the floor excludes are not needed.
+                let pairs = pairs.iter().filter(|pair| !floor.excludes(PairRank::Overlap, pair));
+                best.extend(pairs.cloned());
                 held_max = held_max.max(best.pairs.len());
             }
-            assert!(held_max <= limit.saturating_mul(2).saturating_add(HELD_MORE), "{limit}");
+            let more = (limit / HELD_MORE.0).max(HELD_MORE.1);
+            assert!(held_max <= limit.saturating_add(more), "{limit}");
             assert!(best.finish() == expected[..limit.min(all.len())], "{limit}");
         }
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::PairOptions;
+use super::contenders::Contenders;
 use super::pair::Pair;
 use super::pair_search::{PairSearch, PairTexts, Wanted};
 use crate::error::{Error, Result};
@@ -37,9 +38,9 @@ impl Join {
             let texts = PairTexts::new(&searcher, against.as_ref());
             let search = PairSearch::new(&searcher, &texts, &wanted, threads, stop)?;
             let documents_without_field = search.documents_without_field();
-            let _ = to_fill.set(JoinSummary { documents_without_field });
+            let _ = to_fill.set(JoinSummary { documents_without_field, estimated_pairs: 0 });
             let end = search.end().min(documents.end);
-            begin(documents.start.min(end)..end, &|number| search.pairs_of(number));
+            begin(documents.start.min(end)..end, &|number| search.contenders(number));
             Ok(())
         });
         PairsByDocument { found: Found::Begun(found), summary }
@@ -67,7 +68,7 @@ pub struct PairsByDocument {
 
 enum Found {
     Refused(Option<Error>),
-    Begun(Ordered<Vec<Pair>>),
+    Begun(Ordered<Contenders>),
 }
 
 impl std::fmt::Debug for PairsByDocument {
@@ -82,6 +83,14 @@ impl PairsByDocument {
         PairsByDocument { found: Found::Refused(Some(error)), summary: Arc::default() }
     }
 
+    /// Returns the next document, by its number, with its pairs and those that are not needed.
+    pub(super) fn next_found(&mut self) -> Option<Result<(u64, Contenders)>> {
+        match &mut self.found {
+            Found::Refused(error) => error.take().map(Err),
+            Found::Begun(found) => found.next(),
+        }
+    }
+
     /// Returns facts about the collection, which are known from the first document on.
     #[must_use]
     pub fn summary(&self) -> JoinSummary {
@@ -93,12 +102,8 @@ impl Iterator for PairsByDocument {
     type Item = Result<DocumentPairs>;
 
     fn next(&mut self) -> Option<Result<DocumentPairs>> {
-        match &mut self.found {
-            Found::Refused(error) => error.take().map(Err),
-            Found::Begun(found) => found.next().map(|found| {
-                found.map(|(number, pairs)| DocumentPairs { next: number + 1, pairs })
-            }),
-        }
+        let found = self.next_found()?;
+        Some(found.map(|(number, found)| DocumentPairs { next: number + 1, pairs: found.pairs }))
     }
 }
 
@@ -109,4 +114,7 @@ pub struct JoinSummary {
     /// Documents without the field that decides: they are in no series, so that they are in all
     /// pairs across series and in none within one.
     pub documents_without_field: u64,
+    /// Pairs of a new document and one of an archive that were compared by their fingerprints
+    /// alone, because the archive has enough documents that resemble the new one more.
+    pub estimated_pairs: u64,
 }

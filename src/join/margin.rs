@@ -13,13 +13,14 @@ use std::sync::{Arc, OnceLock};
 
 pub use cento_api::{MARGIN_DOCUMENTS_MIN, MARGIN_RANK};
 
+use super::nearest::Nearest;
 use super::numbering::Numbering;
 use super::series::Series;
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
-use crate::search::{Neighbour, Searcher};
+use crate::search::Searcher;
 
 /// How alike a document is to its neighbours, by a measure. Those of one series count once, by the
 /// greatest.
@@ -84,6 +85,11 @@ impl SeriesKeys {
         SeriesKeys { series: series.cloned(), numberings }
     }
 
+    /// Tells whether documents may have a series in common.
+    pub fn has_series(&self) -> bool {
+        self.series.as_ref().is_some_and(|series| !series.is_within())
+    }
+
     /// Returns the number of the series of a document; without one it is alone.
     pub fn of(&self, side: usize, address: DocAddress) -> u64 {
         Series::key(self.series.as_deref(), side, self.numberings[side].number(address))
@@ -112,17 +118,19 @@ impl<'a> Standings<'a> {
             return Ok(*standing);
         }
         let keys = self.own.keys_of(address, stop)?;
-        let size = keys.len() as u32;
-        let except = self.is_own.then_some(address);
-        let found = self.among.neighbours(&keys, 1, max_df, except, stop)?;
-        let own = self.keys.of(self.side, address);
         let other = if self.is_own { self.side } else { 1 - self.side };
-        let measure = |found: &Neighbour| {
-            (self.keys.of(other, found.address), found.with(size).resemblance())
+        let nearest = Nearest {
+            among: self.among,
+            max_df,
+            except: self.is_own.then_some(address),
+            // Without a series the keys of two indexes say nothing about each other.
+            series: self.keys.of(self.side, address),
+            series_of: |address| self.keys.of(other, address),
+            has_series: self.keys.has_series(),
         };
-        // Without a series the keys of two indexes say nothing about each other.
-        let others = found.iter().map(measure).filter(|(series, _)| *series != own);
-        let standing = Standing::of(others.collect());
+        let found = nearest.find(&keys, MARGIN_RANK + 1, stop)?;
+        let measures = found.iter().map(|near| (near.series, near.resemblance));
+        let standing = Standing::of(measures.collect());
         // Another thread may have computed the same standing meanwhile.
         Ok(*kept.get_or_init(|| standing))
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use super::SymmetricPair;
+use super::contenders::Archive;
 use super::margin::MARGIN_DOCUMENTS_MIN;
 use super::numbering::Numbering;
 use super::pair::Pair;
@@ -17,7 +18,6 @@ use super::ranked::{BestPairs, best_of};
 use super::score::has_scores;
 use super::series::{Series, pair_count};
 use super::{PairOptions, PairRank, Thresholds};
-use crate::compare::Passages;
 use crate::error::Result;
 use crate::runtime::Stop;
 use crate::search::Searcher;
@@ -77,25 +77,6 @@ pub struct NothingLeft {
     pub has_tokens: bool,
 }
 
-/// Tells whether a pair that was found without thresholds meets them; keeps only its passages
-/// that are long enough.
-fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
-    let (least, weighted) = (options.thresholds, pair.weighted.as_ref());
-    let is_alike = pair.similarity.symmetric() >= options.min_similarity.unwrap_or(0.0)
-        && pair.overlap.shared >= least.overlap()
-        && least.meets(&pair.similarity)
-        && weighted.is_none_or(|weighted| {
-            let most = weighted.containment_of_a.max(weighted.containment_of_b);
-            most >= least.weighted_containment()
-                && weighted.resemblance >= least.weighted_resemblance()
-        })
-        && options.min_margin.is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));
-    let Some(tokens_min) = options.min_passage else { return is_alike };
-    let passages = pair.passages.take();
-    pair.passages = passages.map(|passages| passages.of_at_least(tokens_min));
-    is_alike && pair.passages.as_ref().is_some_and(Passages::may_have_any)
-}
-
 impl Pairs {
     /// Finds the most similar pairs of a small collection, and counts all of them.
     ///
@@ -106,7 +87,10 @@ impl Pairs {
     ///
     /// With a range of [`documents`](Self::documents) from 0 on, these are the pairs with at least
     /// one document of it: of new documents, which a [union](crate::Snapshot::union) has first,
-    /// with one another and with all others.
+    /// with one another and with all others. The others are then an archive: of the archived
+    /// documents that resemble a new one, those are compared by their texts that do so most by
+    /// their fingerprints, as many as the limit, at least 256; the rest are counted by their
+    /// fingerprints alone ([`JoinSummary::estimated_pairs`]).
     ///
     /// # Errors
     /// Those of [`pairs`](super::pairs::pairs).
@@ -137,6 +121,12 @@ impl Pairs {
         };
         // Pairs outside of the series are not compared: they may have much in common.
         wanted.series = Series::read(&wanted.scope, &[snapshot])?.map(Arc::new);
+        let is_archived = join.documents.start == 0 && !others.is_empty();
+        wanted.archive = is_archived.then(|| {
+            let limit = options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
+            Archive::new(join.documents.end, options.clone(), rank, limit)
+        });
+        wanted.met = Some(options);
         let compared = numbers.len() as u64;
         let count = |numbers: &[u64]| match &wanted.series {
             Some(series) => series.pair_count(numbers),
@@ -145,10 +135,8 @@ impl Pairs {
         let all = count(&numbers) - count(&others);
         let mut histogram = Histogram::default();
         let BestPairs { pairs, total, summary } =
-            best_of(&join, rank, wanted, &mut progress, &mut |pair| {
-                let is_met = is_met(&options, pair);
-                histogram.add(pair.similarity.symmetric(), is_met);
-                is_met
+            best_of(&join, rank, wanted, &mut progress, &mut |seen| {
+                histogram.add(seen.similarity, seen.is_met);
             })?;
         let report = |pair: Pair| {
             let symmetric = pair.similarity.symmetric();
@@ -329,6 +317,35 @@ mod tests {
             ids.sort_unstable();
             prop_assert_eq!(&ids, &expected);
             prop_assert_eq!((found.total, found.histogram.none), (expected.len() as u64, 0));
+        }
+    }
+
+    #[test]
+    fn of_an_archive_the_best_are_compared_and_all_are_counted() {
+        // Three new texts, and 400 old ones that have more and more in common with all of them.
+        let common = |count: u32| {
+            text(0, 0, 100)[..].split_inclusive(' ').take(count as usize).collect::<String>()
+        };
+        let mut texts: Vec<(String, String)> =
+            (0..3).map(|n| (format!("new{n}"), common(100) + &text(n + 1, 9, 0))).collect();
+        texts.extend(
+            (0..400).map(|n| (format!("old{n:03}"), common(n % 100 + 1) + &text(n + 9, 9, 0))),
+        );
+        let texts: Vec<(&str, String)> =
+            texts.iter().map(|(id, text)| (&**id, text.clone())).collect();
+        let searcher = searcher(&texts);
+        let found = |options: PairOptions| {
+            pairs(&searcher, &options).documents(0..3).most_similar().unwrap()
+        };
+        for rank in [PairRank::Similarity, PairRank::Overlap, PairRank::Margin] {
+            let options = PairOptions::default().rank(rank).min_similarity(0.1);
+            // As many as are shown are compared.
+            let all = found(options.clone().limit(10_000usize));
+            let best = found(options.limit(20usize));
+            assert_eq!((all.summary.estimated_pairs, best.summary.estimated_pairs), (0, 3 * 144));
+            assert_eq!(best.pairs, all.pairs[..20]);
+            assert_eq!((best.total, best.histogram), (all.total, all.histogram));
+            assert_eq!((best.histogram.none, best.total > 1000), (0, true));
         }
     }
 

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::contenders::{Archive, Candidate, Contenders, Ranked, Seen, is_met};
 use super::copies::Copies;
 use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
@@ -13,7 +14,7 @@ use super::series::{Scope, Series};
 use super::thresholds::PairThresholds;
 use super::verify::{Own, Verifier};
 use super::weights::{Weights, candidates};
-use super::{PairOptions, Thresholds, WeightedPair};
+use super::{PairOptions, PairRank, Thresholds, WeightedPair};
 use crate::compare::Passages;
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, MaxDf, Snapshot};
@@ -60,6 +61,12 @@ pub(super) struct Wanted {
     pub min_passage: Option<u32>,
     /// Whether a document gives all of its pairs, also those that the other document gives.
     pub all_of_document: bool,
+    /// The best pairs that are requested, if not all.
+    pub ranked: Option<Ranked>,
+    /// The conditions for the best pairs, where all pairs are counted.
+    pub met: Option<PairOptions>,
+    /// The documents that are not compared with each other, if some are not.
+    pub archive: Option<Archive>,
 }
 
 /// The room for errors of rounding where a similarity becomes a resemblance.
@@ -93,6 +100,9 @@ impl Wanted {
             passages: options.passages || options.min_passage.is_some(),
             min_passage: options.min_passage,
             all_of_document: false,
+            ranked: None,
+            met: None,
+            archive: None,
         })
     }
 
@@ -243,7 +253,8 @@ impl<'a> PairSearch<'a> {
         }
         let scores = || {
             let by = (wanted.max_df, series.as_ref());
-            Scores::new(searcher, against, by, threads, stop)
+            let new = wanted.archive.as_ref().map_or(0, |archive| archive.first);
+            Scores::new((searcher, against, new), by, threads, stop)
         };
         let scores = wanted.scores.then(scores).transpose()?;
         let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
@@ -317,21 +328,36 @@ impl<'a> PairSearch<'a> {
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`] after the search was stopped.
     pub fn pairs_of(&self, number: u64) -> Result<Vec<Pair>> {
+        Ok(self.contenders(number)?.pairs)
+    }
+
+    /// Returns the pairs of the document with this number; if they are ranked, those that can be
+    /// among the best.
+    ///
+    /// # Errors
+    /// As [`pairs_of`](Self::pairs_of).
+    pub fn contenders(&self, number: u64) -> Result<Contenders> {
         let address = self.numbering.address(number);
         let snapshot = self.searcher.snapshot();
         if !snapshot.segment(address).is_alive(address.doc) {
-            return Ok(Vec::new());
+            return Ok(Contenders::default());
         }
         let keys = self.searcher.keys_of(address, self.stop)?;
         let runs = self.texts.own_runs();
         let mut own = Own::stored((self.searcher, address), &keys, self.sampling, runs)?;
         let overlap_min = self.overlap_min(own.size);
         let mut verification = self.texts.verifier.begin();
-        let mut pairs: Vec<Pair> = Vec::new();
+        let mut candidates = Vec::new();
         for (found, weights) in self.candidates(address, &keys, overlap_min)? {
             let size = verification.size(found)?;
             let may_be = (own.size, size);
-            let Some(weights) = self.may_pair(number, may_be, (found, weights))? else { continue };
+            if let Some(weights) = self.may_pair(number, may_be, (found, weights))? {
+                candidates.push(Candidate { found, size, weights });
+            }
+        }
+        let others = self.leave_out(number, own.size, &mut candidates);
+        let mut pairs: Vec<Pair> = Vec::new();
+        for Candidate { found, size, weights } in candidates {
             let similarity = verification.with(&mut own, (found, size), self.stop)?;
             if self.thresholds.meets(&similarity)
                 && similarity.symmetric() >= self.wanted.min_similarity
@@ -343,17 +369,10 @@ impl<'a> PairSearch<'a> {
         }
         self.add_copies(number, &own, &mut pairs)?;
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
-        if let Some(margins) = &self.margins {
-            for pair in &mut pairs {
-                pair.margin = Some(margins.of(pair.a, pair.b, pair.overlap, self.stop)?);
-            }
+        if self.wanted.min_margin.is_some() {
+            self.add_margins(&mut pairs)?;
             let least = self.wanted.min_margin.unwrap_or(f64::NEG_INFINITY);
             pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
-        }
-        if let Some(scores) = &self.scores {
-            for pair in &mut pairs {
-                pair.score = Some(scores.of((pair.a, pair.b), self.stop)?);
-            }
         }
         if self.is_of_programs {
             for pair in &mut pairs {
@@ -361,18 +380,94 @@ impl<'a> PairSearch<'a> {
             }
         }
         if self.wanted.passages {
-            let searched = self.against.unwrap_or(self.searcher);
-            let mut texts = Texts::new(self.searcher, searched);
-            let tokens_min = self.wanted.min_passage.unwrap_or(0);
-            for pair in &mut pairs {
-                let passages = texts.passages(pair.a, pair.b, self.stop)?;
-                pair.passages = Some(passages.of_at_least(tokens_min));
+            self.add_passages(&mut pairs)?;
+        }
+        let mut contenders = self.choose(pairs)?;
+        contenders.others.extend(others);
+        if self.wanted.min_margin.is_none() {
+            self.add_margins(&mut contenders.pairs)?;
+        }
+        if let Some(scores) = &self.scores {
+            for pair in contenders.pairs.iter_mut().filter(|pair| pair.score.is_none()) {
+                pair.score = scores.of((pair.a, pair.b), &|_| false, self.stop)?;
             }
+        }
+        Ok(contenders)
+    }
+
+    /// Removes the candidates that are not compared by their texts, and returns what their
+    /// fingerprints say of them.
+    fn leave_out(&self, number: u64, own: Size, candidates: &mut Vec<Candidate>) -> Vec<Seen> {
+        let Some(archive) = &self.wanted.archive else { return Vec::new() };
+        let is_archived = |address| self.other.number(address) >= archive.first;
+        let left_out = archive.leave_out((own, self.sampling), candidates, is_archived);
+        let seen = left_out.into_iter().map(|Candidate { found, weights, .. }| {
+            let overlap = found.with(own.fingerprints);
+            let by = (overlap, Similarity::of_sketches(overlap));
+            let mut pair = self.pair(number, found.address, by, weights);
+            let similarity = pair.similarity.symmetric();
+            Seen { similarity, is_met: is_met(&archive.options, &mut pair), is_estimated: true }
+        });
+        seen.collect()
+    }
+
+    /// Chooses the pairs that can be among the best; all, if they are not ranked.
+    fn choose(&self, mut pairs: Vec<Pair>) -> Result<Contenders> {
+        let Some(ranked) = &self.wanted.ranked else {
+            return Ok(Contenders { pairs, others: Vec::new() });
+        };
+        let mut others = Vec::new();
+        if let Some(options) = &self.wanted.met {
+            pairs.retain_mut(|pair| {
+                let similarity = pair.similarity.symmetric();
+                let is_met = is_met(options, pair);
+                if !is_met {
+                    others.push(Seen { similarity, is_met, is_estimated: false });
+                }
+                is_met
+            });
+        }
+        if ranked.rank == PairRank::Passages {
+            for pair in &mut pairs {
+                pair.passage_tokens = pair.passages.as_ref().map(Passages::tokens);
+            }
+        }
+        let scores = self.scores.as_ref().filter(|_| ranked.rank == PairRank::Score);
+        if let Some(scores) = scores {
+            for pair in &mut pairs {
+                pair.score = Some(scores.bound((pair.a, pair.b), self.stop)?);
+            }
+        }
+        let mut contenders = ranked.choose(pairs, |pair, is_excluded| {
+            let Some(scores) = scores else { return Ok(Some(pair)) };
+            let with = |score| Pair { score: Some(score), ..pair.clone() };
+            let cannot_be = |bound: f64| is_excluded(&with(bound));
+            Ok(scores.of((pair.a, pair.b), &cannot_be, self.stop)?.map(with))
+        })?;
+        contenders.others.extend(others);
+        Ok(contenders)
+    }
+
+    fn add_margins(&self, pairs: &mut [Pair]) -> Result<()> {
+        let Some(margins) = &self.margins else { return Ok(()) };
+        for pair in pairs {
+            pair.margin = Some(margins.of(pair.a, pair.b, pair.overlap, self.stop)?);
+        }
+        Ok(())
+    }
+
+    fn add_passages(&self, pairs: &mut Vec<Pair>) -> Result<()> {
+        let searched = self.against.unwrap_or(self.searcher);
+        let mut texts = Texts::new(self.searcher, searched);
+        let tokens_min = self.wanted.min_passage.unwrap_or(0);
+        for pair in &mut *pairs {
+            let passages = texts.passages(pair.a, pair.b, self.stop)?;
+            pair.passages = Some(passages.of_at_least(tokens_min));
         }
         if self.wanted.min_passage.is_some() {
             pairs.retain(|pair| pair.passages.as_ref().is_some_and(Passages::may_have_any));
         }
-        Ok(pairs)
+        Ok(())
     }
 
     /// Tells whether a program of a pair has too few tokens for meaningful numbers.

@@ -4,14 +4,12 @@
 //! pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
 //! thresholds; where they are only shown, in the best ones.
 
-use std::cmp::Ordering;
-
 use super::PairRank;
-use super::best::Best;
-use super::by_document::{DocumentPairs, Join, JoinSummary};
+use super::best::{Best, Floor};
+use super::by_document::{Join, JoinSummary};
+use super::contenders::{Ranked, Seen};
 use super::pair::Pair;
 use super::pair_search::{Wanted, check_texts};
-use crate::compare::Passages;
 use crate::error::Result;
 use crate::runtime::ordered::in_order;
 use crate::search::Texts;
@@ -41,10 +39,10 @@ pub(super) fn best_pairs(
     progress: &mut dyn FnMut(u64),
 ) -> Result<BestPairs> {
     let wanted = Wanted::of(&join.options)?;
-    best_of(join, rank, wanted, progress, &mut |_| true)
+    best_of(join, rank, wanted, progress, &mut |_| {})
 }
 
-/// Finds the best of the pairs that are `wanted` and `met`.
+/// Finds the best of the pairs that are `wanted`; `see` gets all of them.
 ///
 /// # Errors
 /// As [`best_pairs`].
@@ -53,7 +51,7 @@ pub(super) fn best_of(
     rank: PairRank,
     mut wanted: Wanted,
     progress: &mut dyn FnMut(u64),
-    is_met: &mut dyn FnMut(&mut Pair) -> bool,
+    see: &mut dyn FnMut(Seen),
 ) -> Result<BestPairs> {
     let shows_passages = join.options.passages || join.options.min_passage.is_some();
     if shows_passages {
@@ -69,21 +67,24 @@ pub(super) fn best_of(
     wanted.scores |= rank == PairRank::Score;
     let has_passages = wanted.passages;
     let limit = join.options.limit.unwrap_or(usize::MAX);
-    let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(rank, one, other));
-    let mut total = 0;
+    let floor = Floor::default();
+    let mut best = Best::new(limit, rank, floor.clone());
+    wanted.ranked = Some(Ranked { rank, limit, floor });
+    let (mut total, mut estimated_pairs) = (0, 0);
     let mut documents = join.start(wanted);
-    for document in documents.by_ref() {
-        let DocumentPairs { next, pairs: mut found } = document?;
-        found.retain_mut(&mut *is_met);
-        if rank == PairRank::Passages {
-            for pair in &mut found {
-                pair.passage_tokens = pair.passages.as_ref().map(Passages::tokens);
-                pair.passages = pair.passages.take().filter(|_| shows_passages);
-            }
+    while let Some(found) = documents.next_found() {
+        let (number, mut found) = found?;
+        let met = found.pairs.iter().map(Seen::met);
+        for seen in met.chain(found.others.iter().copied()) {
+            total += u64::from(seen.is_met);
+            estimated_pairs += u64::from(seen.is_estimated);
+            see(seen);
         }
-        total += found.len() as u64;
-        best.extend(found);
-        progress(next);
+        if !shows_passages {
+            found.pairs.iter_mut().for_each(|pair| pair.passages = None);
+        }
+        best.extend(found.pairs);
+        progress(number + 1);
     }
     let mut pairs = best.finish();
     if shows_passages && !has_passages {
@@ -98,24 +99,6 @@ pub(super) fn best_of(
             Ok(())
         })?;
     }
-    Ok(BestPairs { pairs, total, summary: documents.summary() })
-}
-
-/// Compares pairs: the better first. Programs that are too short to tell come after all others.
-fn order(rank: PairRank, one: &Pair, other: &Pair) -> Ordering {
-    let apart = one.too_short.cmp(&other.too_short);
-    let by = |of: &dyn Fn(&Pair) -> f64| of(other).total_cmp(&of(one));
-    let by_rank = match rank {
-        PairRank::Overlap => Ordering::Equal,
-        // Equally similar pairs are in the order of their documents, however long these are.
-        PairRank::Similarity => return apart.then(by(&|pair| pair.similarity.symmetric())),
-        PairRank::Weight => by(&|pair| pair.weighted.map_or(0.0, |by| by.resemblance)),
-        PairRank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
-        PairRank::Margin => by(&|pair| pair.margin.unwrap_or(f64::NEG_INFINITY)),
-        PairRank::Score => by(&|pair| pair.score.unwrap_or(f64::NEG_INFINITY)),
-    };
-    apart
-        .then(by_rank)
-        .then_with(|| other.overlap.shared.cmp(&one.overlap.shared))
-        .then_with(|| by(&|pair| pair.similarity.resemblance))
+    let summary = JoinSummary { estimated_pairs, ..documents.summary() };
+    Ok(BestPairs { pairs, total, summary })
 }

@@ -13,18 +13,27 @@
 //!
 //! Of the neighbours of a program, the [`NEIGHBOURS`] with the greatest resemblance of fingerprints
 //! are looked at, and those with as much as the last of them.
+//!
+//! Runs are weighed by the programs that have them. Of more than [`COUNTED_MAX`] programs a sample
+//! is counted: those with the least hashes of their ids, wherever they are stored. New programs are
+//! a sample apart from the archive that they are compared with, which may be of other tasks.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::margin::{SeriesKeys, Standing};
+use super::nearest::{Near, Nearest};
 use super::numbering::Numbering;
 use super::series::Series;
-use crate::compare::programs::{Likeness, ProgramRuns, ProgramWeight, RunFrequencies, RunWeights};
+use crate::compare::programs::{
+    Likeness, PARTS, ProgramRuns, ProgramWeight, RunFrequencies, RunWeights,
+};
 use crate::error::{Error, Result};
+use crate::hash::hash_bytes;
 use crate::index::{ByteLru, DocAddress, InMemory, MaxDf, Owner};
 use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
-use crate::search::{Neighbour, Searcher};
+use crate::search::Searcher;
 
 /// Programs whose sixth best neighbour is less alike need not solve one task. With this level,
 /// judged pairs of contest programs, of many tasks, are ranked as well as without a reduction, and
@@ -34,6 +43,10 @@ const TASK_LIKENESS: f64 = 0.4;
 /// The neighbours of a program whose likeness is computed: more than twice the rank of the one that
 /// decides.
 const NEIGHBOURS: usize = 16;
+
+/// The maximum number of programs whose runs are counted: a sixteenth of a collection ranks judged
+/// pairs no worse (research/RESULTS.md, "Copies of programs").
+const COUNTED_MAX: usize = 1024;
 
 /// The memory for the runs of programs that are kept, in bytes; those of 50,000 usual ones.
 const KEPT_BYTES: usize = 128 << 20;
@@ -102,7 +115,53 @@ impl<'a> Programs<'a> {
         })
     }
 
-    /// Counts the runs of all programs, which `threads` threads read.
+    /// Chooses those of the programs with these numbers whose runs are counted, at most
+    /// `counted_max`.
+    fn sample(&self, numbers: Range<u64>, counted_max: usize, stop: &Stop) -> Result<Sample<'_>> {
+        let snapshot = self.searcher.snapshot();
+        let (mut chosen, mut all) = (Vec::new(), 0u64);
+        for number in numbers {
+            stop.check_at(number as usize)?;
+            let address = self.numbering.address(number);
+            if !snapshot.segment(address).is_alive(address.doc) {
+                continue;
+            }
+            all += 1;
+            chosen.push((hash_bytes(snapshot.id(address)?.as_bytes()), number));
+            if chosen.len() >= counted_max.saturating_mul(4) {
+                chosen.select_nth_unstable(counted_max);
+                chosen.truncate(counted_max);
+            }
+        }
+        chosen.sort_unstable();
+        chosen.truncate(counted_max);
+        let parts = all * u64::from(PARTS) / (chosen.len() as u64).max(1);
+        let numbers = chosen.into_iter().map(|(_, number)| number).collect();
+        Ok(Sample { side: self, numbers, parts: u32::try_from(parts).unwrap_or(u32::MAX) })
+    }
+}
+
+/// Some programs, each of which stands for others.
+struct Sample<'a> {
+    side: &'a Programs<'a>,
+    numbers: Vec<u64>,
+    /// The parts of programs that each stands for.
+    parts: u32,
+}
+
+impl Sample<'_> {
+    /// Returns the number of tokens of its programs.
+    fn tokens(&self) -> Result<u64> {
+        let mut tokens = 0;
+        for &number in &self.numbers {
+            let address = self.side.numbering.address(number);
+            let segment = self.side.searcher.snapshot().segment(address);
+            tokens += u64::from(segment.signatures.document(address.doc)?.tokens);
+        }
+        Ok(tokens)
+    }
+
+    /// Counts the runs of its programs, which `threads` threads read.
     fn count(
         &self,
         frequencies: &mut RunFrequencies,
@@ -110,28 +169,14 @@ impl<'a> Programs<'a> {
         threads: usize,
         stop: &Stop,
     ) -> Result<()> {
-        let snapshot = self.searcher.snapshot();
-        let read = |number: u64| {
-            let address = self.numbering.address(number);
-            let is_alive = snapshot.segment(address).is_alive(address.doc);
-            is_alive.then(|| self.runs(address, kept, stop)).transpose()
+        let read = |at: u64| {
+            let number = self.numbers[at as usize];
+            self.side.runs(self.side.numbering.address(number), kept, stop)
         };
-        in_order(threads, 0..self.numbering.end(), stop, &read, &mut |_, runs| {
-            runs.iter().for_each(|runs| frequencies.count(runs));
+        in_order(threads, 0..self.numbers.len() as u64, stop, &read, &mut |_, runs| {
+            frequencies.count(&runs, self.parts);
             Ok(())
         })
-    }
-
-    /// Returns the number of tokens of all programs.
-    fn tokens(&self) -> Result<u64> {
-        let mut tokens = 0;
-        for number in 0..self.numbering.end() {
-            let address = self.numbering.address(number);
-            let document =
-                self.searcher.snapshot().segment(address).signatures.document(address.doc)?;
-            tokens += u64::from(document.tokens);
-        }
-        Ok(tokens)
     }
 }
 
@@ -147,16 +192,25 @@ pub(super) struct Scores<'a> {
 }
 
 impl<'a> Scores<'a> {
-    /// Reads the programs of `searcher`, for its pairs, or those of one program of it and one of
-    /// `against`.
+    /// Reads programs of `searcher`, for its pairs, or those of one program of it and one of
+    /// `against`. The first `new` programs of `searcher` are new to the others.
     ///
     /// # Errors
     /// When the documents are no programs or their texts are not stored; when a file is damaged;
     /// [`Error::Cancelled`] soon after `stop`.
     pub(super) fn new(
-        searcher: &'a Searcher,
-        against: Option<&'a Searcher>,
+        (searcher, against, new): (&'a Searcher, Option<&'a Searcher>, u64),
+        by: (Option<MaxDf>, Option<&Arc<Series>>),
+        threads: usize,
+        stop: &Stop,
+    ) -> Result<Scores<'a>> {
+        Scores::with_sample((searcher, against, new), by, COUNTED_MAX, threads, stop)
+    }
+
+    fn with_sample(
+        (searcher, against, new): (&'a Searcher, Option<&'a Searcher>, u64),
         (max_df, series): (Option<MaxDf>, Option<&Arc<Series>>),
+        counted_max: usize,
         threads: usize,
         stop: &Stop,
     ) -> Result<Scores<'a>> {
@@ -168,15 +222,20 @@ impl<'a> Scores<'a> {
         let kept = ByteLru::new(KEPT_BYTES);
         let a = Programs::new(searcher, &kept);
         let b = against.map(|against| Programs::new(against, &kept));
-        let sides = || [Some(&a), b.as_ref()].into_iter().flatten();
-        let mut tokens = 0u64;
-        for side in sides() {
-            tokens += side.tokens()?;
+        let new = new.min(a.numbering.end());
+        let mut samples = vec![
+            a.sample(0..new, counted_max, stop)?,
+            a.sample(new..a.numbering.end(), counted_max, stop)?,
+        ];
+        if let Some(b) = &b {
+            samples.push(b.sample(0..b.numbering.end(), counted_max, stop)?);
         }
+        let tokens = samples.iter().map(Sample::tokens).sum::<Result<u64>>()?;
         let mut frequencies = RunFrequencies::new(tokens);
-        for side in sides() {
-            side.count(&mut frequencies, &kept, threads, stop)?;
+        for sample in &samples {
+            sample.count(&mut frequencies, &kept, threads, stop)?;
         }
+        drop(samples);
         let keys = SeriesKeys::new(searcher, against, series);
         Ok(Scores { a, b, kept, run_weights: frequencies.weights(), max_df, keys })
     }
@@ -204,28 +263,18 @@ impl<'a> Scores<'a> {
             return Ok(*level);
         }
         let keys = own.searcher.keys_of(address, stop)?;
-        let except = self.b.is_none().then_some(address);
-        let found = among.searcher.neighbours(&keys, 1, self.max_df, except, stop)?;
-        let size = keys.len() as u32;
-        let resemblance = |found: &Neighbour| found.with(size).resemblance();
-        let (series, other) =
-            (self.keys.of(side, address), if self.b.is_some() { 1 - side } else { side });
-        let of = |found: &Neighbour| (resemblance(found), self.keys.of(other, found.address));
-        let found = found.iter().map(|found| (of(found), found.address));
-        let mut found: Vec<_> = found.filter(|((_, other), _)| *other != series).collect();
-        // Of each series, the one that resembles the program most; of equals, the first.
-        found.sort_unstable_by(|(a, one), (b, other)| {
-            a.1.cmp(&b.1).then(b.0.total_cmp(&a.0)).then(one.cmp(other))
-        });
-        found.dedup_by_key(|((_, series), _)| *series);
-        if found.len() > NEIGHBOURS {
-            let (_, last, _) =
-                found.select_nth_unstable_by(NEIGHBOURS - 1, |a, b| b.0.0.total_cmp(&a.0.0));
-            let resemblance_min = last.0.0;
-            found.retain(|((resemblance, _), _)| *resemblance >= resemblance_min);
-        }
+        let other = if self.b.is_some() { 1 - side } else { side };
+        let nearest = Nearest {
+            among: among.searcher,
+            max_df: self.max_df,
+            except: self.b.is_none().then_some(address),
+            series: self.keys.of(side, address),
+            series_of: |address| self.keys.of(other, address),
+            has_series: self.keys.has_series(),
+        };
+        let found = nearest.find(&keys, NEIGHBOURS, stop)?;
         let (mut both, mut words) = (Vec::new(), Vec::new());
-        for ((_, series), address) in found {
+        for Near { series, address, .. } in found {
             let likeness = self.likeness(program, &self.program(among, address, stop)?);
             both.push((series, likeness.both()));
             words.push((series, likeness.words));
@@ -236,25 +285,55 @@ impl<'a> Scores<'a> {
         Ok(*level.get_or_init(|| found))
     }
 
-    /// Returns the score of a pair, 0 to 1.
+    /// Returns the likeness of a pair, and its programs.
+    fn pair(
+        &self,
+        (a, b): (DocAddress, DocAddress),
+        stop: &Stop,
+    ) -> Result<(Likeness, [Program; 2])> {
+        let other = self.b.as_ref().unwrap_or(&self.a);
+        let programs = [self.program(&self.a, a, stop)?, self.program(other, b, stop)?];
+        Ok((self.likeness(&programs[0], &programs[1]), programs))
+    }
+
+    /// Returns a number that the score of a pair is not above.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`] soon after `stop`.
-    pub(super) fn of(&self, (a, b): (DocAddress, DocAddress), stop: &Stop) -> Result<f64> {
+    pub(super) fn bound(&self, pair: (DocAddress, DocAddress), stop: &Stop) -> Result<f64> {
+        Ok(self.pair(pair, stop)?.0.both())
+    }
+
+    /// Returns the score of a pair, 0 to 1; `None` if it is not above a bound that suffices.
+    ///
+    /// # Errors
+    /// When a file is damaged; [`Error::Cancelled`] soon after `stop`.
+    pub(super) fn of(
+        &self,
+        (a, b): (DocAddress, DocAddress),
+        suffices: &dyn Fn(f64) -> bool,
+        stop: &Stop,
+    ) -> Result<Option<f64>> {
         let (one, other) = (&self.a, self.b.as_ref().unwrap_or(&self.a));
-        let (first, second) = (self.program(one, a, stop)?, self.program(other, b, stop)?);
-        let likeness = self.likeness(&first, &second);
+        let (likeness, [first, second]) = self.pair((a, b), stop)?;
         if likeness.both() == 0.0 {
-            return Ok(0.0);
+            return Ok(Some(0.0));
         }
+        let reduced = |(both, words): (f64, f64)| {
+            let excess = (both - TASK_LIKENESS).max(0.0);
+            let margin_of_words = (likeness.words - words).max(0.0);
+            likeness.both() * (1.0 - excess * (1.0 - margin_of_words))
+        };
         let side = usize::from(self.b.is_some());
         let of_first = self.level((one, other, 0), (a, &first), stop)?;
+        let first = of_first.without(self.keys.of(side, b));
+        // The level of the second can only reduce the score further.
+        if suffices(reduced(first)) {
+            return Ok(None);
+        }
         let of_second = self.level((other, one, side), (b, &second), stop)?;
-        let (first, first_words) = of_first.without(self.keys.of(side, b));
-        let (second, second_words) = of_second.without(self.keys.of(0, a));
-        let excess = (first.max(second) - TASK_LIKENESS).max(0.0);
-        let margin_of_words = (likeness.words - first_words.max(second_words)).max(0.0);
-        Ok(likeness.both() * (1.0 - excess * (1.0 - margin_of_words)))
+        let second = of_second.without(self.keys.of(0, a));
+        Ok(Some(reduced((first.0.max(second.0), first.1.max(second.1)))))
     }
 }
 
@@ -348,7 +427,7 @@ mod tests {
             .collect();
         let tokens: u64 = texts.iter().map(|text| u64::from(config.sign(text).unwrap().0)).sum();
         let mut frequencies = RunFrequencies::new(tokens);
-        runs.iter().for_each(|runs| frequencies.count(runs));
+        runs.iter().for_each(|runs| frequencies.count(runs, PARTS));
         let weights = frequencies.weights();
         let all = 0..texts.len();
         let alike = |a: usize, b: usize| {
@@ -393,6 +472,66 @@ mod tests {
             lowered += usize::from(pair.similarity.resemblance > 0.5 && score < 0.4);
         }
         assert!(lowered > 0, "programs of one task are alike, and have low scores");
+    }
+
+    #[test]
+    fn the_best_pairs_are_the_first_of_all() {
+        let mut texts = task(28, 1000);
+        texts.extend(task(5, 7000));
+        let searcher = searcher(&texts);
+        let all = scored(&searcher, None, 1);
+        for (limit, threads) in [(1usize, 1), (7, 3), (40, 2)] {
+            let thresholds = Thresholds::default().min_overlap(1);
+            let options = PairOptions::default().thresholds(thresholds).rank(PairRank::Score);
+            let mut found = pairs(&searcher, &options.limit(limit)).threads(threads);
+            let best: Vec<Pair> = found.by_ref().map(Result::unwrap).collect();
+            assert_eq!((found.total(), &best[..]), (all.len() as u64, &all[..limit]));
+        }
+    }
+
+    #[test]
+    fn a_sample_of_programs_does_not_depend_on_where_they_are_stored() {
+        let texts = task(40, 1000);
+        let sample = |searcher: &Searcher, numbers| {
+            let kept = ByteLru::new(KEPT_BYTES);
+            let programs = Programs::new(searcher, &kept);
+            let sample = programs.sample(numbers, 7, Stop::NEVER).unwrap();
+            let id = |number| searcher.snapshot().id(programs.numbering.address(number)).unwrap();
+            (sample.numbers.iter().copied().map(id).collect::<Vec<_>>(), sample.parts)
+        };
+        let config = Config::new("winnow(k=5,w=4)", "code(language=java)", true).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for (number, text) in texts.iter().enumerate().rev() {
+            writer.add(Document::new(format!("{number:03}"), text.clone())).unwrap();
+        }
+        writer.finish().unwrap();
+        let backwards = Searcher::new(index.snapshot().unwrap());
+        let searcher = searcher(&texts);
+        let (ids, parts) = sample(&searcher, 0..40);
+        assert_eq!((ids.len(), parts), (7, 40 * PARTS / 7));
+        assert_eq!(sample(&backwards, 0..40), (ids, parts));
+        assert_eq!(sample(&searcher, 35..40).1, PARTS);
+        assert_eq!(sample(&searcher, 9..9), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn scores_by_a_sample_are_near_those_of_all() {
+        let mut texts = task(100, 1000);
+        texts.extend(task(100, 7000));
+        let searcher = searcher(&texts);
+        let scores = |counted_max| {
+            let of = (&searcher, None, 20);
+            Scores::with_sample(of, (None, None), counted_max, 2, Stop::NEVER).unwrap()
+        };
+        let (all, sampled) = (scores(1000), scores(25));
+        let at = |number: u64| all.a.numbering.address(number);
+        for (a, b) in (0..20).flat_map(|a| (a + 1..200).step_by(17).map(move |b| (a, b))) {
+            let score =
+                |by: &Scores<'_>| by.of((at(a), at(b)), &|_| false, Stop::NEVER).unwrap().unwrap();
+            let (exact, near) = (score(&all), score(&sampled));
+            assert!((exact - near).abs() < 0.05, "{a} {b}: {exact} {near}");
+        }
     }
 
     #[test]

@@ -78,9 +78,17 @@ pub struct ListEnd<'a> {
     /// The texts that a reader sees only in part.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     warnings: &'a [NotCompared],
+    /// The number of pairs that were compared by their fingerprints alone.
+    #[serde(skip_serializing_if = "is_zero")]
+    estimated_pairs: u64,
     /// The defaults of the preset that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     defaults: Option<PresetDefaults>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl<'a> ListEnd<'a> {
@@ -88,7 +96,16 @@ impl<'a> ListEnd<'a> {
     pub fn new(shown: usize, total: u64, not_compared: &'a [NotCompared]) -> ListEnd<'a> {
         let shown = shown as u64;
         let more = shown < total;
-        ListEnd { more, shown, total, not_compared, left_out: &[], warnings: &[], defaults: None }
+        ListEnd {
+            more,
+            shown,
+            total,
+            not_compared,
+            left_out: &[],
+            warnings: &[],
+            estimated_pairs: 0,
+            defaults: None,
+        }
     }
 
     /// Adds the files that were left out by their names.
@@ -101,6 +118,11 @@ impl<'a> ListEnd<'a> {
         ListEnd { warnings, ..self }
     }
 
+    /// Adds the number of pairs that were compared by their fingerprints alone.
+    pub fn with_estimated_pairs(self, estimated_pairs: u64) -> ListEnd<'a> {
+        ListEnd { estimated_pairs, ..self }
+    }
+
     /// Adds the defaults of the preset that decided.
     pub fn with_defaults(self, defaults: Option<PresetDefaults>) -> ListEnd<'a> {
         ListEnd { defaults, ..self }
@@ -111,6 +133,7 @@ impl<'a> ListEnd<'a> {
         let is_whole = self.not_compared.is_empty()
             && self.left_out.is_empty()
             && self.warnings.is_empty()
+            && self.estimated_pairs == 0
             && self.defaults.is_none();
         match self.more || !is_whole {
             true => writeln!(out, "{}", terminal::json(self)?),

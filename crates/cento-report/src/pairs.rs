@@ -46,6 +46,10 @@ pub struct PairsReport {
     /// The number of documents that lack the field for choosing pairs.
     #[serde(skip_serializing_if = "is_zero")]
     pub documents_without_field: u64,
+    /// The number of pairs of a new document and one of an index that were compared by their
+    /// fingerprints alone, because others resemble the new document more.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub estimated_pairs: u64,
     /// The documents that pairs connect.
     pub clusters: Vec<Cluster>,
     /// What each new document has from where, according to the shown pairs, if documents are
@@ -145,6 +149,8 @@ pub struct Joined {
     pub warnings: Vec<NotCompared>,
     /// The number of documents that lack the field for choosing pairs.
     pub documents_without_field: u64,
+    /// The number of pairs that were compared by their fingerprints alone.
+    pub estimated_pairs: u64,
     /// The texts of their documents, as far as they are known.
     pub texts: HashMap<String, PartedText>,
     /// The parts of these texts that are specified boilerplate, in bytes, if there are any.
@@ -242,6 +248,7 @@ impl PairsReport {
             not_compared,
             warnings,
             documents_without_field: joined.documents_without_field,
+            estimated_pairs: joined.estimated_pairs,
             clusters,
             sources,
             limit_option,

@@ -25,7 +25,7 @@ use crate::terminal::{Id, line, note, tell};
 use crate::{Outcome, Result};
 use cento::index::{Config, Index};
 use cento::join::most_similar::{MostSimilar, SymmetricPair};
-use cento::join::pairs::{self, PairOptions, PairReport};
+use cento::join::pairs::{self, JoinSummary, PairOptions, PairReport};
 use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
 use cento::{Error, PresetUse, Stop};
@@ -128,6 +128,9 @@ impl Pairs {
         let found = found.documents(0..number_of_new).stop(stop);
         let found = found.most_similar()?;
         self.tell_without_field(found.summary);
+        if let Some(said) = estimated(found.summary) {
+            note!("cento: {said}");
+        }
         let messages = Messages::default();
         for left in &found.not_compared {
             let analyzer = &searcher.snapshot().config().analyzer;
@@ -143,6 +146,7 @@ impl Pairs {
         let end = ListEnd::new(found.pairs.len(), found.total, &not_compared)
             .with_left_out(left_out.list())
             .with_warnings(&warnings)
+            .with_estimated_pairs(found.summary.estimated_pairs)
             .with_defaults(preset.defaults());
         output::tell_defaults(preset.defaults());
         let mut sides = Sides::new(&searcher);
@@ -233,6 +237,7 @@ impl Pairs {
             limit_option: "--limit",
             not_compared,
             warnings,
+            estimated_pairs: found.summary.estimated_pairs,
             sources,
             ..Joined::read(pairs.collect(), searcher, Stop::NEVER, report_bytes_max())?
         };
@@ -374,6 +379,19 @@ impl Pairs {
         }
         Ok(())
     }
+}
+
+/// Describes the pairs that were compared by their fingerprints alone; nothing if none was.
+fn estimated(summary: JoinSummary) -> Option<String> {
+    let estimated = summary.estimated_pairs;
+    (estimated > 0).then(|| {
+        format!(
+            "{} with documents of the index {} compared by fingerprints alone: others resemble the \
+             new documents more",
+            counted(estimated, "pair"),
+            if estimated == 1 { "was" } else { "were" }
+        )
+    })
 }
 
 /// Returns the names of the documents of a pair, with their index if they are in one.

@@ -37,6 +37,13 @@ pub fn body(report: &PairsReport) -> Markup {
                     " not have the field by which pairs were chosen."
                 }
             }
+            @if report.estimated_pairs > 0 {
+                p.note {
+                    (counted(report.estimated_pairs, "pair")) " with documents of the index"
+                    @if report.estimated_pairs == 1 { " was" } @else { " were" }
+                    " compared by fingerprints alone: others resemble the new documents more."
+                }
+            }
             @if report.pairs.is_empty() { p { "No pair is similar enough." } } @else { (table(report, &names)) }
         }
         (not_compared(&report.not_compared))

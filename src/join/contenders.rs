@@ -1,0 +1,293 @@
+//! Which pairs of one document can be among the best?
+//!
+//! A pair is looked at closely only while it can be: margins and scores need searches for the
+//! neighbours of both documents, so they are computed of the pairs that no known one excludes. The
+//! others are counted. Which pairs are the best does not depend on when a thread learns what it can
+//! exclude.
+//!
+//! Where new documents are compared with an archive, a new one resembles most of it a little, by
+//! code or phrases that everyone writes. So only those archived documents are compared by their
+//! texts that are the best by their fingerprints; the others are counted by these.
+
+use super::best::{Floor, order};
+use super::pair::Pair;
+use super::thresholds::PairThresholds;
+use super::{PairOptions, PairRank};
+use crate::compare::Passages;
+use crate::error::Result;
+use crate::index::DocAddress;
+use crate::overlap::Overlap;
+use crate::sampling::{Sampling, Size};
+use crate::search::{Neighbour, WeightedOverlap};
+
+/// The least number of archived documents that are compared with a new one by their texts.
+const COMPARED_MIN: usize = 256;
+
+/// The best pairs that are requested.
+#[derive(Debug, Clone)]
+pub(super) struct Ranked {
+    pub rank: PairRank,
+    pub limit: usize,
+    pub floor: Floor,
+}
+
+/// What is known of a pair when all are counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// The symmetric similarity.
+    pub similarity: f64,
+    /// Whether it meets the thresholds.
+    pub is_met: bool,
+    /// Whether the similarity is that of the fingerprints alone.
+    pub is_estimated: bool,
+}
+
+impl Seen {
+    /// Returns what is known of a pair that meets the thresholds.
+    pub fn met(pair: &Pair) -> Seen {
+        Seen { similarity: pair.similarity.symmetric(), is_met: true, is_estimated: false }
+    }
+}
+
+/// The pairs of a document.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Contenders {
+    /// Those that can be among the best, and meet the thresholds.
+    pub pairs: Vec<Pair>,
+    /// All others, in no order.
+    pub others: Vec<Seen>,
+}
+
+/// Tells whether a pair that was found without thresholds meets them; keeps only its passages
+/// that are long enough.
+pub(super) fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
+    let (least, weighted) = (options.thresholds, pair.weighted.as_ref());
+    let is_alike = pair.similarity.symmetric() >= options.min_similarity.unwrap_or(0.0)
+        && pair.overlap.shared >= least.overlap()
+        && least.meets(&pair.similarity)
+        && weighted.is_none_or(|weighted| {
+            let most = weighted.containment_of_a.max(weighted.containment_of_b);
+            most >= least.weighted_containment()
+                && weighted.resemblance >= least.weighted_resemblance()
+        })
+        && options.min_margin.is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));
+    let Some(tokens_min) = options.min_passage else { return is_alike };
+    let passages = pair.passages.take();
+    pair.passages = passages.map(|passages| passages.of_at_least(tokens_min));
+    is_alike && pair.passages.as_ref().is_some_and(Passages::may_have_any)
+}
+
+impl Ranked {
+    /// Chooses of pairs, which have at least the rank that they have in the end, those that can be
+    /// among the best. `complete` gives a pair its final rank, or `None` when it finds by the
+    /// function that it gets that the pair is excluded.
+    ///
+    /// # Errors
+    /// Those of `complete`.
+    pub fn choose(
+        &self,
+        mut pairs: Vec<Pair>,
+        mut complete: impl FnMut(Pair, &dyn Fn(&Pair) -> bool) -> Result<Option<Pair>>,
+    ) -> Result<Contenders> {
+        pairs.sort_unstable_by(|one, other| order(self.rank, one, other));
+        let mut found = Contenders::default();
+        // The best so far of this document, in order.
+        let best = &mut found.pairs;
+        for pair in pairs {
+            let seen = Seen::met(&pair);
+            let is_excluded = |pair: &Pair| {
+                self.floor.excludes(self.rank, pair)
+                    || best.len() >= self.limit
+                        && best.last().is_none_or(|last| order(self.rank, last, pair).is_lt())
+            };
+            let completed = match is_excluded(&pair) {
+                true => None,
+                false => complete(pair, &is_excluded)?.filter(|pair| !is_excluded(pair)),
+            };
+            let Some(pair) = completed else {
+                found.others.push(seen);
+                continue;
+            };
+            let place = best.partition_point(|known| order(self.rank, known, &pair).is_lt());
+            best.insert(place, pair);
+            if best.len() > self.limit {
+                found.others.extend(best.pop().as_ref().map(Seen::met));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A document that may form a pair with the one that was searched for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    pub found: Neighbour,
+    pub size: Size,
+    pub weights: Option<WeightedOverlap>,
+}
+
+/// An archive that new documents are compared with, but not with itself.
+#[derive(Debug, Clone)]
+pub(super) struct Archive {
+    /// The number of its first document: the new ones come before.
+    pub first: u64,
+    /// What the pairs are ranked by, and which are requested.
+    pub options: PairOptions,
+    pub rank: PairRank,
+    /// The number of archived documents that are compared with a new one by their texts.
+    pub compared: usize,
+}
+
+impl Archive {
+    /// Describes an archive whose documents are compared with a new one by their texts if they are
+    /// among as many as are to be shown, at least [`COMPARED_MIN`].
+    pub fn new(first: u64, options: PairOptions, rank: PairRank, limit: usize) -> Archive {
+        Archive { first, options, rank, compared: limit.max(COMPARED_MIN) }
+    }
+
+    /// Removes the archived documents from the candidates of a new one that are not compared by
+    /// their texts. It keeps those that can meet the thresholds before others, and of these the
+    /// best by what the fingerprints say of their rank.
+    pub fn leave_out(
+        &self,
+        (own, sampling): (Size, Sampling),
+        candidates: &mut Vec<Candidate>,
+        is_archived: impl Fn(DocAddress) -> bool,
+    ) -> Vec<Candidate> {
+        let all = candidates.drain(..);
+        let (mut archived, new): (Vec<_>, Vec<_>) =
+            all.partition(|candidate| is_archived(candidate.found.address));
+        let compared = self.compared;
+        let mut left_out = Vec::new();
+        if archived.len() > compared {
+            let mut rated: Vec<_> =
+                archived.drain(..).map(|one| (self.rate((own, sampling), &one), one)).collect();
+            rated.select_nth_unstable_by(compared, |(a, one), (b, other)| {
+                let by = |at: usize| b[at].total_cmp(&a[at]);
+                let address = |candidate: &Candidate| candidate.found.address;
+                by(0).then(by(1)).then(by(2)).then_with(|| address(one).cmp(&address(other)))
+            });
+            left_out.extend(rated.drain(compared..).map(|(_, one)| one));
+            archived.extend(rated.into_iter().map(|(_, one)| one));
+        }
+        candidates.extend(new);
+        candidates.extend(archived);
+        // Texts are read fastest in the order in which they are stored.
+        candidates.sort_unstable_by_key(|candidate| candidate.found.address);
+        left_out
+    }
+
+    /// Returns what the fingerprints say of a candidate, the most important first.
+    fn rate(&self, (own, sampling): (Size, Sampling), candidate: &Candidate) -> [f64; 3] {
+        let overlap: Overlap = candidate.found.with(own.fingerprints);
+        let thresholds = self.options.thresholds;
+        let may_meet = thresholds.may_meet(sampling, overlap, [own, candidate.size]);
+        let shared = f64::from(overlap.shared);
+        let by_rank = match self.rank {
+            PairRank::Overlap | PairRank::Passages => shared,
+            PairRank::Weight => candidate.weights.map_or(0.0, |weights| weights.resemblance()),
+            PairRank::Similarity | PairRank::Margin | PairRank::Score => overlap.resemblance(),
+        };
+        [f64::from(u8::from(may_meet)), by_rank, shared]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::best::Best;
+    use super::*;
+    use crate::similarity::Similarity;
+    use proptest::prelude::*;
+
+    fn pair(number: u32, score: f64) -> Pair {
+        let at = |doc| DocAddress { segment: 0, doc };
+        let overlap = Overlap::new(1, 10, 10);
+        Pair {
+            a: at(0),
+            b: at(number + 1),
+            overlap,
+            margin: None,
+            score: Some(score),
+            too_short: None,
+            similarity: Similarity::of_sketches(overlap),
+            weighted: None,
+            passage_tokens: None,
+            passages: None,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_best_are_chosen_whatever_the_bounds(
+            // The score in tenths, and how much its two bounds are above it.
+            pairs in prop::collection::vec((0u32..8, 0u32..3, 0u32..3), 0..20), limit in 0usize..6,
+            known in prop::option::of(0u32..8),
+        ) {
+            let score = |tenths: u32| f64::from(tenths) / 10.0;
+            let rank = PairRank::Score;
+            let floor = Floor::default();
+            if let Some(known) = known {
+                // Enough pairs with this score are known, which are stored before.
+                let mut best = Best::new(1, rank, floor.clone());
+                let before = Pair { b: DocAddress { segment: 0, doc: 0 }, ..pair(0, score(known)) };
+                best.extend([before]);
+                best.finish();
+            }
+            let first: Vec<Pair> = (0u32..)
+                .zip(&pairs)
+                .map(|(at, (tenths, by, more))| pair(at, score(tenths + by + more)))
+                .collect();
+            let ranked = Ranked { rank, limit, floor };
+            let found = ranked.choose(first, |pair, is_excluded| {
+                let (tenths, by, _) = pairs[pair.b.doc as usize - 1];
+                let with = |score| Pair { score: Some(score), ..pair.clone() };
+                let is_out = is_excluded(&with(score(tenths + by)));
+                Ok((!is_out).then(|| with(score(tenths))))
+            });
+            let found = found.unwrap();
+            let mut expected: Vec<Pair> =
+                (0u32..).zip(&pairs).map(|(at, (tenths, ..))| pair(at, score(*tenths))).collect();
+            expected.sort_by(|one, other| order(rank, one, other));
+            expected.truncate(limit);
+            expected.retain(|pair| known.is_none_or(|known| pair.score > Some(score(known))));
+            prop_assert_eq!(found.pairs.len() + found.others.len(), pairs.len());
+            prop_assert_eq!(found.pairs, expected);
+        }
+
+        #[test]
+        fn archived_documents_with_the_best_rank_are_compared(
+            shared in prop::collection::vec((1u32..20, 20u32..40), 0..40), new in 0u32..4,
+            compared in 0usize..20,
+            rank in prop::sample::select(vec![PairRank::Overlap, PairRank::Score]),
+        ) {
+            let size = |fingerprints| Size { fingerprints, is_all: true };
+            let of = |(doc, (overlap, fingerprints)): (u32, &(u32, u32))| {
+                let address = DocAddress { segment: 0, doc };
+                let found = Neighbour { address, overlap: *overlap, fingerprints: *fingerprints };
+                Candidate { found, size: size(*fingerprints), weights: None }
+            };
+            let all: Vec<Candidate> = (0u32..).zip(&shared).map(of).collect();
+            let options = PairOptions::default();
+            let archive = Archive { first: u64::from(new), options, rank, compared };
+            let mut kept = all.clone();
+            kept.reverse();
+            let left_out = archive.leave_out((size(30), Sampling::Unknown), &mut kept, |address| {
+                u64::from(address.doc) >= archive.first
+            });
+            let doc = |candidate: &Candidate| candidate.found.address.doc;
+            let resemblance = |candidate: &Candidate| candidate.found.with(30).resemblance();
+            let mut best: Vec<&Candidate> = all.iter().filter(|one| doc(one) >= new).collect();
+            best.sort_by(|one, other| match rank {
+                PairRank::Overlap => other.found.overlap.cmp(&one.found.overlap),
+                _ => resemblance(other).total_cmp(&resemblance(one))
+                    .then(other.found.overlap.cmp(&one.found.overlap)),
+            });
+            best.truncate(compared);
+            let mut expected: Vec<u32> = best.into_iter().map(doc).collect();
+            expected.extend(all.iter().map(doc).filter(|&doc| doc < new));
+            expected.sort_unstable();
+            prop_assert_eq!(kept.iter().map(doc).collect::<Vec<_>>(), expected);
+            prop_assert_eq!(kept.len() + left_out.len(), all.len());
+        }
+    }
+}
