@@ -30,7 +30,7 @@ use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
 use cento::{Error, PresetUse, Stop};
 use cento_api::Sources;
-use cento_report::{Joined, Network, PairsReport, Run, clusters, shown_of, sources_of};
+use cento_report::{Joined, Network, PairsReport, Run, shown_of, sources_of};
 use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
 
 /// Options that only pairs of files have.
@@ -42,7 +42,7 @@ pub struct FileArgs {
     /// one commit; those that it has already are not added twice.
     #[arg(long, requires = "against")]
     pub(super) add: bool,
-    /// Also show which documents the shown pairs connect.
+    /// Also show which documents the shown pairs connect; with --group-by, which groups.
     #[arg(long)]
     clusters: bool,
     #[command(flatten)]
@@ -347,12 +347,9 @@ impl Pairs {
             out.write(&shown, |out| print(out, &shown, has_passages))?;
         }
         if self.files.clusters {
-            let edges = best
-                .iter()
-                .filter(|found| found.pair.too_short != Some(true))
-                .map(|found| names(&found.pair));
-            let edges: Vec<_> = edges.collect();
-            for cluster in clusters(edges.iter().map(|[a, b]| (&**a, &**b))) {
+            let told = best.iter().map(|found| &found.pair);
+            let told = told.filter(|pair| pair.too_short != Some(true));
+            for cluster in sides.clusters(told, &self.options.scope()?)? {
                 out.write(&cluster, |out| {
                     let members = cluster.members.join("  ");
                     line!(out, "cluster {}, {}: {members}", cluster.cluster, cluster.size)

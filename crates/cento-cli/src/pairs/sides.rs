@@ -4,10 +4,15 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use crate::output::named;
 use cento::index::DocAddress;
+use cento::join::Scope;
 use cento::join::pairs::PairReport;
+use cento::join::series::field_of;
 use cento::search::Searcher;
 use cento::{Error, Overlap};
+use cento_api::{NameFields, NamePattern};
+use cento_report::{Cluster, clusters};
 
 /// Two files of two documents that have fingerprints in common.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -43,6 +48,61 @@ impl<'a> Sides<'a> {
     fn address(&self, id: &str, index: Option<&str>) -> cento::Result<DocAddress> {
         let found = self.searcher.snapshot().find_in(index, id)?;
         found.ok_or_else(|| Error::UnknownId { id: id.to_owned() })
+    }
+
+    /// Returns the clusters of documents that pairs connect; of groups of documents, by their
+    /// names, where pairs are of documents of different groups.
+    ///
+    /// # Errors
+    /// When a document cannot be read.
+    pub fn clusters<'b>(
+        &self,
+        pairs: impl Iterator<Item = &'b PairReport>,
+        scope: &Scope,
+    ) -> cento::Result<Vec<Cluster>> {
+        let by = match scope {
+            Scope::Across(by) => Some(by),
+            Scope::Everywhere | Scope::Within(_) => None,
+        };
+        let mut names: HashMap<String, String> = HashMap::new();
+        let mut edges = Vec::new();
+        for pair in pairs {
+            let mut node = |id: &str, index: Option<&str>| -> cento::Result<String> {
+                let group = by.map(|by| self.group(by, id, index)).transpose()?.flatten();
+                // A group is told from a document of the same name.
+                let (key, name) = match group {
+                    Some(group) => (format!("group {group}"), group),
+                    None => (format!("document {}", named(id, index)), named(id, index)),
+                };
+                names.insert(key.clone(), name);
+                Ok(key)
+            };
+            let a = node(&pair.a, pair.index_a.as_deref())?;
+            edges.push((a, node(&pair.b, pair.index_b.as_deref())?));
+        }
+        let mut found = clusters(edges.iter().map(|(a, b)| (&**a, &**b)));
+        for member in found.iter_mut().flat_map(|cluster| &mut cluster.members) {
+            *member = names.remove(member).expect("each is in one cluster");
+        }
+        found.iter_mut().for_each(|cluster| cluster.members.sort_unstable());
+        Ok(found)
+    }
+
+    /// Returns the name of the group of a document: the values of its fields.
+    fn group(&self, by: &str, id: &str, index: Option<&str>) -> cento::Result<Option<String>> {
+        if NamePattern::is_pattern(by) {
+            let pattern = NamePattern::new(by)?;
+            let fields = pattern.of_end(id);
+            let values = |fields: NameFields<'_>| {
+                let values: Vec<String> =
+                    fields.into_iter().map(|(_, value)| value.into()).collect();
+                values.join(" ")
+            };
+            return Ok(fields.map(values));
+        }
+        let meta = self.searcher.snapshot().meta(self.address(id, index)?)?;
+        let value = field_of(&meta, by).filter(|value| !value.is_null());
+        Ok(value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
     }
 
     /// Returns the pairs of files of two documents with most in common, and the number of pairs

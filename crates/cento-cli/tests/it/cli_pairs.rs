@@ -255,3 +255,35 @@ fn pairs_of_files_and_of_indexes_have_the_same_options() {
         assert_eq!(of_files, of_index, "{options:?}");
     }
 }
+
+#[test]
+fn clusters_have_a_group_once() {
+    // Each try of an author was a member of its own.
+    let dir = Dir::new();
+    let text = words(1, 80);
+    let mut lines = String::new();
+    for (author, attempt) in [("ann", 1), ("ann", 2), ("bob", 1), ("bob", 2), ("carl", 1)] {
+        let text = format!("{text} {}", words(attempt, 9));
+        fs::create_dir_all(dir.path(&format!("class/{author}"))).unwrap();
+        dir.write(&format!("class/{author}/{attempt}.txt"), &text);
+        let line = json!({"id": format!("{author}{attempt}"), "text": text,
+            "meta": {"author": author}});
+        lines += &format!("{line}\n");
+    }
+    lines += &format!("{}\n", json!({"id": "ann", "text": text}));
+    dir.write("class.jsonl", &lines);
+    let clusters = |path: &str, by: &[&str]| {
+        let args = ["pairs", path, "--clusters", "--format", "json"];
+        let found = jsons(&dir.run(&[&args[..], by].concat()).out);
+        let clusters = found.iter().filter(|line| line["members"].is_array());
+        clusters.map(|line| (line["size"].clone(), line["members"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(clusters("class", &[])[0].0, 5);
+    let expected = [(json!(3), json!(["ann", "bob", "carl"]))];
+    assert_eq!(clusters("class", &["--group-by", "{author}/{*}"]), expected);
+    // A document without the field is a group of its own, whatever its name.
+    let expected = [(json!(4), json!(["ann", "ann", "bob", "carl"]))];
+    assert_eq!(clusters("class.jsonl", &["--group-by", "author"]), expected);
+    let human = dir.run(&["pairs", "class", "--clusters", "--group-by", "{author}/{*}"]);
+    assert_eq!(human.out.lines().last(), Some("cluster 1, 3: ann  bob  carl"));
+}
