@@ -5,13 +5,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use cento_api::NamePattern;
+use cento_api::{BoilerplateShare, NamePattern};
 use serde_json::{Map, Value};
 
 pub use super::Scope;
 use super::numbering::Numbering;
 use crate::error::{Error, Result};
 use crate::index::Snapshot;
+use crate::runtime::Stop;
+use crate::search::RepeatedPassages;
 
 /// The series of every document of some snapshots, by number.
 #[derive(Debug)]
@@ -144,6 +146,29 @@ impl Series {
     }
 }
 
+/// Finds the passages that at least this share of the documents have, and at least five of them.
+/// Where pairs across groups are kept, the documents of a group count once: what an author has in
+/// twelve tries is no boilerplate.
+///
+/// # Errors
+/// When no document has the field of the scope, the index stores no texts, or a file is damaged;
+/// [`Error::Cancelled`] soon after `stop`.
+pub fn repeated_passages(
+    snapshot: &Snapshot,
+    scope: &Scope,
+    share: BoilerplateShare,
+    stop: &Stop,
+) -> Result<RepeatedPassages> {
+    let series = Series::read(scope, &[snapshot])?.filter(|series| !series.within);
+    let Some(series) = series else { return snapshot.repeated_passages(share, stop) };
+    let numbering = Numbering::new(snapshot);
+    let group_of = |address| {
+        let code = series.code(0, numbering.number(address));
+        (code != 0).then_some(u64::from(code))
+    };
+    snapshot.repeated_passages_of_groups(share, &group_of, stop)
+}
+
 /// Returns the number of pairs of this number of documents.
 pub(super) fn pair_count(documents: u64) -> u64 {
     documents * documents.saturating_sub(1) / 2
@@ -194,7 +219,6 @@ pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Val
 mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, SignedDocument, WriterOptions};
-    use crate::runtime::Stop;
     use proptest::prelude::*;
 
     fn snapshot(metas: &[Value]) -> Snapshot {

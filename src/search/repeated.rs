@@ -3,7 +3,8 @@
 //! Assignments, licences, templates, navigation: what nearly all documents have says nothing of
 //! two that share it. Documents are compared by their runs of words, as they are signed, so the
 //! answer is exact and depends neither on the scheme nor on where documents are stored. Exact
-//! copies count as one document: a text that was handed in twenty times is not common by that.
+//! copies count as one document: a text that was handed in twenty times is not common by that. Nor
+//! is one that an author has in twenty tries: the documents of a group count once.
 //!
 //! The texts are read three times, and the memory depends on the length of a document, not on
 //! their number. First, each document adds one to a counter for each of its runs. Several runs
@@ -44,10 +45,12 @@ const COUNTERS: (usize, usize) = (1 << 16, 1 << 25);
 pub struct RepeatedPassages {
     /// The passages: those in most documents first, of these the longest.
     pub passages: Vec<RepeatedPassage>,
-    /// The number of different documents; exact copies count once.
+    /// The number of different documents; exact copies count once, and so do groups.
     pub of_documents: u64,
     /// The number of documents that a passage must be in.
     pub documents_min: u64,
+    /// Whether the documents of a group count once.
+    pub is_by_group: bool,
     /// The document of each passage.
     examples: Vec<DocAddress>,
 }
@@ -147,11 +150,25 @@ impl Counters {
     }
 }
 
-/// The documents that have a run.
+/// A document whose runs are counted.
+#[derive(Clone, Copy)]
+struct Counted {
+    address: DocAddress,
+    /// The number of its group, from 1.
+    group: u32,
+    /// The number of its text, from 1; 0 if a document before it has the same text.
+    text: u32,
+}
+
+/// The documents that have a run: as many as there are groups and texts with it, whichever are
+/// fewer.
 #[derive(Default)]
 struct Count {
+    /// The number of groups.
     documents: u32,
     last: u32,
+    texts: u32,
+    last_text: u32,
     /// The longest passage with it.
     longest: Option<Place>,
 }
@@ -186,6 +203,33 @@ impl Snapshot {
         share: BoilerplateShare,
         stop: &Stop,
     ) -> Result<RepeatedPassages> {
+        self.repeated_in(share, None, stop)
+    }
+
+    /// Finds the passages that at least this share of the groups of documents have, and at least
+    /// five of them. `group_of` returns the number of a document's group; without one, a document
+    /// is a group of its own.
+    ///
+    /// A passage is in as many documents as there are groups with it, or different texts, whichever
+    /// are fewer.
+    ///
+    /// # Errors
+    /// As [`repeated_passages`](Self::repeated_passages).
+    pub fn repeated_passages_of_groups(
+        &self,
+        share: BoilerplateShare,
+        group_of: &dyn Fn(DocAddress) -> Option<u64>,
+        stop: &Stop,
+    ) -> Result<RepeatedPassages> {
+        self.repeated_in(share, Some(group_of), stop)
+    }
+
+    fn repeated_in(
+        &self,
+        share: BoilerplateShare,
+        group_of: Option<&dyn Fn(DocAddress) -> Option<u64>>,
+        stop: &Stop,
+    ) -> Result<RepeatedPassages> {
         if !self.config().store_text {
             let what = "it stores no texts, so the passages that its documents repeat cannot be \
                         found; name files with the boilerplate instead";
@@ -193,8 +237,10 @@ impl Snapshot {
         }
         let k = run_tokens_of(self.config());
         let reader = &mut Reader { snapshot: self, k, tokens: Vec::new(), part: Vec::new(), stop };
-        let (different, mut counters) = self.count_roughly(share, reader)?;
-        let of_documents = different.len() as u64;
+        let (counted, mut counters) = self.count_roughly(share, group_of, reader)?;
+        let greatest = |of: fn(&Counted) -> u32| counted.iter().map(of).max().unwrap_or(0);
+        let of_documents =
+            u64::from(greatest(|counted| counted.group).min(greatest(|counted| counted.text)));
         // Rounding must not exclude a passage that exactly this share has.
         let least = (share.get() * of_documents as f64 - 1e-9).ceil() as u64;
         let documents_min = least.max(DOCUMENTS_MIN);
@@ -202,12 +248,13 @@ impl Snapshot {
             passages: Vec::new(),
             of_documents,
             documents_min,
+            is_by_group: group_of.is_some(),
             examples: Vec::new(),
         };
         if of_documents < documents_min {
             return Ok(found);
         }
-        let mut counts = count_exactly(&different, &mut counters, documents_min, reader)?;
+        let mut counts = count_exactly(&counted, &mut counters, documents_min, reader)?;
         counts.retain(|_, count| u64::from(count.documents) >= documents_min);
         drop(counters);
         self.place(&mut counts, reader)?;
@@ -221,27 +268,48 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// Finds the different documents, and counts their runs; several together.
+    /// Finds the documents that count, and counts their runs; several together.
     fn count_roughly(
         &self,
         share: BoilerplateShare,
+        group_of: Option<&dyn Fn(DocAddress) -> Option<u64>>,
         reader: &mut Reader<'_>,
-    ) -> Result<(Vec<DocAddress>, Counters)> {
+    ) -> Result<(Vec<Counted>, Counters)> {
         let mut tokens = 0;
+        let mut all = Vec::new();
         for address in self.live() {
             tokens += u64::from(self.segment(address).signatures.document(address.doc)?.tokens);
+            all.push((group_of.and_then(|group_of| group_of(address)), address));
         }
+        // The documents of a group follow each other, so that it is counted once.
+        all.sort_by_key(|(group, _)| *group);
         let mut counters = Counters::new(tokens, self.documents(), share);
-        let (mut different, mut seen) = (Vec::new(), HashSet::new());
-        for address in self.live() {
+        let (mut counted, mut seen, mut texts) = (Vec::new(), HashSet::new(), HashSet::new());
+        let (mut number, mut last) = (0, None);
+        for (group, address) in all {
             reader.read(address)?;
-            if !reader.tokens.is_empty() && seen.insert(reader.digest()) {
-                different.push(address);
-                let number = different.len() as u32;
+            if reader.tokens.is_empty() {
+                continue;
+            }
+            let digest = reader.digest();
+            let is_new_text = texts.insert(digest);
+            // Without groups, a copy is the document that it copies.
+            let is_same_group = group.is_some() && group == last;
+            if group_of.is_none() && !is_new_text {
+                continue;
+            }
+            if !is_same_group {
+                number += 1;
+                seen.clear();
+                last = group;
+            }
+            if seen.insert(digest) {
+                let text = if is_new_text { texts.len() as u32 } else { 0 };
+                counted.push(Counted { address, group: number, text });
                 reader.runs().for_each(|run| counters.add(run, number));
             }
         }
-        Ok((different, counters))
+        Ok((counted, counters))
     }
 
     /// Finds the longest passage of each run: as many common runs in a row as there are. Of equally
@@ -315,24 +383,29 @@ impl Snapshot {
 
 /// Counts the documents of the runs whose counters suffice.
 fn count_exactly(
-    different: &[DocAddress],
+    counted: &[Counted],
     counters: &mut Counters,
     documents_min: u64,
     reader: &mut Reader<'_>,
 ) -> Result<Counts> {
     let mut counts = Counts::default();
-    for (number, &address) in (1u32..).zip(different) {
+    for &Counted { address, group, text } in counted {
         reader.read(address)?;
         for run in reader.runs() {
             if u64::from(counters.of(run).0) >= documents_min {
                 let count = counts.entry(run).or_default();
-                if count.last != number {
+                if count.last != group {
                     count.documents += 1;
-                    count.last = number;
+                    count.last = group;
+                }
+                if text > 0 && count.last_text != text {
+                    count.texts += 1;
+                    count.last_text = text;
                 }
             }
         }
     }
+    counts.values_mut().for_each(|count| count.documents = count.documents.min(count.texts));
     Ok(counts)
 }
 

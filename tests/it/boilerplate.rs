@@ -107,6 +107,77 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn a_group_counts_once_and_so_does_a_text(
+        documents in prop::collection::vec(
+            (
+                prop::collection::vec(prop::sample::select(vec!["a b c d", "b c", "e", "f g"]), 0..6),
+                prop::option::of(0u64..8),
+            ),
+            0..20,
+        ),
+        share in prop::sample::select(vec![0.01, 0.5, 0.75]),
+        documents_a_commit in 1usize..9,
+    ) {
+        let texts: Vec<String> = documents.iter().map(|(parts, _)| parts.join(" ")).collect();
+        let snapshot = snapshot_of(&texts, "kgram(k=3)", documents_a_commit);
+        let number = |address| snapshot.id(address).unwrap().parse::<usize>().unwrap();
+        let group_of = |address| documents[number(address)].1;
+        let found = snapshot
+            .repeated_passages_of_groups(
+                BoilerplateShare::new(share).unwrap(), &group_of, Stop::NEVER,
+            )
+            .unwrap();
+        // By the definition: the groups and the texts that have a run, whichever are fewer.
+        let group = |at: usize| documents[at].1.map_or((1, at as u64), |group| (0, group));
+        let with_tokens = || (0..texts.len()).filter(|&at| !texts[at].is_empty());
+        let count = |places: &[usize]| {
+            let groups: BTreeSet<_> = places.iter().map(|&at| group(at)).collect();
+            let texts: BTreeSet<_> = places.iter().map(|&at| &texts[at]).collect();
+            groups.len().min(texts.len()) as u64
+        };
+        let of_documents = count(&with_tokens().collect::<Vec<_>>());
+        let mut places: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
+        for at in with_tokens() {
+            let runs: BTreeSet<_> = runs_of(&texts[at]).into_iter().collect();
+            runs.into_iter().for_each(|run| places.entry(run).or_default().push(at));
+        }
+        let least = (share * of_documents as f64 - 1e-9).ceil().max(5.0) as u64;
+        let counts = places.into_iter().map(|(run, places)| (run, count(&places)));
+        let common: BTreeMap<_, _> = counts.filter(|(_, count)| *count >= least).collect();
+        prop_assert_eq!((found.of_documents, found.is_by_group), (of_documents, true));
+        let mut seen = BTreeSet::new();
+        for passage in &found.passages {
+            let runs = runs_of(&passage.text);
+            let least = runs.iter().map(|run| common.get(run).copied()).min().unwrap();
+            prop_assert_eq!(least, Some(passage.documents));
+            seen.extend(runs);
+        }
+        prop_assert_eq!(seen, common.into_keys().collect::<BTreeSet<_>>());
+    }
+}
+
+#[test]
+fn what_an_author_has_in_many_tries_is_no_boilerplate() {
+    // Sixteen authors with the assignment; one of them with a text of his own in twelve tries.
+    let (sheet, own) = (words(90, 40), words(91, 40));
+    let texts = essays(28, |at| match at < 12 {
+        true => format!("{sheet} {own} {}", words(at, 20)),
+        false => format!("{sheet} {}", words(at, 60)),
+    });
+    let snapshot = snapshot_of(&texts, "kgram(k=3)", 5);
+    let share = BoilerplateShare::new(0.4).unwrap();
+    let group_of = |address| (&*snapshot.id(address).unwrap() < "012").then_some(7);
+    let groups = snapshot.repeated_passages_of_groups(share, &group_of, Stop::NEVER).unwrap();
+    let passages = |found: &RepeatedPassages| -> Vec<(u32, u64)> {
+        found.passages.iter().map(|passage| (passage.tokens, passage.documents)).collect()
+    };
+    assert_eq!((passages(&groups), groups.of_documents), (vec![(40, 17)], 17));
+    assert_eq!(passages(&found_in(&snapshot, 0.4)), [(80, 12)]);
+}
+
 fn essays(count: usize, own: impl Fn(usize) -> String) -> Vec<String> {
     (0..count).map(own).collect()
 }

@@ -10,6 +10,8 @@ use super::terminal::note;
 use cento::Error;
 use cento::Stop;
 use cento::index::{Config, Index, Snapshot};
+use cento::join::Scope;
+use cento::join::series::repeated_passages;
 use cento::search::{Boilerplate, BoilerplateShare, RepeatedPassages, Searcher};
 use cento_report::NotCompared;
 use cento_source::{ReadError, SourceOptions, documents};
@@ -77,18 +79,18 @@ impl Named {
     }
 
     /// Adds the passages that the documents of a snapshot repeat, if `auto` is named, and reports
-    /// them.
+    /// them. Where pairs across groups are kept, the documents of a group count once.
     ///
     /// # Errors
     /// When the index stores no texts; [`Error::Cancelled`] after `stop`.
     pub fn add_auto(
         &self,
         boilerplate: Option<Boilerplate>,
-        snapshot: &Snapshot,
+        (snapshot, scope): (&Snapshot, &Scope),
         stop: &Stop,
     ) -> cento::Result<Option<Boilerplate>> {
         let Some(share) = self.auto else { return Ok(boilerplate) };
-        let found = snapshot.repeated_passages(share, stop)?;
+        let found = repeated_passages(snapshot, scope, share, stop)?;
         note!("cento: boilerplate: {}", proposed(&found));
         if found.passages.is_empty() {
             return Ok(boilerplate);
@@ -112,14 +114,19 @@ fn proposed(found: &RepeatedPassages) -> String {
             counted(found.passages.len() as u64, "passage"),
             counted(tokens, "token"),
             least.unwrap_or_default(),
-            counted(found.of_documents, "different document"),
+            counted(found.of_documents, unit(found)),
         )
     })
 }
 
+/// Names what is counted.
+pub fn unit(found: &RepeatedPassages) -> &'static str {
+    if found.is_by_group { "group" } else { "different document" }
+}
+
 /// Says why no passage is proposed; nothing if any is.
 pub fn nothing_proposed(found: &RepeatedPassages) -> Option<String> {
-    let of = counted(found.of_documents, "different document");
+    let of = counted(found.of_documents, unit(found));
     match found.passages.is_empty() {
         false => None,
         true if found.of_documents < found.documents_min => Some(format!(
@@ -136,9 +143,21 @@ pub fn nothing_proposed(found: &RepeatedPassages) -> Option<String> {
 /// # Errors
 /// When a document of them is refused: nothing would say that its text counts.
 pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Searcher> {
+    without_of_pairs(searcher, boilerplate, &Scope::Everywhere)
+}
+
+/// Makes a searcher ignore the text with these names, for pairs of this scope.
+///
+/// # Errors
+/// As [`without`].
+pub fn without_of_pairs(
+    searcher: Searcher,
+    boilerplate: &[PathBuf],
+    scope: &Scope,
+) -> cento::Result<Searcher> {
     let named = Named::of(boilerplate)?;
     let boilerplate = read(&named.paths, searcher.snapshot().config())?;
-    let boilerplate = named.add_auto(boilerplate, searcher.snapshot(), Stop::NEVER)?;
+    let boilerplate = named.add_auto(boilerplate, (searcher.snapshot(), scope), Stop::NEVER)?;
     without_read(searcher, boilerplate)
 }
 
@@ -161,7 +180,8 @@ pub fn without_noting(
 ) -> cento::Result<Searcher> {
     let named = Named::of(boilerplate)?;
     let boilerplate = read_noting(&named.paths, searcher.snapshot().config(), unread)?;
-    let boilerplate = named.add_auto(boilerplate, searcher.snapshot(), Stop::NEVER)?;
+    let all = (searcher.snapshot(), &Scope::Everywhere);
+    let boilerplate = named.add_auto(boilerplate, all, Stop::NEVER)?;
     without_read(searcher, boilerplate)
 }
 

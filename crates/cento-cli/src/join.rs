@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::boilerplate::without;
+use super::boilerplate::{without, without_of_pairs};
 use super::key;
 use super::output::counted;
 use super::terminal::note;
 use cento::Stop;
 use cento::index::{Index, MaxDf, Snapshot};
-use cento::join::StopCounts;
+use cento::join::{Scope, StopCounts};
 use cento::search::Searcher;
 
 /// Options for joining an index.
@@ -49,7 +49,14 @@ impl JoinArgs {
     /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the
     /// boilerplate.
     pub fn searcher_of_all(&self, paths: &[PathBuf]) -> cento::Result<Searcher> {
-        without(Searcher::new(union(paths, paths.iter().map(key::open))?), &self.boilerplate)
+        self.searcher_of_pairs(paths, &Scope::Everywhere)
+    }
+
+    /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the
+    /// boilerplate of pairs of this scope.
+    pub fn searcher_of_pairs(&self, paths: &[PathBuf], scope: &Scope) -> cento::Result<Searcher> {
+        let searcher = Searcher::new(union(paths, paths.iter().map(key::open))?);
+        without_of_pairs(searcher, &self.boilerplate, scope)
     }
 
     /// Returns a searcher over the index at `path` that ignores the boilerplate.

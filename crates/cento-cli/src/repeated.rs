@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::add::SourceArgs;
-use super::boilerplate::nothing_proposed;
+use super::boilerplate::{nothing_proposed, unit};
 use super::create::ConfigArgs;
+use super::grouping::GroupingArgs;
 use super::join::union;
 use super::key;
 use super::left_out::FilterArgs;
@@ -19,6 +20,8 @@ use super::progress::{AddProgress, stop_flag};
 use super::terminal::{Id, line, note};
 use super::{Outcome, Result};
 use cento::index::{Index, Snapshot};
+use cento::join::series::repeated_passages;
+use cento::join::{PairOptions, Scope};
 use cento::search::{BoilerplateShare, RepeatedPassage};
 use cento::{Error, Stop};
 use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
@@ -32,7 +35,8 @@ use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
 /// those that count. `-b auto` of these verbs accepts all of them.
 ///
 /// A passage is proposed if three of four documents have it, and at least five: what a few people
-/// have in common may be copied. Exact copies count as one document.
+/// have in common may be copied. Exact copies count as one document, and with --group-by the
+/// documents of a group, such as the tries of an author.
 #[derive(Debug, Args)]
 pub struct Boilerplate {
     /// Directories of indexes that store texts, which are taken as one; or files, directories and
@@ -42,6 +46,11 @@ pub struct Boilerplate {
     /// Least share of the different documents that have a passage.
     #[arg(long, value_name = "F", default_value_t = BoilerplateShare::default())]
     min_share: BoilerplateShare,
+    /// Count the documents of a group once: those with the same value of this field of `meta`, or
+    /// the same fields in the ends of their ids by a pattern such as `{author}/{*}`. A document
+    /// without the field is a group of its own.
+    #[arg(long, value_name = "FIELD|PATTERN")]
+    group_by: Option<String>,
     /// Maximum number of passages to show.
     #[arg(long, short = 'n', value_name = "N", default_value = "10")]
     limit: usize,
@@ -51,6 +60,8 @@ pub struct Boilerplate {
     /// Output format. The columns of csv and tsv are the fields of JSON.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
+    #[command(flatten)]
+    grouping: GroupingArgs,
     #[command(flatten)]
     config: ConfigArgs,
     #[command(flatten)]
@@ -69,15 +80,16 @@ impl Boilerplate {
             outfile::check_lines(out, "passages")?;
         }
         let out = self.out.as_deref().map(OutFile::create).transpose()?;
+        let scope = self.scope()?;
         let (snapshot, is_any_refused) = self.snapshot(stop)?;
-        let found = snapshot.repeated_passages(self.min_share, stop)?;
+        let found = repeated_passages(&snapshot, &scope, self.min_share, stop)?;
         if let Some(out) = out {
             write(out, &found.passages)?;
         }
         let shown = &found.passages[..self.limit.min(found.passages.len())];
         let mut out = ListOut::new(io::BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
         for (at, passage) in shown.iter().enumerate() {
-            out.write(passage, |out| print(out, passage, at > 0))?;
+            out.write(passage, |out| print(out, passage, unit(&found), at > 0))?;
         }
         out.flush()?;
         if let Some(said) = nothing_proposed(&found) {
@@ -94,10 +106,21 @@ impl Boilerplate {
         })
     }
 
+    /// Returns the scope of pairs of different groups.
+    fn scope(&self) -> cento::Result<Scope> {
+        let options = PairOptions { group_by: self.group_by.clone(), ..PairOptions::default() };
+        options.check()?;
+        options.scope()
+    }
+
     /// Returns the documents, and whether any of them was refused.
     fn snapshot(&self, stop: &Stop) -> cento::Result<(Snapshot, bool)> {
         let indexes = self.paths.iter().filter(|path| Index::exists(path)).count();
         if indexes == self.paths.len() {
+            if self.grouping.is_grouped() {
+                let what = "--by is for files; the documents of an index are those that were added";
+                return Err(Error::argument("by", what));
+            }
             return Ok((union(&self.paths, self.paths.iter().map(key::open))?, false));
         }
         if let Some(index) = self.paths.iter().find(|path| Index::exists(path)) {
@@ -112,8 +135,10 @@ impl Boilerplate {
     fn of_files(&self, stop: &Stop) -> cento::Result<(Snapshot, bool)> {
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
-        let source = SourceOptions { filter: self.filter.filter()?, ..self.source.options() };
+        let filter = self.grouping.without_data(self.filter.filter()?);
+        let source = SourceOptions { filter, ..self.source.options() };
         let config = self.config.config_of_most(&self.paths, &source)?;
+        let source = self.grouping.grouped(&self.paths, source, stop)?;
         let index = Index::create(dir.path().join("index"), config)?;
         let options =
             AddOptions { memory_bytes: memory::default_bytes(), source, ..AddOptions::default() };
@@ -140,12 +165,18 @@ fn write(mut out: OutFile, passages: &[RepeatedPassage]) -> cento::Result<()> {
     written.and_then(|()| out.finish()).map_err(|error| out.failed(error))
 }
 
-fn print(out: &mut impl Write, passage: &RepeatedPassage, is_next: bool) -> io::Result<()> {
+fn print(
+    out: &mut impl Write,
+    passage: &RepeatedPassage,
+    unit: &str,
+    is_next: bool,
+) -> io::Result<()> {
     let RepeatedPassage { documents, of_documents, tokens, id, text, .. } = passage;
     if is_next {
         line!(out)?;
     }
     let (documents, of) = (count(*documents), count(*of_documents));
-    line!(out, "in {documents} of {of} documents, {tokens} tokens, such as {}:", Id(id))?;
+    let units = format!("{}s", unit.trim_start_matches("different "));
+    line!(out, "in {documents} of {of} {units}, {tokens} tokens, such as {}:", Id(id))?;
     text.lines().try_for_each(|line| line!(out, "    {line}"))
 }

@@ -25,7 +25,7 @@ pub struct PairsRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
     /// Also list the passages that this share of the documents have, and at least five, as
-    /// `proposed`; they count.
+    /// `proposed`; they count. With `group_by` the documents of a group count once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub propose_boilerplate: Option<BoilerplateShare>,
     /// List them, and accept all: they do not count.

@@ -108,7 +108,8 @@ impl Pairs {
         check_enough(added.documents, documents_min)?;
         not_compared.extend(added.not_compared);
         let new = index.snapshot()?;
-        let boilerplate = named.add_auto(boilerplate, &new, stop)?;
+        let scope = self.options.scope()?;
+        let boilerplate = named.add_auto(boilerplate, (&new, &scope), stop)?;
         let searcher = match &known {
             Some(known) => Searcher::new(known.with_new(&new)?),
             None => Searcher::new(new.clone()),

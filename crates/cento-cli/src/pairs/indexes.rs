@@ -48,7 +48,7 @@ impl Pairs {
             self.format.check_name(out)?;
         }
         let network = self.graph.as_deref().map(Network::of_file).transpose()?;
-        let searcher = self.join.searcher_of_all(&self.paths)?;
+        let searcher = self.join.searcher_of_pairs(&self.paths, &self.options.scope()?)?;
         let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
         // A report begins with the best pairs, and shows their passages.
         let is_report = self.report.is_asked();

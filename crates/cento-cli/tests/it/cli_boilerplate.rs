@@ -97,3 +97,76 @@ fn boilerplate_is_not_found_where_the_documents_are_not_known() {
     let args = ["search", "--url", "http://127.0.0.1:9", "class/s00/answer.txt", "-b", "auto"];
     refused(&args, "with --url");
 }
+
+#[test]
+fn a_group_counts_once_in_what_most_documents_repeat() {
+    // Seven authors have the sheet; one of them his own text in twelve tries.
+    let dir = Dir::new();
+    let (sheet, own) = (words(1, 60), words(2, 60));
+    for author in 0..7u64 {
+        for attempt in 0..(if author == 0 { 12 } else { 1 }) {
+            let name = format!("class/s{author}/try{attempt:02}.txt");
+            fs::create_dir_all(dir.path(&name).parent().unwrap()).unwrap();
+            let rest = words(10 + author * 20 + attempt, 50);
+            let own = if author < 2 { &own } else { "" };
+            dir.write(&name, format!("{sheet} {rest} {own}"));
+        }
+    }
+    let by = ["--group-by", "{author}/{*}"];
+    let found = |args: &[&str]| {
+        let run = dir.run(&[&["boilerplate", "class", "--min-share", "0.5"], args].concat());
+        run.out.lines().filter(|line| !line.starts_with(' ')).collect::<Vec<_>>().join("\n")
+    };
+    let plain = "in 18 of 18 documents, 60 tokens, such as class/s0/try00.txt:\n\n\
+                 in 13 of 18 documents, 60 tokens, such as class/s0/try00.txt:";
+    assert_eq!(found(&[]), plain);
+    let groups = "in 7 of 7 groups, 60 tokens, such as class/s0/try00.txt:";
+    assert_eq!(found(&by), groups);
+    let pairs = |by: &[&str]| {
+        let args = ["pairs", "class", "-b", "auto:0.5", "--min-similarity", "0.2"];
+        let run = dir.run(&[&args[..], &["--format", "json"], by].concat());
+        (jsons(&run.out).iter().filter(|pair| pair["a"].is_string()).count(), run.err)
+    };
+    let (copies, said) = pairs(&by);
+    // The second author has the text of the first: of each of his tries.
+    assert_eq!(copies, 12);
+    let expected = "cento: boilerplate: 1 passage of 60 tokens in all, each in at least 7 of 7 \
+                    groups; `cento boilerplate` shows them\n";
+    assert_eq!(said, expected);
+    assert_eq!(pairs(&[]).0, 0);
+    dir.json(&["add", "idx", "class"]);
+    let args = ["pairs", "idx", "-b", "auto:0.5", "--min-similarity", "0.2", "--format", "json"];
+    let run = dir.run(&[&args[..], &by].concat());
+    assert_eq!((jsons(&run.out).len(), run.err.lines().next()), (12, expected.lines().next()));
+    let refused = dir.run(&["boilerplate", "class", "--group-by", "{*}/x"]);
+    assert!(refused.err.contains("no field with a name"), "{}", refused.err);
+    let refused = dir.run(&["boilerplate", "class", "--group-by", "author"]);
+    assert!(refused.err.contains("no document has the field `author`"), "{}", refused.err);
+}
+
+#[test]
+fn submissions_are_counted_and_not_their_files() {
+    let dir = Dir::new();
+    let header = words(1, 60);
+    for student in 0..6u64 {
+        for part in 0..3 {
+            let name = format!("class/s{student}/part{part}.txt");
+            fs::create_dir_all(dir.path(&name).parent().unwrap()).unwrap();
+            let own = words(10 + student * 3 + part, 50);
+            // One part of each has the header.
+            dir.write(&name, if part == 0 { format!("{header} {own}") } else { own });
+        }
+    }
+    let found = |args: &[&str]| {
+        let run = dir.run(&[&["boilerplate", "class", "--format", "json"], args].concat());
+        jsons(&run.out).iter().map(|found| found["documents"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[]), [] as [Value; 0]);
+    assert_eq!(found(&["--by", "directory"]), [json!(6)]);
+    assert_eq!(found(&["--by", "class/{document}/{part}"]), [json!(6)]);
+    dir.json(&["add", "idx", "class", "--by", "directory"]);
+    let run = dir.run(&["boilerplate", "idx", "--format", "json"]);
+    assert_eq!(jsons(&run.out)[0]["documents"], 6);
+    let refused = dir.run(&["boilerplate", "idx", "--by", "directory"]);
+    assert!(refused.status == 2 && refused.err.contains("--by is for files"), "{}", refused.err);
+}

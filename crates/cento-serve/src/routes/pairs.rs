@@ -19,6 +19,7 @@ use cento::index::{Config, Document, IdSource, Index, SignedDocument, Snapshot, 
 use cento::join::known::with_known;
 use cento::join::most_similar::MostSimilar;
 use cento::join::pairs::{self, PairOptions};
+use cento::join::series::repeated_passages;
 use cento::runtime::Permit;
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, PresetDefaults, PresetUse};
@@ -314,7 +315,8 @@ impl Compared {
         let new = index.snapshot()?;
         let mut proposed = Vec::new();
         if let Some(share) = share {
-            let found = new.repeated_passages(share, stop)?;
+            let scope = options.scope()?;
+            let found = repeated_passages(&new, &scope, share, stop)?;
             if is_accepted {
                 found.add_to(&mut ignored, &new, stop)?;
             }
