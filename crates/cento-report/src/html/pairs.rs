@@ -71,6 +71,9 @@ pub fn body(report: &PairsReport) -> Markup {
             }
             section {
                 h2 { "Pairs side by side" }
+                @if report.documents.iter().any(|document| !document.boilerplate.is_empty()) {
+                    p.note { label { input #boilerplate type="checkbox" checked; " Show boilerplate" } }
+                }
                 @for (number, pair) in (1..).zip(&report.pairs) { (section(report, number, pair, &mut excerpts)) }
             }
         }
