@@ -9,6 +9,7 @@ mod duplicates;
 mod estimate;
 mod evaluate;
 mod exact;
+mod lineage;
 mod notices;
 mod pan;
 mod programs;
@@ -39,6 +40,7 @@ enum Tool {
     Estimate(estimate::Estimate),
     Evaluate(evaluate::Evaluate),
     Exact(exact::Exact),
+    Lineage(lineage::Lineage),
     Notices(notices::Notices),
     Pan(pan::Pan),
     Programs(programs::Programs),
@@ -59,6 +61,7 @@ fn main() -> Result {
         Tool::Estimate(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
         Tool::Exact(tool) => tool.run(),
+        Tool::Lineage(tool) => tool.run(),
         Tool::Notices(tool) => tool.run(),
         Tool::Pan(tool) => tool.run(),
         Tool::Programs(tool) => tool.run(),
