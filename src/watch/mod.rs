@@ -32,7 +32,7 @@ pub use events::{EVENTS_BYTES_MAX, EventReader};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::index::{
-    Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK, WriterOptions, hex_of,
+    Config, Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK, WriterOptions, hex_of,
 };
 use crate::reason::{Reason, Refusal};
 use crate::runtime::{Stop, replace};
@@ -170,7 +170,7 @@ impl Watches {
         let (mut names, mut new) = (Vec::new(), Vec::new());
         let mut requested: HashMap<String, String> = HashMap::new();
         for request in requests {
-            let digest = digest_of(&request);
+            let digest = digest_of(&request, self.index.config())?;
             let name = request.name.clone().unwrap_or_else(|| format!("watch-{}", &digest[..16]));
             let same_name = self.store.get(&name).map(|entry| entry.definition.request.clone());
             let same_name = same_name.or_else(|| requested.get(&name).cloned());
@@ -449,10 +449,15 @@ fn lock(dir: &Path) -> Result<File> {
     }
 }
 
-/// Returns the digest of a request, in hexadecimal digits.
-fn digest_of(request: &WatchRequest) -> String {
-    let request = WatchRequest { name: None, ..request.clone() };
-    hex_of(Digest::of(&serde_json::to_vec(&request).expect("a request is JSON")))
+/// Returns the digest of a request, in hexadecimal digits. With a key it is one of
+/// the keyed digest of its text: names are made of it, and who guesses a text could confirm it.
+fn digest_of(request: &WatchRequest, config: &Config) -> Result<String> {
+    let mut request = WatchRequest { name: None, ..request.clone() };
+    if let (Some(text), Some(_)) = (&mut request.text, config.scheme.lock()) {
+        *text = hex_of(config.text_digest(text)?);
+    }
+    let digest = Digest::of(&serde_json::to_vec(&request).expect("a request is JSON"));
+    Ok(hex_of(digest))
 }
 
 fn last(commits: &[LoggedCommit]) -> u64 {

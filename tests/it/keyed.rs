@@ -4,11 +4,14 @@ use std::collections::HashSet;
 
 use cento::join::Thresholds;
 use cento::join::pairs::{PairOptions, pairs};
+use cento::join::withdraw::{Plan, WithdrawOptions};
 use cento::search::{ForeignSignature, Query};
+use cento::watch::Watches;
 use cento::{
     AddIndexesOptions, Config, Digest, Document, Index, Key, Reason, Searcher, Snapshot, Stop,
     Tokens, WriterOptions,
 };
+use cento_api::http::WatchRequest;
 use proptest::prelude::*;
 
 use crate::common::words;
@@ -169,6 +172,42 @@ fn indexes_of_different_keys_are_neither_merged_nor_compared() {
     }
     merge("same").unwrap();
     assert_eq!(Index::open(path("one")).unwrap().snapshot().unwrap().documents(), 2);
+}
+
+#[test]
+fn what_is_made_of_a_text_has_its_keyed_digest() {
+    // The name of a watch was made of the digest of its text without a key.
+    let dir = tempfile::tempdir().unwrap();
+    let plain = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+    let configs = [config(1, true), config(1, true), config(2, true), plain];
+    let made = configs.iter().enumerate().map(|(at, config)| {
+        let index = Index::create(dir.path().join(at.to_string()), config.clone()).unwrap();
+        let quoting = format!("{} {}", words(1, 40), words(2, 60));
+        fill(&index, &[("own", words(1, 80)), ("copy", words(1, 80)), ("quoting", quoting)]);
+        let request = WatchRequest { text: Some(words(3, 50)), ..WatchRequest::default() };
+        let mut watches = Watches::begin(&index).unwrap();
+        let watch = watches.add(request.clone()).unwrap();
+        assert_eq!(watches.add(request).unwrap(), watch, "an equal one changes nothing");
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        let stop = Stop::default();
+        let plan =
+            Plan::new(writer.committed().unwrap(), "own", &WithdrawOptions::default(), &stop);
+        let record = plan.unwrap().apply(&mut writer, &stop).unwrap();
+        let of_removed = record.removed.iter().map(|removed| removed.digest.clone());
+        let of_cut = record.cut.iter().flat_map(|cut| [cut.digest.clone(), cut.left.clone()]);
+        let fingerprints: Vec<String> =
+            record.signature.fingerprints.iter().map(|(key, _)| key.clone()).collect();
+        let mut all: Vec<String> = of_removed.chain(of_cut).chain([watch.name]).collect();
+        all.push(record.digest);
+        (all, fingerprints)
+    });
+    let made: Vec<_> = made.collect();
+    assert_eq!(made[0], made[1], "two parties with one key have the same");
+    assert!(made[0].0.len() >= 6 && made[0].1.len() > 5, "{made:?}");
+    for (one, other) in [(0, 2), (0, 3), (2, 3)] {
+        assert!(made[one].0.iter().all(|text| !made[other].0.contains(text)), "{made:?}");
+        assert!(made[one].1.iter().all(|each| !made[other].1.contains(each)), "{made:?}");
+    }
 }
 
 /// Parts of small texts.
