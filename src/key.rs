@@ -81,7 +81,11 @@ impl Key {
         let failed = |e| Error::io("read the key in", path, e);
         let refused = |what: &str| Err(Error::input(path.display().to_string(), what));
         let file = std::fs::File::open(path).map_err(failed)?;
-        if !is_private(&file.metadata().map_err(failed)?) {
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            return refused("it is a directory; name the file with the key");
+        }
+        if !is_private(&metadata) {
             return refused("other users can read this key, or change it; run `chmod 600` on it");
         }
         let mut bytes = Vec::new();
@@ -300,5 +304,7 @@ mod tests {
             assert!(error.contains(said), "{error}");
             assert!(text.len() < 20 || !error.contains(&text[..20]), "it is not printed");
         }
+        let error = Key::read(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("it is a directory"), "{error}");
     }
 }
