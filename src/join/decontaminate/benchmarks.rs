@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::finding::{AnswerFinding, Finding};
 use super::stretch::{self, Region, Stretch};
+use super::unescaped::Unescaped;
 use super::wanted::Wanted;
 use super::{BOILERPLATE_QUESTIONS, DecontaminateOptions, SHORT};
 use crate::compare::place::places;
@@ -244,15 +245,31 @@ impl Benchmarks {
     #[must_use]
     pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
         // A hash, a span and a run a token, and a token of at least two bytes; texts that are near.
-        self.analyzer.scratch_bytes(text_bytes) + text_bytes.saturating_mul(16)
+        // Without its escapes the text is shorter, and each has a place of four times its bytes.
+        self.analyzer.scratch_bytes(text_bytes) + text_bytes.saturating_mul(16 + 5)
     }
 
-    /// Returns the questions that occur in a text, in their order, each with its best place.
+    /// Returns the questions that occur in a text, in their order, each with its best place. A text
+    /// with escapes of JSON or HTML is also searched without them.
     ///
     /// # Errors
     /// When the text is too large to be analyzed;
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn findings(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
+        let mut findings = self.found_in(text, scratch, stop)?;
+        if let Some(unescaped) = Unescaped::of(text) {
+            let mut others = self.found_in(&unescaped.text, scratch, stop)?;
+            others.iter_mut().for_each(|other| other.move_to(|place| unescaped.original(place)));
+            add_better(&mut findings, others);
+        }
+        findings.sort_unstable_by_key(|finding| finding.question);
+        place_all(&mut findings, text);
+        self.mark_questions(&mut findings, stop)?;
+        Ok(findings)
+    }
+
+    /// Returns the questions that occur in a text, each with its best place.
+    fn found_in(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
         let Scratch { tokens, runs, near } = scratch;
         self.analyzer.analyze(text, tokens, stop)?;
         runs.clear();
@@ -288,9 +305,6 @@ impl Benchmarks {
                 }
             }
         }
-        findings.sort_unstable_by_key(|finding| finding.question);
-        place_all(&mut findings, text);
-        self.mark_questions(&mut findings, stop)?;
         Ok(findings)
     }
 
@@ -431,6 +445,21 @@ fn in_bytes(spans: &[Span], tokens: &Range<usize>) -> (u32, u32) {
     let spans = &spans[tokens.clone()];
     let end = spans.iter().map(|span| span.end).max().unwrap_or_default();
     (spans.first().map_or(0, |span| span.start), end)
+}
+
+/// Adds findings, one for each question: that of more tokens, or else the one with the answer, or
+/// the first.
+fn add_better(findings: &mut Vec<Finding>, others: Vec<Finding>) {
+    let place_of: HashMap<usize, usize> =
+        findings.iter().enumerate().map(|(at, finding)| (finding.question, at)).collect();
+    for other in others {
+        let strength = |of: &Finding| (of.tokens, of.has_answer());
+        match place_of.get(&other.question).map(|at| &mut findings[*at]) {
+            Some(own) if strength(&other) > strength(own) => *own = other,
+            Some(_) => {}
+            None => findings.push(other),
+        }
+    }
 }
 
 /// Sets the pages and lines of findings in a text.

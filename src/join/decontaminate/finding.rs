@@ -46,6 +46,15 @@ pub struct AnswerFinding {
 }
 
 impl Finding {
+    /// Moves its places in the document.
+    pub(super) fn move_to(&mut self, place: impl Fn((u32, u32)) -> (u32, u32)) {
+        self.bytes = place(self.bytes);
+        self.of_document.iter_mut().for_each(|range| *range = place(*range));
+        if let Some(bytes) = self.answer.as_mut().and_then(|answer| answer.bytes.as_mut()) {
+            *bytes = place(*bytes);
+        }
+    }
+
     /// Returns how strong the evidence is, more for stronger.
     pub(super) fn strength(&self) -> (f64, bool) {
         (self.share, self.has_answer())

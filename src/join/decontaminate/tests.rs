@@ -259,3 +259,44 @@ fn a_search_is_stopped() {
     let found = benchmarks.findings(PLANET, &mut Scratch::default(), &stop);
     assert!(matches!(found, Err(Error::Cancelled)));
 }
+
+#[test]
+fn questions_are_found_within_json_and_html() {
+    // The letters of escapes were taken for words, so that programs and Chinese texts in JSON, as
+    // Python writes it, were not found.
+    let program = "def separate(groups):\n    \"\"\"Input to this function is a string\n    of \
+                   groups.\n    Separate these\n    and return the list.\n    \"\"\"\n";
+    let chinese = "\u{4e0b}\u{5217}\u{54ea}\u{4e00}\u{9879}\u{4e0d}\u{5c5e}\u{4e8e}\u{7269}\u{7406}\u{53d8}\u{5316}";
+    let quote = "Who said \"I don't know\" when they wanted the way to the city's harbour?";
+    let own = [program, chinese, quote];
+    let benchmarks = benchmarks(&own, &DecontaminateOptions::default());
+    let json = |text: &str| -> String {
+        let written = serde_json::to_string(text).unwrap();
+        let units = |c: char| c.encode_utf16(&mut [0; 2]).to_vec();
+        let escaped = |c: char| match c.is_ascii() {
+            true => c.to_string(),
+            false => units(c).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+        };
+        written.chars().map(escaped).collect()
+    };
+    let html = |text: &str| text.replace('"', "&quot;").replace('\'', "&#39;");
+    for (number, question) in own.iter().enumerate() {
+        for stored in [json(question), json(&json(question)), html(question), json(&html(question))]
+        {
+            let text = format!("{{\"id\": \"\u{e9}\\t\", \"prompt\": {stored}, \"n\": 1}}");
+            let found = findings(&benchmarks, &text);
+            let found = found.iter().find(|found| found.question == number);
+            let found = found.unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(found.share, 1.0, "{text}");
+            let place = &text[found.bytes.0 as usize..found.bytes.1 as usize];
+            // From its first word to its last.
+            assert!(stored.contains(place), "{place}");
+            let sides = stored.split_once(place).unwrap();
+            let is_word = |side: &str| {
+                let side = side.replace("&quot;", "").replace("\\n", "");
+                side.chars().any(char::is_alphanumeric)
+            };
+            assert!(!is_word(sides.0) && !is_word(sides.1), "{sides:?}");
+        }
+    }
+}
