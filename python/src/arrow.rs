@@ -24,9 +24,10 @@ use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
 use serde_json::{Map, Number, Value};
 
+use crate::contents::Contents;
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::error::{Failure, refused};
-use crate::strings::{StringColumn, ids_of};
+use crate::strings::{StringColumn, column, ids_of};
 
 /// The meaning of the columns of a table.
 pub struct Columns {
@@ -158,13 +159,12 @@ impl Tables {
     /// Returns the first rows of a batch; the others are left for later.
     fn cut(&mut self, batch: &RecordBatch, is_begun: bool) -> PyResult<Rows> {
         let all = batch.num_rows();
-        let text = column(batch, &self.columns.text).map_err(Failure)?;
-        let text = text.slice(0, all.min(BATCH_DOCUMENTS));
-        let text = StringColumn::new(&text, &self.columns.text).map_err(Failure)?;
+        let begun = batch.slice(0, all.min(BATCH_DOCUMENTS));
+        let contents = Contents::of(&begun, &self.columns.text).map_err(Failure)?;
         // By the rows themselves: views and dictionaries do not show the size of their rows.
         let (mut count, mut bytes) = (0, 0);
-        while count < text.len() && bytes < BATCH_BYTES {
-            bytes += text.at(count).map_or(0, str::len);
+        while count < begun.num_rows() && bytes < BATCH_BYTES {
+            bytes += contents.bytes(count);
             count += 1;
         }
         self.current = (count < all).then(|| (batch.slice(count, all - count), true));
@@ -205,14 +205,6 @@ fn failed(error: ArrowError) -> Failure {
     Failure(Error::input("the Arrow stream", error.to_string()))
 }
 
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
-    batch.column_by_name(name).ok_or_else(|| {
-        let names = batch.schema_ref().fields().iter().map(|field| format!("`{}`", field.name()));
-        let names = names.collect::<Vec<_>>().join(", ");
-        Error::input("the table", format!("there is no column `{name}`; it has {names}"))
-    })
-}
-
 impl Rows {
     /// Returns all rows of the incoming batch, if these are the first of it.
     pub fn take_whole(&mut self) -> Option<RecordBatch> {
@@ -226,7 +218,7 @@ impl Rows {
     /// When a column is missing, or of a type that it cannot be.
     pub fn documents(&self, skips: bool) -> Result<Vec<Entry>> {
         let Columns { id, id_prefix, numbered, text, meta } = &*self.columns;
-        let texts = StringColumn::new(column(&self.batch, text)?, text)?;
+        let contents = Contents::of(&self.batch, text)?;
         let are_numbered =
             id_prefix.is_none() && id.is_none() && self.batch.column_by_name("id").is_none();
         let id = id.as_deref().unwrap_or("id");
@@ -249,7 +241,7 @@ impl Rows {
                 (Some(own), _) => own.to_owned(),
                 (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or(numbered)),
             };
-            let document = self.document(id, &texts, text, (meta, row, number));
+            let document = self.document(id, &contents, (meta, row, number));
             let is_bad = document.is_err();
             let document = match document {
                 Err(error) => Err(Refusal::of(number, error)?),
@@ -274,16 +266,12 @@ impl Rows {
     fn document(
         &self,
         id: String,
-        texts: &StringColumn,
-        text: &str,
+        contents: &Contents<'_>,
         (meta, row, number): (&Meta, usize, u64),
     ) -> Result<Document> {
         let place = || format!("row {number}");
-        let missing = || match texts.is_not_utf8(row) {
-            true => Error::input(place(), format!("the bytes of `{text}` are not UTF-8")),
-            false => Error::input(place(), format!("there is no `{text}`")),
-        };
-        let mut document = Document::new(id, texts.at(row).ok_or_else(missing)?);
+        let document = contents.document(row, id);
+        let mut document = document.map_err(|what| Error::input(place(), what))?;
         document.meta = self.meta(meta, row, &place)?;
         match document.problem() {
             Some(what) => Err(Error::input(place(), what)),

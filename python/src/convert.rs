@@ -67,7 +67,7 @@ pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
 }
 
 /// The field of a mapping with the parts of a document, in the place of its text.
-const PARTS: &str = "parts";
+pub const PARTS: &str = "parts";
 
 /// Makes a document of a list of parts: each a tuple `(name, text)`, or a mapping with `name` and
 /// `text`.
@@ -206,6 +206,20 @@ enum Content<'py> {
     Parts(Bound<'py, PyAny>),
 }
 
+/// Returns the text of a mapping, or its parts if the text is missing or `None`.
+fn content_of<'py>(
+    text: Option<Bound<'py, PyAny>>,
+    parts: impl FnOnce() -> PyResult<Option<Bound<'py, PyAny>>>,
+) -> PyResult<Option<Content<'py>>> {
+    Ok(match text {
+        Some(text) if !text.is_none() => Some(Content::Text(text)),
+        none => match parts()?.filter(|parts| !parts.is_none()) {
+            Some(parts) => Some(Content::Parts(parts)),
+            None => none.map(Content::Text),
+        },
+    })
+}
+
 /// Converts an exception to a refusal, if it is about the item alone.
 pub fn refusal_of(py: Python<'_>, number: u64, error: &PyErr) -> PyResult<Option<Refusal>> {
     let class = py.import("cento._errors")?.getattr("InputError")?;
@@ -244,26 +258,16 @@ pub fn document_of(
     } else if numbers_all && item.is_instance_of::<PyString>() {
         (None, Content::Text(item.clone()), None)
     } else if let Ok(dict) = item.cast::<PyDict>() {
-        let content = match dict.get_item(&fields.text)? {
-            Some(text) => Content::Text(text),
-            None => match dict.get_item(PARTS)? {
-                Some(parts) => Content::Parts(parts),
-                None => return Err(missing(&fields.text)),
-            },
-        };
+        let content = content_of(dict.get_item(&fields.text)?, || dict.get_item(PARTS))?;
+        let content = content.ok_or_else(|| missing(&fields.text))?;
         (dict.get_item(&fields.id)?, content, dict.get_item(&fields.meta)?)
     } else if let Ok(mapping) = item.cast::<PyMapping>() {
         let get = |name: &str| match mapping.contains(name)? {
             true => mapping.get_item(name).map(Some),
             false => Ok(None),
         };
-        let content = match get(&fields.text)? {
-            Some(text) => Content::Text(text),
-            None => match get(PARTS)? {
-                Some(parts) => Content::Parts(parts),
-                None => return Err(missing(&fields.text)),
-            },
-        };
+        let content = content_of(get(&fields.text)?, || get(PARTS))?;
+        let content = content.ok_or_else(|| missing(&fields.text))?;
         (get(&fields.id)?, content, get(&fields.meta)?)
     } else {
         let what = format!("it is a {}, not a tuple (id, text) or a dict", type_of(item));

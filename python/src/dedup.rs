@@ -13,6 +13,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use cento::join::dedup::{Decision, DedupOptions, Event, Record, Verdict};
 use cento::{Error, Index, PresetUse, Searcher};
+use cento_api::part::part_texts;
 use crossbeam::channel::{Receiver, unbounded};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
@@ -39,6 +40,8 @@ pub struct Decided {
     shown: Option<Verdict>,
     /// The kept text, if passages were cut out.
     pub text: Option<String>,
+    /// The texts of its parts, if it has any.
+    pub parts: Vec<String>,
 }
 
 /// A verdict, the verdict with offsets in the requested unit, and the kept text if passages were
@@ -49,11 +52,16 @@ impl Decided {
     fn new(decision: &Decision, as_bytes: bool) -> Decided {
         let Decision { document, verdict, .. } = decision;
         let id = document.id.clone();
-        let mut decided = Decided { id, verdict: Ok(verdict.clone()), shown: None, text: None };
+        let verdict = verdict.clone();
+        let mut decided =
+            Decided { id, verdict: Ok(verdict), shown: None, text: None, parts: Vec::new() };
+        let Ok(verdict) = &decided.verdict else { return decided };
         if verdict.cut().is_empty() {
             return decided;
         }
-        decided.text = Some(decision.kept_text().0);
+        let (text, parts) = decision.kept_text();
+        decided.parts = part_texts(&parts, &text).map(|(_, text)| text.to_owned()).collect();
+        decided.text = Some(text);
         if !as_bytes {
             let mut shown = verdict.clone();
             let mut code_points = CodePoints::new(&document.text);
@@ -68,7 +76,7 @@ impl Decided {
     /// Makes the decision on an item that is not a document.
     fn refused(refusal: Refusal) -> Decided {
         let id = format!("item {}", refusal.number);
-        Decided { id, verdict: Err(refusal), shown: None, text: None }
+        Decided { id, verdict: Err(refusal), shown: None, text: None, parts: Vec::new() }
     }
 
     fn said(self) -> PyResult<DecisionRow> {

@@ -8,6 +8,7 @@
 mod answer;
 mod arrow;
 mod compare;
+mod contents;
 mod convert;
 mod decontaminate;
 mod dedup;
@@ -20,6 +21,7 @@ mod merge;
 mod offsets;
 mod open_index;
 mod pairs;
+mod parts;
 mod pipeline;
 mod query;
 mod run;

@@ -17,9 +17,11 @@ use pyo3::types::PyCapsule;
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 
 use crate::arrow::Table;
+use crate::convert::PARTS;
 use crate::dedup::{Decided, Dedup};
 use crate::entry::Refusal;
 use crate::error::{Failure, refused};
+use crate::parts::with_texts;
 use crate::writer::REFUSALS_MAX;
 
 /// The column of verdicts, as `cento dedup --annotate` writes it to Parquet.
@@ -158,7 +160,13 @@ impl Stream {
 
     fn staying(&self, batch: &RecordBatch, decided: &[Decided]) -> Result<RecordBatch, ArrowError> {
         let mut columns = batch.columns().to_vec();
-        if decided.iter().any(|decided| decided.text.is_some()) {
+        let parts: Vec<Option<&[String]>> =
+            decided.iter().map(|of| (!of.parts.is_empty()).then_some(&of.parts[..])).collect();
+        if parts.iter().any(Option::is_some) {
+            let at = batch.schema_ref().index_of(PARTS)?;
+            columns[at] = with_texts(&columns[at], &parts)?;
+        }
+        if decided.iter().any(|decided| decided.text.is_some() && decided.parts.is_empty()) {
             let at = batch.schema_ref().index_of(&self.text)?;
             columns[at] = replaced(&columns[at], decided)?;
         }
@@ -180,8 +188,8 @@ fn replaced(texts: &ArrayRef, decided: &[Decided]) -> Result<ArrayRef, ArrowErro
     let plain = cast(texts, &DataType::LargeUtf8)?;
     let own = plain.as_string::<i64>();
     let text = |(row, decided): (usize, &Decided)| match &decided.text {
-        Some(text) => Some(text.clone()),
-        None => own.is_valid(row).then(|| own.value(row).to_owned()),
+        Some(text) if decided.parts.is_empty() => Some(text.clone()),
+        _ => own.is_valid(row).then(|| own.value(row).to_owned()),
     };
     let made = arrow_array::LargeStringArray::from_iter(decided.iter().enumerate().map(text));
     cast(&made, texts.data_type())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType};
@@ -47,11 +47,6 @@ impl StringColumn {
                 Err(Error::input(format!("the column `{place}`"), what))
             }
         }
-    }
-
-    /// Returns the number of rows.
-    pub fn len(&self) -> usize {
-        self.values.len()
     }
 
     /// Returns the string of a row, if there is one.
@@ -139,4 +134,16 @@ fn hex(bytes: &[u8]) -> String {
 /// Formats 32 digits in the groups of a UUID.
 fn uuid(digits: &str) -> String {
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+/// Returns the column of this name.
+///
+/// # Errors
+/// When it is missing; the names of all columns are listed.
+pub fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    batch.column_by_name(name).ok_or_else(|| {
+        let names = batch.schema_ref().fields().iter().map(|field| format!("`{}`", field.name()));
+        let names = names.collect::<Vec<_>>().join(", ");
+        Error::input("the table", format!("there is no column `{name}`; it has {names}"))
+    })
 }

@@ -4,8 +4,8 @@
 //! them open between two calls.
 
 use cento::watch::{Watches, caught_up};
-use cento_api::http::WatchRequest;
 use cento_api::Webhook;
+use cento_api::http::WatchRequest;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 

@@ -114,3 +114,85 @@ def test_documents_with_parts_are_deduplicated(tmp_path: Path, made: Any) -> Non
     kept = cento.Index(path).get("one")
     assert kept is not None
     assert kept.parts == tuple(parts)
+
+
+def test_a_column_of_parts_makes_documents_of_them(empty: cento.Index) -> None:
+    pa = pytest.importorskip("pyarrow")
+    files = [("Main.java", "class Main {}"), ("src/Größe.java", "class Größe {}")]
+    parts = [{"name": name, "text": text, "language": "java"} for name, text in files]
+    rows: dict[str, Any] = {"id": ["ann", "ben", "cy"], "parts": [parts, None, parts[:1]]}
+    rows["text"] = [None, "a text", "a text beside them"]
+    table = pa.table(rows)
+    kind = table.schema.field("parts").type
+    forms = [
+        table,
+        table.drop_columns("text").take([0]),
+        table.set_column(1, "parts", table["parts"].cast(pa.large_list(kind.value_type))),
+        table.slice(0, 1).set_column(1, "parts", pa.array([parts], pa.list_(kind.value_type, 2))),
+    ]
+    with empty.writer() as w:
+        for at, form in enumerate(forms):
+            report = w.add_arrow(form)
+            changed = (3, 0) if at == 0 else (0, len(form))
+            assert (report.added, report.unchanged) == changed, at
+    found = empty.get("ann")
+    assert found is not None
+    assert (found.text, found.parts) == ("class Main {}\nclass Größe {}", tuple(files))
+    beside = empty.get("cy")
+    assert beside is not None
+    assert (beside.text, beside.parts) == ("a text beside them", ())
+
+
+def test_rows_without_parts_or_text_are_refused_by_name(empty: cento.Index) -> None:
+    pa = pytest.importorskip("pyarrow")
+    kind = pa.list_(pa.struct([("name", pa.string()), ("text", pa.string())]))
+    bad: list[tuple[Any, str]] = [
+        (None, "there is no `text`"),
+        ([], "its list of parts is empty"),
+        ([{"name": "a"}], "a part of it has no `text`"),
+        ([None], "a part of it has no `name`"),
+        ([{"name": "a", "text": "x"}] * 2, 'two of its parts have the name "a"'),
+    ]
+    parts = pa.array([parts for parts, _ in bad], kind)
+    table = pa.table({"id": [str(at) for at in range(len(bad))], "parts": parts})
+    with empty.writer() as w:
+        report = w.add_arrow(table, on_error="skip")
+        assert len(report.refusals) == len(bad)
+        for each, (_, what) in zip(report.refusals, bad, strict=True):
+            assert what in each.reason, each
+        foreign = pa.table({"id": ["a"], "text": ["a text"], "parts": [["x"]]})
+        assert w.add_arrow(foreign).added == 1
+        with pytest.raises(cento.InputError, match="no column `text`"):
+            w.add_arrow(foreign.drop_columns("text"))
+        none = {"id": "n", "text": None, "parts": [("a", "x")]}
+        assert w.add_many([none]).added == 1, "as a line of JSON with null is read"
+
+
+def test_rows_with_parts_are_deduplicated(made: Any) -> None:
+    pa = pytest.importorskip("pyarrow")
+    one, two, three = (" ".join(made(60, seed)) for seed in (1, 2, 3))
+    rows: list[dict[str, Any]] = [
+        {"id": "first", "text": None, "parts": [{"name": "a", "text": one}]},
+        {"id": "same", "text": None, "parts": [{"name": "a", "text": one}]},
+        {"id": "plain", "text": f"{three} {two}", "parts": None},
+        {
+            "id": "cut",
+            "text": None,
+            "parts": [
+                {"name": "x", "text": " ".join(made(60, 4))},
+                {"name": "y", "text": f"{' '.join(made(60, 5))} {one}"},
+            ],
+        },
+        {"id": "text", "text": f"{' '.join(made(60, 6))} {two}", "parts": None},
+    ]
+    table = pa.Table.from_pylist(rows)
+    kept = pa.table(cento.dedup_arrow(table, cut_passages=20))
+    assert kept.schema == table.schema
+    found = {row["id"]: row for row in kept.to_pylist()}
+    assert list(found) == ["first", "plain", "cut", "text"]
+    assert found["first"] == rows[0]
+    parts = found["cut"]["parts"]
+    assert [part["name"] for part in parts] == ["x", "y"]
+    assert (found["cut"]["text"], parts[0]) == (None, rows[3]["parts"][0])
+    assert parts[1]["text"].strip() == " ".join(made(60, 5))
+    assert found["text"]["text"].strip() == " ".join(made(60, 6))

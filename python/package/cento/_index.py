@@ -618,7 +618,9 @@ class Writer:
                 bytes that are no text are hexadecimal. If it is not named, that is ``id``; rows of
                 a table without one, and rows whose id is null, are called ``row/0``, ``row/1`` and
                 so on, and refused if another document is called so.
-            text: The column of the texts: strings, or bytes of UTF-8.
+            text: The column of the texts: strings, or bytes of UTF-8. A row without one is a
+                document of the parts in its column ``parts``, if there are any: a list of structs
+                with ``name`` and ``text``.
             meta: The columns that make the meta object; or the name of one struct column that is
                 it. A column in which a row has nothing is not in its meta object. What JSON has no
                 type for, such as a time, becomes a string.

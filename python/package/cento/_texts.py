@@ -170,7 +170,8 @@ def dedup_arrow(
         index: The directory of an index to compare with and to add to; created if missing.
         id: The column of the ids, as for :meth:`Writer.add_arrow`. If it is not named, that is
             ``id``; rows without an id have their numbers, from 0, for ids.
-        text: The column of the texts: strings, or bytes of UTF-8.
+        text: The column of the texts: strings, or bytes of UTF-8. A row without one may have
+            ``parts``, as for :meth:`Writer.add_arrow`.
         meta: The column of the meta objects, if it is one of structs.
         options: The definition of a duplicate: :class:`DedupOptions`, such as ``min_resemblance``
             (0.8 if not given).

@@ -1,0 +1,55 @@
+//! The documents of the rows of a table: a text each, or parts.
+
+use arrow_array::RecordBatch;
+use cento::{Document, Result};
+
+use crate::convert::PARTS;
+use crate::parts::PartColumn;
+use crate::strings::{StringColumn, column};
+
+/// The texts of the rows, and the parts of those without one.
+pub struct Contents<'a> {
+    text: &'a str,
+    texts: Option<StringColumn>,
+    parts: Option<PartColumn>,
+}
+
+impl Contents<'_> {
+    /// Reads the column `text`, which tables of parts may lack.
+    ///
+    /// # Errors
+    /// When there is neither of them, or it is of another type.
+    pub fn of<'a>(batch: &RecordBatch, text: &'a str) -> Result<Contents<'a>> {
+        let parts = batch.column_by_name(PARTS).map(PartColumn::new).transpose()?.flatten();
+        let texts = match column(batch, text) {
+            Ok(column) => Some(StringColumn::new(column, text)?),
+            Err(_) if parts.is_some() => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Contents { text, texts, parts })
+    }
+
+    /// Returns the bytes of the text of a row.
+    pub fn bytes(&self, row: usize) -> usize {
+        let text = self.texts.as_ref().and_then(|texts| texts.at(row)).map(str::len);
+        text.unwrap_or_else(|| self.parts.as_ref().map_or(0, |parts| parts.bytes(row)))
+    }
+
+    /// Makes the document of a row, or says what it lacks as a clause.
+    pub fn document(&self, row: usize, id: String) -> std::result::Result<Document, String> {
+        let text = self.text;
+        match &self.texts {
+            Some(texts) if texts.is_not_utf8(row) => {
+                return Err(format!("the bytes of `{text}` are not UTF-8"));
+            }
+            Some(texts) => {
+                if let Some(text) = texts.at(row) {
+                    return Ok(Document::new(id, text));
+                }
+            }
+            None => {}
+        }
+        let of_parts = self.parts.as_ref().and_then(|parts| parts.document(row, &id));
+        of_parts.unwrap_or_else(|| Err(format!("there is no `{text}`")))
+    }
+}
