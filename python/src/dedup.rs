@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use cento::join::dedup::{Decision, DedupOptions, Event, Record, Verdict};
-use cento::{Error, Index, PresetUse, Searcher};
+use cento::{Error, Index, Key, PresetUse, Searcher};
 use cento_api::part::part_texts;
 use crossbeam::channel::{Receiver, unbounded};
 use pyo3::prelude::*;
@@ -150,8 +150,17 @@ struct FailedLine<'a> {
 }
 
 /// Keywords of a run that do not say what a duplicate is.
-const OTHERS: [&str; 8] =
-    ["against", "preset", "scheme", "analyzer", "store_text", "memory", "threads", "on_error"];
+const OTHERS: [&str; 9] = [
+    "against",
+    "preset",
+    "scheme",
+    "analyzer",
+    "store_text",
+    "key_file",
+    "memory",
+    "threads",
+    "on_error",
+];
 
 /// Reads the options that define a duplicate from the arguments of a call; refuses contradictions.
 fn dedup_options(options: &Options<'_, '_>, store_text: Option<bool>) -> PyResult<DedupOptions> {
@@ -200,9 +209,16 @@ impl Dedup {
         let preset = preset_of(options.value("preset")?).map_err(Failure)?;
         let threads = options.value("threads")?.unwrap_or_else(cento::available_threads);
         let memory: Option<usize> = options.value("memory")?;
+        let key_file: Option<PathBuf> = options.value("key_file")?;
         let is_temporary = index.is_none();
         let (index, against, temporary) = run::short(py, || {
-            let open = |path| Ok(Searcher::new(Index::open(path)?.snapshot()?));
+            let key = key_file.map(Key::read).transpose()?;
+            let unlocked = |path: &PathBuf| {
+                let index = Index::open(path)?;
+                key.iter().try_for_each(|key| index.unlock(key))?;
+                Ok::<_, Error>(index)
+            };
+            let open = |path| Ok(Searcher::new(unlocked(&path)?.snapshot()?));
             let against = against.into_iter().map(open).collect::<cento::Result<Vec<_>>>()?;
             let temporary = match index {
                 Some(_) => None,
@@ -217,18 +233,21 @@ impl Dedup {
                 (None, None) => return Err(Error::internal("dedup", "it has no index")),
             };
             if Index::exists(&path) {
-                let index = Index::open(&path)?;
+                let index = unlocked(&path)?;
                 check_settings(&index, preset, scheme, analyzer, store_text, None)?;
                 return Ok((index, against, temporary));
             }
-            let store_text = store_text.unwrap_or(index.is_some() || dedup.cut_passages.is_some());
+            // A key does not protect them.
+            let keeps_text = index.is_some() && key.is_none();
+            let store_text = store_text.unwrap_or(keeps_text || dedup.cut_passages.is_some());
             let config = match against.first().map(|first| first.snapshot().config()) {
                 Some(config) if preset.is_none() && scheme.is_none() && analyzer.is_none() => {
                     config.with_text(store_text)?
                 }
                 _ => {
                     let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
-                    config(preset, scheme, analyzer, store_text, None, None)?
+                    let config = config(preset, scheme, analyzer, store_text, None, None)?;
+                    key.as_ref().map_or(Ok(config.clone()), |key| config.with_key(key))?
                 }
             };
             Ok((Index::create(&path, config)?, against, temporary))

@@ -90,3 +90,23 @@ def test_a_key_that_others_can_read_is_refused(tmp_path: Path, key: Path) -> Non
     assert not (tmp_path / "idx").exists()
     with pytest.raises(cento.InputError):
         cento.sign("a text", key_file=key_file(tmp_path / "short.key", "abc"))
+
+
+def test_deduplication_takes_the_key(tmp_path: Path, key: Path, made: Any) -> None:
+    texts = [joined(made, 1), joined(made, 1), joined(made, 2)]
+    path = tmp_path / "kept.idx"
+    kinds = [v.kind for _, v in cento.dedup(texts, index=path, key_file=key)]
+    assert kinds == ["kept", "exact", "kept"]
+    kept = cento.Index(path)
+    assert (len(kept), kept.stores_text) == (2, False)
+    for more in ({"index": path}, {"against": [path]}):
+        arguments: Any = more
+        with pytest.raises(cento.SpecError, match="key"):
+            list(cento.dedup(texts, **arguments))
+        other = key_file(tmp_path / "other.key", SECRET[::-1])
+        with pytest.raises(cento.SpecError, match="key"):
+            list(cento.dedup(texts, key_file=other, **arguments))
+        kinds = [v.kind for _, v in cento.dedup(texts, key_file=key, **arguments)]
+        assert kinds == ["exact"] * 3
+    deduper = cento.Deduper(path, key_file=key)
+    assert deduper.keep({"text": [texts[0], joined(made, 3)]}) == [False, True]

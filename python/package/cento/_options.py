@@ -288,7 +288,11 @@ class DedupOptions(TypedDict, total=False):
     analyzer: str | None
     """That of a new index (:func:`analyzers`): likewise, or ``words``."""
     store_text: bool | None
-    """Whether a new index stores texts; ``True`` if not given. ``cut_passages`` needs them."""
+    """Whether a new index stores texts; if not given, it does unless it has a key. ``cut_passages``
+    needs them."""
+    key_file: str | os.PathLike[str] | None
+    """The file with the key of the indexes, if their fingerprints depend on one: 32 hexadecimal
+    digits that others cannot read."""
     memory: int | None
     """The memory for uncommitted documents, in bytes; 512 MiB if not given."""
     threads: int | None
