@@ -261,7 +261,7 @@ impl Dedup {
             // Refusals whose turn has not come.
             let refused = RefCell::new(VecDeque::new());
             let records = results.map(|made| match made? {
-                SignOutcome::Signed(signed) | SignOutcome::Numbered(_, signed) => {
+                SignOutcome::Signed(_, signed) | SignOutcome::Numbered(_, signed) => {
                     Ok(Record::Document(signed))
                 }
                 SignOutcome::Refused(refusal) => {
@@ -270,7 +270,9 @@ impl Dedup {
                     refused.borrow_mut().push_back(refusal);
                     Ok(Record::Failed(error))
                 }
-                SignOutcome::Known(_) => Err(Error::internal("dedup", "a document was not signed")),
+                SignOutcome::Known(..) => {
+                    Err(Error::internal("dedup", "a document was not signed"))
+                }
             });
             let run = cento::join::dedup::Dedup::new(&own, &dedup, records).against(&against);
             let run = run.threads(threads).temporary(is_temporary).strict(!skips);

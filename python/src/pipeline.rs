@@ -29,12 +29,12 @@ pub enum Batch {
 
 /// The result of signing a document.
 pub enum SignOutcome {
-    /// Its signature.
-    Signed(SignedDocument),
-    /// The signature of a document whose id is its number, given here: it must not replace another.
+    /// Its number and its signature.
+    Signed(u64, SignedDocument),
+    /// Those of a document whose id is its number, given here: it must not replace another.
     Numbered(u64, SignedDocument),
     /// No signature: the last commit holds the same document.
-    Known(Document),
+    Known(u64, Document),
     /// No signature: it is not a document or could not be signed, and later documents are still
     /// expected.
     Refused(Refusal),
@@ -168,7 +168,7 @@ fn sign(
                 false => Err(Error::input(format!("row {number}"), refusal.reason)),
             },
             Ok(document) => match sign_one(number, document, index, known, stop) {
-                Ok(SignOutcome::Signed(signed)) if is_numbered => {
+                Ok(SignOutcome::Signed(_, signed)) if is_numbered => {
                     Ok(SignOutcome::Numbered(number, signed))
                 }
                 Err(error) if skips => Refusal::of(number, error).map(SignOutcome::Refused),
@@ -195,9 +195,10 @@ fn sign_one(
     let digest = index.config().text_digest(&document.text)?;
     // If the index cannot be read here, the writer cannot read it either, and returns the error.
     if known.is_some_and(|known| known.holds(&document, digest).unwrap_or(false)) {
-        return Ok(SignOutcome::Known(document));
+        return Ok(SignOutcome::Known(number, document));
     }
     Error::catch(&format!("document {number}, which was being analyzed"), || {
-        SignedDocument::new(document, index.config(), stop).map(SignOutcome::Signed)
+        let signed = SignedDocument::new(document, index.config(), stop)?;
+        Ok(SignOutcome::Signed(number, signed))
     })
 }

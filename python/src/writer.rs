@@ -131,18 +131,24 @@ impl Writer {
             // Locked for each document alone: the iterator may use the writer too.
             for made in results {
                 let made = made?;
-                let outcome = with(&open, |writer| match made {
-                    SignOutcome::Signed(signed) => writer.add_signed(signed).map(Ok),
-                    SignOutcome::Numbered(number, signed) => match check_new(writer, &signed) {
+                let outcome = with(&open, |writer| {
+                    let (number, added) = match made {
+                        SignOutcome::Signed(number, signed) => (number, writer.add_signed(signed)),
+                        SignOutcome::Numbered(number, signed) => {
+                            let is_new = check_new(writer, &signed);
+                            (number, is_new.and_then(|()| writer.add_signed(signed)))
+                        }
+                        // Signed here if this writer has changed it since the commit.
+                        SignOutcome::Known(number, document) => (number, writer.add(document)),
+                        SignOutcome::Refused(refusal) => return Ok(Err(refusal)),
+                    };
+                    match added {
+                        // Such as one that was withdrawn.
                         Err(error @ Error::Input { .. }) if skips => {
                             Refusal::of(number, error).map(Err)
                         }
-                        Err(error) => Err(error),
-                        Ok(()) => writer.add_signed(signed).map(Ok),
-                    },
-                    // Signed here if this writer has changed it since the commit.
-                    SignOutcome::Known(document) => writer.add(document).map(Ok),
-                    SignOutcome::Refused(refusal) => Ok(Err(refusal)),
+                        added => added.map(Ok),
+                    }
                 })?;
                 let mut counts = counted.lock().unwrap_or_else(PoisonError::into_inner);
                 match outcome {

@@ -43,6 +43,13 @@ def test_it_is_refused_until_the_withdrawal_is_lifted(index: cento.Index) -> Non
     with pytest.raises(cento.InputError, match="withdrawn on") as refused, index.writer() as w:
         w.add("again", words(1, 100))
     assert refused.value.reason == "withdrawn"
+    # It ended the call, although such items were to be left out.
+    items = [("again", words(1, 100)), ("new", words(5, 50)), ("more", words(1, 100))]
+    with index.writer() as w:
+        report = w.add_many(items, on_error="skip")
+    assert (report.added, [each.number for each in report.refusals]) == (1, [0, 2])
+    with index.writer() as w:
+        w.remove("new")
     assert (index.forget_withdrawal("own"), index.forget_withdrawal("own")) == (1, 0)
     with index.writer() as w:
         w.add("again", words(1, 100))
