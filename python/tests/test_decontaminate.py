@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import cento
 import cento.datatrove
@@ -19,7 +20,9 @@ QUESTIONS = [
 def test_questions_are_found_with_their_places() -> None:
     benchmarks = cento.Benchmarks(QUESTIONS)
     assert len(benchmarks) == 3
-    assert list(benchmarks.unusable) == ["2"]
+    (short,) = benchmarks.unusable
+    assert (short.benchmark, short.question) == ("", "2")
+    assert "fewer words than a run" in short.reason
     around = "\u00e9\u00e9 words around it. "
     documents = [
         {"id": 1, "text": around + PLANET.upper() + " Saturn."},
@@ -37,6 +40,28 @@ def test_questions_are_found_with_their_places() -> None:
     assert found[2][1][0].answer is False
     (in_bytes,) = benchmarks.find([str(documents[0]["text"])], bytes=True)[0]
     assert in_bytes.place == (start + 2, end + 2)
+
+
+def test_a_question_has_its_choices_as_with_the_command() -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": None, "question": PLANET, "choices": ["Jupiter", {"t": "Saturn"}], "answer": 1},
+        {"id": "1", "question": "Which?", "choices": [], "answer": ["all", 7.5]},
+        {"id": "1", "question": "", "choices": None, "benchmark": "other"},
+    ]
+    benchmarks = cento.Benchmarks(rows, question=["question", "choices"])
+    ids = [(each.benchmark, each.question) for each in benchmarks.unusable]
+    assert ids == [("", "1"), ("other", "1")], "ids are unique within a benchmark only"
+    text = f"{PLANET} a) Jupiter b) Saturn"
+    (finding,) = benchmarks.find([text])[0]
+    # Of the letters before the choices each is a word.
+    assert (finding.question, finding.answer) == ("0", None)
+    assert 0.8 < finding.share < 1
+    (whole,) = benchmarks.find([text.replace("a) ", "").replace("b) ", "")])[0]
+    assert whole.share == 1
+    with pytest.raises(cento.InputError, match="question 0: there is no 'choices'"):
+        cento.Benchmarks([{"question": PLANET}], question=["question", "choices"])
+    with pytest.raises(cento.InvalidArgumentError, match="no key"):
+        cento.Benchmarks(rows, question=[])
 
 
 class _Document:

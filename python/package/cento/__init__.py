@@ -10,7 +10,7 @@
 Long calls release the GIL, use several threads, and end within a second of Ctrl-C.
 """
 
-from ._decontaminate import Benchmarks, Finding, decontaminate
+from ._decontaminate import Benchmarks, Finding, Unusable, decontaminate
 from ._errors import (
     CancelledError,
     ConflictError,
@@ -166,6 +166,7 @@ __all__ = [
     "UnknownIdError",
     "Unseen",
     "UnsupportedError",
+    "Unusable",
     "Verdict",
     "Watch",
     "WatchEvent",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _native
-from ._errors import InputError
+from ._errors import InputError, InvalidArgumentError
 from ._options import DecontaminateOptions, known, names_options
 from ._types import _Shown
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 
 _BATCH = 512
+
+# The maximum depth of the texts of a value that are read.
+_DEPTH_MAX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +46,32 @@ class Finding(_Shown):
     answer_place: tuple[int, int] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Unusable(_Shown):
+    """A question that is not searched for."""
+
+    benchmark: str
+    question: str
+    """The id of the question."""
+    reason: str
+
+
 class Benchmarks:
     """The questions of benchmarks, ready to be found in documents.
 
     Args:
         questions: Texts, or mappings such as the rows of a dataset.
-        question: The key of the question in a mapping.
-        answer: The key of the answer, which may be absent.
+        question: The key of the question in a mapping. Of several keys, the values of all make
+            the question, such as choices, which may be lists; the first is a ``str``.
+        answer: The key of the answer, which may be absent. One of a letter or a digit, such as the
+            number of a choice, is not searched for.
         id: The key of the id; without one, the number of the question, from 0.
         benchmark: The key of the name of the benchmark, which may be absent.
         options: What counts as a question that occurs in a document:
             :class:`DecontaminateOptions`.
 
     Raises:
-        InputError: An item has no question, or it is not a ``str``.
+        InputError: An item has no question, it is not a ``str``, or one of several keys is missing.
         InvalidArgumentError: An option is out of bounds.
         SpecError: The analyzer cannot be used.
     """
@@ -66,7 +81,7 @@ class Benchmarks:
         self,
         questions: Iterable[str | Mapping[str, Any]],
         *,
-        question: str = "question",
+        question: str | Sequence[str] = "question",
         answer: str = "answer",
         id: str = "id",
         benchmark: str = "benchmark",
@@ -74,18 +89,24 @@ class Benchmarks:
     ) -> None:
         named = known({**options}, DecontaminateOptions, "Benchmarks")
         self._questions: list[tuple[str, str, str, str | None]] = []
+        keys = (question,) if isinstance(question, str) else tuple(question)
+        if not keys:
+            raise InvalidArgumentError("`question` has no key")
         for number, item in enumerate(questions):
-            row: Mapping[str, Any] = {question: item} if isinstance(item, str) else item
-            text = row.get(question)
-            if not isinstance(text, str):
-                raise InputError(f"question {number}: there is no {question!r} that is a str")
-            right = row.get(answer)
+            row: Mapping[str, Any] = {keys[0]: item} if isinstance(item, str) else item
+            if not isinstance(row.get(keys[0]), str):
+                raise InputError(f"question {number}: there is no {keys[0]!r} that is a str")
+            missing = [key for key in keys[1:] if key not in row and row is item]
+            if missing:
+                raise InputError(f"question {number}: there is no {missing[0]!r}")
+            texts = ("\n".join(_texts(row.get(key))) for key in keys)
+            right, own = row.get(answer), row.get(id)
             self._questions.append(
                 (
-                    str(row.get(benchmark, "")),
-                    str(row.get(id, number)),
-                    text,
-                    None if right is None else str(right),
+                    str(row.get(benchmark) or ""),
+                    str(number if own is None else own),
+                    "\n".join(text for text in texts if text),
+                    None if right is None else "\n".join(_texts(right)),
                 )
             )
         self._options = named
@@ -99,10 +120,12 @@ class Benchmarks:
         return len(self._questions)
 
     @property
-    def unusable(self) -> dict[str, str]:
-        """The ids of the questions that are not searched for, with the reasons."""
+    def unusable(self) -> tuple[Unusable, ...]:
+        """The questions that are not searched for, with the reasons."""
         reasons = ((at, self._native.unusable(at)) for at in range(len(self)))
-        return {self._questions[at][1]: why for at, why in reasons if why is not None}
+        return tuple(
+            Unusable(*self._questions[at][:2], why) for at, why in reasons if why is not None
+        )
 
     def find(
         self, texts: Iterable[str], *, threads: int | None = None, bytes: bool = False
@@ -133,6 +156,20 @@ class Benchmarks:
             answer=answer["found"] if answer else None,
             answer_place=(place[0], place[1]) if place else None,
         )
+
+
+def _texts(value: Any, depth: int = 0) -> list[str]:
+    """The texts and numbers of a value, such as a list of choices."""
+    if isinstance(value, str):
+        return [value]
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (bool, int, float)):
+        return [json.dumps(value)]
+    if depth == _DEPTH_MAX or not isinstance(value, (Mapping, Sequence)):
+        return []
+    values = value.values() if isinstance(value, Mapping) else value
+    return [text for each in values for text in _texts(each, depth + 1)]
 
 
 def _of_tuples(
