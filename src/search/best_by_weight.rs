@@ -1,24 +1,24 @@
 //! Candidates by weight: which of them may be among the best?
 //!
-//! A query by weight shares a fingerprint with many documents of a collection, and few of them
-//! are shown. The score of a document depends on the weight of the shared fingerprints and on its
-//! size alone ([`weigh::score`]), so documents whose score is less than the score of the last of
-//! the best so far are counted, and nothing else is done for them.
+//! A query by weight shares a fingerprint with most documents of a collection, and few of them are
+//! shown. The score of a document is the weight of the shared fingerprints over the root of its
+//! size ([`weigh::score`]). The last of the best so far has a score that the others must reach:
+//! documents that cannot are left out, and posting lists that cannot bring up any other document
+//! are read for the remaining ones alone (MaxScore, Turtle and Flood 1995).
 
 use super::candidate::Candidate;
 use super::weigh;
 
 /// The candidates of a query that may be among its best by weight.
 pub struct BestByWeight {
-    /// The number of the best.
+    /// The number of the best, at least 1.
     limit: usize,
     /// Those that may be among them, with their scores.
     found: Vec<(f64, Candidate)>,
     /// The number of candidates that are kept before some are left out.
     room: usize,
-    /// The last of the best had this score when some were left out.
+    /// As many documents as are wanted have at least this score.
     score_min: f64,
-    left_out: usize,
 }
 
 /// What rounding can take from a score, or add to it, is far less than this share of its square.
@@ -27,29 +27,51 @@ const ROUNDING: f64 = 1e-9;
 impl BestByWeight {
     /// Creates a list for the best `limit` candidates; some are left out from `room` on.
     pub fn new(limit: usize, room: usize) -> BestByWeight {
-        let room = room.max(limit);
-        BestByWeight { limit, found: Vec::new(), room, score_min: 0.0, left_out: 0 }
+        assert!(limit > 0, "one of the best is wanted at least");
+        BestByWeight { limit, found: Vec::new(), room: room.max(limit), score_min: 0.0 }
     }
 
     /// Adds candidates, which have these numbers of distinct fingerprints.
     pub fn extend(&mut self, candidates: impl Iterator<Item = Candidate>, sizes: &[u32]) {
-        let mut square_min = self.square_min();
         for (candidate, &size) in candidates.zip(sizes) {
-            let weight = candidate.weight as f64;
-            // Of most of them it is certain without a root and a quotient.
-            if weight * weight < square_min * f64::from(size.max(1)) {
-                self.left_out += 1;
-                continue;
-            }
-            self.found.push((weigh::score(candidate.weight, size), candidate));
-            if self.found.len() > self.room {
-                self.leave_out();
-                square_min = self.square_min();
+            if self.may_be(candidate.weight, size) {
+                self.found.push((weigh::score(candidate.weight, size), candidate));
+                if self.found.len() > self.room {
+                    self.leave_out();
+                }
             }
         }
     }
 
+    /// Raises the least score by documents that are hits whose weights are at least these, and that
+    /// have not been added.
+    pub fn raise(&mut self, hits: impl Iterator<Item = (u64, u32)>) {
+        let mut scores: Vec<f64> = hits.map(|(weight, size)| weigh::score(weight, size)).collect();
+        if scores.len() >= self.limit {
+            let by_score = |a: &f64, b: &f64| b.total_cmp(a);
+            let (_, &mut last, _) = scores.select_nth_unstable_by(self.limit - 1, by_score);
+            self.score_min = self.score_min.max(last);
+        }
+    }
+
+    /// Returns whether a document of this size may be among the best if the fingerprints that it
+    /// shares have at most this weight.
+    #[inline]
+    pub fn may_be(&self, weight_max: u64, size: u32) -> bool {
+        // Of most documents it is certain without a root and a quotient.
+        let weight = weight_max as f64;
+        weight * weight >= self.square_min() * f64::from(size.max(1))
+    }
+
+    /// Returns whether any document may be among the best that has, of the query, fingerprints of
+    /// this weight each at most, and of the weight `all` together at most.
+    pub fn may_be_brought_up(&self, each: u64, all: u64) -> bool {
+        // The sum of n of them, squared, over a size of at least n.
+        each as f64 * all as f64 >= self.square_min()
+    }
+
     /// Returns a bound below the square of the least score.
+    #[inline]
     fn square_min(&self) -> f64 {
         self.score_min * self.score_min * (1.0 - ROUNDING)
     }
@@ -57,25 +79,22 @@ impl BestByWeight {
     /// Leaves out those that are not among the best. Equal scores are all kept: more than the score
     /// decides between them.
     fn leave_out(&mut self) {
-        let before = self.found.len();
-        if self.limit == 0 {
-            (self.score_min, self.found) = (f64::INFINITY, Vec::new());
-        } else if before > self.limit {
+        if self.found.len() > self.limit {
             let last = self.limit - 1;
             let (_, last, _) = self.found.select_nth_unstable_by(last, |a, b| b.0.total_cmp(&a.0));
-            self.score_min = last.0;
+            self.score_min = self.score_min.max(last.0);
             self.found.retain(|found| found.0 >= self.score_min);
         }
-        self.left_out += before - self.found.len();
         self.room = self.room.max(2 * self.found.len());
     }
 
-    /// Returns those that may be among the best, by segment, and the number of the others.
-    pub fn finish(mut self) -> (Vec<Candidate>, usize) {
+    /// Returns those that may be among the best, by segment: at least as many as are wanted, if
+    /// there are.
+    pub fn finish(mut self) -> Vec<Candidate> {
         self.leave_out();
         let mut found: Vec<Candidate> = self.found.into_iter().map(|found| found.1).collect();
         found.sort_unstable_by_key(|candidate| candidate.address);
-        (found, self.left_out)
+        found
     }
 }
 
@@ -87,9 +106,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_best_and_their_equals_are_kept_and_all_others_counted(
+        fn the_best_and_their_equals_are_kept(
             documents in prop::collection::vec((0u64..40, 0u32..6), 0..60),
-            limit in 0usize..8, room in 0usize..20, at_once in 1usize..30,
+            limit in 1usize..8, room in 0usize..20, at_once in 1usize..30, raises in any::<bool>(),
         ) {
             let candidates: Vec<Candidate> = (0..).zip(&documents).map(|(doc, &(weight, _))| {
                 let address = DocAddress { segment: doc / 25, doc };
@@ -99,6 +118,11 @@ mod tests {
             let sizes: Vec<u32> = documents.iter().map(|&(_, size)| size).collect();
             let mut best = BestByWeight::new(limit, room);
             for (some, sizes) in candidates.chunks(at_once).zip(sizes.chunks(at_once)) {
+                if raises {
+                    // A part of the shared weight is not yet known.
+                    let known = some.iter().map(|candidate| candidate.weight - 3);
+                    best.raise(known.zip(sizes.iter().copied()));
+                }
                 best.extend(some.iter().copied(), sizes);
             }
             let scores: Vec<f64> = candidates.iter().zip(&sizes)
@@ -107,8 +131,24 @@ mod tests {
             let expected: Vec<Candidate> = candidates.iter().zip(&scores)
                 .filter(|(_, score)| better(**score) < limit)
                 .map(|(candidate, _)| *candidate).collect();
-            let others = documents.len() - expected.len();
-            prop_assert_eq!(best.finish(), (expected, others));
+            prop_assert_eq!(best.finish(), expected);
+        }
+
+        #[test]
+        fn no_document_that_may_be_among_the_best_is_ruled_out_by_its_fingerprints(
+            weights in prop::collection::vec(1u64..1 << 30, 1..20),
+            others in 0u32..20, has in any::<u32>(),
+        ) {
+            let mut weights = weights;
+            weights.sort_unstable_by(|a, b| b.cmp(a));
+            let shared = (0..).zip(&weights).filter(|&(at, _)| has >> at & 1 == 1);
+            let shared: Vec<u64> = shared.map(|(_, &weight)| weight).collect();
+            let (weight, size) = (shared.iter().sum(), shared.len() as u32 + others);
+            let mut best = BestByWeight::new(1, 0);
+            // Another document with the same score.
+            best.raise(std::iter::once((weight, size)));
+            prop_assert!(best.may_be(weight, size));
+            prop_assert!(best.may_be_brought_up(weights[0], weights.iter().sum()));
         }
     }
 }

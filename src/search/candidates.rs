@@ -10,7 +10,8 @@
 //!
 //! Fingerprints can be weighed. Then the same holds of sums of weights: a hit has at least one of
 //! the rarest fingerprints, which weigh most, as long as the rest together weigh less than the
-//! threshold.
+//! threshold. If the best by weight are requested, the score that they have so far rules out others
+//! ([`BestByWeight`]).
 //!
 //! A segment is counted at a time, in dense counters with a list of the documents touched.
 
@@ -36,7 +37,7 @@ pub struct Request<'a> {
     pub overlap_min: u32,
     /// Documents that are not among the best of this number, at least 1, may be left out.
     pub best: usize,
-    /// Documents that are not among the best of this number by weight are counted only.
+    /// Documents that are not among the best of this number by weight, at least 1, may be left out.
     pub best_by_weight: usize,
     /// The sizes where the search changes its method.
     pub tuning: Tuning,
@@ -83,10 +84,8 @@ pub struct CandidateSet {
     /// For each segment the ordinals of the query's terms and their places among the keys,
     /// ascending, if they are to be kept.
     pub terms: Vec<Vec<(u32, u32)>>,
-    /// The number of documents that were left out because they are not among the best by weight.
-    pub left_out: usize,
     /// Whether documents may have been left out because they are not among the best; then at least
-    /// [`Request::best`] were found.
+    /// [`Request::best`] were found, or [`Request::best_by_weight`].
     pub is_pruned: bool,
 }
 
@@ -141,15 +140,16 @@ pub fn find(
         ranked.retain(|&(rank, _)| rank < plan.read);
         ranked.sort_unstable_by_key(|&(rank, _)| rank);
         match request.weighed {
-            None => plan.count::<false>(segment, &ranked, counters)?,
-            Some(_) => plan.count::<true>(segment, &ranked, counters)?,
+            None => plan.count::<false>((at, segment), &ranked, counters)?,
+            Some(_) => plan.count::<true>((at, segment), &ranked, counters)?,
         }
         let before = found.documents.len();
         plan.collect(at, segment, counters, &mut found.documents)?;
         plan.raise(found.documents[before..].iter().map(|counted| counted.overlap));
     }
     if let Some(best) = plan.by_weight {
-        (found.documents, found.left_out) = best.finish();
+        found.documents = best.finish();
+        found.is_pruned = found.documents.len() >= request.best_by_weight;
         return Ok(found);
     }
     found.is_pruned = request.best != usize::MAX && plan.best.len() == request.best;
@@ -189,6 +189,12 @@ fn known(
     }
     Ok(is_known.iter().filter(|&&is_known| is_known).count() as u32)
 }
+
+/// The number of documents that may raise the score of the best by weight, for each of the best,
+/// and the minimum.
+const RAISED_BY_FOR_EACH: usize = 4;
+/// See [`RAISED_BY_FOR_EACH`].
+const RAISED_BY_MIN: usize = 1 << 8;
 
 /// The order of reading lists, and which of them bring up documents.
 struct Plan<'a> {
@@ -289,33 +295,34 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Counts, in one segment, the terms of each document that a sufficiently rare one brings up.
+    /// Counts, in segment `at`, the terms of each document that a sufficiently rare one brings up.
     fn count<const WEIGHED: bool>(
-        &self,
-        segment: &SegmentView,
+        &mut self,
+        (at, segment): (usize, &SegmentView),
         terms: &[(u32, Term<'_>)],
         counters: &mut Counters,
     ) -> Result<()> {
         let documents = segment.signatures.header().documents as usize;
-        let Counters { counts, weights, touched, docs, .. } = counters;
-        if counts.len() < documents {
-            counts.resize(documents, 0);
+        if counters.counts.len() < documents {
+            counters.counts.resize(documents, 0);
         }
-        if WEIGHED && weights.len() < documents {
-            weights.resize(documents, 0);
+        if WEIGHED && counters.weights.len() < documents {
+            counters.weights.resize(documents, 0);
         }
         let keys = self.ranks.len() as u32;
         let mut overlap_min = self.overlap_min();
         let mut looked_at = self.request.tuning.reached_after;
+        let (mut touches, mut raised_at) = (0, looked_at);
         let mut rest = terms;
         while let Some(((rank, term), after)) = rest.split_first() {
             // A document not met before lacks all of the rarer fingerprints.
             let is_too_little = keys - rank < overlap_min || self.rest(*rank) < self.weight_min;
-            if *rank >= self.kept || is_too_little {
+            if *rank >= self.kept || is_too_little || WEIGHED && self.brings_up_none(*rank) {
                 break;
             }
             rest = after;
             self.request.stop.check()?;
+            let Counters { counts, weights, touched, docs, .. } = counters;
             docs.clear();
             let mut touch = |doc: u32| {
                 let count = &mut counts[doc as usize];
@@ -337,8 +344,87 @@ impl<'a> Plan<'a> {
                 looked_at = 2 * touched.len();
                 overlap_min = overlap_min.max(self.reached(segment, counts, touched));
             }
+            if WEIGHED {
+                touches += term.df() as usize;
+                if touches > raised_at {
+                    raised_at = 2 * touches;
+                    self.raise_score((at, segment), counters)?;
+                }
+            }
         }
-        self.update::<WEIGHED>(segment, rest, overlap_min, counters)
+        if !WEIGHED || self.by_weight.is_none() {
+            return self.update::<WEIGHED>(segment, rest, overlap_min, counters);
+        }
+        // The less weight is left, the fewer documents may still be among the best. They are looked
+        // at when half of it has been read, and no more of them than postings.
+        while let Some((first, _)) = rest.first() {
+            let all = self.rest(*first);
+            self.raise_score((at, segment), counters)?;
+            self.leave_out(segment, all, counters)?;
+            let mut postings = 0;
+            let some = rest.iter().position(|(rank, term)| {
+                let is_due = postings > counters.touched.len() && self.rest(*rank) <= all / 2;
+                postings += term.df() as usize;
+                is_due
+            });
+            let (some, after) = rest.split_at(some.unwrap_or(rest.len()));
+            self.update::<WEIGHED>(segment, some, overlap_min, counters)?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a document whose rarest fingerprint has this rank cannot be among the best
+    /// by weight.
+    fn brings_up_none(&self, rank: u32) -> bool {
+        let each = self.weights[rank as usize];
+        self.by_weight.as_ref().is_some_and(|best| !best.may_be_brought_up(each, self.rest(rank)))
+    }
+
+    /// Raises the least score of the best by weight by documents of segment `at`.
+    fn raise_score(
+        &mut self,
+        (at, segment): (usize, &SegmentView),
+        counters: &mut Counters,
+    ) -> Result<()> {
+        let Some(best) = &mut self.by_weight else { return Ok(()) };
+        let Counters { counts, weights, touched, docs, sizes } = counters;
+        // The filter is applied later. Those that the rarest fingerprints bring up are the likely
+        // best, and some of them suffice.
+        let limit = self.request.best_by_weight;
+        let some = limit.saturating_mul(RAISED_BY_FOR_EACH).max(RAISED_BY_MIN);
+        let is_unknown = self.request.filter.is_some() || touched.len() < limit;
+        if is_unknown {
+            return Ok(());
+        }
+        docs.clear();
+        docs.extend(touched.iter().take(some).copied().filter(|&doc| {
+            counts[doc as usize] >= self.request.overlap_min
+                && segment.is_alive(doc)
+                && !self.request.is_excluded(DocAddress { segment: at as u32, doc })
+        }));
+        segment.signatures.distinct_of(docs, sizes)?;
+        let weight = |&doc: &u32| weights[doc as usize];
+        best.raise(docs.iter().map(weight).zip(sizes.iter().copied()));
+        Ok(())
+    }
+
+    /// Forgets the touched documents that cannot be among the best by weight if they have
+    /// fingerprints of the weight `rest` beside those counted.
+    fn leave_out(&self, segment: &SegmentView, rest: u64, counters: &mut Counters) -> Result<()> {
+        let Some(best) = &self.by_weight else { return Ok(()) };
+        let Counters { counts, weights, touched, sizes, .. } = counters;
+        segment.signatures.distinct_of(touched, sizes)?;
+        let mut sizes = sizes.iter();
+        touched.retain(|&doc| {
+            let (count, weight) = (&mut counts[doc as usize], &mut weights[doc as usize]);
+            let may_be = sizes.next().is_some_and(|&size| best.may_be(*weight + rest, size));
+            if !may_be {
+                (*count, *weight) = (0, 0);
+            }
+            may_be
+        });
+        Ok(())
     }
 
     /// Returns the overlap that the requested number of touched documents have reached.

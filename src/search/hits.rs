@@ -17,7 +17,7 @@ impl Search<'_> {
     pub fn hits(&self, meeting: Vec<Scored>) -> Result<Outcome> {
         let Search { searcher, query, subject, found } = self;
         let mut evidence = Evidence::of(searcher, subject, query)?;
-        let met = meeting.len() + found.left_out;
+        let met = meeting.len();
         let limit = if query.may_drop_hits() { usize::MAX } else { query.looked_at() };
         let best = score::best(&searcher.snapshot, meeting, limit, query.stop())?;
         let is_left_out = best.len() < met;

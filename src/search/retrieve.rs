@@ -121,7 +121,8 @@ fn best_by_weight(searcher: &Searcher, query: &Query) -> usize {
     let ranks = query.ranked_by() != Rank::Overlap && query.options.goal == Goal::Hits;
     let is_open = query.is_of_texts() || query.thresholds.is_weighed() || query.may_drop_hits();
     match ranks && !is_open && searcher.ignored.is_none() {
-        true => query.looked_at(),
+        // One more tells whether there are more.
+        true => query.looked_at().saturating_add(1),
         false => usize::MAX,
     }
 }
