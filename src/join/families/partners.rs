@@ -39,6 +39,9 @@ const DOCUMENTS_AT_ONCE: usize = 64;
 /// The number of fingerprints that are looked up at a time.
 const KEYS_AT_ONCE: usize = 1 << 8;
 
+/// Fingerprints, each with the rank of a document that has it.
+type Collected = Vec<(u64, u32)>;
+
 /// The memory of a fingerprint of a document while carriers are collected, and of one of a document
 /// and its carriers.
 const COLLECTED_BYTES: usize = size_of::<(u64, u32)>();
@@ -125,7 +128,7 @@ impl Carriers {
         };
         for pass in 0..passes {
             let is_in_pass = |key: u64| mix64(key) % passes == pass;
-            let mut add = |collected: &mut Vec<(u64, u32)>| found.add(collected, max_df, request);
+            let mut add = |collected: &mut Collected| found.add(collected, max_df, request);
             match searched_for {
                 None => read_all(request, documents, &is_in_pass, &mut add)?,
                 Some(ranks) => look_up(request, documents, (ranks, &is_in_pass), &mut add)?,
@@ -138,7 +141,7 @@ impl Carriers {
     /// Adds the carriers of fingerprints that several documents have, and no more than `max_df`.
     fn add(
         &mut self,
-        collected: &mut Vec<(u64, u32)>,
+        collected: &mut Collected,
         max_df: usize,
         request: &Request<'_>,
     ) -> Result<()> {
@@ -259,7 +262,7 @@ fn read_all(
     request: &Request<'_>,
     documents: &Chronology,
     is_in_pass: &(dyn Fn(u64) -> bool + Sync),
-    add: &mut dyn FnMut(&mut Vec<(u64, u32)>) -> Result<()>,
+    add: &mut dyn FnMut(&mut Collected) -> Result<()>,
 ) -> Result<()> {
     let Request { searcher, threads, stop, .. } = *request;
     let read = |at: u64| -> Result<Vec<(u64, u32)>> {
@@ -285,7 +288,7 @@ fn look_up(
     request: &Request<'_>,
     documents: &Chronology,
     (ranks, is_in_pass): (&[u32], &dyn Fn(u64) -> bool),
-    add: &mut dyn FnMut(&mut Vec<(u64, u32)>) -> Result<()>,
+    add: &mut dyn FnMut(&mut Collected) -> Result<()>,
 ) -> Result<()> {
     let Request { searcher, stop, .. } = *request;
     let segments = searcher.snapshot().segments();
