@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::join::{JoinArgs, stopped};
-use super::list_format::ListFormat;
 use super::memory;
+use super::network_out::NetworkOut;
 use super::output::{counted, named, place, similarity};
-use super::pairs::write_directed;
 use super::progress::{Progress, stop_flag};
 use super::report_args::{self, ReportArgs};
 use super::rows_out::{CellType, RowsOut};
@@ -19,7 +18,7 @@ use super::{Outcome, Result};
 use cento::join::families::{Carrier, Change, Family, FamilyOptions, FamilySummary, families};
 use cento::join::pairs::document_count;
 use cento::search::Searcher;
-use cento_report::{CarrierRow, FamiliesReport, IndexState, Network, Run, Strip};
+use cento_report::{CarrierRow, FamiliesReport, IndexState, Run, Strip};
 
 /// Find the families of passages: each reused passage once, with all documents that carry it.
 ///
@@ -37,17 +36,8 @@ pub struct FamilyList {
     options: FamilyOptions,
     #[command(flatten)]
     join: JoinArgs,
-    /// Output format. Rows of csv and tsv are carriers.
-    #[arg(long, value_enum, default_value = "human")]
-    format: ListFormat,
-    /// Write to this file, which must not exist: a Parquet file of carriers if its name ends in
-    /// .parquet, else in the format of --format, compressed if it ends in .gz or .zst.
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Also write the network of documents to this file: .gexf, .graphml or .dot. An edge leads
-    /// from the nearest earlier carrier to the later one; its weight is the number of families.
-    #[arg(long, value_name = "FILE")]
-    graph: Option<PathBuf>,
+    #[command(flatten)]
+    output: NetworkOut,
     #[command(flatten)]
     report: ReportArgs,
 }
@@ -67,10 +57,9 @@ fn cell_type(column: &str) -> CellType {
 impl FamilyList {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
-        let network = self.graph.as_deref().map(Network::of_file).transpose()?;
+        let graph = self.output.graph()?;
         let searcher = self.join.searcher_of_all(&self.indexes)?;
-        let mut out =
-            RowsOut::open(self.out.as_deref(), self.format, CarrierRow::COLUMNS, cell_type)?;
+        let mut out = self.output.rows(CarrierRow::COLUMNS, cell_type)?;
         let is_narrow = self.options.document.is_some() || self.options.since.is_some();
         let all = if is_narrow { 0 } else { document_count(&searcher) };
         let progress = Progress::new(all, "documents");
@@ -83,7 +72,7 @@ impl FamilyList {
         let result = found.by_ref().try_for_each(|family| -> Result<()> {
             let family = family?;
             number += 1;
-            if network.is_some() {
+            if graph.is_asked() {
                 add_edges(&mut edges, &family);
             }
             write(&mut out, &family)?;
@@ -95,11 +84,7 @@ impl FamilyList {
         progress.finish();
         result?;
         out.finish()?;
-        if let (Some(path), Some(network)) = (&self.graph, network) {
-            let edges: Vec<_> =
-                edges.iter().map(|((a, b), weight)| (&**a, &**b, *weight)).collect();
-            write_directed(path, network, &edges)?;
-        }
+        graph.write(edges.iter().map(|((a, b), weight)| (&**a, &**b, *weight)))?;
         let summary = found.summary();
         if self.report.is_asked() {
             self.write_report(&searcher, reported, &summary)?;
@@ -159,7 +144,7 @@ impl FamilyList {
             );
         }
         tell_undated(self.options.date.as_deref(), *undated, no_date.as_ref());
-        if self.format.is_human() {
+        if self.output.format.is_human() {
             let of = match *families > shown {
                 true => format!(" of {}; raise --limit", counted(*families, "family")),
                 false => String::new(),

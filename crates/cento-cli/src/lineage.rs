@@ -7,17 +7,16 @@ use clap::Args;
 
 use super::families::tell_undated;
 use super::join::JoinArgs;
-use super::list_format::ListFormat;
+use super::network_out::NetworkOut;
 use super::output::{count, counted, share};
-use super::pairs::write_directed;
 use super::progress::{Progress, stop_flag};
 use super::report_args::ReportArgs;
-use super::rows_out::{CellType, RowsOut};
+use super::rows_out::CellType;
 use super::terminal::{Id, line, note, printable};
 use super::{Outcome, Result};
 use cento::join::lineage::{Descent, DirectionBy, LineageOptions, lineage};
 use cento::join::pairs::document_count;
-use cento_report::{IndexState, LineageReport, Network, Run};
+use cento_report::{IndexState, LineageReport, Run};
 
 /// Find the lineage of documents: versions and their ancestors.
 ///
@@ -33,17 +32,8 @@ pub struct LineageList {
     options: LineageOptions,
     #[command(flatten)]
     join: JoinArgs,
-    /// Output format. The columns of csv and tsv are the fields of JSON.
-    #[arg(long, value_enum, default_value = "human")]
-    format: ListFormat,
-    /// Write to this file, which must not exist: a Parquet file if its name ends in .parquet, else
-    /// in the format of --format, compressed if it ends in .gz or .zst.
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Also write the network of versions to this file: .gexf, .graphml or .dot. An edge leads from
-    /// an ancestor to its version; its weight is their resemblance.
-    #[arg(long, value_name = "FILE")]
-    graph: Option<PathBuf>,
+    #[command(flatten)]
+    output: NetworkOut,
     #[command(flatten)]
     report: ReportArgs,
 }
@@ -63,10 +53,9 @@ fn cell_type(column: &str) -> CellType {
 impl LineageList {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
-        let network = self.graph.as_deref().map(Network::of_file).transpose()?;
+        let graph = self.output.graph()?;
         let searcher = self.join.searcher(&self.index)?;
-        let (path, columns) = (self.out.as_deref(), LineageReport::COLUMNS);
-        let mut out = RowsOut::open(path, self.format, columns, cell_type)?;
+        let mut out = self.output.rows(LineageReport::COLUMNS, cell_type)?;
         let progress = Progress::new(document_count(&searcher), "documents");
         let mut found = lineage(&searcher, &self.options)
             .threads(self.join.threads())
@@ -77,7 +66,7 @@ impl LineageList {
             let row = row?;
             rows += 1;
             out.write(&row, |out| print(out, &row))?;
-            if network.is_some()
+            if graph.is_asked()
                 && let (Some(ancestor), Some(found)) = (&row.ancestor, &row.similarity)
             {
                 edges.push((ancestor.clone(), row.id.clone(), found.resemblance));
@@ -90,10 +79,7 @@ impl LineageList {
         progress.finish();
         result?;
         out.finish()?;
-        if let (Some(path), Some(network)) = (&self.graph, network) {
-            let edges: Vec<_> = edges.iter().map(|(a, b, by)| (&**a, &**b, *by)).collect();
-            write_directed(path, network, &edges)?;
-        }
+        graph.write(edges.iter().map(|(a, b, by)| (&**a, &**b, *by)))?;
         let summary = found.summary();
         if self.report.is_asked() {
             let snapshot = searcher.snapshot();
@@ -113,7 +99,7 @@ impl LineageList {
         }
         tell_undated(self.options.date.as_deref(), summary.undated, summary.no_date.as_ref());
         self.join.tell_stopped(&searcher, self.options.max_df, &stop)?;
-        if self.format.is_human() {
+        if self.output.format.is_human() {
             let (versions, trees) =
                 (counted(summary.versions, "version"), counted(summary.trees, "tree"));
             let uncertain = summary.versions - summary.dated;

@@ -45,6 +45,7 @@ mod list_format;
 mod memory;
 mod merge;
 mod messages;
+mod network_out;
 mod outfile;
 mod output;
 mod pairs;

@@ -49,6 +49,7 @@ mod hand_ins;
 mod https;
 mod intake;
 mod limits;
+mod lineage;
 mod lists;
 mod nginx;
 mod nginx_page;

@@ -205,6 +205,7 @@ fn points(carriers: &[Carrier]) -> Vec<Point> {
         let date = carrier.date.clone().unwrap_or_default();
         Point {
             time: carrier.time,
+            number: None,
             lane: carrier.version as usize - 1,
             colour: carrier.version as usize,
             title: format!("{}, {date}, version {}", carrier.id, carrier.version),

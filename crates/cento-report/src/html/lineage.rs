@@ -12,7 +12,7 @@ use crate::number::{count, counted, similarity};
 use cento::join::lineage::{Descent, DirectionBy};
 
 /// A drawing of more documents is unreadable.
-const DRAWN_MAX: usize = 200;
+const DRAWN_MAX: usize = 500;
 
 pub fn body(report: &LineageReport) -> Markup {
     let names = ShortNames::new(report.documents.iter().map(|row| row.id.as_str()));
@@ -22,8 +22,10 @@ pub fn body(report: &LineageReport) -> Markup {
         p.note {
             (counted(report.versions, "version")) " in " (counted(report.trees, "tree"))
             @if shown < report.trees { "; the " (count(shown)) " largest are shown" }
-            ". The ancestor of a document is the earlier document that has the greatest share of its text. A broken line is a direction that "
-            "dates do not tell: the longer document is taken for the later one."
+            ". The ancestor of a document is the earlier document that has the greatest share of "
+            "its text. A broken line is a direction that dates do not tell: versions are taken to "
+            "add more than they leave out. A document without a date is drawn between its ancestor "
+            "and its versions."
         }
         @if report.dated < report.versions {
             p.warning { "Of " (counted(report.versions - report.dated, "version")) " dates do not tell the direction: it is uncertain." }
@@ -70,6 +72,9 @@ fn card(tree: &[Descent], names: &ShortNames<'_>) -> Markup {
     }
 }
 
+/// The most points that are drawn with their numbers.
+const NUMBERED_MAX: usize = 60;
+
 /// Places the first version of a document on its lane, and others on lanes below.
 fn points(tree: &[Descent]) -> Vec<Point> {
     let mut at_of: HashMap<&str, usize> = HashMap::new();
@@ -91,22 +96,67 @@ fn points(tree: &[Descent]) -> Vec<Point> {
         has_version.push(false);
         at_of.insert(&row.id, at);
         let date = row.date.clone().unwrap_or_default();
+        let shown = if date.is_empty() { "no date" } else { &*date };
         points.push(Point {
             time: row.time,
+            number: (tree.len() <= NUMBERED_MAX).then_some(at + 1),
             lane,
             colour: lane + 1,
-            title: format!("{}, {date}", row.id),
+            title: format!("{}, {}, {shown}", at + 1, row.id),
             date: if date.is_empty() { row.id.chars().take(12).collect() } else { date },
             from,
             is_certain: row.direction_by == Some(DirectionBy::Date),
         });
     }
+    place_undated(&mut points);
     points
+}
+
+/// Gives each point without a time that is between points with one a time between theirs, so that
+/// no line leads back.
+fn place_undated(points: &mut [Point]) {
+    // The time of the earliest version of each, and the number of links to it.
+    let mut next: Vec<Option<(f64, f64)>> = vec![None; points.len()];
+    for at in (0..points.len()).rev() {
+        let own = points[at].time.map(|time| (time, 0.0)).or(next[at]);
+        let Some((from, (time, links))) = points[at].from.zip(own) else { continue };
+        if next[from].is_none_or(|(other, _)| time < other) {
+            next[from] = Some((time, links + 1.0));
+        }
+    }
+    // An ancestor has its time before its versions.
+    for at in 0..points.len() {
+        let before = points[at].from.and_then(|from| points[from].time);
+        if let (None, Some((time, links))) = (points[at].time, next[at]) {
+            points[at].time =
+                Some(before.map_or(time, |before| before + (time - before) / (links + 1.0)));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_document_without_a_date_is_drawn_between_its_neighbours() {
+        let row = |id: &str, ancestor: Option<&str>, time: Option<f64>| -> Descent {
+            serde_json::from_value(serde_json::json!({
+                "tree": 1, "depth": 0, "id": id, "tokens": 9, "ancestor": ancestor, "time": time,
+                "direction_by": ancestor.map(|_| "length"),
+            }))
+            .unwrap()
+        };
+        let tree = [
+            row("a", None, Some(10.0)),
+            row("b", Some("a"), None),
+            row("c", Some("b"), None),
+            row("d", Some("c"), Some(40.0)),
+            row("e", Some("a"), None),
+        ];
+        let times: Vec<_> = points(&tree).iter().map(|point| point.time).collect();
+        assert_eq!(times, [Some(10.0), Some(20.0), Some(30.0), Some(40.0), None]);
+    }
 
     #[test]
     fn a_branch_is_on_a_lane_below_and_an_uncertain_direction_is_broken() {

@@ -12,16 +12,25 @@ const RIGHT: f64 = 70.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 34.0;
 
-/// The distance of lanes.
+/// The distance of lanes, where a few are enough; many are as close as their number demands.
 const LANE: f64 = 30.0;
+const LANE_MIN: f64 = 7.0;
+
+/// The height of the lanes, where they are that close.
+const HEIGHT: f64 = 24.0 * LANE;
 
 /// Points beyond these lanes share the last one.
-const LANES_MAX: usize = 24;
+const LANES_MAX: usize = (HEIGHT / LANE_MIN) as usize;
+
+/// The width of the area of points without a time.
+const UNDATED: f64 = 110.0;
 
 /// A point of a drawing.
 pub struct Point {
     /// Its time; none for a document without a date.
     pub time: Option<f64>,
+    /// Its number in the table, which is shown if there is room.
+    pub number: Option<usize>,
     /// Its lane, from 0 on.
     pub lane: usize,
     /// The number of its colour.
@@ -43,7 +52,7 @@ pub fn timeline(label: &str, points: &[Point]) -> Markup {
     let (first, last) =
         (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max));
     let has_undated = points.iter().any(|point| point.time.is_none()) && first <= last;
-    let right = if has_undated { RIGHT + 60.0 } else { RIGHT };
+    let right = if has_undated { RIGHT + UNDATED } else { RIGHT };
     let x = |at: usize| -> f64 {
         let share = match points[at].time {
             Some(_) if last <= first => 0.0,
@@ -53,9 +62,11 @@ pub fn timeline(label: &str, points: &[Point]) -> Markup {
         };
         LEFT + share * (WIDTH - LEFT - right)
     };
-    let y = |at: usize| TOP + points[at].lane.min(LANES_MAX - 1) as f64 * LANE;
     let lanes = points.iter().map(|point| point.lane.min(LANES_MAX - 1)).max().unwrap_or(0);
-    let floor = TOP + lanes as f64 * LANE + 18.0;
+    let lane = (HEIGHT / (lanes + 1) as f64).clamp(LANE_MIN, LANE);
+    let radius = (lane * 0.27).max(3.0);
+    let y = |at: usize| TOP + points[at].lane.min(LANES_MAX - 1) as f64 * lane;
+    let floor = TOP + lanes as f64 * lane + 18.0;
     let height = floor + BOTTOM - 6.0;
     let dated = || (0..points.len()).filter(|&at| points[at].time.is_some() || !has_undated);
     let earliest = dated().min_by(|&a, &b| x(a).total_cmp(&x(b)));
@@ -80,7 +91,10 @@ pub fn timeline(label: &str, points: &[Point]) -> Markup {
             @for (at, point) in points.iter().enumerate() {
                 g {
                     title { (plain(&point.title)) }
-                    circle class=(colour(point.colour)) cx=(place(x(at))) cy=(place(y(at))) r="8" {}
+                    circle class=(colour(point.colour)) cx=(place(x(at))) cy=(place(y(at))) r=(place(radius)) {}
+                    @if let Some(number) = point.number.filter(|_| lane == LANE) {
+                        text.in-point x=(place(x(at))) y=(place(y(at) + 3.0)) { (number) }
+                    }
                 }
             }
         }

@@ -1,0 +1,71 @@
+//! Output of the verbs that find a network of documents: a list, and a graph.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Result;
+use super::list_format::ListFormat;
+use super::pairs::write_directed;
+use super::rows_out::{CellType, RowsOut};
+use cento_report::Network;
+
+/// Options for the output of a network of documents.
+#[derive(Debug, Clone, Args)]
+pub struct NetworkOut {
+    /// Output format. The columns of csv and tsv are the fields of JSON.
+    #[arg(long, value_enum, default_value = "human")]
+    pub format: ListFormat,
+    /// Write to this file, which must not exist: a Parquet file of such rows if its name ends in
+    /// .parquet, else in the format of --format, compressed if it ends in .gz or .zst.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Also write the network of documents to this file: .gexf, .graphml or .dot. An edge leads
+    /// from a document to the later one that is nearest to it.
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+}
+
+/// A network that is to be written.
+pub struct Graph<'a>(Option<(&'a PathBuf, Network)>);
+
+impl NetworkOut {
+    /// Returns the graph to write.
+    ///
+    /// # Errors
+    /// When the name of its file promises no format.
+    pub fn graph(&self) -> Result<Graph<'_>> {
+        let format = self.graph.as_deref().map(Network::of_file).transpose()?;
+        Ok(Graph(self.graph.as_ref().zip(format)))
+    }
+
+    /// Begins the list.
+    ///
+    /// # Errors
+    /// As [`RowsOut::open`].
+    pub fn rows(
+        &self,
+        columns: &'static [&'static str],
+        cell_type: fn(&str) -> CellType,
+    ) -> Result<RowsOut> {
+        RowsOut::open(self.out.as_deref(), self.format, columns, cell_type)
+    }
+}
+
+impl Graph<'_> {
+    /// Tells whether there is a file for it.
+    pub fn is_asked(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Writes it: edges with their weights, each from the earlier document.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write<'a>(self, edges: impl Iterator<Item = (&'a str, &'a str, f64)>) -> Result<()> {
+        if let Some((path, network)) = self.0 {
+            write_directed(path, network, &edges.collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+}
