@@ -93,7 +93,7 @@ pub fn timeline(label: &str, points: &[Point]) -> Markup {
                     title { (plain(&point.title)) }
                     circle class=(colour(point.colour)) cx=(place(x(at))) cy=(place(y(at))) r=(place(radius)) {}
                     @if let Some(number) = point.number.filter(|_| lane == LANE) {
-                        text.in-point x=(place(x(at))) y=(place(y(at) + 3.0)) { (number) }
+                        text x=(place(x(at))) y=(place(y(at) + 4.5)) { (number) }
                     }
                 }
             }
