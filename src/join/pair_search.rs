@@ -323,19 +323,11 @@ impl<'a> PairSearch<'a> {
         self.series.as_deref().map_or(0, Series::documents_without_field)
     }
 
-    /// Returns the pairs of the document with this number.
-    ///
-    /// # Errors
-    /// When a file is damaged; [`Error::Cancelled`] after the search was stopped.
-    pub fn pairs_of(&self, number: u64) -> Result<Vec<Pair>> {
-        Ok(self.contenders(number)?.pairs)
-    }
-
     /// Returns the pairs of the document with this number; if they are ranked, those that can be
     /// among the best.
     ///
     /// # Errors
-    /// As [`pairs_of`](Self::pairs_of).
+    /// When a file is damaged; [`Error::Cancelled`] after the search was stopped.
     pub fn contenders(&self, number: u64) -> Result<Contenders> {
         let address = self.numbering.address(number);
         let snapshot = self.searcher.snapshot();
