@@ -346,22 +346,22 @@ fn assert_sound(fault: fn(usize) -> Fault, stride: usize) {
 
 #[test]
 fn a_power_cut_at_any_operation_leaves_a_whole_commit() {
-    assert_sound(Fault::PowerCut, 7);
+    assert_sound(Fault::PowerCut, 23);
 }
 
 #[test]
 fn a_full_disk_at_any_operation_leaves_a_whole_commit() {
-    assert_sound(Fault::NoSpace, 17);
+    assert_sound(Fault::NoSpace, 37);
 }
 
 #[test]
 fn a_failed_write_at_any_operation_leaves_a_whole_commit() {
-    assert_sound(Fault::WriteError, 13);
+    assert_sound(Fault::WriteError, 31);
 }
 
 #[test]
 fn a_failed_sync_at_any_operation_leaves_a_whole_commit() {
-    assert_sound(Fault::SyncError, 7);
+    assert_sound(Fault::SyncError, 19);
 }
 
 #[test]
