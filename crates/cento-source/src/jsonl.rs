@@ -208,15 +208,27 @@ fn number(text: &str) -> (usize, &str) {
     (1, &text[..1])
 }
 
+/// Returns the id in this field of a record, if it is one, as a document gets it.
+#[must_use]
+pub fn id_in(record: &str, field: &str) -> Option<String> {
+    let read = |record: &str| {
+        let json: &RawValue = serde_json::from_str(&record[value_place(record, field)?]).ok()?;
+        let id = id_of_json(json).ok().flatten()?;
+        let id = id.replace(char::is_control, " ");
+        id_problem(&id).is_none().then_some(id)
+    };
+    read(record).or_else(|| read(&repaired(record.as_bytes())?))
+}
+
 /// Returns the string of this field of a record, or else the text of its parts, with these.
 #[must_use]
 pub fn text_of(record: &str, field: &str) -> Option<(String, Vec<Part>)> {
     let read = |record: &str| {
-        let text = text_place(record, field).and_then(|at| serde_json::from_str(&record[at]).ok());
+        let text = value_place(record, field).and_then(|at| serde_json::from_str(&record[at]).ok());
         if let Some(text) = text {
             return Some((text, Vec::new()));
         }
-        let parts = serde_json::from_str(&record[text_place(record, PARTS)?]).ok()?;
+        let parts = serde_json::from_str(&record[value_place(record, PARTS)?]).ok()?;
         let Document { text, parts, .. } = of_parts(parts).ok()?;
         Some((text, parts))
     };
@@ -229,10 +241,10 @@ pub fn text_of(record: &str, field: &str) -> Option<(String, Vec<Part>)> {
 pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Option<String> {
     let replaced = |record: &str| {
         let (Range { start, end }, json) = match parts.is_empty() {
-            true => (text_place(record, field)?, serde_json::to_string(text)),
+            true => (value_place(record, field)?, serde_json::to_string(text)),
             false => {
                 let parts = exchanged_parts(parts, text);
-                (text_place(record, PARTS)?, serde_json::to_string(&parts))
+                (value_place(record, PARTS)?, serde_json::to_string(&parts))
             }
         };
         let json = json.ok()?;
@@ -241,8 +253,9 @@ pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Optio
     replaced(record).or_else(|| replaced(&repaired(record.as_bytes())?))
 }
 
-/// Returns the place of this field's value in a line taken for a document, quotes included.
-fn text_place(record: &str, field: &str) -> Option<Range<usize>> {
+/// Returns the place of this field's value in a line taken for a document, quotes included; of a
+/// repeated field the last.
+fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(record);
     let value: &str = Place(field).deserialize(&mut deserializer).ok()??;
     // Both point into the record.

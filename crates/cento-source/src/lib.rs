@@ -72,6 +72,7 @@ use serde_json::Value;
 
 pub use add::{AddOptions, Event, add, count_failed, count_skipped};
 pub use cento::AddReport;
+pub use charset::record_text;
 pub use chunk::{Chunk, ChunkKind, InFile};
 #[cfg(feature = "parquet")]
 pub use columnar::serve as serve_table;
@@ -91,7 +92,7 @@ pub use format::{FileFormat, Markup};
 pub use formats::formats;
 pub use grouping::{By, GroupedFiles, Grouping, ListedFiles};
 pub use html::Html;
-pub use jsonl::{text_of, with_text};
+pub use jsonl::{id_in, text_of, with_text};
 pub use origin::Origins;
 pub use questions::{QuestionError, QuestionFields, lacks_question, questions};
 pub use read_error::{ReadChunk, ReadError};

@@ -6,14 +6,11 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
 
 use crate::extract::tables;
 use crate::failpoint::Failpoint;
 use crate::outfile::{Compression, OutFile};
-use cento::index::id_of_json;
 use cento::join::withdraw::{CutDocument, Fate, LeftText, Plan, RemovedDocument, WithdrawnFile};
 use cento::runtime::replace;
 use cento::{Error, Part, Refusal, Result, Stop};
@@ -130,17 +127,25 @@ impl Files {
         number: u64,
         found: &mut Findings<'_>,
     ) -> Result<Option<Cow<'a, [u8]>>> {
-        let whole = String::from_utf8_lossy(line);
+        // In the encoding of the line, as `add` reads it.
+        let whole = cento_source::record_text(line);
         // A byte order mark before the first line.
         let (mark, record) = match whole.strip_prefix('\u{feff}') {
             Some(record) => ("\u{feff}", record),
             None => ("", &*whole),
         };
+        let is_first = found.file.documents + found.file.no_documents == 0;
+        let list = record.trim_start().strip_prefix('[').filter(|_| is_first);
+        if list.is_some_and(|list| matches!(list.trim_start().bytes().next(), None | Some(b'{'))) {
+            let what = "it is a JSON list; write it as JSON lines, a record on each";
+            return Err(Error::input(found.file.file.clone(), what));
+        }
         let Some((text, parts)) = cento_source::text_of(record, &self.text_field) else {
             found.file.no_documents += u64::from(!record.trim().is_empty());
             return Ok(Some(line.into()));
         };
-        let id = self.id_of(record).unwrap_or_else(|| found.place(number));
+        let id = cento_source::id_in(record, &self.id_field);
+        let id = id.unwrap_or_else(|| found.place(number));
         Ok(match found.decide(&id, (&text, &parts))? {
             Changed::Cut(text, parts) => {
                 let end = &record[record.trim_end_matches(['\n', '\r']).len()..];
@@ -148,22 +153,13 @@ impl Files {
                 let changed = changed.ok_or_else(|| {
                     Error::internal(found.place(number), "its text was read and is not there")
                 })?;
-                let line = format!("{mark}{}{end}", changed.trim_end_matches(['\n', '\r']));
-                Some(line.into_bytes().into())
+                let changed = format!("{mark}{}{end}", changed.trim_end_matches(['\n', '\r']));
+                let is_utf8 = matches!(whole, Cow::Borrowed(_));
+                Some(if is_utf8 { changed } else { in_ascii(&changed) }.into_bytes().into())
             }
             Changed::No => Some(line.into()),
             Changed::Removed => None,
         })
-    }
-
-    fn id_of(&self, record: &str) -> Option<String> {
-        let fields: std::collections::BTreeMap<&str, &RawValue> = {
-            #[derive(Deserialize)]
-            #[serde(transparent)]
-            struct Fields<'a>(#[serde(borrow)] std::collections::BTreeMap<&'a str, &'a RawValue>);
-            serde_json::from_str::<Fields<'_>>(record).ok()?.0
-        };
-        id_of_json(fields.get(self.id_field.as_str())?).ok().flatten()
     }
 
     fn rows(&self, path: &Path, found: &mut Findings<'_>, writes: bool) -> Result<()> {
@@ -286,6 +282,22 @@ impl Findings<'_> {
             _ => Changed::No,
         })
     }
+}
+
+/// Writes the characters of a record of JSON that are not ASCII as escapes, which mean the same in
+/// the encodings of all lines of a file.
+fn in_ascii(record: &str) -> String {
+    let mut written = String::with_capacity(record.len());
+    for character in record.chars() {
+        match character.is_ascii() {
+            true => written.push(character),
+            false => {
+                let units = character.encode_utf16(&mut [0; 2]).to_vec();
+                units.iter().for_each(|unit| written += &format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    written
 }
 
 /// Returns the form of a file, by its first bytes.

@@ -175,10 +175,46 @@ fn lines_of_files_are_removed_and_cut_and_all_others_keep_their_bytes() {
 }
 
 #[test]
+fn records_are_read_as_add_reads_them_whatever_their_names_and_encodings() {
+    let dir = Dir::new();
+    let poem: String = (0..40).map(|number| format!("caf\u{e9}{number} ")).collect();
+    dir.write("in.jsonl", line("own", &poem, json!({})));
+    assert_eq!(dir.run(&["add", "idx", "in.jsonl"]).status, 0);
+    let rest = words(2, 60);
+    // A name that is not one without its escapes, a line in Latin-1, a byte order mark.
+    let escaped = format!("{{\"a\\n\\\"b\":1,\"id\":\"q\\\"1\",\"text\":\"{rest} {poem}\"}}\n");
+    let latin =
+        format!("{{\"from\":\"M\u{fc}ller\",\"text\":\"{rest} {poem}\",\"id\":\"l\u{e4}\"}}\r\n");
+    let other = "{\"text\":\"\u{e9}t\u{e9}\",\"id\":\"other\"}\n";
+    let in_latin = |text: &str| text.chars().map(|c| c as u8).collect::<Vec<u8>>();
+    let all = [format!("\u{feff}{escaped}").into_bytes(), in_latin(&latin), in_latin(other)];
+    dir.write("a.jsonl", all.concat());
+    let run = dir.run(&["withdraw", "idx", "own", "--files", "a.jsonl", "--format", "json"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let found = &run.json()["withdrawal"]["files"][0];
+    assert_eq!(ids(&found["cut"]), ["q\"1", "l\u{e4}"]);
+    let expected = [
+        format!("\u{feff}{}", escaped.replace(poem.trim_end(), "")).into_bytes(),
+        // Escapes mean the same in every encoding.
+        format!("{{\"from\":\"M\\u00fcller\",\"text\":\"{rest}  \",\"id\":\"l\\u00e4\"}}\r\n")
+            .into_bytes(),
+        in_latin(other),
+    ];
+    let left = fs::read(dir.path("a.jsonl")).unwrap();
+    assert_eq!(String::from_utf8_lossy(&left), String::from_utf8_lossy(&expected.concat()));
+    assert_eq!(left, expected.concat());
+}
+
+#[test]
 fn a_file_that_has_no_texts_is_refused_before_anything_is_done() {
     let dir = indexed();
     dir.write("a.txt", "just a text\n");
-    for (file, expected) in [("a.txt", "no line of it is a JSON object"), ("none", "cannot")] {
+    dir.write("list.json", format!("[{}]\n", lines().lines().next().unwrap()));
+    for (file, expected) in [
+        ("a.txt", "no line of it is a JSON object"),
+        ("list.json", "it is a JSON list"),
+        ("none", "cannot"),
+    ] {
         let run = dir.run(&["withdraw", "idx", "own", "--files", file]);
         assert!(run.status == 2 && run.err.contains(expected), "{}", run.err);
     }

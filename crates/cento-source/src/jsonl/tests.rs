@@ -21,9 +21,9 @@ fn a_line_is_a_document() {
 #[test]
 fn the_place_of_a_text_is_that_of_its_last_value() {
     let line = r#" {"text":1,"a":{"text":"x"},"te\u0078t" : "b\"" , "z":1e999,"n":"\ud800"}"#;
-    let place = text_place(line, "text").unwrap();
+    let place = value_place(line, "text").unwrap();
     assert_eq!(&line[place], r#""b\"""#);
-    assert_eq!(text_place(line, "other"), None);
+    assert_eq!(value_place(line, "other"), None);
 }
 
 #[test]
@@ -48,6 +48,17 @@ fn a_record_keeps_all_but_the_text_that_is_changed() {
     assert_eq!(&*kept(b" {\"text\":\"a\"}, "), "{\"text\":\"a\"}");
     let latin = b"{\"text\":\"caf\xe9 \xe0 la cr\xe8me\"}";
     assert_eq!(&*kept(latin), "{\"text\":\"caf\u{e9} \u{e0} la cr\u{e8}me\"}");
+}
+
+#[test]
+fn the_id_of_a_record_is_found_beside_names_with_escapes() {
+    let id = |record: &str| id_in(record, "id");
+    assert_eq!(id(r#"{"a\"b":1,"x\ny":[],"id":"q\"1\n2","text":"t"}"#).as_deref(), Some("q\"1 2"));
+    assert_eq!(id(r#"{"\u0069d":7,"x":NaN}"#).as_deref(), Some("7"));
+    assert_eq!(id(r#"{"id":"a","id":"b"},"#).as_deref(), Some("b"));
+    for none in [r#"{"id":null}"#, r#"{"id":""}"#, r#"{"id":[1]}"#, r#"{"text":"t"}"#, "no JSON"] {
+        assert_eq!(id(none), None, "{none}");
+    }
 }
 
 #[test]
