@@ -18,6 +18,7 @@ use clap::Args;
 
 use super::extract::source_options;
 use super::hints::{Explained, ON_CERTIFICATES};
+use super::key;
 use super::output::{self, Format, counted};
 use super::parse::{parse_bytes, parse_duration};
 use super::terminal::{line, tell};
@@ -82,7 +83,8 @@ impl Web {
     pub(super) fn run(self) -> Result {
         let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
         let text = read_text(&self.file, &source_options(), &mut missing)?;
-        let frequencies = self.frequencies.as_deref().map(Collection::open).transpose()?;
+        let open = |path| Collection::open(path, key::given());
+        let frequencies = self.frequencies.as_deref().map(open).transpose()?;
         let (window, words) = (usize::from(self.window), usize::from(self.words));
         let queries = queries(&text, window, words, frequencies.as_ref())?;
         if queries.is_empty() {
@@ -97,6 +99,7 @@ impl Web {
             interval: self.interval,
             allows_loopback: self.allow_loopback,
             source: source_options(),
+            key: key::given().cloned(),
         };
         let mut report = add_sources(queries, &self.into, &options)?;
         for failure in report.unanswered.iter_mut().chain(&mut report.failed) {

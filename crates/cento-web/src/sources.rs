@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use cento::Key;
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::scheme::DEFAULT_SPEC;
 use cento_source::{SourceOptions, charset, read_text};
@@ -35,6 +36,8 @@ pub struct WebOptions {
     pub allows_loopback: bool,
     /// How pages are read.
     pub source: SourceOptions,
+    /// The key of the index. One that is created with a key stores no texts.
+    pub key: Option<Key>,
 }
 
 /// The result of a run.
@@ -113,14 +116,14 @@ pub fn add_sources(
     options: &WebOptions,
 ) -> cento::Result<WebReport> {
     if Index::exists(into) {
-        Index::open(into)?;
+        open(into, options.key.as_ref())?;
     }
     let engine = options.engine.open(options.timeout)?;
     let mut report = WebReport::default();
     let ranked = ask(&engine, queries, options.queries, &mut report);
     let pages = fetch(ranked, options, &mut report);
     if !pages.is_empty() {
-        add(pages, into, &mut report)?;
+        add(pages, into, options.key.as_ref(), &mut report)?;
     }
     Ok(report)
 }
@@ -189,10 +192,28 @@ fn fetch(ranked: Vec<(String, u32)>, options: &WebOptions, report: &mut WebRepor
     fetched
 }
 
-fn add(pages: Vec<Fetched>, into: &Path, report: &mut WebReport) -> cento::Result<()> {
+/// Opens an index for adding pages, which are signed: it has this key, or none.
+fn open(path: &Path, key: Option<&Key>) -> cento::Result<Index> {
+    let index = Index::open(path)?;
+    match key {
+        Some(key) => index.unlock(key)?,
+        None => drop(index.config().text_digest("")?),
+    }
+    Ok(index)
+}
+
+fn add(
+    pages: Vec<Fetched>,
+    into: &Path,
+    key: Option<&Key>,
+    report: &mut WebReport,
+) -> cento::Result<()> {
     let index = match Index::exists(into) {
-        true => Index::open(into)?,
-        false => Index::create(into, Config::new(DEFAULT_SPEC, "words", true)?)?,
+        true => open(into, key)?,
+        false => {
+            let config = Config::new(DEFAULT_SPEC, "words", key.is_none())?;
+            Index::create(into, key.map_or(Ok(config.clone()), |key| config.with_key(key))?)?
+        }
     };
     let mut writer = index.writer(WriterOptions::default())?;
     for (document, added) in pages {

@@ -7,7 +7,7 @@ use cento::Stop;
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Query, Searcher};
-use cento::{Analyzer, Tokens};
+use cento::{Analyzer, Key, Tokens};
 
 /// A collection that gives the frequency of a run of words.
 #[derive(Debug)]
@@ -22,13 +22,16 @@ enum Kind {
 }
 
 impl Collection {
-    /// Opens an index, or a table that `cento train` wrote.
+    /// Opens an index, perhaps with its key, or a table that `cento train` wrote.
     ///
     /// # Errors
-    /// When it is neither, or the analyzer of the table is not in this build.
-    pub fn open(path: &Path) -> cento::Result<Collection> {
+    /// When it is neither, the index has another key, or the analyzer of the table is not in this
+    /// build.
+    pub fn open(path: &Path, key: Option<&Key>) -> cento::Result<Collection> {
         if !path.is_file() {
-            let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);
+            let index = Index::open_for_search(path)?;
+            key.map_or(Ok(()), |key| index.unlock(key))?;
+            let searcher = Searcher::new(index.snapshot()?);
             return Ok(Collection(Kind::Index(searcher)));
         }
         let table = FrequencyTable::open(path)?;

@@ -78,6 +78,7 @@ fn options(engine: &Host) -> WebOptions {
         interval: Duration::from_millis(1),
         allows_loopback: false,
         source: SourceOptions::default(),
+        key: None,
     }
 }
 
@@ -190,7 +191,7 @@ fn runs_of_words_that_an_index_does_not_have_are_asked() {
     writer.finish().unwrap();
     let essay = format!("{common} {own}");
     let query = |frequencies: Option<&Path>| {
-        let frequencies = frequencies.map(|path| Collection::open(path).unwrap());
+        let frequencies = frequencies.map(|path| Collection::open(path, None).unwrap());
         queries(&essay, 100, 8, frequencies.as_ref()).unwrap().remove(0)
     };
     assert!(common.contains(&query(None)), "long words");

@@ -88,3 +88,39 @@ fn a_table_of_words_says_which_runs_are_rare() {
     let ran = run(&dir, &engine.at, &["--frequencies", "text.txt"]);
     assert!(ran.status == 2 && ran.err.contains("text.txt"), "{}", ran.err);
 }
+
+#[test]
+fn pages_are_added_with_the_key_of_the_index() {
+    // The key was ignored: a new index had none, and one with a key was refused after all requests.
+    let dir = Dir::new();
+    let copied = words(1, 150);
+    dir.write("essay.txt", &copied);
+    dir.write("key", "3e9b0f27c46d815aa2f07c18d95be463\n");
+    dir.write("other", "77c1d2a04be95f3862aa10c7e4f8d93b\n");
+    #[cfg(unix)]
+    for key in ["key", "other"] {
+        use std::os::unix::fs::PermissionsExt;
+        let private = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(dir.path(key), private).unwrap();
+    }
+    let web = Host::start(move |target, here, stream| match target {
+        "/robots.txt" => send(stream, "404 Not Found", "", ""),
+        "/copied" => send(stream, "200 OK", "", &copied),
+        _ => {
+            let results = json!({"results": [{"url": format!("{here}/copied")}]});
+            send(stream, "200 OK", "", &results.to_string());
+        }
+    });
+    for _ in 0..2 {
+        let ran = run(&dir, &web.at, &["--allow-loopback", "--key-file", "key"]);
+        assert_eq!(ran.status, 0, "{} {}", ran.out, ran.err);
+    }
+    assert!(dir.json(&["stats", "web.idx"])["key"].is_string());
+    let search = ["search", "web.idx", "essay.txt", "--key-file", "key"];
+    assert!(dir.run(&search).out.contains("/copied"));
+    for (key, said) in [(&[][..], "depend on a key"), (&["--key-file", "other"], "was given has")] {
+        let ran = run(&dir, &web.at, &[&["--allow-loopback"], key].concat());
+        assert!(ran.status == 2 && ran.err.contains(said), "{}", ran.err);
+        assert_eq!(ran.out, "", "no request was made");
+    }
+}
