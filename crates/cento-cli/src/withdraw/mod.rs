@@ -31,8 +31,8 @@ use files::Files;
 /// and passages are cut out of other documents; a document that would lose most of its text is
 /// removed. From then on the
 /// index refuses the document and its copies, by its signature: it keeps no text of it. No file of
-/// the index has bytes of it afterwards. Commits that were pushed to a store, and copies of the
-/// index elsewhere, still have it. The index must store texts.
+/// the index has bytes of it afterwards. Commits that were pushed to a store, copies of the index
+/// elsewhere, and watches for its text still have it. The index must store texts.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("task").args(["list", "forget", "check"]))]
 pub struct Withdraw {
@@ -272,8 +272,8 @@ impl Withdraw {
         }
         if response.done {
             note!(
-                "earlier commits in stores, and copies of the index or of the files, still have \
-                 the document; `cento push` removes old commits with --keep"
+                "earlier commits in stores, copies of the index or of the files, and watches for \
+                 its text still have the document; `cento push` removes old commits with --keep"
             );
         }
         Ok(outcome)
