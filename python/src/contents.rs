@@ -35,7 +35,7 @@ impl Contents<'_> {
         text.unwrap_or_else(|| self.parts.as_ref().map_or(0, |parts| parts.bytes(row)))
     }
 
-    /// Makes the document of a row, or says what it lacks as a clause.
+    /// Makes the document of a row, or says in a clause which part is missing.
     pub fn document(&self, row: usize, id: String) -> std::result::Result<Document, String> {
         let text = self.text;
         match &self.texts {

@@ -78,8 +78,8 @@ impl PartColumn {
         self.range(row).map(|at| self.texts.at(at).map_or(0, str::len)).sum()
     }
 
-    /// Makes a document of the parts of a row; `None` if it has no list. What it lacks is said as a
-    /// clause.
+    /// Makes a document of the parts of a row; `None` if it has no list. An error is a clause
+    /// that names the missing part.
     pub fn document(&self, row: usize, id: &str) -> Option<std::result::Result<Document, String>> {
         if self.lists.is_null(row) {
             return None;
@@ -102,7 +102,7 @@ impl PartColumn {
     }
 }
 
-/// Makes a column of parts in which rows have other texts: the texts of all their parts, where
+/// Makes a column of parts whose rows have other texts: the texts of all their parts, where
 /// given.
 pub fn with_texts(
     array: &ArrayRef,

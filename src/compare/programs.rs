@@ -12,7 +12,7 @@
 //! A run is kept in 32 bits. Document frequencies are counted in a table, at the place that some of
 //! the bits name: a row of the count-min sketch of Cormode and Muthukrishnan (2005, section 3).
 //! They may be too high, never too low. The table has four places a token, up to [`PLACES_MAX`]. Of
-//! many programs a sample is counted, each as the number of programs that it stands for, in
+//! many programs a sample is counted, each as the number of programs that it represents, in
 //! [`PARTS`]ths.
 
 use std::ops::Range;
@@ -34,7 +34,7 @@ const WORD_TOKENS: usize = 3;
 /// runs with few collisions.
 const PLACES_MAX: u64 = 1 << 22;
 
-/// The parts of a program that frequencies count in: a program of a sample stands for no whole
+/// The parts of a program that frequencies count in: a program of a sample represents no whole
 /// number of them.
 pub(crate) const PARTS: u32 = 16;
 

@@ -2,8 +2,8 @@
 //!
 //! A pair is looked at closely only while it can be: margins and scores need searches for the
 //! neighbours of both documents, so they are computed of the pairs that no known one excludes. The
-//! others are counted. Which pairs are the best does not depend on when a thread learns what it can
-//! exclude.
+//! others are counted. Which pairs are the best does not depend on when a thread learns that it can
+//! exclude one.
 //!
 //! Where new documents are compared with an archive, a new one resembles most of it a little, by
 //! code or phrases that everyone writes. So only those archived documents are compared by their
@@ -31,7 +31,7 @@ pub(super) struct Ranked {
     pub floor: Floor,
 }
 
-/// What is known of a pair when all are counted.
+/// The known facts about a pair when all are counted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
     /// The symmetric similarity.
@@ -43,7 +43,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Returns what is known of a pair that meets the thresholds.
+    /// Returns the known facts about a pair that meets the thresholds.
     pub fn met(pair: &Pair) -> Seen {
         Seen { similarity: pair.similarity.symmetric(), is_met: true, is_estimated: false }
     }
@@ -147,7 +147,7 @@ impl Archive {
 
     /// Removes the archived documents from the candidates of a new one that are not compared by
     /// their texts. It keeps those that can meet the thresholds before others, and of these the
-    /// best by what the fingerprints say of their rank.
+    /// best by the rank that their fingerprints give.
     pub fn leave_out(
         &self,
         (own, sampling): (Size, Sampling),
@@ -172,7 +172,7 @@ impl Archive {
         }
         candidates.extend(new);
         candidates.extend(archived);
-        // Texts are read fastest in the order in which they are stored.
+        // Texts are read fastest in stored order.
         candidates.sort_unstable_by_key(|candidate| candidate.found.address);
         left_out
     }

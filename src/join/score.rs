@@ -141,11 +141,11 @@ impl<'a> Programs<'a> {
     }
 }
 
-/// Some programs, each of which stands for others.
+/// Some programs; each represents others too.
 struct Sample<'a> {
     side: &'a Programs<'a>,
     numbers: Vec<u64>,
-    /// The parts of programs that each stands for.
+    /// The parts of programs that each represents.
     parts: u32,
 }
 

@@ -119,7 +119,7 @@ fn proposed(found: &RepeatedPassages) -> String {
     })
 }
 
-/// Names what is counted.
+/// Names the things that are counted.
 pub fn unit(found: &RepeatedPassages) -> &'static str {
     if found.is_by_group { "group" } else { "different document" }
 }

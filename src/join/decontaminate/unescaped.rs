@@ -25,7 +25,7 @@ const REFERENCES: [(&str, char); 14] = [
 /// The longest reference that is looked at, in bytes.
 const REFERENCE_BYTES_MAX: usize = 12;
 
-/// A text whose escapes were replaced by the characters that they stand for.
+/// A text whose escapes were replaced by their characters.
 pub(super) struct Unescaped {
     pub text: String,
     /// For each escape the byte after its character, and the byte after it in the original text.
@@ -33,7 +33,7 @@ pub(super) struct Unescaped {
 }
 
 impl Unescaped {
-    /// Replaces the escapes of a text; `None` if it has none. An escape that was escaped itself,
+    /// Replaces the escapes of a text; `None` if there are no escapes. An escape that was escaped itself,
     /// such as that of JSON in a string of JSON, is replaced too.
     pub fn of(text: &str) -> Option<Unescaped> {
         let next = |from: usize| text[from..].find(['\\', '&']).map(|at| from + at);

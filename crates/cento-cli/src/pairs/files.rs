@@ -379,7 +379,7 @@ impl Pairs {
     }
 }
 
-/// Describes the pairs that were compared by their fingerprints alone; nothing if none was.
+/// Describes the pairs that were compared by their fingerprints alone; nothing if there are no such pairs.
 fn estimated(summary: JoinSummary) -> Option<String> {
     let estimated = summary.estimated_pairs;
     (estimated > 0).then(|| {

@@ -69,7 +69,7 @@ impl<'a> Sides<'a> {
         for pair in pairs {
             let mut node = |id: &str, index: Option<&str>| -> cento::Result<String> {
                 let group = by.map(|by| self.group(by, id, index)).transpose()?.flatten();
-                // A group is told from a document of the same name.
+                // A group is not a document of the same name.
                 let (key, name) = match group {
                     Some(group) => (format!("group {group}"), group),
                     None => (format!("document {}", named(id, index)), named(id, index)),
