@@ -2,16 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::partners::{self, Tuning};
+use super::request::Request;
 use crate::compare::{Passages, Unit};
 use crate::error::{Error, Result};
-use crate::index::SegmentView;
-use crate::join::FamilyOptions;
 use crate::join::chronology::Chronology;
-use crate::join::pair_search::check_texts;
-use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
-use crate::search::{Searcher, Texts};
+use crate::search::Texts;
 
 /// A half-open range of bytes.
 pub type Place = (u32, u32);
@@ -49,88 +45,50 @@ pub const MATCHED_MIN: u32 = 50;
 /// The number of pairs that are compared at a time.
 const PAIRS_AT_ONCE: usize = 16;
 
-/// How links are searched for.
-pub struct Request<'a> {
-    pub searcher: &'a Searcher,
-    pub options: &'a FamilyOptions,
-    pub threads: usize,
-    pub memory_bytes: usize,
-    pub tuning: Tuning,
-    pub stop: &'a Stop,
-}
-
-impl Request<'_> {
-    /// Returns the documents that are searched for, by rank; `None` for all.
-    ///
-    /// # Errors
-    /// When the document is not there, or a file is damaged.
-    pub fn searched_for(&self, documents: &Chronology) -> Result<Option<Vec<u32>>> {
-        let snapshot = self.searcher.snapshot();
-        if let Some(id) = &self.options.document {
-            let address = snapshot.find(id)?.ok_or_else(|| Error::UnknownId { id: id.clone() })?;
-            return Ok(Some(vec![documents.rank(address)]));
-        }
-        let Some(since) = self.options.since else { return Ok(None) };
-        let mut found = Vec::new();
-        for rank in 0..documents.len() as u32 {
-            self.stop.check_at(rank as usize)?;
-            let address = documents.address(rank);
-            let segment: &SegmentView = snapshot.segment(address);
-            let added = segment.added_micros(address.doc)?;
-            if u64::try_from(added).is_ok_and(|added| added >= since) {
-                found.push(rank);
-            }
-        }
-        Ok(Some(found))
-    }
-
-    /// Finds the links of all documents, or those around these; calls `progress` with the number of
-    /// documents compared so far.
-    ///
-    /// # Errors
-    /// When the index stores no texts, the links take too much memory, or a file is damaged;
-    /// [`Error::Cancelled`] soon after `stop`.
-    pub fn find(
-        &self,
-        documents: &Chronology,
-        searched_for: Option<&[u32]>,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<Links> {
-        let Request { searcher, options, threads, stop, .. } = *self;
-        check_texts(searcher.snapshot(), searcher.snapshot())?;
-        let pairs = partners::pairs(self, documents, searched_for)?;
-        let (mut found, mut failed) = (Links::default(), None);
-        let work = |at: u64| {
-            let first = at as usize * PAIRS_AT_ONCE;
-            let some = &pairs[first..pairs.len().min(first + PAIRS_AT_ONCE)];
-            let mut texts = Texts::new(searcher, searcher);
-            let passages = |&(a, b): &(u32, u32)| {
-                let [one, other] = [a, b].map(|rank| documents.address(rank));
-                let passages = texts.passages(one, other, stop)?;
-                Ok(((a, b), passages.of_at_least(options.min_passage)))
-            };
-            some.iter().map(passages).collect::<Result<Vec<_>>>()
+/// Compares these pairs of documents, and finds their links; calls `progress` with the number of
+/// documents compared so far.
+///
+/// # Errors
+/// When the links take too much memory, or a file is damaged;
+/// [`Error::Cancelled`] soon after `stop`.
+pub fn links(
+    request: &Request<'_>,
+    documents: &Chronology,
+    pairs: &[(u32, u32)],
+    progress: &mut dyn FnMut(u64),
+) -> Result<Links> {
+    let Request { searcher, options, threads, stop, .. } = *request;
+    let (mut found, mut failed) = (Links::default(), None);
+    let work = |at: u64| {
+        let first = at as usize * PAIRS_AT_ONCE;
+        let some = &pairs[first..pairs.len().min(first + PAIRS_AT_ONCE)];
+        let mut texts = Texts::new(searcher, searcher);
+        let passages = |&(a, b): &(u32, u32)| {
+            let [one, other] = [a, b].map(|rank| documents.address(rank));
+            let passages = texts.passages(one, other, stop)?;
+            Ok(((a, b), passages.of_at_least(options.min_passage)))
         };
-        let parts = pairs.len().div_ceil(PAIRS_AT_ONCE) as u64;
-        in_order(threads, 0..parts, stop, &work, &mut |_, some| {
-            for (pair, passages) in some {
-                found.add(pair, &passages);
-                progress(pair.0.into());
-            }
-            // A list that grows takes the old memory and the new.
-            let bytes = 2 * found.links.len() * LINK_BYTES;
-            if bytes > self.memory_bytes || found.links.len() > u32::MAX as usize / 2 {
-                failed = Some(Error::memory("finding families", bytes, self.memory_bytes));
-                return Err(Error::Cancelled);
-            }
-            Ok(())
-        })
-        .map_err(|error| failed.take().unwrap_or(error))?;
-        progress(documents.len() as u64);
-        found.links.sort_unstable();
-        found.links.dedup();
-        Ok(found)
-    }
+        some.iter().map(passages).collect::<Result<Vec<_>>>()
+    };
+    let parts = pairs.len().div_ceil(PAIRS_AT_ONCE) as u64;
+    in_order(threads, 0..parts, stop, &work, &mut |_, some| {
+        for (pair, passages) in some {
+            found.add(pair, &passages);
+            progress(pair.0.into());
+        }
+        // A list that grows takes the old memory and the new.
+        let bytes = 2 * found.links.len() * LINK_BYTES;
+        if bytes > request.memory_bytes || found.links.len() > u32::MAX as usize / 2 {
+            failed = Some(Error::memory("finding families", bytes, request.memory_bytes));
+            return Err(Error::Cancelled);
+        }
+        Ok(())
+    })
+    .map_err(|error| failed.take().unwrap_or(error))?;
+    progress(documents.len() as u64);
+    found.links.sort_unstable();
+    found.links.dedup();
+    Ok(found)
 }
 
 impl Links {

@@ -11,12 +11,14 @@
 mod grow;
 mod link;
 mod partners;
+mod request;
 mod settle;
 mod version;
 
 use std::collections::HashSet;
 
 use super::chronology::{Chronology, NoDate, TimeOrder};
+use super::pair_search::check_texts;
 use crate::compare::place::places_in_parts;
 use crate::error::Result;
 use crate::index::{Snapshot, StoredDocument};
@@ -24,8 +26,8 @@ use crate::runtime::Stop;
 use crate::runtime::ordered::{Ordered, in_order};
 use crate::search::Searcher;
 use crate::text::Analyzer;
-use link::{Place, Request};
-use partners::Tuning;
+use link::{Place, links};
+use request::{Request, Tuning};
 use settle::{Settling, cut, tokens};
 use std::cmp::Reverse;
 use std::sync::{Arc, OnceLock};
@@ -191,7 +193,9 @@ impl Plan {
                 stop,
             };
             let searched_for = request.searched_for(&documents)?;
-            let links = request.find(&documents, searched_for.as_deref(), &mut progress)?;
+            check_texts(snapshot, snapshot)?;
+            let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
+            let links = links(&request, &documents, &pairs, &mut progress)?;
             let grown = grow::grow(&links.links, documents.len(), stop)?;
             let settling = Settling {
                 snapshot,

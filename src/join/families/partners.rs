@@ -17,7 +17,7 @@
 
 use std::cmp::Reverse;
 
-use super::link::Request;
+use super::request::{Request, Tuning};
 use crate::error::{Error, Result};
 use crate::hash::mix64;
 use crate::index::DocAddress;
@@ -25,13 +25,6 @@ use crate::join::chronology::Chronology;
 use crate::join::copies;
 use crate::runtime::ordered::in_order;
 use crate::segment::find_in;
-
-/// Of a fingerprint in at most this many documents, all pairs are compared.
-const ALL_PAIRS_MAX: usize = 4;
-
-/// A fingerprint in more documents tells little about how alike two of them are: it is not counted
-/// to find the nearest one. This bounds the work for each fingerprint of a document.
-const COUNTED_MAX: usize = 256;
 
 /// The number of documents whose fingerprints are read, or whose partners are chosen, at a time.
 const DOCUMENTS_AT_ONCE: usize = 64;
@@ -46,19 +39,6 @@ type Collected = Vec<(u64, u32)>;
 /// and its carriers.
 const COLLECTED_BYTES: usize = size_of::<(u64, u32)>();
 const KEPT_BYTES: usize = 2 * size_of::<u32>();
-
-/// The sizes where the choice of pairs changes its method.
-#[derive(Debug, Clone, Copy)]
-pub struct Tuning {
-    pub all_pairs_max: usize,
-    pub counted_max: usize,
-}
-
-impl Default for Tuning {
-    fn default() -> Tuning {
-        Tuning { all_pairs_max: ALL_PAIRS_MAX, counted_max: COUNTED_MAX }
-    }
-}
 
 /// Returns the pairs of ranks whose texts are compared, ascending; with `searched_for`, those that
 /// have a fingerprint of one of these documents.
