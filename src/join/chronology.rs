@@ -236,7 +236,7 @@ impl Written {
 fn read(value: &Value) -> Option<Written> {
     match value {
         Value::Number(number) => number.as_f64().map(|number| Written::Number(number + 0.0)),
-        Value::String(text) => match text.trim() {
+        Value::String(text) => match text.trim_ascii() {
             short if short.len() <= 4 => Some(Written::Number(digits(short, short.len())? as f64)),
             text => date(text).map(Written::Date),
         },

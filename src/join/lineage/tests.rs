@@ -124,8 +124,7 @@ fn text_that_many_documents_have_makes_no_versions() {
     let texts: Vec<(&str, String, Value)> =
         texts.iter().map(|(id, text, meta)| (&**id, text.clone(), meta.clone())).collect();
     for date in [Some("n"), None] {
-        let mut options = LineageOptions::default();
-        options.date = date.map(str::to_owned);
+        let options = LineageOptions { date: date.map(str::to_owned), ..LineageOptions::default() };
         let found = found(&searcher(&texts), &options);
         assert_eq!(found.len(), 2, "{found:?}");
         assert_eq!(found[0].id, "t7");

@@ -1,6 +1,7 @@
 //! The queries of a search, and those that cannot be answered.
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use serde::Serialize;
 
@@ -115,7 +116,7 @@ impl Search {
             if path == Path::new("-") && !self.jsonl {
                 self.standard_input(&options, unanswered, each)?;
             } else {
-                for_each_document(&[path.clone()], &options, unanswered, each)?;
+                for_each_document(slice::from_ref(path), &options, unanswered, each)?;
             }
         }
         Ok(())
