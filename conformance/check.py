@@ -63,6 +63,15 @@ def check_transducer(entry):
     return None if found == entry["entries"] else "other entries"
 
 
+def check_withdrawals(entry):
+    """Returns how the reader's records of withdrawals differ from the expected ones, or None."""
+    try:
+        found = reader.withdrawals(bytes.fromhex(entry["bytes"]))
+    except reader.Refusal as refusal:
+        return None if entry["records"] is None else f"refused: {refusal}"
+    return None if found == entry["records"] else f"other records: {found}"
+
+
 def main():
     manifest = json.loads((ROOT / "manifest.json").read_text())
     checks = [(entry["file"], check_valid, entry) for entry in manifest["valid"]]
@@ -70,6 +79,8 @@ def main():
     checks += [(f"bitmap: {entry['about']}", check_bitmap, entry) for entry in manifest["bitmaps"]]
     for entry in manifest["transducers"]:
         checks.append((f"transducer: {entry['about']}", check_transducer, entry))
+    for entry in manifest["withdrawals"]:
+        checks.append((f"withdrawals: {entry['about']}", check_withdrawals, entry))
     failed = 0
     for name, check, entry in checks:
         wrong = check(entry)
@@ -77,7 +88,7 @@ def main():
         print(f"{name}: {'ok' if wrong is None else 'FAILED: ' + wrong}")
     print(f"{len(checks) - failed} passed, {failed} failed")
     # A manifest without entries checks nothing.
-    parts = ("valid", "damaged", "bitmaps", "transducers")
+    parts = ("valid", "damaged", "bitmaps", "transducers", "withdrawals")
     return 1 if failed or not all(manifest[part] for part in parts) else 0
 
 

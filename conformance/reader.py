@@ -470,6 +470,53 @@ class Segment:
         }
 
 
+def digest_of(text):
+    """A digest of 32 hexadecimal digits."""
+    if not (isinstance(text, str) and len(text) == 32 and set(text) <= set("0123456789abcdef")):
+        raise Refusal("encoding", "withdrawals", 0, f"{text!r} is no digest")
+    return text
+
+
+def withdrawals(data):
+    """The records of a .withdrawn file with tantivy's footer, as far as a writer obeys them."""
+
+    def need(condition, kind, what):
+        if not condition:
+            raise Refusal(kind, "withdrawals", 0, what)
+
+    need(len(data) >= 8, "bounds", "it has no footer")
+    length, magic = int.from_bytes(data[-8:-4], "little"), int.from_bytes(data[-4:], "little")
+    need(magic == 1337, "magic", "it does not end as a component of tantivy")
+    need(length + 8 <= len(data), "bounds", "the footer begins before the file")
+    body, footer = data[: -8 - length], data[len(data) - 8 - length : -8]
+    try:
+        need(json.loads(footer)["crc"] == zlib.crc32(body), "checksum", "it does not fit")
+        need(body.endswith(b"\n"), "encoding", "the last line has no end")
+        head, *lines = [json.loads(line) for line in body.decode().splitlines()]
+        need(head == {"cento_withdrawals": 1}, "version", "a version that is not 1")
+        records = []
+        for line in lines:
+            signature = line["signature"]
+            pairs = [(int(key), position) for key, position in signature["fingerprints"]]
+            places = [position for _, position in pairs]
+            need(places == sorted(places), "order", "positions do not ascend")
+            need(all(at < signature["tokens"] for at in places), "range", "a position is too large")
+            need(all(0 <= key < 1 << 64 for key, _ in pairs), "range", "a key is too large")
+            texts = [digest_of(text["digest"]) for text in line["removed"] + line["cut"]]
+            records.append({
+                "id": line["id"],
+                "digest": digest_of(line["digest"]),
+                "texts": texts,
+                "tokens": signature["tokens"],
+                "fingerprints": [[str(key), position] for key, position in pairs],
+                "min_resemblance": line["min_resemblance"],
+                "min_passage": line["min_passage"],
+            })
+    except (ValueError, KeyError, TypeError) as error:
+        raise Refusal("encoding", "withdrawals", 0, str(error)) from error
+    return records
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: reader.py FILE.sig")

@@ -14,6 +14,8 @@ use kit::content::{Content, Row};
 use kit::damaged::Noticed;
 use ownedbytes::OwnedBytes;
 
+use crate::common::naive_withdrawals;
+
 /// As the generator makes it.
 static KIT: LazyLock<Kit> = LazyLock::new(Kit::new);
 
@@ -127,5 +129,36 @@ fn the_transducers_have_the_entries_that_the_kit_says() {
     for transducer in &KIT.transducers {
         let map = fst::Map::new(&transducer.bytes[..]).unwrap();
         assert_eq!(map.stream().into_byte_vec(), transducer.entries, "{}", transducer.about);
+    }
+}
+
+#[test]
+fn the_withdrawals_are_read_or_refused_as_the_kit_says() {
+    for file in &KIT.withdrawals {
+        let found = cento::index::Withdrawals::parse("kit.withdrawn", file.bytes.clone());
+        let Some(records) = &file.records else {
+            assert!(found.is_err(), "{}: not refused", file.about);
+            continue;
+        };
+        let found = found.unwrap_or_else(|error| panic!("{}: {error}", file.about));
+        let found = found.iter().map(|withdrawal| {
+            let removed = withdrawal.removed.iter().map(|text| &text.digest);
+            let texts: Vec<&String> =
+                removed.chain(withdrawal.cut.iter().map(|text| &text.digest)).collect();
+            serde_json::json!({
+                "id": withdrawal.id,
+                "digest": withdrawal.digest,
+                "texts": texts,
+                "tokens": withdrawal.signature.tokens,
+                "fingerprints": withdrawal.signature.fingerprints,
+                "min_resemblance": withdrawal.min_resemblance,
+                "min_passage": withdrawal.min_passage,
+            })
+        });
+        assert_eq!(found.collect::<Vec<_>>(), *records, "{}", file.about);
+        if let [first, ..] = &records[..] {
+            let naive = naive_withdrawals::read(&file.bytes);
+            assert_eq!((naive.len(), Some(&*naive[0].id)), (records.len(), first["id"].as_str()));
+        }
     }
 }

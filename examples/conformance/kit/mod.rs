@@ -11,6 +11,7 @@ pub mod damaged;
 pub mod parts;
 pub mod transducers;
 pub mod valid;
+pub mod withdrawals;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ use bitmaps::Bitmap;
 use damaged::Damaged;
 use transducers::Transducer;
 use valid::Valid;
+use withdrawals::WithdrawalsFile;
 
 /// Everything in the kit that is generated.
 pub struct Kit {
@@ -31,6 +33,8 @@ pub struct Kit {
     pub bitmaps: Vec<Bitmap>,
     /// Transducers of a term index that would need too large a segment.
     pub transducers: Vec<Transducer>,
+    /// Files of withdrawals; some must be refused.
+    pub withdrawals: Vec<WithdrawalsFile>,
 }
 
 impl Kit {
@@ -38,7 +42,8 @@ impl Kit {
     pub fn new() -> Kit {
         let valid = valid::all();
         let damaged = damaged::all(&valid);
-        Kit { valid, damaged, bitmaps: bitmaps::all(), transducers: transducers::all() }
+        let (bitmaps, transducers) = (bitmaps::all(), transducers::all());
+        Kit { valid, damaged, bitmaps, transducers, withdrawals: withdrawals::all() }
     }
 
     /// The files, by their paths below `conformance/`.
@@ -88,15 +93,21 @@ impl Kit {
                 "bytes": hex(&transducer.bytes),
             })
         });
+        let withdrawals = self.withdrawals.iter().map(|file| {
+            let bytes = hex(&file.bytes);
+            json!({ "about": file.about, "records": file.records, "bytes": bytes })
+        });
         let rows = |rows: Vec<String>| rows.join(",\n    ");
         format!(
             "{{\n  \"version\": {},\n  \"valid\": [\n    {}\n  ],\n  \"damaged\": [\n    {}\n  ],\n  \
-             \"bitmaps\": [\n    {}\n  ],\n  \"transducers\": [\n    {}\n  ]\n}}\n",
+             \"bitmaps\": [\n    {}\n  ],\n  \"transducers\": [\n    {}\n  ],\n  \
+             \"withdrawals\": [\n    {}\n  ]\n}}\n",
             cento::segment::FORMAT_VERSION,
             rows(valid.map(|row| row.to_string()).collect()),
             rows(damaged.map(|row| row.to_string()).collect()),
             rows(bitmaps.map(|row| row.to_string()).collect()),
             rows(transducers.map(|row| row.to_string()).collect()),
+            rows(withdrawals.map(|row| row.to_string()).collect()),
         )
     }
 }
