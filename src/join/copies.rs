@@ -55,11 +55,6 @@ impl Copies {
         Ok(Copies { pairs })
     }
 
-    /// Returns the numbers of the documents that report a pair with this one, in one index.
-    pub fn with(&self, number: u64) -> impl Iterator<Item = u64> + '_ {
-        self.pairs.iter().filter(move |pair| pair.1 == number).map(|pair| pair.0)
-    }
-
     /// Returns the numbers of the other documents of the pairs that the document with this number
     /// reports.
     pub fn of(&self, number: u64) -> impl Iterator<Item = u64> + '_ {

@@ -59,8 +59,6 @@ pub(super) struct Wanted {
     /// Whether to find passages, which takes the texts of both documents of each pair.
     pub passages: bool,
     pub min_passage: Option<u32>,
-    /// Whether a document gives all of its pairs, also those that the other document gives.
-    pub all_of_document: bool,
     /// The best pairs that are requested, if not all.
     pub ranked: Option<Ranked>,
     /// The conditions for the best pairs, where all pairs are counted.
@@ -99,7 +97,6 @@ impl Wanted {
             weighted: options.weighted,
             passages: options.passages || options.min_passage.is_some(),
             min_passage: options.min_passage,
-            all_of_document: false,
             ranked: None,
             met: None,
             archive: None,
@@ -476,10 +473,7 @@ impl<'a> PairSearch<'a> {
     fn add_copies(&self, number: u64, own: &Own<'_>, pairs: &mut Vec<Pair>) -> Result<()> {
         let of = own.size.fingerprints;
         let overlap = Overlap::new(of, of, of);
-        let mut others: Vec<u64> = self.copies.of(number).collect();
-        if self.wanted.all_of_document {
-            others.extend(self.copies.with(number));
-        }
+        let others: Vec<u64> = self.copies.of(number).collect();
         if others.is_empty() || !self.thresholds.meet_copies(of) {
             return Ok(());
         }
@@ -524,10 +518,7 @@ impl<'a> PairSearch<'a> {
             let swapped = weights.map(WeightedOverlap::swapped);
             self.thresholds.finds(self.sampling, found.overlap, size, swapped)
         };
-        let is_given = self.against.is_some()
-            || self.wanted.all_of_document
-            || other > number
-            || !other_finds_it();
+        let is_given = self.against.is_some() || other > number || !other_finds_it();
         Ok(is_given.then_some(weights))
     }
 

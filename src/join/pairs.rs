@@ -271,9 +271,9 @@ mod tests {
         let (mut expected, wanted) = (Vec::new(), Wanted::of(&options).unwrap());
         let texts = PairTexts::new(&searcher, None);
         let search = PairSearch::new(&searcher, &texts, &wanted, 1, Stop::NEVER).unwrap();
-        let work = |number| Ok(search.contenders(number)?.pairs);
-        in_order(2, 0..search.end(), Stop::NEVER, &work, &mut |_, pairs| {
-            expected.extend(pairs);
+        let work = |number| search.contenders(number);
+        in_order(2, 0..search.end(), Stop::NEVER, &work, &mut |_, found| {
+            expected.extend(found.pairs);
             Ok(())
         })
         .unwrap();
