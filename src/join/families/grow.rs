@@ -73,20 +73,39 @@ pub fn grow(links: &[Link], documents: usize, stop: &Stop) -> Result<Vec<Vec<Cla
             continue;
         }
         let claims = graph.family(&links[founder as usize], stop)?;
-        graph.account(&claims, &mut is_accounted);
+        graph.account(&claims, &mut is_accounted, stop)?;
         is_accounted[founder as usize] = true;
         families.push(claims);
     }
     Ok(families)
 }
 
-/// The links by document.
+/// The links by document, each list a tree of places.
+///
+/// The entries of a document are in the order of their starts. The middle of a range of them is the
+/// root of a tree, whose branches are the entries before and after it.
 struct Graph<'a> {
     links: &'a [Link],
     /// Where the entries of each document begin.
     starts: Vec<u32>,
-    /// The number of a link, times two; plus one for its second document.
-    entries: Vec<u32>,
+    entries: Vec<Entry>,
+}
+
+/// A place of a link in a document.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    place: Place,
+    /// The last end of a place in the tree whose root this entry is.
+    last: u32,
+    /// The number of the link, times two; plus one for its second document.
+    link: u32,
+}
+
+impl Entry {
+    /// Returns the number of the link, and the side that the place is.
+    fn side(self) -> (usize, usize) {
+        ((self.link / 2) as usize, (self.link % 2) as usize)
+    }
 }
 
 impl<'a> Graph<'a> {
@@ -98,25 +117,31 @@ impl<'a> Graph<'a> {
         for at in 0..documents {
             starts[at + 1] += starts[at];
         }
-        let (mut next, mut entries) = (starts.clone(), vec![0; 2 * links.len()]);
+        let (mut next, mut entries) = (starts.clone(), vec![Entry::default(); 2 * links.len()]);
         for (at, link) in (0u32..).zip(links) {
             for (side, &document) in (0u32..).zip(&link.documents) {
-                entries[next[document as usize] as usize] = 2 * at + side;
+                let place = link.places[side as usize];
+                entries[next[document as usize] as usize] =
+                    Entry { place, last: 0, link: 2 * at + side };
                 next[document as usize] += 1;
             }
+        }
+        for of_document in starts.windows(2) {
+            let tree = &mut entries[of_document[0] as usize..of_document[1] as usize];
+            tree.sort_unstable_by_key(|entry| (entry.place, entry.link));
+            set_last(tree);
         }
         Graph { links, starts, entries }
     }
 
-    /// Returns the links of a document, each with the side that it is.
-    fn of(&self, document: u32) -> impl Iterator<Item = (usize, &Link, usize)> {
+    /// Writes the entries of a document whose places begin at `place.1` or before, and end at
+    /// `place.0` or after, to `found`, in the order of their links.
+    fn around(&self, document: u32, place: Place, found: &mut Vec<Entry>) {
         let document = document as usize;
-        let entries =
-            &self.entries[self.starts[document] as usize..self.starts[document + 1] as usize];
-        entries.iter().map(|&entry| {
-            let at = (entry / 2) as usize;
-            (at, &self.links[at], (entry % 2) as usize)
-        })
+        found.clear();
+        let tree = self.starts[document] as usize..self.starts[document + 1] as usize;
+        add_around(&self.entries[tree], place, found);
+        found.sort_unstable_by_key(|entry| entry.link);
     }
 
     /// Grows a family from a link.
@@ -127,12 +152,17 @@ impl<'a> Graph<'a> {
             let (document, share) = (founder.documents[side], (0.0, 1.0));
             family.push(Claim { document, place, is_projected: false, core: place, share });
         }
-        let (mut next, mut steps) = (0, 0);
+        let (mut next, mut steps, mut around) = (0, 0, Vec::new());
         while next < family.claims.len() {
-            for (_, link, side) in self.of(family.claims[next].document) {
+            let Claim { document, place, .. } = family.claims[next];
+            // A place that has half of another has, or touches, its middle.
+            let middle = place.0 + length(place) / 2;
+            self.around(document, (middle, middle + length(place) % 2), &mut around);
+            for &entry in &around {
                 stop.check_at(steps)?;
                 steps += 1;
-                family.follow(next, link, side);
+                let (at, side) = entry.side();
+                family.follow(next, &self.links[at], side);
             }
             next += 1;
         }
@@ -140,7 +170,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Marks the links that a family accounts for.
-    fn account(&self, claims: &[Claim], is_accounted: &mut [bool]) {
+    fn account(&self, claims: &[Claim], is_accounted: &mut [bool], stop: &Stop) -> Result<()> {
         let mut places: HashMap<u32, Vec<Place>> = HashMap::new();
         // An estimate accounts for nothing: the texts may not bear it out.
         for claim in claims.iter().filter(|claim| !claim.is_projected) {
@@ -150,14 +180,52 @@ impl<'a> Graph<'a> {
             let own = places.get(&link.documents[side]).map_or(&[][..], Vec::as_slice);
             own.iter().any(|&own| is_told(own, link.places[side], link.matched))
         };
-        for &document in places.keys() {
-            for (at, link, side) in self.of(document) {
-                if side == 0 && !is_accounted[at] {
-                    is_accounted[at] = has(link, 0) && has(link, 1);
+        let (mut steps, mut around) = (0, Vec::new());
+        for (&document, own) in &places {
+            for &place in own {
+                self.around(document, place, &mut around);
+                for &entry in &around {
+                    stop.check_at(steps)?;
+                    steps += 1;
+                    let (at, side) = entry.side();
+                    if side == 0 && !is_accounted[at] {
+                        let link = &self.links[at];
+                        is_accounted[at] = has(link, 0) && has(link, 1);
+                    }
                 }
             }
         }
+        Ok(())
     }
+}
+
+/// Sets the last end of each tree; returns that of the whole.
+fn set_last(tree: &mut [Entry]) -> u32 {
+    if tree.is_empty() {
+        return 0;
+    }
+    let (before, rest) = tree.split_at_mut(tree.len() / 2);
+    let (root, after) = rest.split_first_mut().expect("a tree has a root");
+    root.last = root.place.1.max(set_last(before)).max(set_last(after));
+    root.last
+}
+
+/// Adds the entries of a tree whose places begin at `place.1` or before, and end at `place.0` or
+/// after.
+fn add_around(tree: &[Entry], place: Place, found: &mut Vec<Entry>) {
+    let (before, rest) = tree.split_at(tree.len() / 2);
+    let Some((&root, after)) = rest.split_first() else { return };
+    if root.last < place.0 {
+        return;
+    }
+    add_around(before, place, found);
+    if root.place.0 > place.1 {
+        return;
+    }
+    if root.place.1 >= place.0 {
+        found.push(root);
+    }
+    add_around(after, place, found);
 }
 
 /// A family that is not complete yet.
@@ -379,6 +447,35 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn links_around_a_place_are_those_that_begin_before_its_end_and_end_after_its_start(
+            links in prop::collection::vec(
+                (0u32..4, 0u32..40, 1u32..30, 0u32..40, 1u32..30).prop_map(
+                    |(a, at, len, to, other)| link(a, (at, at + len), 4, (to, to + other)),
+                ),
+                0..40,
+            ),
+            start in 0u32..60,
+            length in 0u32..20,
+        ) {
+            let graph = Graph::new(&links, 5);
+            let (place, mut found) = ((start, start + length), Vec::new());
+            for document in 0..5 {
+                graph.around(document, place, &mut found);
+                let found: Vec<_> = found.iter().map(|entry| entry.side()).collect();
+                let sides = (0..links.len()).flat_map(|at| [(at, 0), (at, 1)]);
+                let expected: Vec<_> = sides
+                    .filter(|&(at, side)| {
+                        let own = links[at].places[side];
+                        links[at].documents[side] == document
+                            && own.0 <= place.1
+                            && own.1 >= place.0
+                    })
+                    .collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+
         #[test]
         fn every_link_is_in_a_family_and_every_place_is_linked_to_another(
             some in prop::collection::vec(

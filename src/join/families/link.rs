@@ -35,8 +35,9 @@ pub struct Links {
     pub cut: HashSet<u32>,
 }
 
-/// The memory that grouping takes for a link: itself, and its entries of both documents.
-const LINK_BYTES: usize = size_of::<Link>() + 2 * size_of::<u32>();
+/// The memory that grouping takes for a link: itself, and an entry for each of its documents, with
+/// the place.
+const LINK_BYTES: usize = size_of::<Link>() + 2 * size_of::<(Place, u32, u32)>();
 
 /// Of a passage with a smaller matched part, in per cent, neither place carries the other: less
 /// than half of its words are in both. Places of rewritten text can be as unlike.
