@@ -2,7 +2,7 @@
 
 use super::grow::{Claim, SHARE_MIN, is_same, length};
 use super::link::{MATCHED_MIN, Place};
-use crate::compare::passages::{Genre, between};
+use crate::compare::passages::{Genre, Prepared, between_prepared};
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::join::chronology::Chronology;
@@ -35,21 +35,26 @@ impl Settling<'_> {
         if projected.is_empty() {
             return Ok(settled);
         }
-        let passage = self.read(source.document)?;
-        let passage = cut(&passage, source.place);
-        for claim in projected {
-            let text = self.read(claim.document)?;
-            // The estimate may be off by as much as the passage was edited.
-            let margin = length(claim.place).max(length(source.place)) / 2;
-            let window = cut_wider(&text, claim.place, margin);
-            let Some(place) = self.find(passage, &text[window.0..window.1])? else { continue };
-            let offset = window.0 as u32;
-            let place = (offset + place.0, offset + place.1);
-            let is_known = |&(document, known): &(u32, Place)| {
-                document == claim.document && is_same(known, place)
-            };
-            if !settled.iter().any(is_known) {
-                settled.push((claim.document, place));
+        let text = self.read(source.document)?;
+        let passage = self.passage(cut(&text, source.place))?;
+        let exact = settled.len();
+        for of_document in projected.chunk_by(|one, other| one.document == other.document) {
+            let document = of_document[0].document;
+            let text = self.read(document)?;
+            let known = settled[..exact].partition_point(|&(known, _)| known < document);
+            let known = settled[known..exact].iter().take_while(|known| known.0 == document);
+            let mut known: Vec<Place> = known.map(|&(_, place)| place).collect();
+            for claim in of_document {
+                // The estimate may be off by as much as the passage was edited.
+                let margin = length(claim.place).max(length(source.place)) / 2;
+                let window = cut_wider(&text, claim.place, margin);
+                let found = passage.find(&text[window.0..window.1], self)?;
+                let Some((start, end)) = found else { continue };
+                let place = (window.0 as u32 + start, window.0 as u32 + end);
+                if !known.iter().any(|&known| is_same(known, place)) {
+                    known.push(place);
+                    settled.push((document, place));
+                }
             }
         }
         settled.sort_unstable();
@@ -60,19 +65,37 @@ impl Settling<'_> {
         Ok(self.snapshot.text(self.documents.address(rank))?.unwrap_or_default())
     }
 
-    /// Returns the place in a text that has most of a passage, if one has at least half of it.
-    fn find(&self, passage: &str, text: &str) -> Result<Option<Place>> {
+    /// Prepares a passage to be found in texts.
+    fn passage<'t>(&self, text: &'t str) -> Result<Wanted<'t>> {
         let config = self.snapshot.config();
         let (analyzer, genre) = (config.analyzer.of_passages(), Genre::of(&config.analyzer));
-        let [a, b] = [passage, text].map(|text| tokens(&analyzer, text, self.stop));
-        let (a, b) = (a?, b?);
-        let (a, b) =
-            (Side { text: passage, tokens: &a, parts: &[] }, Side { text, tokens: &b, parts: &[] });
-        let found = between(a, b, genre, self.stop)?.found.into_iter();
+        let tokens = tokens(&analyzer, text, self.stop)?;
+        let side = Side { text, tokens: &tokens, parts: &[] };
+        let prepared = Prepared::new(side, genre, self.stop)?;
+        Ok(Wanted { text, tokens, prepared, analyzer })
+    }
+}
+
+/// The passage of a family, to be found in texts.
+struct Wanted<'t> {
+    text: &'t str,
+    tokens: Tokens,
+    prepared: Prepared,
+    analyzer: Analyzer,
+}
+
+impl Wanted<'_> {
+    /// Returns the place in a text that has most of the passage, if one has at least half of it.
+    fn find(&self, text: &str, by: &Settling<'_>) -> Result<Option<Place>> {
+        let Wanted { text: passage, tokens: own, prepared, analyzer } = self;
+        let other = tokens(analyzer, text, by.stop)?;
+        let query = Side { text: passage, tokens: own, parts: &[] };
+        let document = Side { text, tokens: &other, parts: &[] };
+        let found = between_prepared((query, prepared), document, by.stop)?.found.into_iter();
         let found = found.filter(|found| {
             let has_most = f64::from(length(found.query)) >= SHARE_MIN * passage.len() as f64;
             let is_carried = found.matched * 100 >= MATCHED_MIN * found.tokens;
-            has_most && is_carried && found.tokens >= self.min_passage
+            has_most && is_carried && found.tokens >= by.min_passage
         });
         Ok(found
             .max_by_key(|found| (found.matched, std::cmp::Reverse(found.hit)))
