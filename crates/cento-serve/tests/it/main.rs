@@ -23,3 +23,4 @@ mod refusals;
 mod reports;
 mod several;
 mod stops;
+mod webhooks;

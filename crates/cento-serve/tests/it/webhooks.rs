@@ -1,0 +1,198 @@
+//! Posts of events to receivers that fail, hang and lie.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use cento_serve::Poster;
+use serde_json::{Value, json};
+
+use crate::common::{Ask, Dir, Service, created, wait_until, words};
+
+/// Receivers by their addresses, which begin with the kind of their behaviour.
+#[derive(Default)]
+struct Receivers {
+    /// The cursors of each post, by address.
+    posts: Mutex<BTreeMap<String, Vec<Vec<u64>>>>,
+    /// Whether those that hang go on.
+    is_over: Mutex<bool>,
+    over: Condvar,
+}
+
+impl Receivers {
+    /// The posts to an address.
+    fn posts(&self, url: &str) -> Vec<Vec<u64>> {
+        self.posts.lock().unwrap().get(url).cloned().unwrap_or_default()
+    }
+
+    /// The cursors that the receiver of this kind had, in order, each once: repeated posts begin
+    /// after the last event that it accepted. `expected` are those of its watch.
+    fn cursors_of(&self, kind: &str, expected: &[u64]) -> Vec<u64> {
+        let mut cursors: Vec<u64> = Vec::new();
+        for post in self.posts(&format!("http://{kind}/")) {
+            let at = expected.iter().position(|cursor| *cursor == post[0]).unwrap();
+            assert!(at <= cursors.len(), "{kind}: {post:?} after {cursors:?}");
+            assert_eq!(post, expected[at..at + post.len()], "{kind}");
+            cursors.truncate(at);
+            cursors.extend(post);
+        }
+        cursors
+    }
+
+    fn end(&self) {
+        *self.is_over.lock().unwrap() = true;
+        self.over.notify_all();
+    }
+}
+
+impl Poster for Receivers {
+    fn check(&self, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn post(&self, url: &str, _: (&str, &str), body: &[u8]) -> Result<u16, String> {
+        let post: Value = serde_json::from_slice(body).unwrap();
+        let events = post["events"].as_array().unwrap();
+        let cursors = events.iter().map(|event| event["cursor"].as_u64().unwrap()).collect();
+        let attempt = {
+            let mut posts = self.posts.lock().unwrap();
+            let posts = posts.entry(url.to_owned()).or_default();
+            posts.push(cursors);
+            posts.len()
+        };
+        let kind = url.strip_prefix("http://").unwrap().split(['.', '/']).next().unwrap();
+        match kind {
+            "fails" => Ok(500),
+            "redirects" => Ok(302),
+            "closes" => Err("the connection was closed".into()),
+            "hangs" => {
+                let over = self.over.wait_while(self.is_over.lock().unwrap(), |over| !*over);
+                drop(over.unwrap());
+                Err("it took longer than 10s".into())
+            }
+            // It has the events, and says that it does not.
+            "lies" if attempt % 2 == 1 => Ok(503),
+            _ => Ok(204),
+        }
+    }
+}
+
+/// A service that posts to these receivers, with a short time before it tries again.
+fn serve(dir: &Dir, receivers: &Arc<Receivers>) -> Service {
+    let receivers = receivers.clone();
+    Service::with(dir, |settings| {
+        settings.poster = Some(receivers);
+        settings.webhook_backoff = (Duration::from_millis(1), Duration::from_millis(20));
+    })
+}
+
+fn watch(service: &Service, name: &str, url: &str) {
+    let webhook = json!({"url": url, "secret": "a secret of many bytes"});
+    let watch = json!({"name": name, "text": words(1, 80), "webhook": webhook});
+    let reply = service.post("/v1/watches", &watch.to_string());
+    assert_eq!(reply.status, 200, "{reply:?}");
+}
+
+/// Adds a document that every watch matches.
+fn add(service: &Service, number: u64) {
+    let text = format!("{} {}", words(100 + number, 20), words(1, 80));
+    let document = json!({"id": format!("d{number}"), "text": text}).to_string();
+    let reply = service.post("/v1/documents?commit=wait", &document);
+    assert_eq!(reply.status, 200, "{reply:?}");
+}
+
+/// The cursors of the events of a watch.
+fn events(service: &Service, name: &str) -> Vec<u64> {
+    let reply = service.ask("GET", &format!("/v1/watches/{name}/events"), "", "");
+    let events = reply.json()["events"].as_array().unwrap().clone();
+    events.iter().map(|event| event["cursor"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn receivers_that_fail_hang_and_lie_delay_no_other() {
+    const DOCUMENTS: u64 = 5;
+
+    let (dir, receivers) = (created(), Arc::new(Receivers::default()));
+    let service = serve(&dir, &receivers);
+    let kinds = ["closes", "fails", "hangs", "lies", "redirects", "works"];
+    for kind in kinds {
+        watch(&service, kind, &format!("http://{kind}/"));
+    }
+    (0..DOCUMENTS).for_each(|number| add(&service, number));
+    let has_all = |kind: &str| {
+        let expected = events(&service, kind);
+        expected.len() as u64 == DOCUMENTS && receivers.cursors_of(kind, &expected) == expected
+    };
+    wait_until("the others have all events", || has_all("works") && has_all("lies"));
+    for kind in ["closes", "fails", "redirects"] {
+        wait_until("it is tried again", || receivers.posts(&format!("http://{kind}/")).len() > 3);
+        // The first events, again and again: none was accepted.
+        let first = events(&service, kind)[0];
+        let posts = receivers.posts(&format!("http://{kind}/"));
+        assert!(posts.iter().all(|post| post[0] == first), "{kind}: {posts:?}");
+    }
+    assert_eq!(receivers.posts("http://hangs/").len(), 1);
+    assert_eq!(service.ask("GET", "/readyz", "", "").status, 200);
+    receivers.end();
+    wait_until("it is tried again", || receivers.posts("http://hangs/").len() > 2);
+    service.stop();
+}
+
+#[test]
+fn many_receivers_that_fail_leave_places_for_others() {
+    let (dir, receivers) = (created(), Arc::new(Receivers::default()));
+    let service = serve(&dir, &receivers);
+    for number in 0..40 {
+        watch(&service, &format!("bad-{number:02}"), &format!("http://fails.{number}/"));
+    }
+    watch(&service, "good", "http://works/");
+    for number in 0..3 {
+        add(&service, number);
+        wait_until("it has its events", || {
+            let expected = events(&service, "good");
+            expected.len() as u64 > number && receivers.cursors_of("works", &expected) == expected
+        });
+    }
+    service.stop();
+}
+
+#[test]
+fn accepted_events_are_not_posted_again_by_the_next_service() {
+    let (dir, receivers) = (created(), Arc::new(Receivers::default()));
+    let service = serve(&dir, &receivers);
+    watch(&service, "mine", "http://works/");
+    add(&service, 0);
+    wait_until("it is posted", || receivers.posts("http://works/") == [[1]]);
+    service.stop();
+    let service = serve(&dir, &receivers);
+    add(&service, 1);
+    wait_until("it is posted", || receivers.posts("http://works/") == [[1], [2]]);
+    service.stop();
+    // A crash before that was recorded: the accepted events come again, in order.
+    std::fs::remove_file(dir.path("idx").join(".watches/delivered.json")).unwrap();
+    let service = serve(&dir, &receivers);
+    let expected = [vec![1], vec![2], vec![1, 2]];
+    wait_until("it is posted again", || receivers.posts("http://works/") == expected);
+    service.stop();
+}
+
+#[test]
+fn many_events_are_posted_one_after_the_other_without_a_pause() {
+    let (dir, receivers) = (created(), Arc::new(Receivers::default()));
+    let service = serve(&dir, &receivers);
+    watch(&service, "mine", "http://works/");
+    let lines: String = (0..250)
+        .map(|number| {
+            let text = format!("{} {}", words(100 + number, 20), words(1, 80));
+            format!("{}\n", json!({"id": format!("d{number}"), "text": text}))
+        })
+        .collect();
+    let headers = crate::common::LINES;
+    let reply = service.ask("POST", "/v1/documents?commit=wait", headers, &lines);
+    assert_eq!(reply.status, 200, "{reply:?}");
+    let count = || receivers.posts("http://works/").iter().map(Vec::len).sum::<usize>();
+    wait_until("all are posted", || count() == 250);
+    let posts: Vec<usize> = receivers.posts("http://works/").iter().map(Vec::len).collect();
+    assert!(posts.iter().all(|&count| count <= 100), "{posts:?}");
+    service.stop();
+}
