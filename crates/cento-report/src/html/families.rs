@@ -20,6 +20,9 @@ const CHANGES: usize = 12;
 /// A table of carriers has at most this many rows.
 const CARRIERS: usize = 100;
 
+/// A drawing has at most this many carriers: more would cover each other.
+const POINTS: usize = 300;
+
 pub fn body(report: &FamiliesReport) -> Markup {
     let ids = report.families.iter().flat_map(|family| &family.carriers);
     let names = ShortNames::new(ids.map(|carrier| carrier.id.as_str()));
@@ -145,6 +148,9 @@ fn card(family: &Family, names: &ShortNames<'_>) -> Markup {
             }
             div.excerpt { (VisibleText(&beginning(&family.text, TEXT_CHARACTERS))) }
             (timeline("The carriers by time, each version on a line of its own", &points(&family.carriers)))
+            @if family.carriers.len() > POINTS {
+                p.note { (count(POINTS as u64)) " of " (count(family.carriers.len() as u64)) " carriers are drawn, from the first to the last." }
+            }
             div.wide tabindex="0" role="region" aria-label="Carriers" {
                 table.list {
                     thead { tr {
@@ -200,8 +206,19 @@ fn changes(carrier: &Carrier) -> Markup {
     }
 }
 
+/// Returns the places of the carriers that are drawn: all, or at equal distances from the first to
+/// the last.
+fn drawn(carriers: usize) -> Vec<usize> {
+    match carriers <= POINTS {
+        true => (0..carriers).collect(),
+        false => (0..POINTS).map(|at| at * (carriers - 1) / (POINTS - 1)).collect(),
+    }
+}
+
 fn points(carriers: &[Carrier]) -> Vec<Point> {
-    let point = |carrier: &Carrier| {
+    let drawn = drawn(carriers.len());
+    let point = |&at: &usize| {
+        let carrier = &carriers[at];
         let date = carrier.date.clone().unwrap_or_default();
         Point {
             time: carrier.time,
@@ -210,11 +227,13 @@ fn points(carriers: &[Carrier]) -> Vec<Point> {
             colour: carrier.version as usize,
             title: format!("{}, {date}, version {}", carrier.id, carrier.version),
             date: if date.is_empty() { carrier.id.chars().take(12).collect() } else { date },
-            from: carrier.nearest.map(|nearest| nearest as usize - 1),
+            from: carrier
+                .nearest
+                .and_then(|nearest| drawn.binary_search(&(nearest as usize - 1)).ok()),
             is_certain: true,
         }
     };
-    carriers.iter().map(point).collect()
+    drawn.iter().map(point).collect()
 }
 
 /// Returns the beginning of a text.
@@ -222,5 +241,20 @@ fn beginning(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         None => text.to_owned(),
         Some((at, _)) => format!("{}\u{2026}", &text[..at]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_carriers_the_first_the_last_and_some_between_are_drawn() {
+        assert_eq!(drawn(POINTS), (0..POINTS).collect::<Vec<_>>());
+        for carriers in [POINTS + 1, 2 * POINTS, 9999] {
+            let drawn = drawn(carriers);
+            assert_eq!((drawn.len(), drawn[0], drawn[POINTS - 1]), (POINTS, 0, carriers - 1));
+            assert!(drawn.windows(2).all(|two| two[0] < two[1]));
+        }
     }
 }
