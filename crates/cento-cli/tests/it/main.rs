@@ -40,6 +40,7 @@ mod documents;
 mod documents_of;
 mod doors;
 mod exchanged;
+mod families;
 #[cfg(all(feature = "remote", feature = "serve"))]
 mod follow;
 mod forms;

@@ -1,0 +1,163 @@
+//! The real binary: families of passages as tables, as networks, and as a page.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::run::{Dir, line};
+use crate::common::words;
+
+/// The index `idx` of a passage in three wordings, and one in a single wording. The letter is the
+/// earliest document, and was added last.
+fn press() -> Dir {
+    let dir = Dir::new();
+    let text = |own: u64, passage: &str| format!("{}. {passage}.", words(own, 30));
+    let (resolution, rules) = (words(1, 60), words(2, 40));
+    let word = |at: usize| words(1, at + 1)[words(1, at).len()..].to_owned();
+    let later = resolution.replacen(&word(30), " lantern", 1);
+    let latest = later.replacen(&word(40), " of any size", 1);
+    let lines = [
+        line("courier, \"evening\"", &text(11, &later), json!({"date": "1884-03-09"})),
+        line("almanac", &text(12, &format!("{latest}. {rules}")), json!({"date": "1885"})),
+        line("rules", &text(13, &rules), json!({"date": "1883-01-01"})),
+        line("alone", &words(14, 80), json!({"date": "1880"})),
+        line("letter", &text(15, &resolution), json!({"date": "1884-03-02"})),
+    ];
+    dir.write("in.jsonl", lines.concat());
+    assert_eq!(dir.json(&["add", "idx", "in.jsonl"])["added"], 5);
+    dir
+}
+
+const FAMILIES: [&str; 4] = ["families", "idx", "--date", "date"];
+
+fn run(dir: &Dir, args: &[&str]) -> String {
+    let run = dir.run(&[&FAMILIES[..], args].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    run.out
+}
+
+fn found(dir: &Dir) -> Vec<Value> {
+    let found = run(dir, &["--format", "json"]);
+    found.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn carriers(family: &Value) -> &[Value] {
+    family["carriers"].as_array().unwrap()
+}
+
+#[test]
+fn families_are_told_with_who_was_first_and_what_each_changed() {
+    let dir = press();
+    let families = found(&dir);
+    let ids = |family: &Value| -> Vec<String> {
+        carriers(family).iter().map(|carrier| carrier["id"].as_str().unwrap().into()).collect()
+    };
+    assert_eq!(families.len(), 2);
+    assert_eq!(ids(&families[0]), ["letter", "courier, \"evening\"", "almanac"]);
+    assert_eq!(ids(&families[1]), ["rules", "almanac"]);
+    assert_eq!((&families[0]["versions"], &families[1]["versions"]), (&json!(3), &json!(1)));
+    assert!(families.iter().all(|family| family["first_is_certain"] == true));
+    let changes = &carriers(&families[0])[1]["changes"];
+    assert_eq!(changes[0]["added"], "lantern", "{changes}");
+    let told = run(&dir, &[]);
+    assert!(told.contains("letter, first"), "{told}");
+}
+
+#[test]
+fn carriers_are_rows_of_a_table() {
+    let dir = press();
+    let expected: Vec<Value> =
+        found(&dir).iter().flat_map(|family| carriers(family).to_vec()).collect();
+    let csv = run(&dir, &["--format", "csv"]);
+    let mut lines = csv.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    assert_eq!(header[..3], ["family", "documents", "tokens"]);
+    assert_eq!(lines.count(), expected.len());
+    assert!(csv.contains("\"courier, \"\"evening\"\"\""), "{csv}");
+    // The same rows between tabs, in a file; nothing that is there is overwritten.
+    assert_eq!(run(&dir, &["--format", "tsv", "--out", "out.tsv"]), "");
+    let tsv = fs::read_to_string(dir.path("out.tsv")).unwrap();
+    assert_eq!(tsv.lines().next().unwrap().split('\t').collect::<Vec<_>>(), header);
+    assert_eq!(tsv.lines().count(), expected.len() + 1);
+    let again = dir.run(&[&FAMILIES[..], &["--format", "tsv", "--out", "out.tsv"]].concat());
+    assert!(again.status == 2 && again.err.contains("out.tsv"), "{}", again.err);
+}
+
+#[test]
+fn the_network_leads_from_each_carrier_to_the_next() {
+    let dir = press();
+    let expected: BTreeSet<(&str, &str)> = [
+        ("letter", "courier, \"evening\""),
+        ("courier, \"evening\"", "almanac"),
+        ("rules", "almanac"),
+    ]
+    .into();
+    for (name, from, to) in
+        [("n.gexf", "source=\"", "target=\""), ("n.graphml", "source=\"", "target=\"")]
+    {
+        run(&dir, &["--graph", name]);
+        let network = fs::read_to_string(dir.path(name)).unwrap();
+        let value = |line: &str, attribute: &str| -> String {
+            let (_, rest) = line.split_once(attribute).unwrap();
+            rest.split('"').next().unwrap().to_owned()
+        };
+        assert!(network.contains("directed"), "{network}");
+        let nodes: Vec<(String, String)> = network
+            .split("<node ")
+            .skip(1)
+            .map(|node| {
+                let label = match name {
+                    "n.gexf" => value(node, "label=\""),
+                    _ => node
+                        .split_once("<data ")
+                        .unwrap()
+                        .1
+                        .split(['>', '<'])
+                        .nth(1)
+                        .unwrap()
+                        .into(),
+                };
+                (value(node, "id=\""), label.replace("&quot;", "\""))
+            })
+            .collect();
+        let named = |id: &str| &nodes.iter().find(|node| node.0 == id).unwrap().1;
+        let edges: Vec<(String, String)> = network
+            .split("<edge ")
+            .skip(1)
+            .map(|edge| (value(edge, from), value(edge, to)))
+            .collect();
+        let edges: BTreeSet<(&str, &str)> =
+            edges.iter().map(|(a, b)| (&**named(a), &**named(b))).collect();
+        assert_eq!(edges, expected, "{name}: {network}");
+    }
+}
+
+#[test]
+fn the_report_shows_each_family_and_where_a_document_comes_from() {
+    let dir = press();
+    run(&dir, &["--report", "all.html"]);
+    let page = fs::read_to_string(dir.path("all.html")).unwrap();
+    for expected in ["2 families of passages", "Family 1: ", "First in ", "<ins>lantern</ins>"] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    assert_eq!(page.matches("<svg class=\"graph\"").count(), 2);
+    run(&dir, &["--document", "almanac", "--report", "one.html"]);
+    let page = fs::read_to_string(dir.path("one.html")).unwrap();
+    assert!(page.contains("Where the parts of ") && page.contains("Sources by place"));
+}
+
+#[test]
+fn a_report_of_many_families_shows_those_of_most_documents_and_says_so() {
+    let dir = Dir::new();
+    let text = |at: u64| format!("{}. {}", words(1000 + at / 2, 40), words(at, 40));
+    let lines = (0..420).map(|at| line(&format!("d{at}"), &text(at), json!({"n": at})));
+    dir.write("in.jsonl", lines.collect::<String>());
+    dir.json(&["add", "idx", "in.jsonl"]);
+    let args = ["families", "idx", "--date", "n", "--format", "json", "--report", "r.html"];
+    let run = dir.run(&args);
+    assert_eq!((run.status, run.out.lines().count()), (0, 210), "{}", run.err);
+    let page = fs::read_to_string(dir.path("r.html")).unwrap();
+    assert!(page.contains("210 families of passages; the 200 with most documents are shown"));
+    assert_eq!(page.matches("<section class=\"card\"").count(), 200);
+}
