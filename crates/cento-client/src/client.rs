@@ -19,6 +19,7 @@
 //! # Ok::<(), cento_api::Error>(())
 //! ```
 
+mod families;
 mod withdrawals;
 
 use std::io;
@@ -55,9 +56,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const COMPACT: &str = "/v1/compact";
 const MERGE: &str = "/v1/merge";
 const WITHDRAWALS: &str = "/v1/withdrawals";
+const FAMILIES: &str = "/v1/families";
+const LINEAGE: &str = "/v1/lineage";
 
 /// A healthy service answers within this time, which exceeds its own time limit. Waiting for a
-/// compaction or a merge has no limit.
+/// compaction, a merge, families or a lineage has no limit.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A running service accepts a connection within this time.
@@ -467,7 +470,7 @@ impl Client {
             }
             request.call()
         } else {
-            let agent = if [COMPACT, MERGE, WITHDRAWALS].contains(&path) {
+            let agent = if [COMPACT, MERGE, WITHDRAWALS, FAMILIES, LINEAGE].contains(&path) {
                 &self.patient
             } else {
                 &self.agent

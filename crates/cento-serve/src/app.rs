@@ -64,7 +64,7 @@ pub struct App {
     /// Requests whose files are read.
     files: Arc<Turns>,
     /// Searches that run; others wait.
-    running: Arc<Semaphore>,
+    pub running: Arc<Semaphore>,
     unsigned: Sender<Unsigned>,
     commands: Sender<Command>,
     /// The watches, if the service writes its index.
@@ -167,7 +167,7 @@ impl App {
 
     /// Takes a place among the requests in progress. A request that is still arriving needs no
     /// place: slow clients take none from others.
-    fn place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
+    pub fn place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
         self.places.try_acquire().map_err(|_| crowded())
     }
 
@@ -254,8 +254,7 @@ impl App {
         job: impl FnOnce(Stop) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
         let _place = self.place()?;
-        let permit: OwnedSemaphorePermit =
-            self.running.clone().acquire_owned().await.map_err(|_| Failure::internal())?;
+        let permit = self.turn().await?;
         let stop = StopOnDrop(Stop::new());
         let is_unwanted = stop.0.clone();
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
@@ -273,6 +272,11 @@ impl App {
             // The panic has been logged where it happened.
             Err(_) => Err(Failure::internal()),
         }
+    }
+
+    /// Waits until one more search may run.
+    pub async fn turn(&self) -> std::result::Result<OwnedSemaphorePermit, Failure> {
+        self.running.clone().acquire_owned().await.map_err(|_| Failure::internal())
     }
 
     /// Returns a permit for one more thread to search, and the count of it, if there is a processor

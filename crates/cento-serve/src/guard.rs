@@ -21,7 +21,7 @@ use super::tokens::Role;
 use super::turns::Client;
 
 /// Routes without a time limit.
-const PATIENT: [&str; 2] = ["/v1/compact", "/v1/merge"];
+const PATIENT: [&str; 4] = ["/v1/compact", "/v1/merge", "/v1/families", "/v1/lineage"];
 
 /// A refusal because all places are taken is delayed by this time.
 const REFUSAL_DELAY: Duration = Duration::from_millis(300);

@@ -141,6 +141,16 @@ pub fn for_report(
     Ok((reserve(budget, bytes, stop)?, sources / 4))
 }
 
+/// Reserves the memory for a request about all documents of the index: half of all, so that
+/// searches go on beside it, and other such requests wait. Returns it with its size in bytes.
+///
+/// # Errors
+/// As [`for_searches`].
+pub fn for_collection(budget: &Arc<ByteBudget>, stop: &Stop) -> Result<(Option<Permit>, usize)> {
+    let bytes = budget.bytes_max() / 2;
+    Ok((reserve(budget, bytes, stop)?, bytes))
+}
+
 /// Reserves the memory to compare two texts with each other.
 ///
 /// # Errors

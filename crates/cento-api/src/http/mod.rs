@@ -5,6 +5,7 @@
 
 mod compare;
 mod documents;
+mod families;
 mod files;
 mod grouping;
 mod maintenance;
@@ -22,6 +23,9 @@ pub use documents::{
     AddResponse, AddedDocument, Commit, DocumentBody, DocumentOfParts, DocumentResponse,
     ListRequest, ListResponse, ListedDocument, RecordError, RemoveRequest, RemoveResponse,
     StoredPart, When,
+};
+pub use families::{
+    FamiliesResponse, FamiliesSummary, LineageResponse, LineageSummary, ValueWithoutDate,
 };
 pub use files::{
     CompareFilesRequest, FileAnswer, FileBody, FileReason, FileText, FilesRequest, NotRead,

@@ -1,4 +1,4 @@
-//! The real binary: families of passages as tables, as networks, and as a page.
+//! The real binary: families of passages as tables, as networks, as a page, and from a service.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -160,4 +160,59 @@ fn a_report_of_many_families_shows_those_of_most_documents_and_says_so() {
     let page = fs::read_to_string(dir.path("r.html")).unwrap();
     assert!(page.contains("210 families of passages; the 200 with most documents are shown"));
     assert_eq!(page.matches("<section class=\"card\"").count(), 200);
+}
+
+#[test]
+#[cfg(feature = "serve")]
+fn a_service_finds_the_families_and_the_lineage_that_the_command_finds() {
+    use crate::common::service::Service;
+    use cento::join::{FamilyOptions, LineageOptions};
+    use cento_client::api::ErrorBody;
+
+    let dir = press();
+    let of = |args: &[&str]| -> Vec<Value> {
+        let out = dir.run(&[args, &["--format", "json"]].concat()).out;
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let service = Service::start(&dir, &[]);
+    let client = service.client();
+    let options = FamilyOptions::default().date("date");
+    for (options, args) in [
+        (options.clone(), &FAMILIES[..]),
+        (options.clone().document("rules"), &[&FAMILIES[..], &["--document", "rules"]].concat()),
+        (options.clone().min_documents(3u64), &[&FAMILIES[..], &["--min-documents", "3"]].concat()),
+        (
+            FamilyOptions { limit: Some(1), ..options.clone() },
+            &[&FAMILIES[..], &["-n", "1"]].concat(),
+        ),
+        (
+            options.clone().since(u64::MAX / 2),
+            &[&FAMILIES[..], &["--since", "9000000000000000000"]].concat(),
+        ),
+    ] {
+        let answer = client.families(&options).unwrap();
+        let families: Vec<Value> =
+            answer.families.iter().map(|family| serde_json::to_value(family).unwrap()).collect();
+        assert_eq!(families, of(args), "{options:?}");
+        assert_eq!(answer.summary.lines as usize, families.len());
+    }
+    let answer = client.families(&options).unwrap();
+    assert_eq!((answer.summary.families, answer.summary.cut_pairs), (2, 0));
+    let answer = client.lineage(&LineageOptions::default().date("date")).unwrap();
+    let documents: Vec<Value> =
+        answer.documents.iter().map(|row| serde_json::to_value(row).unwrap()).collect();
+    assert_eq!(documents, of(&["lineage", "idx", "--date", "date"]));
+    assert_eq!(answer.summary.lines as usize, documents.len());
+    // Refusals come before the first line.
+    for (path, body, code) in [
+        ("/v1/families", r#"{"document": "nobody"}"#, "unknown_id"),
+        ("/v1/families", r#"{"date": "day"}"#, "invalid_argument"),
+        ("/v1/families", r#"{"min_documents": 1}"#, "invalid_argument"),
+        ("/v1/lineage", r#"{"date": "day"}"#, "invalid_argument"),
+        ("/v1/lineage", r#"{"minimum": 1}"#, "invalid_argument"),
+    ] {
+        let reply = service.post(path, body);
+        let refused: ErrorBody = serde_json::from_str(&reply.body).unwrap();
+        assert_eq!(refused.error.code, code, "{body}: {}", refused.error.message);
+    }
 }

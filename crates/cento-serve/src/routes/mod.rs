@@ -7,6 +7,7 @@ mod compare;
 mod documents;
 #[cfg(test)]
 mod errors;
+mod families;
 mod grouping;
 mod maintenance;
 #[cfg(test)]
@@ -69,6 +70,8 @@ fn readers() -> Vec<Route> {
         post("/v1/passages", compare::passages),
         post("/v1/pairs", pairs::pairs),
         post("/v1/pairs/report", pairs::report),
+        post("/v1/families", families::of_passages),
+        post("/v1/lineage", families::of_documents),
         post("/v1/report", report::report),
         post("/v1/texts", texts::texts),
         post("/v1/grouping", grouping::grouping),

@@ -8,11 +8,12 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
 use super::{
-    compare, documents, grouping, maintenance, pairs, report, search, status, texts, watches,
-    withdrawals,
+    compare, documents, families, grouping, maintenance, pairs, report, search, status, texts,
+    watches, withdrawals,
 };
 use cento::compare::measure::families;
-use cento_api::http::ErrorBody;
+use cento_api::http::{ErrorBody, FamiliesSummary, LineageSummary};
+use cento_api::{Descent, Family};
 
 /// The description of the API as a whole.
 #[derive(OpenApi)]
@@ -32,6 +33,8 @@ use cento_api::http::ErrorBody;
         compare::passages,
         pairs::pairs,
         pairs::report,
+        families::of_passages,
+        families::of_documents,
         report::report,
         texts::texts,
         grouping::grouping,
@@ -58,7 +61,7 @@ use cento_api::http::ErrorBody;
         status::readyz,
         status::openapi,
     ),
-    components(schemas(ErrorBody)),
+    components(schemas(ErrorBody, FamiliesSummary, Family, LineageSummary, Descent)),
     modifiers(&TokenSecurity)
 )]
 struct Document;
@@ -91,6 +94,11 @@ pub fn document() -> Value {
     ];
     for body in bodies {
         flatten(schemas, body);
+    }
+    flatten_descent(schemas);
+    for body in ["FamilyOptions", "LineageOptions"] {
+        remove_defaults(&mut schemas[body]["properties"]);
+        remove_example(&mut schemas[body]["description"]);
     }
     // An answer may have more fields in later versions.
     schemas["Watch"].as_object_mut().map(|watch| watch.remove("additionalProperties"));
@@ -192,11 +200,9 @@ fn options_that_go_together() -> Value {
 fn flatten(schemas: &mut Value, body: &str) {
     let mut merged = Merged::default();
     merged.add(schemas, &schemas[body]["allOf"]);
-    let Merged { mut properties, required } = merged;
-    for property in properties.values_mut().filter_map(Value::as_object_mut) {
-        // Clients would send the documented default.
-        property.remove("default");
-    }
+    let Merged { properties, required } = merged;
+    let mut properties = Value::Object(properties);
+    remove_defaults(&mut properties);
     let description = schemas[body]["description"].take();
     schemas[body] = json!({
         "type": "object",
@@ -207,6 +213,38 @@ fn flatten(schemas: &mut Value, body: &str) {
     if !required.is_empty() {
         schemas[body]["required"] = required.into();
     }
+}
+
+/// Removes the defaults of fields: clients would send them.
+fn remove_defaults(properties: &mut Value) {
+    let fields = properties.as_object_mut().into_iter().flat_map(Map::values_mut);
+    for field in fields.filter_map(Value::as_object_mut) {
+        field.remove("default");
+    }
+}
+
+/// Removes the example in Rust from the description of a type of the library.
+fn remove_example(description: &mut Value) {
+    let text = description.as_str().and_then(|text| text.split("\n\n```").next());
+    *description = text.unwrap_or_default().to_owned().into();
+}
+
+/// Merges the parts of a document of a lineage. The first of a tree has no similarity with an
+/// ancestor, so the fields of that part may be absent.
+fn flatten_descent(schemas: &mut Value) {
+    let mut required = Value::Null;
+    for part in schemas["Descent"]["allOf"].as_array_mut().into_iter().flatten() {
+        match part.get("oneOf").and_then(|choice| choice.get(0)) {
+            Some(similarity) => *part = similarity.clone(),
+            None => required = part["required"].clone(),
+        }
+    }
+    flatten(schemas, "Descent");
+    let Some(descent) = schemas["Descent"].as_object_mut() else {
+        unreachable!("the schema of an answer is an object");
+    };
+    descent.remove("additionalProperties");
+    descent.insert("required".into(), required);
 }
 
 /// The fields of an object that is made of parts.
@@ -499,6 +537,9 @@ mod tests {
         check("PassagesRequest", json!(["hit"]));
         check("CompareRequest", json!(["a", "b"]));
         check("PairsRequest", json!(["documents"]));
+        check("FamilyOptions", Value::Null);
+        check("LineageOptions", Value::Null);
+        check("Descent", json!(["tree", "depth", "id", "tokens"]));
         check("DocumentBody", json!(["id", "text"]));
         check("DocumentOfParts", json!(["id", "parts"]));
     }

@@ -1,0 +1,75 @@
+//! Families of passages and lineage over HTTP: lines of JSON; the first is a summary.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Descent, Family};
+
+/// The first line of an answer with families.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FamiliesSummary {
+    /// The number of families, those beyond the limit too.
+    pub families: u64,
+    /// The number of lines with a family that follow.
+    pub lines: u64,
+    /// The pairs of documents whose passages were compared.
+    pub pairs: u64,
+    /// Those whose search for passages was cut short: carriers may be missing.
+    pub cut_pairs: u64,
+    /// Documents without a date, if dates decide: they come last.
+    pub undated: u64,
+    /// The first of them that has a value that is no date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub no_date: Option<ValueWithoutDate>,
+    /// What `since` takes to find the families of documents that are added later.
+    pub cursor: u64,
+}
+
+/// The first line of an answer with a lineage.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LineageSummary {
+    /// The number of trees.
+    pub trees: u64,
+    /// The number of lines with a document that follow.
+    pub lines: u64,
+    /// The documents that have an ancestor.
+    pub versions: u64,
+    /// Those of them with a later date than the ancestor.
+    pub dated: u64,
+    /// Documents without a date, if dates were requested.
+    pub undated: u64,
+    /// The first of them that has a value that is no date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub no_date: Option<ValueWithoutDate>,
+}
+
+/// A value that is no date, in the field that orders documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ValueWithoutDate {
+    /// The id of the document.
+    pub id: String,
+    /// The value.
+    pub value: String,
+}
+
+/// The families of a collection, as a client has read them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FamiliesResponse {
+    /// Facts about the search.
+    pub summary: FamiliesSummary,
+    /// The families, those of most documents first.
+    pub families: Vec<Family>,
+}
+
+/// The lineage of a collection, as a client has read it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LineageResponse {
+    /// Facts about the search.
+    pub summary: LineageSummary,
+    /// The documents of trees of versions, each after its ancestor.
+    pub documents: Vec<Descent>,
+}

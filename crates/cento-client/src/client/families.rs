@@ -1,0 +1,51 @@
+//! Families of passages, and the lineage of documents, in the index of a service.
+
+use serde::de::DeserializeOwned;
+
+use cento_api::{FamilyOptions, LineageOptions, Result};
+
+use super::{Client, FAMILIES, LINEAGE, Load, json};
+use crate::api::{FamiliesResponse, FamiliesSummary, LineageResponse, LineageSummary};
+
+impl Client {
+    /// Finds the families of passages: each reused passage once, with all documents that carry it.
+    /// It waits for as long as the service takes.
+    ///
+    /// # Errors
+    /// As [`search`](Client::search).
+    pub fn families(&self, options: &FamilyOptions) -> Result<FamiliesResponse> {
+        let (summary, families) = self.lines(FAMILIES, json(options)?)?;
+        let FamiliesSummary { lines, .. } = summary;
+        self.counted(lines, families.len())?;
+        Ok(FamiliesResponse { summary, families })
+    }
+
+    /// Finds the lineage of documents: the ancestor of each version. It waits for as long as the
+    /// service takes.
+    ///
+    /// # Errors
+    /// As [`search`](Client::search).
+    pub fn lineage(&self, options: &LineageOptions) -> Result<LineageResponse> {
+        let (summary, documents) = self.lines(LINEAGE, json(options)?)?;
+        let LineageSummary { lines, .. } = summary;
+        self.counted(lines, documents.len())?;
+        Ok(LineageResponse { summary, documents })
+    }
+
+    /// Returns the first line of an answer, and the others.
+    fn lines<S: DeserializeOwned, T: DeserializeOwned>(
+        &self,
+        path: &str,
+        load: Load<'_>,
+    ) -> Result<(S, Vec<T>)> {
+        let answer = self.ask("POST", path, &load)?;
+        let mut lines = answer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let summary = self.parse(lines.next().unwrap_or_default())?;
+        Ok((summary, lines.map(|line| self.parse(line)).collect::<Result<_>>()?))
+    }
+
+    /// Checks that an answer has as many lines as it says.
+    fn counted(&self, expected: u64, found: usize) -> Result<()> {
+        if expected == found as u64 { Ok(()) } else { Err(self.unexpected()) }
+    }
+}
