@@ -122,6 +122,7 @@ impl<'a> Standings<'a> {
         let nearest = Nearest {
             among: self.among,
             max_df,
+            resemblance_min: 0.0,
             except: self.is_own.then_some(address),
             // Without a series the keys of two indexes say nothing about each other.
             series: self.keys.of(self.side, address),

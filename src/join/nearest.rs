@@ -3,7 +3,8 @@
 //! A document with a resemblance of r to another shares at least the part r of its fingerprints.
 //! So a search for those that share a part of them is complete if it finds enough documents with
 //! as great a resemblance. Few posting lists are read where a great part suffices: it is halved
-//! until it does.
+//! until there are enough documents, the last of which tells the part that suffices, or until the
+//! least resemblance that counts is reached.
 
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};
@@ -22,6 +23,8 @@ pub(super) struct Near {
 pub(super) struct Nearest<'a, F> {
     pub among: &'a Searcher,
     pub max_df: Option<MaxDf>,
+    /// The least resemblance of a document that counts.
+    pub resemblance_min: f64,
     /// The document itself, if it is in the index.
     pub except: Option<DocAddress>,
     /// The series of the document, whose others do not count.
@@ -34,23 +37,29 @@ pub(super) struct Nearest<'a, F> {
 
 impl<F: Fn(DocAddress) -> u64> Nearest<'_, F> {
     /// Finds the `count` documents of different series that resemble the one with these ascending
-    /// keys most, and all with as great a resemblance as the last of them, in no order. Of each
-    /// series there is the one that resembles it most; of equals, the first.
+    /// keys most, and all with as great a resemblance as the last of them, in no order; fewer if
+    /// fewer have the least resemblance. Of each series there is the one that resembles it most; of
+    /// equals, the first.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn find(&self, keys: &[u64], count: usize, stop: &Stop) -> Result<Vec<Near>> {
         let size = keys.len() as u32;
-        let mut overlap_min = size.div_ceil(2).max(1);
+        // Rounded down, so that no error of rounding loses a document.
+        let least = ((self.resemblance_min * f64::from(size)) as u32).max(1);
+        let mut overlap_min = size.div_ceil(2).max(least);
         loop {
             let found = self.sharing(keys, overlap_min, stop)?;
             let found = best(found, count, self.has_series);
-            let least = found.iter().map(|near| near.resemblance).fold(1.0, f64::min);
-            let is_complete = found.len() >= count && least * f64::from(size) >= overlap_min.into();
-            if is_complete || overlap_min == 1 {
+            let last = found.iter().map(|near| near.resemblance).fold(1.0, f64::min);
+            let is_enough = found.len() >= count;
+            let suffices = last * f64::from(size);
+            if overlap_min == least || is_enough && suffices >= overlap_min.into() {
                 return Ok(found);
             }
-            overlap_min = overlap_min.div_ceil(2);
+            // All that are as near as the last share this part.
+            let next = if is_enough { suffices as u32 } else { overlap_min.div_ceil(2) };
+            overlap_min = next.max(least);
         }
     }
 
@@ -62,7 +71,9 @@ impl<F: Fn(DocAddress) -> u64> Nearest<'_, F> {
             series: (self.series_of)(found.address),
             address: found.address,
         });
-        Ok(near.filter(|near| near.series != self.series).collect())
+        let counts =
+            |near: &Near| near.series != self.series && near.resemblance >= self.resemblance_min;
+        Ok(near.filter(counts).collect())
     }
 }
 
@@ -98,6 +109,7 @@ mod tests {
                 (prop::collection::btree_set(0u32..30, 1..16), 0u64..5), 1..30,
             ),
             count in 1usize..9, has_series: bool, max_df in prop::option::of(1u64..20),
+            sixteenths in 0u32..17,
         ) {
             let index =
                 Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
@@ -119,6 +131,7 @@ mod tests {
             let search = Nearest {
                 among: &searcher,
                 max_df: max_df.map(MaxDf::Documents),
+                resemblance_min: f64::from(sixteenths) / 16.0,
                 except: Some(address),
                 series: series_of(address),
                 series_of,

@@ -48,7 +48,8 @@ pub(super) struct Wanted {
     /// The series of the scope, if they have been read; else the search reads them.
     pub series: Option<Arc<Series>>,
     pub max_df: Option<MaxDf>,
-    /// Whether to compute margins, which takes a second search for every document of a pair.
+    /// Whether the best pairs have margins, which take a second search for every document of a
+    /// pair.
     pub margins: bool,
     /// Whether to compute scores, which takes the texts of all documents.
     pub scores: bool,
@@ -237,7 +238,7 @@ impl<'a> PairSearch<'a> {
             Some(series) => Some(series.clone()),
             None => Series::read(&wanted.scope, &snapshots)?.map(Arc::new),
         };
-        let has_margins = wanted.margins || wanted.min_margin.is_some();
+        let has_margins = wanted.min_margin.is_some();
         let margins =
             has_margins.then(|| Margins::new(searcher, against, wanted.max_df, series.as_ref()));
         let margins = margins.flatten();
@@ -373,9 +374,6 @@ impl<'a> PairSearch<'a> {
         }
         let mut contenders = self.choose(pairs)?;
         contenders.others.extend(others);
-        if self.wanted.min_margin.is_none() {
-            self.add_margins(&mut contenders.pairs)?;
-        }
         if let Some(scores) = &self.scores {
             for pair in contenders.pairs.iter_mut().filter(|pair| pair.score.is_none()) {
                 pair.score = scores.of((pair.a, pair.b), &|_| false, self.stop)?;

@@ -2,15 +2,21 @@
 //!
 //! Ranks are those of hits, if they are symmetric: a hit is ranked by weight over its own size, a
 //! pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
-//! thresholds; where they are only shown, in the best ones.
+//! thresholds; where they are only shown, in the best ones. The same
+//! holds for margins.
+
+use std::sync::Arc;
 
 use super::PairRank;
 use super::best::{Best, Floor};
 use super::by_document::{Join, JoinSummary};
 use super::contenders::{Ranked, Seen};
+use super::margin::Margins;
 use super::pair::Pair;
 use super::pair_search::{Wanted, check_texts};
+use super::series::Series;
 use crate::error::Result;
+use crate::index::MaxDf;
 use crate::runtime::ordered::in_order;
 use crate::search::Texts;
 
@@ -66,6 +72,8 @@ pub(super) fn best_of(
     }
     wanted.scores |= rank == PairRank::Score;
     let has_passages = wanted.passages;
+    let shows_margins = wanted.margins && wanted.min_margin.is_none();
+    let (max_df, series) = (wanted.max_df, wanted.series.clone());
     let limit = join.options.limit.unwrap_or(usize::MAX);
     let floor = Floor::default();
     let mut best = Best::new(limit, rank, floor.clone());
@@ -99,6 +107,28 @@ pub(super) fn best_of(
             Ok(())
         })?;
     }
+    if shows_margins {
+        add_margins(join, (max_df, series.as_ref()), &mut pairs)?;
+    }
     let summary = JoinSummary { estimated_pairs, ..documents.summary() };
     Ok(BestPairs { pairs, total, summary })
+}
+
+/// Adds margins to pairs, if there are enough documents.
+fn add_margins(
+    join: &Join,
+    (max_df, series): (Option<MaxDf>, Option<&Arc<Series>>),
+    pairs: &mut [Pair],
+) -> Result<()> {
+    let margins = Margins::new(&join.searcher, join.against.as_ref(), max_df, series);
+    let Some(margins) = margins else { return Ok(()) };
+    let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b, pair.overlap)).collect();
+    let find = |number: u64| {
+        let (a, b, overlap) = of[number as usize];
+        margins.of(a, b, overlap, &join.stop)
+    };
+    in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, margin| {
+        pairs[number as usize].margin = Some(margin);
+        Ok(())
+    })
 }

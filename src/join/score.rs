@@ -12,7 +12,8 @@
 //! hide a copy with the names of its original.
 //!
 //! Of the neighbours of a program, the [`NEIGHBOURS`] with the greatest resemblance of fingerprints
-//! are looked at, and those with as much as the last of them.
+//! are looked at, and those with as much as the last of them, if they have a resemblance of
+//! [`NEIGHBOUR_RESEMBLANCE`].
 //!
 //! Runs are weighed by the programs that have them. Of more than [`COUNTED_MAX`] programs a sample
 //! is counted: those with the least hashes of their ids, wherever they are stored. New programs are
@@ -43,6 +44,10 @@ const TASK_LIKENESS: f64 = 0.4;
 /// The neighbours of a program whose likeness is computed: more than twice the rank of the one that
 /// decides.
 const NEIGHBOURS: usize = 16;
+
+/// The least resemblance of fingerprints of these neighbours: those with less do not reach
+/// [`TASK_LIKENESS`] (research/RESULTS.md, "Copies of programs").
+const NEIGHBOUR_RESEMBLANCE: f64 = 0.2;
 
 /// The maximum number of programs whose runs are counted: a sixteenth of a collection ranks judged
 /// pairs no worse (research/RESULTS.md, "Copies of programs").
@@ -267,6 +272,7 @@ impl<'a> Scores<'a> {
         let nearest = Nearest {
             among: among.searcher,
             max_df: self.max_df,
+            resemblance_min: NEIGHBOUR_RESEMBLANCE,
             except: self.b.is_none().then_some(address),
             series: self.keys.of(side, address),
             series_of: |address| self.keys.of(other, address),
@@ -439,7 +445,8 @@ mod tests {
             let mut others: Vec<usize> = others.collect();
             others.sort_by(|&a, &b| resemblance(of, b).total_cmp(&resemblance(of, a)));
             let last = others.get(NEIGHBOURS - 1).map_or(0.0, |&last| resemblance(of, last));
-            others.retain(|&other| resemblance(of, other) >= last && other != without);
+            let least = last.max(NEIGHBOUR_RESEMBLANCE);
+            others.retain(|&other| resemblance(of, other) >= least && other != without);
             let mut likenesses: Vec<f64> =
                 others.iter().map(|&other| by(alike(of, other))).collect();
             likenesses.sort_by(|a, b| b.total_cmp(a));
