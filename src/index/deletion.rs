@@ -270,6 +270,39 @@ mod tests {
     }
 
     #[test]
+    fn the_first_deletion_of_a_writer_is_met_by_segments_that_are_merged_meanwhile() {
+        // A writer was killed after a commit with deletions. The next one replaced a document, and
+        // a merge of segments with such deletions and without brought its old version back.
+        for first in 0..8u64 {
+            let index = index();
+            let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
+            let id = |segment: u64, doc: u64| format!("{segment}-{doc}");
+            let add = |writer: &mut crate::index::Writer, id: String, version: u64| {
+                writer.add(Document::new(id.clone(), format!("{id} {version}"))).unwrap()
+            };
+            for segment in 0..10 {
+                for doc in 0..3 {
+                    add(&mut writer, id(segment, doc), 0);
+                }
+                writer.commit().unwrap();
+            }
+            let some = || (0..10).filter(|segment| (segment + first) % 3 > 0);
+            some().for_each(|segment| assert!(writer.remove(&id(segment, 0)).unwrap()));
+            writer.commit().unwrap();
+            drop(writer);
+            let mut writer = index.writer(WriterOptions::default()).unwrap();
+            for segment in some() {
+                assert_eq!(add(&mut writer, id(segment, 1), 1), Outcome::Replaced);
+            }
+            writer.commit().unwrap();
+            writer.finish().unwrap();
+            assert!(index.merges() > 0);
+            let snapshot = index.snapshot().unwrap();
+            assert_eq!(snapshot.documents(), 30 - some().count() as u64, "first {first}");
+        }
+    }
+
+    #[test]
     fn a_writer_that_is_dropped_meets_no_document() {
         // Stopping took as long as a commit.
         let index = index();

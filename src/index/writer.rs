@@ -163,6 +163,10 @@ impl Index {
             .tantivy()
             .writer_with_num_threads(1, segment_bytes)
             .map_err(|e| self.error("write to", e))?;
+        // tantivy gives the first operation the stamp of the last commit. A merge of committed
+        // segments meets deletions up to that stamp, but skips segments with deletions of that
+        // commit: a first deletion would be taken as met, and old versions would come back.
+        inner.run([]).map_err(|e| self.error("write to", e))?;
         if options.merge {
             inner.set_merge_policy(Box::new(TieredMergePolicy));
         } else {
