@@ -3,8 +3,8 @@
 //! A document with a resemblance of r to another shares at least the part r of its fingerprints.
 //! So a search for those that share a part of them is complete if it finds enough documents with
 //! as great a resemblance. Few posting lists are read where a great part suffices: it is halved
-//! until there are enough documents, the last of which tells the part that suffices, or until the
-//! least resemblance that counts is reached.
+//! until there are enough documents, and the last of these tells the part that suffices, or until
+//! the least resemblance that counts is reached.
 
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};

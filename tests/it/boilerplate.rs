@@ -113,7 +113,10 @@ proptest! {
     fn a_group_counts_once_and_so_does_a_text(
         documents in prop::collection::vec(
             (
-                prop::collection::vec(prop::sample::select(vec!["a b c d", "b c", "e", "f g"]), 0..6),
+                prop::collection::vec(
+                    prop::sample::select(vec!["a b c d", "b c", "e", "f g"]),
+                    0..6,
+                ),
                 prop::option::of(0u64..8),
             ),
             0..20,

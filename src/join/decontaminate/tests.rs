@@ -266,7 +266,8 @@ fn questions_are_found_within_json_and_html() {
     // Python writes it, were not found.
     let program = "def separate(groups):\n    \"\"\"Input to this function is a string\n    of \
                    groups.\n    Separate these\n    and return the list.\n    \"\"\"\n";
-    let chinese = "\u{4e0b}\u{5217}\u{54ea}\u{4e00}\u{9879}\u{4e0d}\u{5c5e}\u{4e8e}\u{7269}\u{7406}\u{53d8}\u{5316}";
+    let chinese = "\u{4e0b}\u{5217}\u{54ea}\u{4e00}\u{9879}\u{4e0d}\
+                   \u{5c5e}\u{4e8e}\u{7269}\u{7406}\u{53d8}\u{5316}";
     let quote = "Who said \"I don't know\" when they wanted the way to the city's harbour?";
     let own = [program, chinese, quote];
     let benchmarks = benchmarks(&own, &DecontaminateOptions::default());

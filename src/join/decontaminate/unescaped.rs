@@ -33,8 +33,8 @@ pub(super) struct Unescaped {
 }
 
 impl Unescaped {
-    /// Replaces the escapes of a text; `None` if there are no escapes. An escape that was escaped itself,
-    /// such as that of JSON in a string of JSON, is replaced too.
+    /// Replaces the escapes of a text; `None` if there are no escapes. An escape that was
+    /// escaped itself, such as that of JSON in a string of JSON, is replaced too.
     pub fn of(text: &str) -> Option<Unescaped> {
         let next = |from: usize| text[from..].find(['\\', '&']).map(|at| from + at);
         let mut unescaped = Unescaped { text: String::new(), after: Vec::new() };
@@ -175,14 +175,16 @@ mod tests {
             parts in prop::collection::vec(
                 prop::sample::select(vec![
                     ("a", "a"), ("\u{e9}\u{1f989}", "\u{e9}\u{1f989}"), (r"\n", "\n"), ("&", "&"),
-                    (r"\u4e2d", "\u{4e2d}"), ("&#39;", "'"), ("&amp;", "&"), (r"\ud83e\udd89", "\u{1f989}"),
-                    (" ", " "), (r"\ ", r"\ "),
+                    (r"\u4e2d", "\u{4e2d}"), ("&#39;", "'"), ("&amp;", "&"),
+                    (r"\ud83e\udd89", "\u{1f989}"), (" ", " "), (r"\ ", r"\ "),
                 ]),
                 0..12,
             ),
         ) {
             // Between blanks, so that no two parts make an escape.
-            let join = |of: fn(&(&str, &str)) -> String| parts.iter().map(of).collect::<Vec<_>>().join(" ");
+            let join = |of: fn(&(&str, &str)) -> String| {
+                parts.iter().map(of).collect::<Vec<_>>().join(" ")
+            };
             let (text, expected) = (join(|part| part.0.into()), join(|part| part.1.into()));
             match Unescaped::of(&text) {
                 None => prop_assert_eq!(&text, &expected),

@@ -2,8 +2,8 @@
 //!
 //! One version says little about its direction: it may add or leave out. All versions of a document
 //! together say more. The most similar documents are linked to a tree (a maximum spanning tree of
-//! resemblance). Its root is the document that makes them add most and leave out least, if all links
-//! lead away from it. If documents of the tree have dates, the root is on the side of the
+//! resemblance). Its root is the document that makes them add most and leave out least, if all
+//! links lead away from it. If documents of the tree have dates, the root is on the side of the
 //! earliest: the path from the earliest to the latest leads away from it.
 
 use std::cmp::Reverse;

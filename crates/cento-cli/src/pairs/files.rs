@@ -379,7 +379,8 @@ impl Pairs {
     }
 }
 
-/// Describes the pairs that were compared by their fingerprints alone; nothing if there are no such pairs.
+/// Describes the pairs that were compared by their fingerprints alone; nothing if there are no
+/// such pairs.
 fn estimated(summary: JoinSummary) -> Option<String> {
     let estimated = summary.estimated_pairs;
     (estimated > 0).then(|| {

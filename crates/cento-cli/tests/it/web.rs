@@ -91,7 +91,8 @@ fn a_table_of_words_says_which_runs_are_rare() {
 
 #[test]
 fn pages_are_added_with_the_key_of_the_index() {
-    // The key was ignored: a new index was without a key, and one with a key was refused after all requests.
+    // The key was ignored: a new index was without a key, and one with a key was refused after all
+    // requests.
     let dir = Dir::new();
     let copied = words(1, 150);
     dir.write("essay.txt", &copied);
