@@ -75,6 +75,7 @@ const HEADINGS: [(&str, &[&str]); 7] = [
             "since",
             "document",
             "min_documents",
+            "force",
         ],
     ),
     (

@@ -173,8 +173,8 @@ fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
     assert_eq!((&all["more"], &all["total"]), (&json!(false), &json!(3)));
     assert!(!human.contains("shown"), "{human}");
     let (cut, human) = search(&["--rank", "passages", "--candidates", "2", "--limit", "2"]);
-    assert_eq!((&cut["more"], &cut["total"]), (&json!(true), &json!(3)));
-    assert!(human.ends_with("2 of 3 hits shown; --limit 3 shows all\n"), "{human}");
+    assert_eq!((&cut["more"], &cut["total"]), (&json!(true), &Value::Null));
+    assert!(human.ends_with("2 hits shown, there are more; raise --limit\n"), "{human}");
     let args = ["--rank", "passages", "--candidates", "1", "--limit", "1", "--min-passage", "200"];
     let (none, human) = search(&args);
     assert_eq!((&none["more"], &none["hits"]), (&json!(true), &json!([])));
