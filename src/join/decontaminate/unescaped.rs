@@ -92,8 +92,8 @@ fn escape(text: &str) -> Result<(char, usize), usize> {
     Ok((character, slashes + 1))
 }
 
-/// Returns the character of `u` and four hexadecimal digits at the beginning of a text, perhaps with
-/// the second half of a pair after as many backslashes as were before it.
+/// Returns the character of `u` and four hexadecimal digits at the beginning of a text, perhaps
+/// with the second half of a pair after as many backslashes as were before it.
 fn unicode(text: &str, slashes: usize) -> Option<(char, usize)> {
     let unit = |text: &str| {
         let digits = text.strip_prefix('u')?.get(..4)?;
