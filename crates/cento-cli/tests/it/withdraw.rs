@@ -307,7 +307,7 @@ fn a_pulled_copy_refuses_what_was_withdrawn() {
     assert_eq!(dir.run(&["withdraw", "idx", "--forget", "own"]).status, 0);
     assert_eq!(dir.run(&["push", "idx", "store"]).status, 0);
     let lifted = dir.run(&["pull", "store", "copy"]);
-    assert!(lifted.status == 2 && lifted.err.contains("--force"), "{}", lifted.err);
+    assert!(lifted.status == 2 && lifted.err.contains("by force"), "{}", lifted.err);
     assert_eq!(dir.run(&["pull", "store", "copy", "--force"]).status, 0);
     assert_eq!(dir.run(&["add", "copy", "in.jsonl"]).status, 0);
     let names = fs::read_dir(dir.path("copy")).unwrap();
