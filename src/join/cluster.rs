@@ -18,6 +18,7 @@ use super::copies;
 use super::numbering::Numbering;
 use super::pairs::{DocumentPairs, pairs};
 use super::series::field_of;
+use super::sets::Sets;
 use super::thresholds::PairThresholds;
 use super::verify::{Own, Verifier};
 use super::weights::{Weights, candidates};
@@ -412,39 +413,29 @@ fn components(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Groups> {
     let count = documents.order.len();
-    let mut parents: Vec<usize> = (0..count).collect();
+    let mut sets = Sets::new(count);
     let pair_options = PairOptions::default().thresholds(options.thresholds).max_df(options.max_df);
     let place = |address| documents.places[documents.numbering.number(address) as usize] as usize;
     let found = pairs(documents.searcher, &pair_options).threads(threads).stop(documents.stop);
     for document in found.by_document() {
         let DocumentPairs { next, pairs: found } = document?;
         for pair in found {
-            let (a, b) = (root(&mut parents, place(pair.a)), root(&mut parents, place(pair.b)));
-            // The more preferred of both represents.
-            parents[a.max(b)] = a.min(b);
+            // The most preferred represents.
+            sets.unite(place(pair.a), place(pair.b));
         }
         progress(next);
     }
     let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
     for place in 0..count {
-        let root = root(&mut parents, place);
-        let others = groups.entry(root).or_default();
-        if root != place {
+        let first = sets.of(place);
+        let others = groups.entry(first).or_default();
+        if first != place {
             others.push(place);
         }
     }
     let mut groups: Groups = groups.into_iter().collect();
     groups.sort_unstable_by_key(|group| (Reverse(group.1.len()), group.0));
     Ok(groups)
-}
-
-/// Returns the representative of the set that has this document, by halving paths.
-fn root(parents: &mut [usize], mut place: usize) -> usize {
-    while parents[place] != place {
-        parents[place] = parents[parents[place]];
-        place = parents[place];
-    }
-    place
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ mod ranked;
 pub mod reuse;
 mod score;
 pub mod series;
+mod sets;
 mod thresholds;
 mod verify;
 mod weights;

@@ -388,7 +388,7 @@ impl Directions<'_> {
     fn direction(&self, of: &Candidate, places: &[Place]) -> Result<Option<DirectionBy>> {
         let [one, other] = [of.ancestor, of.document].map(|rank| places[rank as usize]);
         if one.level != other.level {
-            let by = if other.is_told { DirectionBy::Length } else { DirectionBy::Added };
+            let by = if other.tells_direction { DirectionBy::Length } else { DirectionBy::Added };
             return Ok((one.level < other.level).then_some(by));
         }
         let [tokens, others] = [self.tokens(of.ancestor)?, self.tokens(of.document)?];

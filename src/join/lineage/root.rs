@@ -9,6 +9,7 @@
 use std::cmp::Reverse;
 
 use crate::error::Result;
+use crate::join::sets::Sets;
 use crate::runtime::Stop;
 
 /// Two documents that share text.
@@ -27,7 +28,7 @@ pub struct Place {
     /// The number of links between it and the root.
     pub level: u32,
     /// Whether the link to it tells its direction: with a root behind it less would be added.
-    pub is_told: bool,
+    pub tells_direction: bool,
 }
 
 /// More than all growth of a tree: dates count for more than lengths.
@@ -49,12 +50,10 @@ pub fn places(
         by_resemblance.then((one.a, one.b).cmp(&(other.a, other.b)))
     });
     let mut near: Vec<Vec<(u32, i64)>> = vec![Vec::new(); documents];
-    let mut sets: Vec<u32> = (0..documents as u32).collect();
+    let mut sets = Sets::new(documents);
     for (at, &Link { a, b, growth, .. }) in links.iter().enumerate() {
         stop.check_at(at)?;
-        let [one, other] = [a, b].map(|document| set_of(&mut sets, document));
-        if one != other {
-            sets[one as usize] = other;
+        if sets.unite(a as usize, b as usize) {
             near[a as usize].push((b, growth));
             near[b as usize].push((a, -growth));
         }
@@ -72,16 +71,6 @@ pub fn places(
         }
     }
     Ok(places)
-}
-
-/// Returns the set of a document, and shortens the way to it.
-fn set_of(sets: &mut [u32], mut document: u32) -> u32 {
-    while sets[document as usize] != document {
-        let above = sets[sets[document as usize] as usize];
-        sets[document as usize] = above;
-        document = above;
-    }
-    document
 }
 
 /// A document of a tree, in a list where each comes after the one that it is linked to.
@@ -153,7 +142,7 @@ fn of_tree(
         best_behind[from] = best_behind[from].max(best_behind[at]);
     }
     let place = |(visit, &behind): (&Visit, &i128)| {
-        (visit.document, Place { level: visit.level, is_told: behind < most })
+        (visit.document, Place { level: visit.level, tells_direction: behind < most })
     };
     from_root.iter().zip(&best_behind).map(place).collect()
 }
@@ -166,7 +155,7 @@ mod tests {
     fn levels(documents: usize, links: &[(u32, u32, i64)]) -> Vec<(u32, bool)> {
         let links = links.iter().map(|&(a, b, growth)| Link { a, b, resemblance: 0.5, growth });
         let places = places(documents, links.collect(), |_| None, Stop::NEVER).unwrap();
-        places.iter().map(|place| (place.level, place.is_told)).collect()
+        places.iter().map(|place| (place.level, place.tells_direction)).collect()
     }
 
     #[test]
