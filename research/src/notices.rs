@@ -52,7 +52,8 @@ const NOTICES: [&str; 10] = [
      %c",
 ];
 
-const MONTHS: [&str; 12] = [
+/// The names of the months.
+pub const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",

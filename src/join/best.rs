@@ -6,8 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::PairRank;
 use super::pair::Pair;
 
-/// The share of the requested number of pairs that is held beyond it, and the least.
-const HELD_MORE: (usize, usize) = (4, 64);
+/// One pair more is held for this many that are requested.
+const REQUESTED_FOR_EACH_MORE: usize = 4;
+
+/// The least number of pairs that are held beyond those requested.
+const HELD_MORE_MIN: usize = 64;
 
 /// Compares pairs: the better first. Programs that are too short to tell come after all others, and
 /// of equals those that are stored first.
@@ -71,7 +74,7 @@ impl Best {
     /// Adds pairs.
     pub fn extend(&mut self, pairs: impl IntoIterator<Item = Pair>) {
         self.pairs.extend(pairs);
-        let more = (self.limit / HELD_MORE.0).max(HELD_MORE.1);
+        let more = (self.limit / REQUESTED_FOR_EACH_MORE).max(HELD_MORE_MIN);
         if self.pairs.len() >= self.limit.saturating_add(more) {
             self.cut();
         }
@@ -136,7 +139,7 @@ mod tests {
                 best.extend(pairs.cloned());
                 held_max = held_max.max(best.pairs.len());
             }
-            let more = (limit / HELD_MORE.0).max(HELD_MORE.1);
+            let more = (limit / REQUESTED_FOR_EACH_MORE).max(HELD_MORE_MIN);
             assert!(held_max <= limit.saturating_add(more), "{limit}");
             assert!(best.finish() == expected[..limit.min(all.len())], "{limit}");
         }

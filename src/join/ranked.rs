@@ -2,8 +2,7 @@
 //!
 //! Ranks are those of hits, if they are symmetric: a hit is ranked by weight over its own size, a
 //! pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
-//! thresholds; where they are only shown, in the best ones. The same
-//! holds for margins.
+//! thresholds; where they are only shown, in the best ones. The same holds for margins.
 
 use std::sync::Arc;
 

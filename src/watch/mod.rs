@@ -449,8 +449,8 @@ fn lock(dir: &Path) -> Result<File> {
     }
 }
 
-/// Returns the digest of a request, in hexadecimal digits. With a key it is one of
-/// the keyed digest of its text: names are made of it, and who guesses a text could confirm it.
+/// Returns the digest of a request, in hexadecimal digits. With a key it is one of the keyed digest
+/// of its text: names are made of it, and who guesses a text could confirm it.
 fn digest_of(request: &WatchRequest, config: &Config) -> Result<String> {
     let mut request = WatchRequest { name: None, ..request.clone() };
     if let (Some(text), Some(_)) = (&mut request.text, config.scheme.lock()) {

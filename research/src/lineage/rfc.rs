@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Known, Truth};
 use crate::Result;
+use crate::notices::MONTHS;
 
 /// The header is within this number of lines.
 const HEADER_LINES: usize = 60;
@@ -73,21 +74,6 @@ fn obsoleted(text: &str) -> BTreeSet<u64> {
     }
     numbers
 }
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 /// Returns the date of the header, as precise as it is: a day or a month.
 pub fn date(text: &str) -> Option<String> {

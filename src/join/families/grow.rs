@@ -178,7 +178,7 @@ impl<'a> Graph<'a> {
         }
         let has = |link: &Link, side: usize| {
             let own = places.get(&link.documents[side]).map_or(&[][..], Vec::as_slice);
-            own.iter().any(|&own| is_told(own, link.places[side], link.matched))
+            own.iter().any(|&own| accounts_for(own, link.places[side], link.matched))
         };
         let (mut steps, mut around) = (0, Vec::new());
         for (&document, own) in &places {
@@ -302,7 +302,7 @@ impl Claim {
 }
 
 /// Tells whether a place of a family accounts for that of a link with this matched part.
-fn is_told(own: Place, place: Place, matched: u8) -> bool {
+fn accounts_for(own: Place, place: Place, matched: u8) -> bool {
     let is_rewritten = matched < COPIED_MIN;
     let same_min = if is_rewritten { SHARE_MIN } else { SAME_MIN };
     covers(own, place, ACCOUNTED_MIN * f64::from(matched) / 100.0)
@@ -494,7 +494,7 @@ mod tests {
             for link in &links {
                 let has = |claims: &[Claim], side: usize| claims.iter().any(|claim| {
                     claim.document == link.documents[side]
-                        && is_told(claim.place, link.places[side], link.matched)
+                        && accounts_for(claim.place, link.places[side], link.matched)
                 });
                 let is_in_one = grown.iter().any(|claims| has(claims, 0) && has(claims, 1));
                 prop_assert!(is_in_one, "{:?}", link);

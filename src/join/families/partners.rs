@@ -211,29 +211,22 @@ impl Carriers {
         };
         counts.clear();
         counted().for_each(|(_, earlier)| earlier.iter().for_each(|&other| counts.add(other)));
-        let before = found.len();
+        let mut others: Vec<u32> = Vec::new();
         for &key in self.keys(rank) {
             let (all, earlier) = earlier(key);
             let Some(&first) = earlier.first() else { continue };
             if all.len() <= tuning.all_pairs_max {
-                found.extend(earlier.iter().map(|&other| (other, rank)));
+                others.extend(earlier);
                 continue;
             }
-            found.push((first, rank));
+            others.push(first);
             if all.len() <= tuning.counted_max {
-                let nearest = earlier.iter().min_by_key(|&&other| Reverse(counts.of(other)));
-                found.extend(nearest.map(|&other| (other, rank)));
+                others.extend(earlier.iter().min_by_key(|&&other| Reverse(counts.of(other))));
             }
         }
-        found[before..].sort_unstable();
-        let mut kept = before;
-        for at in before..found.len() {
-            if kept == before || found[kept - 1] != found[at] {
-                found[kept] = found[at];
-                kept += 1;
-            }
-        }
-        found.truncate(kept);
+        others.sort_unstable();
+        others.dedup();
+        found.extend(others.into_iter().map(|other| (other, rank)));
     }
 }
 
