@@ -138,8 +138,9 @@ pub struct Family {
     pub first_is_certain: bool,
     /// The number of different wordings. Case, punctuation and layout make no difference.
     pub versions: u64,
-    /// Whether all passages that its documents share were found: if not, the search of long texts
-    /// was cut short, and carriers may be missing.
+    /// Whether no search for passages of its documents was cut short. If one was, in long texts,
+    /// carriers may be missing. Not all pairs of documents are compared, so carriers can be missing
+    /// all the same.
     pub complete: bool,
     /// The passage, as the first carrier has it.
     pub text: String,

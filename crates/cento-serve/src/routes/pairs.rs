@@ -34,8 +34,7 @@ use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE, sou
 ///
 /// The pairwise test of Finkel et al. (2002), section 2.6. The documents are not kept. With
 /// `against_index` they are also compared with those of the index. With `multipart/form-data` they
-/// are files, and the texts of files in parts `boilerplate` do not
-/// count.
+/// are files, and the texts of files in parts `boilerplate` do not count.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/pairs",
