@@ -348,9 +348,9 @@ impl Pairs {
             out.write(&shown, |out| print(out, &shown, has_passages))?;
         }
         if self.files.clusters {
-            let told = best.iter().map(|found| &found.pair);
-            let told = told.filter(|pair| pair.too_short != Some(true));
-            for cluster in sides.clusters(told, &self.options.scope()?)? {
+            let pairs = best.iter().map(|found| &found.pair);
+            let pairs = pairs.filter(|pair| pair.too_short != Some(true));
+            for cluster in sides.clusters(pairs, &self.options.scope()?)? {
                 out.write(&cluster, |out| {
                     let members = cluster.members.join("  ");
                     line!(out, "cluster {}, {}: {members}", cluster.cluster, cluster.size)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::output::named;
 use cento::index::DocAddress;
@@ -69,9 +70,10 @@ impl<'a> Sides<'a> {
         for pair in pairs {
             let mut node = |id: &str, index: Option<&str>| -> cento::Result<String> {
                 let group = by.map(|by| self.group(by, id, index)).transpose()?.flatten();
-                // A group is not a document of the same name.
+                // A group is not a document of the same name, nor another group whose name is
+                // written the same.
                 let (key, name) = match group {
-                    Some(group) => (format!("group {group}"), group),
+                    Some((value, name)) => (format!("group {value}"), name),
                     None => (format!("document {}", named(id, index)), named(id, index)),
                 };
                 names.insert(key.clone(), name);
@@ -88,21 +90,28 @@ impl<'a> Sides<'a> {
         Ok(found)
     }
 
-    /// Returns the name of the group of a document: the values of its fields.
-    fn group(&self, by: &str, id: &str, index: Option<&str>) -> cento::Result<Option<String>> {
+    /// Returns the group of a document, as JSON of the fields that tell groups apart, and its name:
+    /// the values of these fields.
+    fn group(
+        &self,
+        by: &str,
+        id: &str,
+        index: Option<&str>,
+    ) -> cento::Result<Option<(String, String)>> {
         if NamePattern::is_pattern(by) {
             let pattern = NamePattern::new(by)?;
-            let fields = pattern.of_end(id);
             let values = |fields: NameFields<'_>| {
+                let value = serde_json::to_string(&fields).expect("fields are JSON");
                 let values: Vec<String> =
                     fields.into_iter().map(|(_, value)| value.into()).collect();
-                values.join(" ")
+                (value, values.join(" "))
             };
-            return Ok(fields.map(values));
+            return Ok(pattern.of_end(id).map(values));
         }
         let meta = self.searcher.snapshot().meta(self.address(id, index)?)?;
         let value = field_of(&meta, by).filter(|value| !value.is_null());
-        Ok(value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+        let name = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Ok(value.map(|value| (value.to_string(), name(value))))
     }
 
     /// Returns the pairs of files of two documents with most in common, and the number of pairs

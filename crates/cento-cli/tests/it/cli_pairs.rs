@@ -257,6 +257,28 @@ fn pairs_of_files_and_of_indexes_have_the_same_options() {
 }
 
 #[test]
+fn groups_whose_names_are_written_the_same_are_apart_in_clusters() {
+    // The fields of a pattern were joined, and a number was the same as a text of its digits.
+    let dir = Dir::new();
+    let text = words(1, 80);
+    let lines = |metas: &[(&str, Value)]| -> String {
+        let line = |(id, group): &(&str, Value)| {
+            format!("{}\n", json!({"id": id, "text": text, "meta": {"group": group}}))
+        };
+        metas.iter().map(line).collect()
+    };
+    let members = |path: &str, by: &str| {
+        let found = dir.run(&["pairs", path, "--clusters", "--format", "json", "--group-by", by]);
+        let found = jsons(&found.out);
+        found.iter().find(|line| line["members"].is_array()).map(|line| line["members"].clone())
+    };
+    dir.write("values.jsonl", lines(&[("x", json!(1)), ("y", json!("1"))]));
+    assert_eq!(members("values.jsonl", "group"), Some(json!(["1", "1"])));
+    dir.write("names.jsonl", lines(&[("a b_c", json!(0)), ("a_b c", json!(0))]));
+    assert_eq!(members("names.jsonl", "{class}_{group}"), Some(json!(["a b c", "a b c"])));
+}
+
+#[test]
 fn clusters_have_a_group_once() {
     // Each try of an author was a member of its own.
     let dir = Dir::new();
