@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
-use crate::text::Analyzed;
+use crate::text::{Analyzed, Tokens};
 
 /// A document that shares fingerprints with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,6 +156,11 @@ impl<'a> Texts<'a> {
         };
         let (_, prepared) = self.prepared.insert((a, prepared));
         passages::between_prepared((query.side(), prepared), document.side(), stop)
+    }
+
+    /// Returns the tokens of the first document of the last pair.
+    pub(crate) fn query(&self) -> Option<&Tokens> {
+        self.last[0].as_ref().map(|(_, text)| &text.tokens)
     }
 
     fn read(&mut self, side: usize, address: DocAddress, stop: &Stop) -> Result<Arc<Analyzed>> {

@@ -27,7 +27,7 @@ pub struct FamilyOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
     pub date: Option<String>,
-    /// Minimum number of words of a passage.
+    /// Minimum number of words of a passage; of as many, six in ten are different ones.
     #[serde(deserialize_with = "whole::number")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS", default_value_t = MIN_PASSAGE,

@@ -11,6 +11,8 @@
 mod grow;
 mod link;
 mod partners;
+mod places;
+mod repeated;
 mod request;
 mod settle;
 mod version;
@@ -23,7 +25,7 @@ use crate::compare::place::places_in_parts;
 use crate::error::Result;
 use crate::index::{Snapshot, StoredDocument};
 use crate::runtime::Stop;
-use crate::runtime::ordered::{Ordered, in_order};
+use crate::runtime::ordered::Ordered;
 use crate::search::Searcher;
 use crate::text::Analyzer;
 use link::{Place, links};
@@ -196,19 +198,15 @@ impl Plan {
             check_texts(snapshot, snapshot)?;
             let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
             let links = links(&request, &documents, &pairs, &mut progress)?;
-            let grown = grow::grow(&links.links, documents.len(), stop)?;
-            let settling = Settling {
-                snapshot,
-                documents: &documents,
-                min_passage: options.min_passage,
-                stop,
+            let mut texts = Settling::new(snapshot, &documents, options.min_passage, stop);
+            let grown = grow::grow(&links.links, documents.len(), &mut texts, stop)?;
+            let places = |claims: Vec<grow::Claim>| {
+                let mut places: Settled =
+                    claims.iter().map(|claim| (claim.document, claim.place)).collect();
+                places.sort_unstable();
+                places
             };
-            let (mut settled, settle) =
-                (Vec::new(), |at: u64| settling.settle(grown[at as usize].clone()));
-            in_order(threads, 0..grown.len() as u64, stop, &settle, &mut |_, places| {
-                settled.push(places);
-                Ok(())
-            })?;
+            let mut settled: Vec<Settled> = grown.into_iter().map(places).collect();
             let is_wanted = |places: &Settled| {
                 let has = |wanted: &[u32]| {
                     places.iter().any(|(rank, _)| wanted.binary_search(rank).is_ok())
@@ -221,6 +219,7 @@ impl Plan {
                 let length = places.first().map(|&(_, place)| grow::length(place));
                 (Reverse(document_count(places)), Reverse(length), places.first().copied())
             });
+            repeated::remove(&mut settled, stop)?;
             let Chronology { undated, ref no_date, cursor, .. } = documents;
             let _ = summary.set(FamilySummary {
                 families: settled.len() as u64,

@@ -140,6 +140,24 @@ fn told(families: Vec<Family>) -> Vec<Family> {
     families.into_iter().map(|family| Family { family: 0, ..family }).collect()
 }
 
+#[test]
+fn tables_of_the_same_numbers_are_no_family() {
+    // Each text has a table: a row of noughts and ones, and the numbers from 0 to 9 four times.
+    let table = |at: u64| {
+        let bits = (0..40).map(|bit| (at >> (bit % 8) & 1).to_string());
+        let numbers = (0..40).map(|number| (number % 10).to_string());
+        bits.chain(numbers).collect::<Vec<_>>().join(" ")
+    };
+    let text = |at: u64| (format!("{}. {}", words(at, 30), table(at)), json!({"n": at}));
+    let mut texts: Vec<(String, Value)> = (1..7).map(text).collect();
+    assert_eq!(found(&searcher(&texts), &FamilyOptions::default().date("n")), []);
+    // Words around a table make a passage of it.
+    let heading = words(50, 20);
+    texts.iter_mut().take(2).for_each(|(text, _)| *text = format!("{heading} {}", table(1)));
+    let families = found(&searcher(&texts), &FamilyOptions::default().date("n"));
+    assert_eq!((families.len(), ids(&families[0])), (1, vec!["d0", "d1"]));
+}
+
 /// Compares all pairs of documents.
 const ALL_PAIRS: Tuning = Tuning { all_pairs_max: usize::MAX, counted_max: 0 };
 

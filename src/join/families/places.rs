@@ -1,0 +1,80 @@
+//! Places in documents, found by where they are.
+
+use std::collections::HashMap;
+
+use super::grow::length;
+use super::link::Place;
+
+/// Places of documents, each with a number.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// The places of each document, ascending.
+    of: HashMap<u32, Vec<(Place, usize)>>,
+    /// The length of the longest place.
+    longest: u32,
+}
+
+impl Places {
+    pub fn insert(&mut self, document: u32, place: Place, number: usize) {
+        let own = self.of.entry(document).or_default();
+        own.insert(own.partition_point(|known| *known < (place, number)), (place, number));
+        self.longest = self.longest.max(length(place));
+    }
+
+    /// Replaces a place, which has been inserted with this number.
+    pub fn replace(&mut self, document: u32, before: Place, after: Place, number: usize) {
+        let own = self.of.entry(document).or_default();
+        if let Ok(at) = own.binary_search(&(before, number)) {
+            own.remove(at);
+        }
+        self.insert(document, after, number);
+    }
+
+    /// Returns the places of a document that have bytes in common with this one, and their numbers.
+    pub fn around(&self, document: u32, place: Place) -> impl Iterator<Item = (Place, usize)> {
+        let own = self.of.get(&document).map_or(&[][..], Vec::as_slice);
+        // A place that begins earlier ends before this one.
+        let earliest = place.0.saturating_sub(self.longest);
+        let own = &own[own.partition_point(|known| known.0.0 < earliest)..];
+        let own = own.iter().take_while(move |known| known.0.0 < place.1);
+        own.copied().filter(move |known| known.0.1 > place.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn places_around_one_are_those_that_overlap_it(
+            all in prop::collection::vec((0u32..3, 0u32..60, 1u32..20), 0..40),
+            moved in prop::collection::vec((0usize..40, 0u32..60, 1u32..20), 0..10),
+            (start, length) in (0u32..60, 1u32..20),
+        ) {
+            let mut all: Vec<(u32, Place)> =
+                all.into_iter().map(|(of, at, length)| (of, (at, at + length))).collect();
+            let mut places = Places::default();
+            for (number, &(document, place)) in all.iter().enumerate() {
+                places.insert(document, place, number);
+            }
+            for (number, at, length) in moved {
+                let Some((document, place)) = all.get_mut(number) else { continue };
+                places.replace(*document, *place, (at, at + length), number);
+                *place = (at, at + length);
+            }
+            let wanted = (start, start + length);
+            for document in 0..3 {
+                let mut found: Vec<_> = places.around(document, wanted).collect();
+                found.sort_unstable_by_key(|&(_, number)| number);
+                let overlap = |place: Place| place.0 < wanted.1 && wanted.0 < place.1;
+                let expected = all.iter().enumerate();
+                let expected = expected.filter(|(_, (of, place))| *of == document && overlap(*place));
+                let expected: Vec<_> =
+                    expected.map(|(number, &(_, place))| (place, number)).collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}
