@@ -246,9 +246,10 @@ fn parquet_files_are_copied_without_contaminated_rows() {
         dir.json(&[&args[..], &columns, more].concat())
     };
     let summary = run(&["--out", "out/", "--documents", "found.parquet"]);
-    let dropped = summary["dropped"].as_u64().unwrap();
-    assert!((2..10).contains(&dropped), "{summary}");
-    assert_eq!(summary["kept"], texts.len() as u64 - dropped);
+    // Row 40 is one of many copies.
+    let dropped = texts.iter().filter(|text| [&texts[4], &texts[40]].contains(text)).count();
+    assert_eq!((&summary["dropped"], dropped > 10), (&json!(dropped), true), "{summary}");
+    assert_eq!(summary["kept"], json!(texts.len() - dropped));
     let again = ["decontaminate", "out", "--against", "bench.jsonl"];
     let again = dir.run(&[&again[..], &columns].concat());
     assert_eq!(again.status, 1, "{}", again.err);

@@ -163,6 +163,38 @@ fn a_report_of_many_families_shows_those_of_most_documents_and_says_so() {
 }
 
 #[test]
+#[cfg(feature = "parquet")]
+fn a_parquet_file_has_the_carriers_that_json_lines_have() {
+    let dir = press();
+    assert_eq!(run(&dir, &["--out", "rows.parquet"]), "");
+    let args = ["dedup", "rows.parquet", "--annotate", "--exact", "--out", "rows.jsonl"];
+    dir.run(&[&args[..], &["--text-field", "id", "--id-field", "NONE"]].concat());
+    let rows = fs::read_to_string(dir.path("rows.jsonl")).unwrap();
+    let mut rows = rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+    for family in found(&dir) {
+        for (at, carrier) in carriers(&family).iter().enumerate() {
+            let mut row = rows.next().unwrap();
+            // A list is text in a column.
+            let changes = row["changes"].as_str().map(|text| serde_json::from_str(text).unwrap());
+            row["changes"] = changes.unwrap_or(Value::Null);
+            let mut expected = family.as_object().unwrap().clone();
+            expected.remove("carriers");
+            if at > 0 {
+                expected.insert("text".into(), Value::Null);
+            }
+            expected.extend(carrier.as_object().unwrap().clone());
+            let columns = row.as_object_mut().unwrap();
+            columns.remove("dedup");
+            // A cell without a value is absent in JSON.
+            columns.retain(|_, value| !value.is_null());
+            expected.retain(|_, value| !value.is_null());
+            assert_eq!(*columns, expected, "carrier {at} of {}", family["family"]);
+        }
+    }
+    assert_eq!(rows.count(), 0);
+}
+
+#[test]
 #[cfg(feature = "serve")]
 fn a_service_finds_the_families_and_the_lineage_that_the_command_finds() {
     use crate::common::service::Service;

@@ -74,6 +74,8 @@ mod service_log;
 mod several;
 mod submissions;
 mod tables;
+#[cfg(feature = "parquet")]
+mod tables_in_place;
 mod tables_of_lists;
 mod tune;
 mod unreadable;

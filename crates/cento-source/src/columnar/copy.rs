@@ -14,7 +14,7 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType as Typed, DoubleType};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{KeyValue, ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{KeyValue, ParquetMetaData, RowGroupMetaData, SortingColumn};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -80,7 +80,7 @@ pub fn copy(
         Some(annotation) => annotated(&root, annotation)?,
         None => root,
     };
-    let properties = properties(&meta, annotation)?;
+    let properties = properties(&meta, rows.has_texts.then_some(text), annotation)?;
     let output = io::BufWriter::new(output);
     let mut writer =
         SerializedFileWriter::new(output, schema, Arc::new(properties)).map_err(said)?;
@@ -164,9 +164,10 @@ fn annotated(root: &TypePtr, annotation: Annotation) -> Result<TypePtr, Reason> 
     made.map(Arc::new).map_err(said)
 }
 
-/// Returns the properties of the copy: those of the file.
+/// Returns the properties of the copy, where texts of a column may be others: those of the file.
 fn properties(
     meta: &ParquetMetaData,
+    changed: Option<&str>,
     annotation: Option<Annotation>,
 ) -> Result<WriterProperties, Reason> {
     let mut builder = WriterProperties::builder();
@@ -177,14 +178,23 @@ fn properties(
                 .set_column_compression(path.clone(), column.compression())
                 .set_column_dictionary_enabled(path, column.dictionary_page_offset().is_some());
         }
-        // Sorted rows stay sorted when some are left out.
         let sorted = first.sorting_columns();
         if meta
             .row_groups()
             .iter()
             .all(|group: &RowGroupMetaData| group.sorting_columns() == sorted)
         {
-            builder = builder.set_sorting_columns(sorted.cloned());
+            // Sorted rows stay sorted when some are left out, but not by a column with other texts.
+            let is_changed = |column: &SortingColumn| {
+                let column = first.columns().get(column.column_idx as usize);
+                column.is_none_or(|column| {
+                    changed.is_some_and(|text| column.column_path().parts() == [text])
+                })
+            };
+            let kept = sorted.map(|sorted| {
+                sorted.iter().take_while(|column| !is_changed(column)).cloned().collect::<Vec<_>>()
+            });
+            builder = builder.set_sorting_columns(kept.filter(|sorted| !sorted.is_empty()));
         }
     }
     let mut pairs = meta.file_metadata().key_value_metadata().cloned().unwrap_or_default();
