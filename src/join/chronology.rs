@@ -154,6 +154,13 @@ impl Chronology {
         self.numbers.len()
     }
 
+    /// Returns the memory that it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.numbers.capacity() * size_of::<u64>()
+            + self.ranks.capacity() * size_of::<u32>()
+            + self.times.capacity() * size_of::<Option<Time>>()
+    }
+
     /// Returns the document of this rank.
     pub fn address(&self, rank: u32) -> DocAddress {
         self.numbering.address(self.numbers[rank as usize])

@@ -49,6 +49,13 @@ pub fn in_order_within<T: Send>(
     })
 }
 
+/// Returns the number of results that are worked on or wait for their turn at most, with this many
+/// threads.
+pub fn results_max(threads: usize) -> usize {
+    // The taker holds one.
+    threads.max(1) * WAITING_PER_THREAD + 1
+}
+
 /// An iterator over the results of work on a list, in its order: [`in_order`] without a sink.
 ///
 /// A thread owns the work and the data that it borrows. Dropping the iterator ends the threads, and

@@ -141,14 +141,40 @@ pub fn for_report(
     Ok((reserve(budget, bytes, stop)?, sources / 4))
 }
 
-/// Reserves the memory for a request about all documents of the index: half of all, so that
-/// searches go on beside it, and other such requests wait. Returns it with its size in bytes.
+/// The memory for a request about all documents of the index.
+pub struct CollectionMemory {
+    permit: Option<Permit>,
+    /// The part of it for finding what is there, in bytes.
+    pub bytes: usize,
+    /// The part of it for boilerplate, in bytes.
+    boilerplate_bytes: usize,
+}
+
+impl CollectionMemory {
+    /// Gives back what is not needed any more once everything has been found, so that other
+    /// requests need not wait for the client: the rest of the answer takes `bytes` bytes.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        if let Some(permit) = &mut self.permit {
+            permit.shrink_to(bytes.saturating_add(self.boilerplate_bytes));
+        }
+    }
+}
+
+/// Reserves the memory for a request about all documents of the index, without boilerplate: half of
+/// all, so that searches go on beside it, and other such requests wait.
 ///
 /// # Errors
 /// As [`for_searches`].
-pub fn for_collection(budget: &Arc<ByteBudget>, stop: &Stop) -> Result<(Option<Permit>, usize)> {
+pub fn for_collection(
+    budget: &Arc<ByteBudget>,
+    config: &Config,
+    boilerplate: &[&str],
+    stop: &Stop,
+) -> Result<CollectionMemory> {
     let bytes = budget.bytes_max() / 2;
-    Ok((reserve(budget, bytes, stop)?, bytes))
+    let boilerplate_bytes = of_searches(budget, config, (&[], boilerplate), 0, stop)?;
+    let permit = reserve(budget, bytes.saturating_add(boilerplate_bytes), stop)?;
+    Ok(CollectionMemory { permit, bytes, boilerplate_bytes })
 }
 
 /// Reserves the memory to compare two texts with each other.

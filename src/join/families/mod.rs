@@ -9,6 +9,7 @@
 //! their fingerprints only, and its families are those that have a place in one of them.
 
 mod grow;
+mod held;
 mod link;
 mod partners;
 mod places;
@@ -28,7 +29,7 @@ use crate::runtime::Stop;
 use crate::runtime::ordered::Ordered;
 use crate::search::Searcher;
 use crate::text::Analyzer;
-use link::{Place, links};
+use link::{Links, Place, links};
 use request::{Request, Tuning};
 use settle::{Settling, cut, tokens};
 use std::cmp::Reverse;
@@ -81,7 +82,7 @@ pub fn families(searcher: &Searcher, options: &FamilyOptions) -> Families {
             stop: Stop::default(),
             progress: Box::new(|_| {}),
         })),
-        summary: Arc::default(),
+        found: Arc::default(),
     }
 }
 
@@ -107,7 +108,8 @@ pub struct FamilySummary {
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct Families {
     stage: Stage,
-    summary: Arc<OnceLock<FamilySummary>>,
+    /// The facts, and the memory of what is left to do, in bytes.
+    found: Arc<OnceLock<(FamilySummary, usize)>>,
 }
 
 enum Stage {
@@ -164,7 +166,15 @@ impl Families {
     /// Returns facts about the search, which are known from the first family on.
     #[must_use]
     pub fn summary(&self) -> FamilySummary {
-        self.summary.get().cloned().unwrap_or_default()
+        self.found.get().map(|(summary, _)| summary.clone()).unwrap_or_default()
+    }
+
+    /// Returns the memory, in bytes, that the families to come take at most, by an estimate, which
+    /// is known from the first family on: the links between documents, which take most, are not
+    /// held any more then.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.found.get().map_or(0, |&(_, bytes)| bytes)
     }
 
     fn with(mut self, set: impl FnOnce(&mut Plan)) -> Families {
@@ -179,7 +189,7 @@ impl Families {
 type Settled = Vec<(u32, Place)>;
 
 impl Plan {
-    fn begin(self, summary: Arc<OnceLock<FamilySummary>>) -> Ordered<Family> {
+    fn begin(self, found: Arc<OnceLock<(FamilySummary, usize)>>) -> Ordered<Family> {
         let (threads, stop) = (self.threads, self.stop.clone());
         Ordered::start(threads, &stop, move |stop, begin| {
             let Plan { searcher, options, threads, memory_bytes, tuning, mut progress, .. } = self;
@@ -196,10 +206,13 @@ impl Plan {
             };
             let searched_for = request.searched_for(&documents)?;
             check_texts(snapshot, snapshot)?;
-            let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
-            let links = links(&request, &documents, &pairs, &mut progress)?;
+            let Links { links, pairs, cut_pairs, cut } = {
+                let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
+                links(&request, &documents, &pairs, &mut progress)?
+            };
             let mut texts = Settling::new(snapshot, &documents, options.min_passage, stop);
-            let grown = grow::grow(&links.links, documents.len(), &mut texts, stop)?;
+            let grown = grow::grow(&links, documents.len(), &mut texts, stop)?;
+            drop((links, texts));
             let places = |claims: Vec<grow::Claim>| {
                 let mut places: Settled =
                     claims.iter().map(|claim| (claim.document, claim.place)).collect();
@@ -221,18 +234,20 @@ impl Plan {
             });
             repeated::remove(&mut settled, stop)?;
             let Chronology { undated, ref no_date, cursor, .. } = documents;
-            let _ = summary.set(FamilySummary {
+            let summary = FamilySummary {
                 families: settled.len() as u64,
-                pairs: links.pairs,
-                cut_pairs: links.cut_pairs,
+                pairs,
+                cut_pairs,
                 undated,
                 no_date: no_date.clone().map(|NoDate { id, value }| (id, value)),
                 cursor,
-            });
-            let number = settled.len().min(options.limit.unwrap_or(usize::MAX)) as u64;
-            begin(0..number, &|at| {
-                let family =
-                    describe((snapshot, &documents), &links.cut, &settled[at as usize], stop)?;
+            };
+            settled.truncate(options.limit.unwrap_or(usize::MAX));
+            settled.shrink_to_fit();
+            let held = held::bytes(&settled, &cut, threads).saturating_add(documents.bytes());
+            let _ = found.set((summary, held));
+            begin(0..settled.len() as u64, &|at| {
+                let family = describe((snapshot, &documents), &cut, &settled[at as usize], stop)?;
                 Ok(Family { family: at + 1, ..family })
             });
             Ok(())
@@ -247,7 +262,7 @@ impl Iterator for Families {
         loop {
             match std::mem::replace(&mut self.stage, Stage::Beginning) {
                 Stage::Planned(plan) => {
-                    self.stage = Stage::Begun(plan.begin(self.summary.clone()));
+                    self.stage = Stage::Begun(plan.begin(self.found.clone()));
                 }
                 Stage::Begun(mut found) => {
                     let family = found.next().map(|found| found.map(|(_, family)| family));

@@ -29,7 +29,7 @@ use super::pairs::{DocumentPairs, pairs};
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::runtime::Stop;
-use crate::runtime::ordered::Ordered;
+use crate::runtime::ordered::{Ordered, results_max};
 use crate::search::Searcher;
 use crate::similarity::Similarity;
 
@@ -51,6 +51,12 @@ const ALIKE: f64 = 0.7;
 /// quotation.
 const SPREAD_MIN: f64 = 0.5;
 
+/// The memory of an ancestor in the tree of all: its entry, in nodes that may be half empty.
+const ANCESTOR_BYTES: usize = 2 * size_of::<(u32, Candidate)>();
+
+/// The memory of a document of the answer: with two ids and a date.
+const DESCENT_BYTES: usize = size_of::<Descent>() + 256;
+
 /// Finds the lineage of the documents of an index: trees of versions, the largest first; equal ones
 /// in the order of their first documents. In a tree each document comes after its ancestor.
 /// Documents without versions are left out.
@@ -71,7 +77,7 @@ pub fn lineage(searcher: &Searcher, options: &LineageOptions) -> Lineage {
             stop: Stop::default(),
             progress: Box::new(|_| {}),
         })),
-        summary: Arc::default(),
+        found: Arc::default(),
     }
 }
 
@@ -95,7 +101,8 @@ pub struct LineageSummary {
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct Lineage {
     stage: Stage,
-    summary: Arc<OnceLock<LineageSummary>>,
+    /// The facts, and the memory of what is left to do, in bytes.
+    found: Arc<OnceLock<(LineageSummary, usize)>>,
 }
 
 enum Stage {
@@ -138,7 +145,14 @@ impl Lineage {
     /// Returns facts about the search, which are known from the first document on.
     #[must_use]
     pub fn summary(&self) -> LineageSummary {
-        self.summary.get().cloned().unwrap_or_default()
+        self.found.get().map(|(summary, _)| summary.clone()).unwrap_or_default()
+    }
+
+    /// Returns the memory, in bytes, that the documents to come take at most, by an estimate, which
+    /// is known from the first document on.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.found.get().map_or(0, |&(_, bytes)| bytes)
     }
 
     fn with(mut self, set: impl FnOnce(&mut Plan)) -> Lineage {
@@ -213,7 +227,7 @@ impl Kept {
 }
 
 impl Plan {
-    fn begin(self, summary: Arc<OnceLock<LineageSummary>>) -> Ordered<Descent> {
+    fn begin(self, found: Arc<OnceLock<(LineageSummary, usize)>>) -> Ordered<Descent> {
         let (threads, stop) = (self.threads, self.stop.clone());
         Ordered::start(threads, &stop, move |stop, begin| {
             let Plan { searcher, options, threads, mut progress, .. } = self;
@@ -248,13 +262,16 @@ impl Plan {
             let rows = rows(&ancestors);
             let dated = ancestors.values().filter(|found| found.by == DirectionBy::Date);
             let Chronology { undated, ref no_date, .. } = documents;
-            let _ = summary.set(LineageSummary {
+            let summary = LineageSummary {
                 trees: rows.last().map_or(0, |row| row.tree),
                 versions: ancestors.len() as u64,
                 dated: dated.count() as u64,
                 undated,
                 no_date: no_date.clone().map(|NoDate { id, value }| (id, value)),
-            });
+            };
+            let waiting = results_max(threads) * DESCENT_BYTES;
+            let held = rows.capacity() * size_of::<Row>() + ancestors.len() * ANCESTOR_BYTES;
+            let _ = found.set((summary, held + waiting + documents.bytes()));
             begin(0..rows.len() as u64, &|at| {
                 direct.describe(&rows[at as usize], ancestors.get(&rows[at as usize].document))
             });
@@ -270,7 +287,7 @@ impl Iterator for Lineage {
         loop {
             match std::mem::replace(&mut self.stage, Stage::Beginning) {
                 Stage::Planned(plan) => {
-                    self.stage = Stage::Begun(plan.begin(self.summary.clone()));
+                    self.stage = Stage::Begun(plan.begin(self.found.clone()));
                 }
                 Stage::Begun(mut found) => {
                     let descent = found.next().map(|found| found.map(|(_, descent)| descent));

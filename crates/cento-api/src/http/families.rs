@@ -2,7 +2,53 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Descent, Family};
+use crate::{BoilerplateShare, Descent, Family, FamilyOptions, LineageOptions};
+
+/// A search for families of passages.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct FamiliesRequest {
+    /// Texts that do not count, such as templates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boilerplate: Vec<String>,
+    /// The passages that this share of the documents of the index have, and at least five, do not
+    /// count either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_boilerplate: Option<BoilerplateShare>,
+    /// The options.
+    #[serde(flatten)]
+    pub options: FamilyOptions,
+}
+
+/// A search for the lineage of documents.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LineageRequest {
+    /// Texts that do not count, such as templates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boilerplate: Vec<String>,
+    /// The passages that this share of the documents of the index have, and at least five, do not
+    /// count either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_boilerplate: Option<BoilerplateShare>,
+    /// The options.
+    #[serde(flatten)]
+    pub options: LineageOptions,
+}
+
+impl From<FamilyOptions> for FamiliesRequest {
+    fn from(options: FamilyOptions) -> FamiliesRequest {
+        FamiliesRequest { options, ..FamiliesRequest::default() }
+    }
+}
+
+impl From<LineageOptions> for LineageRequest {
+    fn from(options: LineageOptions) -> LineageRequest {
+        LineageRequest { options, ..LineageRequest::default() }
+    }
+}
 
 /// The first line of an answer with families.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,4 +118,31 @@ pub struct LineageResponse {
     pub summary: LineageSummary,
     /// The documents of trees of versions, each after its ancestor.
     pub documents: Vec<Descent>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_stand_beside_the_boilerplate_and_unknown_ones_are_refused() {
+        let text = r#"{"boilerplate":["a"],"date":"d","min_passage":9,"min_documents":2}"#;
+        let request: FamiliesRequest = serde_json::from_str(text).unwrap();
+        assert_eq!(request.options, FamilyOptions::default().date("d").min_passage(9u32));
+        assert_eq!(serde_json::to_string(&request).unwrap(), text);
+        let text = r#"{"auto_boilerplate":0.5,"min_explained":0.4}"#;
+        let request: LineageRequest = serde_json::from_str(text).unwrap();
+        assert_eq!(request.options, LineageOptions::default().min_explained(0.4));
+        assert_eq!(serde_json::to_string(&request).unwrap(), text);
+        for field in ["options", "threads", "minimum"] {
+            let text = format!(r#"{{"{field}":1}}"#);
+            let errors = [
+                serde_json::from_str::<FamiliesRequest>(&text).unwrap_err(),
+                serde_json::from_str::<LineageRequest>(&text).unwrap_err(),
+            ];
+            for error in errors {
+                assert!(error.to_string().contains(field), "{error}");
+            }
+        }
+    }
 }

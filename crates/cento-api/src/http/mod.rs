@@ -25,7 +25,8 @@ pub use documents::{
     StoredPart, When,
 };
 pub use families::{
-    FamiliesResponse, FamiliesSummary, LineageResponse, LineageSummary, ValueWithoutDate,
+    FamiliesRequest, FamiliesResponse, FamiliesSummary, LineageRequest, LineageResponse,
+    LineageSummary, ValueWithoutDate,
 };
 pub use files::{
     CompareFilesRequest, FileAnswer, FileBody, FileReason, FileText, FilesRequest, NotRead,

@@ -222,15 +222,15 @@ fn a_service_finds_the_families_and_the_lineage_that_the_command_finds() {
             &[&FAMILIES[..], &["--since", "9000000000000000000"]].concat(),
         ),
     ] {
-        let answer = client.families(&options).unwrap();
+        let answer = client.families(&options.clone().into()).unwrap();
         let families: Vec<Value> =
             answer.families.iter().map(|family| serde_json::to_value(family).unwrap()).collect();
         assert_eq!(families, of(args), "{options:?}");
         assert_eq!(answer.summary.lines as usize, families.len());
     }
-    let answer = client.families(&options).unwrap();
+    let answer = client.families(&options.into()).unwrap();
     assert_eq!((answer.summary.families, answer.summary.cut_pairs), (2, 0));
-    let answer = client.lineage(&LineageOptions::default().date("date")).unwrap();
+    let answer = client.lineage(&LineageOptions::default().date("date").into()).unwrap();
     let documents: Vec<Value> =
         answer.documents.iter().map(|row| serde_json::to_value(row).unwrap()).collect();
     assert_eq!(documents, of(&["lineage", "idx", "--date", "date"]));

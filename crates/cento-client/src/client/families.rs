@@ -2,10 +2,13 @@
 
 use serde::de::DeserializeOwned;
 
-use cento_api::{FamilyOptions, LineageOptions, Result};
+use cento_api::Result;
 
 use super::{Client, FAMILIES, LINEAGE, Load, json};
-use crate::api::{FamiliesResponse, FamiliesSummary, LineageResponse, LineageSummary};
+use crate::api::{
+    FamiliesRequest, FamiliesResponse, FamiliesSummary, LineageRequest, LineageResponse,
+    LineageSummary,
+};
 
 impl Client {
     /// Finds the families of passages: each reused passage once, with all documents that carry it.
@@ -13,8 +16,8 @@ impl Client {
     ///
     /// # Errors
     /// As [`search`](Client::search).
-    pub fn families(&self, options: &FamilyOptions) -> Result<FamiliesResponse> {
-        let (summary, families) = self.lines(FAMILIES, json(options)?)?;
+    pub fn families(&self, request: &FamiliesRequest) -> Result<FamiliesResponse> {
+        let (summary, families) = self.lines(FAMILIES, json(request)?)?;
         let FamiliesSummary { lines, .. } = summary;
         self.counted(lines, families.len())?;
         Ok(FamiliesResponse { summary, families })
@@ -25,8 +28,8 @@ impl Client {
     ///
     /// # Errors
     /// As [`search`](Client::search).
-    pub fn lineage(&self, options: &LineageOptions) -> Result<LineageResponse> {
-        let (summary, documents) = self.lines(LINEAGE, json(options)?)?;
+    pub fn lineage(&self, request: &LineageRequest) -> Result<LineageResponse> {
+        let (summary, documents) = self.lines(LINEAGE, json(request)?)?;
         let LineageSummary { lines, .. } = summary;
         self.counted(lines, documents.len())?;
         Ok(LineageResponse { summary, documents })

@@ -8,10 +8,17 @@ use axum::response::Response;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::lines::Lines;
-use crate::memory;
-use cento::join::families::{FamilyOptions, families};
-use cento::join::lineage::{LineageOptions, lineage};
-use cento_api::http::{FamiliesSummary, HITS_MAX, LineageSummary, ValueWithoutDate};
+use crate::memory::{self, CollectionMemory};
+use cento::join::Scope;
+use cento::join::families::families;
+use cento::join::lineage::lineage;
+use cento::join::series::repeated_passages;
+use cento::runtime::ByteBudget;
+use cento::search::{Boilerplate, Searcher};
+use cento::{BoilerplateShare, Result, Stop};
+use cento_api::http::{
+    FamiliesRequest, FamiliesSummary, HITS_MAX, LineageRequest, LineageSummary, ValueWithoutDate,
+};
 
 /// Find the families of passages: each reused passage once, with all documents that carry it.
 ///
@@ -25,7 +32,7 @@ use cento_api::http::{FamiliesSummary, HITS_MAX, LineageSummary, ValueWithoutDat
     operation_id = "families",
     tag = "search",
     security(("token" = [])),
-    request_body = FamilyOptions,
+    request_body = FamiliesRequest,
     responses(
         (
             status = 200,
@@ -39,17 +46,24 @@ use cento_api::http::{FamiliesSummary, HITS_MAX, LineageSummary, ValueWithoutDat
 pub async fn of_passages(
     State(app): State<Arc<App>>,
     request: Request,
-) -> Result<Response, Failure> {
-    let options: FamilyOptions = app.read_body(request).await?.json()?;
+) -> std::result::Result<Response, Failure> {
+    let body = app.read_body(request).await?;
+    let request: FamiliesRequest = body.json()?;
+    let (_, room) = body.into_parts();
+    let FamiliesRequest { boilerplate, auto_boilerplate, options } = request;
     options.check()?;
     if options.limit.is_some_and(|limit| limit > HITS_MAX) {
         return Err(Failure::argument("limit", format!("`limit` must be at most {HITS_MAX}")));
     }
     let (budget, searcher) = (app.memory.clone(), app.searcher());
     app.lines(move |stop, mut lines: Lines| {
-        let (_memory, bytes) = memory::for_collection(&budget, &stop)?;
-        let mut found = families(&searcher, &options).threads(1).memory_bytes(bytes).stop(&stop);
+        let (searcher, mut memory) =
+            without(&searcher, (boilerplate, auto_boilerplate), &budget, &stop)?;
+        drop(room);
+        let found = families(&searcher, &options).threads(1).stop(&stop);
+        let mut found = found.memory_bytes(memory.bytes);
         let mut next = found.next().transpose()?;
+        memory.shrink_to(found.held_bytes());
         let summary = found.summary();
         let shown = summary.families.min(options.limit.map_or(u64::MAX, |limit| limit as u64));
         lines.write(&FamiliesSummary {
@@ -81,7 +95,7 @@ pub async fn of_passages(
     operation_id = "lineage",
     tag = "search",
     security(("token" = [])),
-    request_body = LineageOptions,
+    request_body = LineageRequest,
     responses(
         (
             status = 200,
@@ -95,14 +109,20 @@ pub async fn of_passages(
 pub async fn of_documents(
     State(app): State<Arc<App>>,
     request: Request,
-) -> Result<Response, Failure> {
-    let options: LineageOptions = app.read_body(request).await?.json()?;
+) -> std::result::Result<Response, Failure> {
+    let body = app.read_body(request).await?;
+    let request: LineageRequest = body.json()?;
+    let (_, room) = body.into_parts();
+    let LineageRequest { boilerplate, auto_boilerplate, options } = request;
     options.check()?;
     let (budget, searcher) = (app.memory.clone(), app.searcher());
     app.lines(move |stop, mut lines: Lines| {
-        let (_memory, _) = memory::for_collection(&budget, &stop)?;
+        let (searcher, mut memory) =
+            without(&searcher, (boilerplate, auto_boilerplate), &budget, &stop)?;
+        drop(room);
         let mut found = lineage(&searcher, &options).threads(1).stop(&stop);
         let mut next = found.next().transpose()?;
+        memory.shrink_to(found.held_bytes());
         let summary = found.summary();
         lines.write(&LineageSummary {
             trees: summary.trees,
@@ -120,4 +140,26 @@ pub async fn of_documents(
         lines.finish()
     })
     .await
+}
+
+/// Returns a searcher that ignores these texts, and the passages that this share of the documents
+/// have, with the memory of a request about all documents.
+fn without(
+    searcher: &Searcher,
+    (texts, share): (Vec<String>, Option<BoilerplateShare>),
+    budget: &Arc<ByteBudget>,
+    stop: &Stop,
+) -> Result<(Searcher, CollectionMemory)> {
+    let snapshot = searcher.snapshot();
+    let config = snapshot.config();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let memory = memory::for_collection(budget, config, &texts, stop)?;
+    let mut ignored = Boilerplate::new(config)?.with_texts(texts, stop)?;
+    if let Some(share) = share {
+        let found = repeated_passages(snapshot, &Scope::Everywhere, share, stop)?;
+        found.add_to(&mut ignored, snapshot, stop)?;
+    }
+    let searcher = searcher.clone();
+    let searcher = if ignored.is_empty() { searcher } else { searcher.excluding(ignored, stop)? };
+    Ok((searcher, memory))
 }

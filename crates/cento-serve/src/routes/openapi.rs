@@ -91,15 +91,13 @@ pub fn document() -> Value {
         "WatchRequest",
         "Watch",
         "WithdrawRequest",
+        "FamiliesRequest",
+        "LineageRequest",
     ];
     for body in bodies {
         flatten(schemas, body);
     }
     flatten_descent(schemas);
-    for body in ["FamilyOptions", "LineageOptions"] {
-        remove_defaults(&mut schemas[body]["properties"]);
-        remove_example(&mut schemas[body]["description"]);
-    }
     // An answer may have more fields in later versions.
     schemas["Watch"].as_object_mut().map(|watch| watch.remove("additionalProperties"));
     if let Value::Object(schemas) = schemas {
@@ -124,13 +122,15 @@ pub fn document() -> Value {
 }
 
 /// Options that are fields of bodies, and no bodies themselves.
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 8] = [
     "SearchOptions",
     "Thresholds",
     "PairOptions",
     "CompareOptions",
     "WatchOptions",
     "WithdrawOptions",
+    "FamilyOptions",
+    "LineageOptions",
 ];
 
 /// No NUL, and something besides white space: the characters of `is_white_space`.
@@ -221,12 +221,6 @@ fn remove_defaults(properties: &mut Value) {
     for field in fields.filter_map(Value::as_object_mut) {
         field.remove("default");
     }
-}
-
-/// Removes the example in Rust from the description of a type of the library.
-fn remove_example(description: &mut Value) {
-    let text = description.as_str().and_then(|text| text.split("\n\n```").next());
-    *description = text.unwrap_or_default().to_owned().into();
 }
 
 /// Merges the parts of a document of a lineage. The first of a tree has no similarity with an
@@ -537,8 +531,8 @@ mod tests {
         check("PassagesRequest", json!(["hit"]));
         check("CompareRequest", json!(["a", "b"]));
         check("PairsRequest", json!(["documents"]));
-        check("FamilyOptions", Value::Null);
-        check("LineageOptions", Value::Null);
+        check("FamiliesRequest", Value::Null);
+        check("LineageRequest", Value::Null);
         check("Descent", json!(["tree", "depth", "id", "tokens"]));
         check("DocumentBody", json!(["id", "text"]));
         check("DocumentOfParts", json!(["id", "parts"]));

@@ -13,6 +13,7 @@ mod defects;
 mod documents;
 mod encodings;
 mod exchanged;
+mod families;
 mod files;
 mod hand_ins;
 mod hardened;

@@ -34,6 +34,22 @@ impl Routes {
         Routes::to(Service::over(&indexes, settings(|_| {})).unwrap())
     }
 
+    /// Posts JSON, and returns the status and the body of the answer, none of which has been read.
+    pub fn begin(&self, path: &str, body: &str) -> (u16, Body) {
+        let request = Request::builder().method("POST").uri(path).header("host", "localhost");
+        let request = request.header("content-type", "application/json");
+        let request = request.header("content-length", body.len());
+        let request = request.body(Body::from(body.to_owned())).unwrap();
+        let response = self.runtime.block_on(self.routes.call(request)).unwrap();
+        (response.status().as_u16(), response.into_body())
+    }
+
+    /// Reads a body to its end.
+    pub fn read(&self, body: Body) -> String {
+        let bytes = self.runtime.block_on(to_bytes(body, usize::MAX)).unwrap();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
     fn to(service: Service) -> Routes {
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         let routes = TowerToHyperService::new(service.router());
