@@ -230,7 +230,8 @@ fn a_withdrawn_document_is_refused_in_every_form() {
     assert_refused(&mut writer, "new", &text, "withdrawn on 2");
     assert_refused(&mut writer, "new", &format!("{text} and more"), "a copy of the document `own`");
     let wrapped = format!("{} {text} {}", words(7, 300), words(8, 300));
-    assert_refused(&mut writer, "new", &wrapped, "a copy of the document `own`");
+    let contains = "its text contains that of the document `own`, which was withdrawn on 2";
+    assert_refused(&mut writer, "new", &wrapped, contains);
     assert_refused(&mut writer, "quoting", &quoting, "has passages of the document `own`");
     // Another text may have the id.
     writer.add(Document::new("own", words(9, 100))).unwrap();

@@ -49,6 +49,17 @@ struct Signed {
     keys: Vec<u64>,
 }
 
+/// The reason to refuse a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Evidence {
+    /// It has the digest of a text that was removed or cut.
+    Digest,
+    /// Its signature resembles that of the withdrawn text.
+    Resemblance,
+    /// Its signature has most of that of the withdrawn text.
+    Containment,
+}
+
 impl Index {
     /// Returns the withdrawals, as of the last commit.
     ///
@@ -185,16 +196,17 @@ impl Withdrawals {
         config: &Config,
         (digest, tokens, signature): (Digest, u32, &[Fingerprint]),
     ) -> Option<String> {
-        let withdrawal = self.refused_for(config, (digest, tokens, signature))?;
-        let Withdrawal { id, withdrawn, digest: own, cut, removed, .. } = withdrawal;
+        let (at, evidence) = self.evidence(config, (digest, tokens, signature))?;
+        let Withdrawal { id, withdrawn, digest: own, cut, .. } = &self.all[at].withdrawal;
         let digest = hex_of(digest);
-        let what = match () {
-            () if digest == *own => "it is",
-            () if cut.iter().any(|cut| cut.digest == digest) => "its text has passages of",
-            () if removed.iter().any(|removed| removed.digest == digest) => {
-                "its text was removed with"
+        let what = match evidence {
+            Evidence::Digest if digest == *own => "it is",
+            Evidence::Digest if cut.iter().any(|cut| cut.digest == digest) => {
+                "its text has passages of"
             }
-            () => "it is a copy of",
+            Evidence::Digest => "its text was removed with",
+            Evidence::Resemblance => "it is a copy of",
+            Evidence::Containment => "its text contains that of",
         };
         Some(format!("{what} the document `{id}`, which was withdrawn on {withdrawn}"))
     }
@@ -204,38 +216,57 @@ impl Withdrawals {
     pub(crate) fn refused_for(
         &self,
         config: &Config,
-        (digest, tokens, signature): (Digest, u32, &[Fingerprint]),
+        text: (Digest, u32, &[Fingerprint]),
     ) -> Option<&Withdrawal> {
+        self.evidence(config, text).map(|(at, _)| &self.all[at].withdrawal)
+    }
+
+    /// Returns the place of the withdrawal that refuses a text with this digest, number of tokens
+    /// and signature, with the evidence.
+    fn evidence(
+        &self,
+        config: &Config,
+        (digest, tokens, signature): (Digest, u32, &[Fingerprint]),
+    ) -> Option<(usize, Evidence)> {
         if self.is_empty() {
             return None;
         }
-        let known = self.texts.get(&digest).copied();
-        let at = known.or_else(|| self.resembling(config, tokens, signature))?;
-        Some(&self.all[at].withdrawal)
+        let known = self.texts.get(&digest).map(|&at| (at, Evidence::Digest));
+        known.or_else(|| self.resembling(config, tokens, signature))
     }
 
     /// Returns the place of the first withdrawal whose text a text with this signature resembles or
     /// contains.
-    fn resembling(&self, config: &Config, tokens: u32, signature: &[Fingerprint]) -> Option<usize> {
+    fn resembling(
+        &self,
+        config: &Config,
+        tokens: u32,
+        signature: &[Fingerprint],
+    ) -> Option<(usize, Evidence)> {
         let keys = distinct_keys(signature);
         let mut shared: BTreeMap<u32, u32> = BTreeMap::new();
         for at in keys.iter().filter_map(|key| self.by_key.get(key)).flatten() {
             *shared.entry(*at).or_default() += 1;
         }
-        let resembles = |(at, shared): (u32, u32)| {
+        let evidence = |(at, shared): (u32, u32)| {
             let Signed { withdrawal, fingerprints, keys: own } = &*self.all[at as usize];
             let overlap = Overlap::new(shared, own.len() as u32, keys.len() as u32);
             let least = withdrawal.min_resemblance;
             let Some(estimator) = config.scheme.estimator() else {
-                return Similarity::of_sketches(overlap).resembles(least);
+                let resembles = Similarity::of_sketches(overlap).resembles(least);
+                return resembles.then_some(Evidence::Resemblance);
             };
             let a = ((withdrawal.signature.tokens, &fingerprints[..]), &own[..]);
             let similarity = estimator.compare_keyed(overlap, a, ((tokens, signature), &keys));
             // A text shorter than a passage is in many others by chance.
             let is_passage = withdrawal.signature.tokens >= withdrawal.min_passage;
-            similarity.resembles(least) || (is_passage && similarity.contains_a(least))
+            match () {
+                () if similarity.resembles(least) => Some(Evidence::Resemblance),
+                () if is_passage && similarity.contains_a(least) => Some(Evidence::Containment),
+                () => None,
+            }
         };
-        shared.into_iter().find(|&found| resembles(found)).map(|(at, _)| at as usize)
+        shared.into_iter().find_map(|found| Some((found.0 as usize, evidence(found)?)))
     }
 
     /// Returns the reason why a stored document would be refused, as a clause.
