@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use cento::join::Scope;
 use cento::join::pairs::PairReport;
 use cento::search::{Answer, Hit, Searcher, Subject};
 use cento::{Analyzer, PairPassage, Passage, Result, Stop, Tokens, Unit};
 
+use crate::group::Group;
 use crate::pairs::Joined;
 use crate::parted_text::PartedText;
 use crate::reuse::{Counting, Place, ReuseSource, Searched};
@@ -52,18 +54,21 @@ pub fn named(id: &str, index: Option<&str>) -> String {
 impl Joined {
     /// Takes pairs of an index with their similarities, and reads the texts to show, and the
     /// passages if they are missing. A document of a union is named with its index. The last pairs
-    /// are left out if everything would take more than about `bytes_max` bytes of memory.
+    /// are left out if everything would take more than about `bytes_max` bytes of memory. The
+    /// documents have the groups of `scope`.
     ///
     /// # Errors
     /// When a text cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
     pub fn read(
         mut pairs: Vec<(PairReport, f64)>,
         searcher: &Searcher,
+        scope: &Scope,
         stop: &Stop,
         bytes_max: usize,
     ) -> Result<Joined> {
         let snapshot = searcher.snapshot();
         let (mut texts, mut boilerplate) = (HashMap::new(), HashMap::new());
+        let mut groups: HashMap<String, Option<Group>> = HashMap::new();
         let (mut shown, mut room) = (0, ReportMemory::of(bytes_max));
         for (pair, _) in &mut pairs {
             if pair.passages.is_none() {
@@ -85,6 +90,10 @@ impl Joined {
                     room.take_text(&text);
                     texts.insert(name.clone(), text);
                 }
+                if !groups.contains_key(&name) {
+                    let group = Group::of(scope, snapshot, id, index.as_deref())?;
+                    groups.insert(name.clone(), group);
+                }
                 *id = name;
             }
             room.take_passages(pair);
@@ -94,7 +103,8 @@ impl Joined {
             shown += 1;
         }
         pairs.truncate(shown);
-        Ok(Joined { pairs, texts, boilerplate, ..Joined::default() })
+        let groups = groups.into_iter().filter_map(|(name, group)| Some((name, group?))).collect();
+        Ok(Joined { pairs, texts, boilerplate, groups, ..Joined::default() })
     }
 }
 
@@ -175,7 +185,10 @@ mod tests {
         let found = pairs(&searcher, &PairOptions::default()).most_similar().unwrap();
         let shown = |bytes_max: usize| {
             let pairs = found.pairs.iter().map(|found| (found.pair.clone(), found.symmetric));
-            Joined::read(pairs.collect(), &searcher, Stop::NEVER, bytes_max).unwrap().pairs.len()
+            Joined::read(pairs.collect(), &searcher, &Scope::Everywhere, Stop::NEVER, bytes_max)
+                .unwrap()
+                .pairs
+                .len()
         };
         let pair = 2 * TEXT_TIMES * (text.len() + 2) + PASSAGE_BYTES;
         assert_eq!([0, pair - 1, pair, usize::MAX].map(shown), [0, 0, 1, 3]);

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::number::decimals;
 
-/// Documents that pairs connect.
+/// Documents, or groups of them, that pairs connect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cluster {
     /// The number of the cluster: 1 for the largest.
     pub cluster: usize,
-    /// The number of its documents.
+    /// The number of its members.
     pub size: usize,
-    /// Their ids, in order.
+    /// The ids of documents, or the names of groups, in order.
     pub members: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Pairs of documents that resemble each other, with their passages.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use cento::join::most_similar::Histogram;
 use cento::join::pairs::PairReport;
@@ -9,7 +9,8 @@ use cento_api::Sources;
 use cento_api::part::part_at;
 use serde::Serialize;
 
-use crate::graph::{Cluster, clusters};
+use crate::graph::Cluster;
+use crate::group::{Group, Members};
 use crate::link::link;
 use crate::omission::NotCompared;
 use crate::parted_text::PartedText;
@@ -50,7 +51,8 @@ pub struct PairsReport {
     /// fingerprints alone, because others resemble the new document more.
     #[serde(skip_serializing_if = "is_zero")]
     pub estimated_pairs: u64,
-    /// The documents that pairs connect.
+    /// The documents that pairs connect; groups of documents, if pairs are of different groups. In
+    /// an anonymous report groups have numbers.
     pub clusters: Vec<Cluster>,
     /// What each new document has from where, according to the shown pairs, if documents are
     /// compared with known ones. An anonymous report has those in pairs.
@@ -78,6 +80,9 @@ pub struct Member {
     pub link: Option<String>,
     /// Its tokens.
     pub tokens: u32,
+    /// Its group, if pairs are of documents of different groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// The number of its cluster.
     pub cluster: usize,
     /// The parts of its text that are specified boilerplate, in bytes: ascending and disjoint.
@@ -85,6 +90,9 @@ pub struct Member {
     pub boilerplate: Vec<(u32, u32)>,
     #[serde(skip)]
     pub(crate) text: Option<PartedText>,
+    /// What tells its group from others.
+    #[serde(skip)]
+    pub(crate) group_key: Option<String>,
 }
 
 /// A pair.
@@ -115,6 +123,13 @@ pub struct PairEntry {
     pub passages: Vec<Place>,
     /// Whether these are all.
     pub complete: bool,
+}
+
+impl Member {
+    fn group(&self) -> Option<Group> {
+        let (key, name) = self.group_key.clone().zip(self.group.clone())?;
+        Some(Group { key, name })
+    }
 }
 
 impl PairEntry {
@@ -157,12 +172,14 @@ pub struct Joined {
     pub boilerplate: HashMap<String, Vec<(u32, u32)>>,
     /// What each new document has from where, if documents are compared with known ones.
     pub sources: Vec<Sources>,
+    /// The groups of documents, if pairs are of documents of different groups.
+    pub groups: HashMap<String, Group>,
 }
 
 impl PairsReport {
     /// Makes a report of pairs. `anonymous` replaces the names of documents by numbers, which
-    /// follow the similarity of pairs, and so reveal nothing about the names, and those of parts by
-    /// their places.
+    /// follow the similarity of pairs, and so reveal nothing about the names, those of groups
+    /// likewise, and those of parts by their places.
     #[must_use]
     pub fn new(run: Run, joined: Joined, anonymous: bool) -> PairsReport {
         let Joined { compared, measure, histogram, pairs, mut texts, mut boilerplate, .. } = joined;
@@ -174,6 +191,7 @@ impl PairsReport {
         };
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut documents: Vec<Member> = Vec::new();
+        let (mut groups, mut group_names) = (joined.groups, HashMap::new());
         for (pair, _) in &pairs {
             for (id, tokens) in [(&pair.a, pair.tokens_a), (&pair.b, pair.tokens_b)] {
                 if numbers.contains_key(id) {
@@ -191,18 +209,26 @@ impl PairsReport {
                     parts.for_each(|(number, part)| part.name = format!("Part {number}"));
                 }
                 let boilerplate = boilerplate.remove(id).unwrap_or_default();
+                let group = groups.remove(id).map(|Group { key, name }| {
+                    let count = group_names.len() + 1;
+                    let name = if anonymous { format!("Group {count}") } else { name };
+                    let name = group_names.entry(key.clone()).or_insert(name).clone();
+                    (key, name)
+                });
+                let (group_key, group) = group.unzip();
                 documents.push(Member {
                     number,
                     name,
                     link,
                     tokens,
+                    group,
                     cluster: 0,
                     boilerplate,
                     text,
+                    group_key,
                 });
             }
         }
-        let name = |id: &str| documents[numbers[id] - 1].name.as_str();
         let warnings = joined.warnings.into_iter().filter_map(|warning| match anonymous {
             true => numbers
                 .get(&warning.name)
@@ -221,14 +247,16 @@ impl PairsReport {
             }
         });
         let sources = sources.collect();
-        let told = pairs.iter().filter(|(pair, _)| pair.too_short != Some(true));
-        let clusters = clusters(told.map(|(pair, _)| (name(&pair.a), name(&pair.b))));
-        let cluster_of: BTreeMap<&str, usize> = clusters
-            .iter()
-            .flat_map(|found| found.members.iter().map(|name| (name.as_str(), found.cluster)))
-            .collect();
+        let mut members = Members::default();
+        for (pair, _) in pairs.iter().filter(|(pair, _)| pair.too_short != Some(true)) {
+            let sides = [&pair.a, &pair.b].map(|id| &documents[numbers[id] - 1]);
+            let groups = sides.map(Member::group);
+            let [a, b] = sides.map(|document| document.name.as_str());
+            members.connect([(a, groups[0].as_ref()), (b, groups[1].as_ref())]);
+        }
+        let (clusters, membership) = members.clusters();
         for document in &mut documents {
-            document.cluster = cluster_of.get(document.name.as_str()).copied().unwrap_or_default();
+            document.cluster = membership.of(&document.name, document.group().as_ref());
         }
         let pairs = pairs.into_iter().map(|(pair, similarity)| {
             let (a, b) = (numbers[&pair.a], numbers[&pair.b]);
@@ -340,6 +368,39 @@ pub(crate) mod tests {
         assert_eq!(named, [(1, "z", 1), (2, "b", 1), (3, "x", 2), (4, "y", 2), (5, "a", 1)]);
         assert_eq!((report.pairs[2].a, report.pairs[2].b), (5, 2));
         assert_eq!(report.pairs[0].passages.len(), 1);
+    }
+
+    #[test]
+    fn clusters_have_groups_once_where_they_are_known() {
+        // Each try of an author was a member of its own.
+        let found = || {
+            let pairs = [("ann/1", "bob/1", 0.9), ("ann/2", "bob/1", 0.5), ("zoe", "cas/1", 0.4)];
+            let mut found = joined(pairs.map(|(a, b, x)| pair(a, b, x)).to_vec());
+            for id in ["ann/1", "ann/2", "bob/1", "cas/1"] {
+                let name = id[..3].to_owned();
+                found.groups.insert(id.into(), Group { key: format!("\"{name}\""), name });
+            }
+            found
+        };
+        let members = |report: &PairsReport| -> Vec<Vec<String>> {
+            report.clusters.iter().map(|cluster| cluster.members.clone()).collect()
+        };
+        let named = PairsReport::new(Run::new("pairs"), found(), false);
+        assert_eq!(members(&named), [["ann", "bob"], ["cas", "zoe"]]);
+        let clusters: Vec<usize> = named.documents.iter().map(|one| one.cluster).collect();
+        assert_eq!(clusters, [1, 1, 1, 2, 2]);
+        let html = named.html();
+        let (_, table) = html.split_once("<th scope=\"col\">Groups</th>").unwrap();
+        let (table, _) = table.split_once("</table>").unwrap();
+        let row = table.split("<tr>").find(|row| row.contains(">ann<")).unwrap();
+        let numbers: Vec<&str> = row.split("class=\"badge").skip(1).collect();
+        let is_of = |badge: &&str, number: usize| badge.contains(&format!(">{number}</span>"));
+        assert!(numbers.len() == 3 && is_of(&numbers[0], 1) && is_of(&numbers[1], 3), "{row}");
+        assert_eq!((row.matches(">ann<").count(), row.matches(">bob<").count()), (1, 1), "{row}");
+        let unnamed = PairsReport::new(Run::new("pairs"), found(), true);
+        assert_eq!(members(&unnamed), [["Document 4", "Group 3"], ["Group 1", "Group 2"]]);
+        let all = format!("{}{}", serde_json::to_string(&unnamed).unwrap(), unnamed.html());
+        assert!(["ann", "bob", "cas", "zoe"].iter().all(|name| !all.contains(name)), "{all}");
     }
 
     #[test]

@@ -240,7 +240,13 @@ impl Pairs {
             warnings,
             estimated_pairs: found.summary.estimated_pairs,
             sources,
-            ..Joined::read(pairs.collect(), searcher, Stop::NEVER, report_bytes_max())?
+            ..Joined::read(
+                pairs.collect(),
+                searcher,
+                &self.options.scope()?,
+                Stop::NEVER,
+                report_bytes_max(),
+            )?
         };
         tell_cut(joined.pairs.len(), all);
         self.report.write_pairs(&PairsReport::new(run, joined, self.anonymous))

@@ -260,9 +260,21 @@ impl Pairs {
         let joined = match (against, &self.against) {
             (Some(other), Some(path)) => {
                 let place = path.display().to_string();
-                joined_across(pairs.collect(), searcher, (other, &place), report_bytes_max())?
+                joined_across(
+                    pairs.collect(),
+                    searcher,
+                    (other, &place),
+                    &self.options.scope()?,
+                    report_bytes_max(),
+                )?
             }
-            _ => Joined::read(pairs.collect(), searcher, Stop::NEVER, report_bytes_max())?,
+            _ => Joined::read(
+                pairs.collect(),
+                searcher,
+                &self.options.scope()?,
+                Stop::NEVER,
+                report_bytes_max(),
+            )?,
         };
         tell_cut(joined.pairs.len(), all);
         let of_other = against.map_or(0, |other| other.snapshot().documents());

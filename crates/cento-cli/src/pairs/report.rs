@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use cento::index::Snapshot;
+use cento::join::Scope;
 use cento::join::pairs::PairReport;
 use cento::search::Searcher;
-use cento_report::{Joined, PartedText, ReportMemory};
+use cento_report::{Group, Joined, PartedText, ReportMemory};
 
 use crate::memory;
 use crate::output;
@@ -29,17 +30,20 @@ pub fn joined_across(
     pairs: Vec<(PairReport, f64)>,
     one: &Searcher,
     (other, place): (&Searcher, &str),
+    scope: &Scope,
     bytes_max: usize,
 ) -> cento::Result<Joined> {
     let mut room = ReportMemory::of(bytes_max);
     let firsts: HashSet<String> = pairs.iter().map(|(pair, _)| pair.a.clone()).collect();
-    let mut texts = HashMap::new();
+    let (mut texts, mut groups) = (HashMap::new(), HashMap::new());
     let mut renamed = Vec::with_capacity(pairs.len());
     for (mut pair, similarity) in pairs {
         let known = texts.len();
         read(one.snapshot(), &pair.a, &mut texts)?;
         let mut found = HashMap::new();
         read(other.snapshot(), &pair.b, &mut found)?;
+        let group_a = Group::of(scope, one.snapshot(), &pair.a, None)?;
+        let group_b = Group::of(scope, other.snapshot(), &pair.b, None)?;
         if firsts.contains(&pair.b) {
             pair.b = format!("{} (in {place})", pair.b);
         }
@@ -54,10 +58,12 @@ pub fn joined_across(
         if !room.suffices() {
             break;
         }
+        groups.extend(group_a.map(|group| (pair.a.clone(), group)));
+        groups.extend(group_b.map(|group| (pair.b.clone(), group)));
         texts.extend(found.into_values().map(|text| (pair.b.clone(), text)));
         renamed.push((pair, similarity));
     }
-    Ok(Joined { pairs: renamed, texts, ..Joined::default() })
+    Ok(Joined { pairs: renamed, texts, groups, ..Joined::default() })
 }
 
 /// Returns the memory, in bytes, for the data of a report of pairs.

@@ -3,17 +3,14 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::output::named;
 use cento::index::DocAddress;
 use cento::join::Scope;
 use cento::join::pairs::PairReport;
-use cento::join::series::field_of;
 use cento::search::Searcher;
 use cento::{Error, Overlap};
-use cento_api::{NameFields, NamePattern};
-use cento_report::{Cluster, clusters};
+use cento_report::{Cluster, Group, Members};
 
 /// Two files of two documents that have fingerprints in common.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -61,57 +58,16 @@ impl<'a> Sides<'a> {
         pairs: impl Iterator<Item = &'b PairReport>,
         scope: &Scope,
     ) -> cento::Result<Vec<Cluster>> {
-        let by = match scope {
-            Scope::Across(by) => Some(by),
-            Scope::Everywhere | Scope::Within(_) => None,
-        };
-        let mut names: HashMap<String, String> = HashMap::new();
-        let mut edges = Vec::new();
+        let snapshot = self.searcher.snapshot();
+        let mut members = Members::default();
         for pair in pairs {
-            let mut node = |id: &str, index: Option<&str>| -> cento::Result<String> {
-                let group = by.map(|by| self.group(by, id, index)).transpose()?.flatten();
-                // A group is not a document of the same name, nor another group whose name is
-                // written the same.
-                let (key, name) = match group {
-                    Some((value, name)) => (format!("group {value}"), name),
-                    None => (format!("document {}", named(id, index)), named(id, index)),
-                };
-                names.insert(key.clone(), name);
-                Ok(key)
-            };
-            let a = node(&pair.a, pair.index_a.as_deref())?;
-            edges.push((a, node(&pair.b, pair.index_b.as_deref())?));
+            let (index_a, index_b) = (pair.index_a.as_deref(), pair.index_b.as_deref());
+            let (a, b) = (named(&pair.a, index_a), named(&pair.b, index_b));
+            let group_a = Group::of(scope, snapshot, &pair.a, index_a)?;
+            let group_b = Group::of(scope, snapshot, &pair.b, index_b)?;
+            members.connect([(&a, group_a.as_ref()), (&b, group_b.as_ref())]);
         }
-        let mut found = clusters(edges.iter().map(|(a, b)| (&**a, &**b)));
-        for member in found.iter_mut().flat_map(|cluster| &mut cluster.members) {
-            *member = names.remove(member).expect("each is in one cluster");
-        }
-        found.iter_mut().for_each(|cluster| cluster.members.sort_unstable());
-        Ok(found)
-    }
-
-    /// Returns the group of a document, as JSON of the fields that tell groups apart, and its name:
-    /// the values of these fields.
-    fn group(
-        &self,
-        by: &str,
-        id: &str,
-        index: Option<&str>,
-    ) -> cento::Result<Option<(String, String)>> {
-        if NamePattern::is_pattern(by) {
-            let pattern = NamePattern::new(by)?;
-            let values = |fields: NameFields<'_>| {
-                let value = serde_json::to_string(&fields).expect("fields are JSON");
-                let values: Vec<String> =
-                    fields.into_iter().map(|(_, value)| value.into()).collect();
-                (value, values.join(" "))
-            };
-            return Ok(pattern.of_end(id).map(values));
-        }
-        let meta = self.searcher.snapshot().meta(self.address(id, index)?)?;
-        let value = field_of(&meta, by).filter(|value| !value.is_null());
-        let name = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        Ok(value.map(|value| (value.to_string(), name(value))))
+        Ok(members.clusters().0)
     }
 
     /// Returns the pairs of files of two documents with most in common, and the number of pairs

@@ -9,7 +9,7 @@ use super::text::plain;
 use super::{colour, count, percent};
 use crate::graph::Cluster;
 use crate::number::rounded;
-use crate::pairs::{PairEntry, PairsReport};
+use crate::pairs::{Member, PairEntry, PairsReport};
 use cento::join::most_similar::Histogram;
 
 /// Maximum number of documents in a graph: a larger one would be unreadable.
@@ -51,9 +51,9 @@ pub fn histogram(histogram: &Histogram) -> Markup {
     }
 }
 
-/// Returns the radius of the circle of a cluster's documents.
-fn radius(cluster: &Cluster) -> f64 {
-    (cluster.size as f64 * 46.0 / TAU).max(40.0)
+/// Returns the radius of the circle of this number of documents.
+fn radius(documents: usize) -> f64 {
+    (documents as f64 * 46.0 / TAU).max(40.0)
 }
 
 /// Maximum width of the drawing, unless a single cluster is wider.
@@ -61,25 +61,29 @@ const WIDTH_MAX: f64 = 1000.0;
 /// The margin around each cluster.
 const MARGIN: f64 = 34.0;
 
-/// The places of the documents in a drawing, by their names.
-type Places<'a> = HashMap<&'a str, (f64, f64)>;
+/// The places of the documents in a drawing, by their numbers.
+type Places = HashMap<usize, (f64, f64)>;
 
 /// Returns the places of the documents, and the width and height of the drawing: clusters in rows,
-/// each on a circle.
-fn layout(report: &PairsReport) -> (Places<'_>, (f64, f64)) {
+/// each on a circle, where those of a group are neighbours.
+fn layout(report: &PairsReport) -> (Places, (f64, f64)) {
     let mut places = HashMap::new();
     let (mut x, mut y, mut row_height, mut width) = (0.0, 0.0, 0.0f64, 0.0f64);
-    for cluster in &report.clusters {
-        let radius = radius(cluster);
+    for Cluster { cluster, .. } in &report.clusters {
+        let in_cluster = |document: &&Member| document.cluster == *cluster;
+        let mut members: Vec<&Member> = report.documents.iter().filter(in_cluster).collect();
+        let place_of = |one: &Member| (one.group.clone(), one.group_key.clone(), one.name.clone());
+        members.sort_by_cached_key(|document| place_of(document));
+        let radius = radius(members.len());
         let side = 2.0 * (radius + MARGIN);
         if x > 0.0 && x + side > WIDTH_MAX {
             (x, y, row_height) = (0.0, y + row_height, 0.0);
         }
-        for (at, name) in cluster.members.iter().enumerate() {
-            let angle = TAU * at as f64 / cluster.size as f64;
+        for (at, document) in members.iter().enumerate() {
+            let angle = TAU * at as f64 / members.len() as f64;
             let place =
                 (x + side / 2.0 + radius * angle.sin(), y + side / 2.0 - radius * angle.cos());
-            places.insert(name.as_str(), place);
+            places.insert(document.number, place);
         }
         x += side;
         width = width.max(x);
@@ -92,7 +96,7 @@ fn layout(report: &PairsReport) -> (Places<'_>, (f64, f64)) {
 pub fn graph(report: &PairsReport) -> Markup {
     let (places, (width, height)) = layout(report);
     let (width, height) = (width.round(), height.round());
-    let place = |number: usize| places[report.member(number).name.as_str()];
+    let place = |number: usize| places[&number];
     html! {
         svg.graph width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="group" aria-label="Graph of the pairs" {
             @for (number, pair) in report.numbered(false) {
@@ -106,7 +110,7 @@ pub fn graph(report: &PairsReport) -> Markup {
             }
             // Programs that are too short to tell are in no cluster, and have no place.
             @for document in report.documents.iter().filter(|document| document.cluster > 0) {
-                @let (x, y) = places[document.name.as_str()];
+                @let (x, y) = places[&document.number];
                 g.node aria-hidden="true" {
                     title { (plain(&document.name)) }
                     circle class=(colour(document.cluster)) cx=(at(x)) cy=(at(y)) r="15" {}

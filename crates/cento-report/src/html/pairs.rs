@@ -1,5 +1,7 @@
 //! Body of a report on pairs.
 
+use std::collections::HashMap;
+
 use maud::{Markup, html};
 
 use super::drawing::{self, GRAPH_DOCUMENTS_MAX, MATRIX_DOCUMENTS_MAX, thousandths};
@@ -223,18 +225,47 @@ fn short(document: &Member, names: &ShortNames<'_>) -> Markup {
 }
 
 fn members(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
+    let has_groups = report.documents.iter().any(|document| document.group.is_some());
+    let members = if has_groups { "Groups" } else { "Documents" };
     html! {
         table {
-            thead { tr { th scope="col" { "Cluster" } th scope="col" { "Documents" } } }
+            thead { tr { th scope="col" { "Cluster" } th scope="col" { (members) } } }
             tbody { @for cluster in &report.clusters { tr {
                 th.number scope="row" { (cluster.cluster) }
                 td {
-                    @for document in report.documents.iter().filter(|document| document.cluster == cluster.cluster) {
-                        (short(document, names)) "\u{2003}"
+                    @for member in of_cluster(report, cluster.cluster) {
+                        (grouped(&member, names)) "\u{2003}"
                     }
                 }
             } } }
         }
+    }
+}
+
+/// Returns the members of a cluster, by the numbers of their first documents: a document, or the
+/// documents of a group.
+fn of_cluster(report: &PairsReport, cluster: usize) -> Vec<Vec<&Member>> {
+    let mut members: Vec<Vec<&Member>> = Vec::new();
+    let mut groups: HashMap<&str, usize> = HashMap::new();
+    for document in report.documents.iter().filter(|document| document.cluster == cluster) {
+        let next = members.len();
+        let group = document.group_key.as_deref().map(|key| *groups.entry(key).or_insert(next));
+        match group.filter(|&group| group < next) {
+            Some(group) => members[group].push(document),
+            None => members.push(vec![document]),
+        }
+    }
+    members
+}
+
+/// Shows a group with the numbers of its documents; a document that is in none.
+fn grouped(documents: &[&Member], names: &ShortNames<'_>) -> Markup {
+    let Some(group) = &documents[0].group else { return short(documents[0], names) };
+    html! {
+        @for document in documents {
+            span class={ "badge " (colour(document.cluster)) } { (document.number) } " "
+        }
+        bdi { (VisibleText(group)) }
     }
 }
 

@@ -135,12 +135,13 @@ fn made(
     }
     let run = described(&pairs, served.snapshot().config());
     let text_bytes = pairs.documents.iter().flat_map(AddedDocument::texts).map(str::len).sum();
+    let scope = pairs.options.scope()?;
     let mut compared = Compared::new(app, served, pairs, true, stop)?;
     let left = compared.nothing_left();
     let Compared { searcher, found, defaults, memory, sources, .. } = compared;
     let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
-    let mut joined = Joined::read(shown, &searcher, stop, usize::MAX)?;
+    let mut joined = Joined::read(shown, &searcher, &scope, stop, usize::MAX)?;
     joined.compared = found.compared;
     joined.measure = SYMMETRIC_MEASURE.into();
     joined.histogram = Some(found.histogram);

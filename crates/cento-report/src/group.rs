@@ -1,0 +1,125 @@
+//! Groups of documents in clusters, such as the tries of an author.
+
+use std::collections::HashMap;
+
+use cento::index::Snapshot;
+use cento::join::Scope;
+use cento::join::series::field_of;
+use cento::{Error, Result};
+use cento_api::{NameFields, NamePattern};
+use serde_json::Value;
+
+use crate::graph::{Cluster, clusters};
+
+/// A group of documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// What tells it from other groups: the JSON of its fields.
+    pub key: String,
+    /// The values of these fields.
+    pub name: String,
+}
+
+impl Group {
+    /// Returns the group of a document, of the index if it is named; `None` if the scope does not
+    /// keep pairs of different groups alone, or the document is in none.
+    ///
+    /// # Errors
+    /// When there is no such document, or it cannot be read.
+    pub fn of(
+        scope: &Scope,
+        snapshot: &Snapshot,
+        id: &str,
+        index: Option<&str>,
+    ) -> Result<Option<Group>> {
+        let by = match scope {
+            Scope::Across(by) => by,
+            Scope::Everywhere | Scope::Within(_) => return Ok(None),
+        };
+        if NamePattern::is_pattern(by) {
+            let pattern = NamePattern::new(by)?;
+            let group = |fields: NameFields<'_>| {
+                let key = serde_json::to_string(&fields).expect("fields are JSON");
+                let values: Vec<String> =
+                    fields.into_iter().map(|(_, value)| value.into()).collect();
+                Group { key, name: values.join(" ") }
+            };
+            return Ok(pattern.of_end(id).map(group));
+        }
+        let address = snapshot.find_in(index, id)?;
+        let address = address.ok_or_else(|| Error::UnknownId { id: id.to_owned() })?;
+        let meta = snapshot.meta(address)?;
+        let value = field_of(&meta, by).filter(|value| !value.is_null());
+        let name = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Ok(value.map(|value| Group { key: value.to_string(), name: name(value) }))
+    }
+}
+
+/// The members of clusters: documents, or groups of documents.
+#[derive(Debug, Default)]
+pub struct Members {
+    /// The names of the members by their keys.
+    names: HashMap<String, String>,
+    /// The keys of the members that pairs connect.
+    edges: Vec<(String, String)>,
+}
+
+impl Members {
+    /// Adds a pair of documents, each with its name and its group, if it has one.
+    pub fn connect(&mut self, sides: [(&str, Option<&Group>); 2]) {
+        let [a, b] = sides.map(|(name, group)| {
+            let (key, name) = Members::key(name, group);
+            self.names.insert(key.clone(), name.to_owned());
+            key
+        });
+        self.edges.push((a, b));
+    }
+
+    /// Returns the key and the name of the member that a document belongs to. A group is not a
+    /// document of the same name, nor another group whose name is written the same.
+    fn key<'a>(name: &'a str, group: Option<&'a Group>) -> (String, &'a str) {
+        match group {
+            Some(Group { key, name }) => (format!("group {key}"), name),
+            None => (format!("document {name}"), name),
+        }
+    }
+
+    /// Returns the clusters of members, by their names, and the number of the cluster of each.
+    #[must_use]
+    pub fn clusters(mut self) -> (Vec<Cluster>, Membership) {
+        let by_key = clusters(self.edges.iter().map(|(a, b)| (&**a, &**b)));
+        let mut found: Vec<Vec<(String, String)>> = Vec::new();
+        for cluster in by_key {
+            let mut name =
+                |key: String| (self.names.remove(&key).expect("each is in one cluster"), key);
+            let mut members: Vec<_> = cluster.members.into_iter().map(&mut name).collect();
+            members.sort_unstable();
+            found.push(members);
+        }
+        found.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        let (mut named, mut numbers) = (Vec::new(), HashMap::new());
+        for (cluster, found) in (1..).zip(found) {
+            let (size, mut members) = (found.len(), Vec::with_capacity(found.len()));
+            for (name, key) in found {
+                members.push(name);
+                numbers.insert(key, cluster);
+            }
+            named.push(Cluster { cluster, size, members });
+        }
+        (named, Membership { numbers })
+    }
+}
+
+/// The numbers of the clusters of members.
+#[derive(Debug)]
+pub struct Membership {
+    numbers: HashMap<String, usize>,
+}
+
+impl Membership {
+    /// Returns the number of the cluster of a document; 0 if it is in none.
+    #[must_use]
+    pub fn of(&self, name: &str, group: Option<&Group>) -> usize {
+        self.numbers.get(&Members::key(name, group).0).copied().unwrap_or_default()
+    }
+}
