@@ -5,7 +5,8 @@
 #   python/check.sh                 builds the wheel
 #   python/check.sh WHEEL           tests this one
 #
-# PYTHON is the interpreter (default: python3); CENTO_CLI the command to compare answers with; CENTO_CORPORA JSON lines,
+# PYTHON is the interpreter (default: python3); CENTO_CLI the command to compare answers with, best one with the feature
+# parquet, without which comparisons of tables are skipped; CENTO_CORPORA JSON lines,
 # separated by colons, for more comparisons; CARGO_TARGET_DIR where to build. CENTO_TUTORIAL_MB and
 # CENTO_QUERIES make the tests of the tutorial and of threads as large as you like. With CENTO_OTHERS=1 it also installs
 # Spark, Ray and the programs that cento is compared with (2 GB; Spark needs Java); without, their tests are skipped.
