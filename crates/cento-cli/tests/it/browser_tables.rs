@@ -170,3 +170,31 @@ fn lists_of_a_report_are_sorted_and_filtered() {
     assert_eq!(shown(list), json!(["3.txt"]));
     assert_eq!(shown(".tools [role=status]")[0], "1 of 8 rows");
 }
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn boilerplate_in_a_report_is_hidden_while_its_box_is_not_ticked() {
+    let browser = Browser::start();
+    let dir = Dir::new();
+    let (sheet, one, two) = (words(91, 40), words(1, 60), words(2, 60));
+    dir.write("sheet.txt", &sheet);
+    for (number, name) in (10..).zip(["in/a.txt", "in/b.txt"]) {
+        dir.write(name, format!("{} {one} {sheet} {two}", words(number, 30)));
+    }
+    let ran = dir.run(&["pairs", "in", "-b", "sheet.txt", "--report", "r.html"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    browser.open(&format!("file://{}", dir.path("r.html").display()));
+    // The texts side by side, as a reader sees them.
+    let shown = || {
+        let script = "return [...document.querySelectorAll('.side')]
+            .map(side => side.innerText.replace(/\\s+/g, ' ')).join(' ');";
+        browser.run(script).as_str().unwrap().to_owned()
+    };
+    let begins = |text: &str| text.split(' ').take(6).collect::<Vec<_>>().join(" ");
+    let is_ticked = || browser.run("return document.querySelector('#boilerplate').checked;");
+    for is_shown in [true, false, true] {
+        assert_eq!((is_ticked(), shown().contains(&begins(&sheet))), (json!(is_shown), is_shown));
+        assert!([&one, &two].iter().all(|text| shown().contains(&begins(text))), "{}", shown());
+        browser.click("#boilerplate");
+    }
+}
