@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ Ask = Callable[[str, dict[str, Any]], list[str]]
 
 
 @contextmanager
-def served(cli: str, index: Path) -> Iterator[Ask]:
+def served(cli: str, index: Path) -> Generator[Ask, None, None]:
     """Serves an index, and yields a function that posts JSON and returns the answer in lines."""
     call = [cli, "serve", str(index), "--listen", "127.0.0.1:0"]
     with subprocess.Popen(call, stderr=subprocess.PIPE, text=True) as service:
