@@ -16,6 +16,10 @@ lines in another order, until the corpus has --bytes. The kinds:
     marks        without punctuation marks
     typos        with two letters exchanged in one word in twelve, at least one
     many-typos   the same in one word in six
+    json         as a string of JSON: half of the blanks are escapes, such as \\n and \\u0020, as
+                 are marks and letters beyond ASCII
+    html         as source of HTML: a third of the blanks are references, such as &nbsp;, as are
+                 marks and letters beyond ASCII
     part         the first two fifths of it only: not the question
     clean        not planted
 
@@ -34,7 +38,7 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
-PLANTED = ["verbatim", "wrapped", "embedded", "upper", "marks", "typos", "many-typos"]
+PLANTED = ["verbatim", "wrapped", "embedded", "upper", "marks", "typos", "many-typos", "json", "html"]
 KINDS = [*PLANTED, "part", "clean", "clean"]
 
 
@@ -56,8 +60,42 @@ def with_typos(words, every, draw):
     return words
 
 
+def in_json(text, draw):
+    """Writes a text as JSON does in another text: blanks as line ends or escapes, marks escaped."""
+
+    def written(letter):
+        if letter == " ":
+            return draw.choice([" ", "\\n", " ", "\\u0020", " ", "\\t"])
+        if letter in "<>&'":
+            return f"\\u{ord(letter):04x}"
+        if not letter.isascii():
+            return json.dumps(letter)[1:-1]
+        return {'"': '\\"', "\\": "\\\\", "/": "\\/"}.get(letter, letter)
+
+    return "".join(written(letter) for letter in text)
+
+
+def in_html(text, draw):
+    """Writes a text as source of HTML: marks, some blanks and letters beyond ASCII as references."""
+
+    def written(letter):
+        number = draw.choice([f"&#{ord(letter)};", f"&#x{ord(letter):X};"])
+        if letter == " ":
+            return draw.choice([" ", " ", "&nbsp;", " ", "&#32;", " "])
+        if letter in "<>&\"'":
+            named = {"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&apos;"}[letter]
+            return draw.choice([named, number])
+        return letter if letter.isascii() else number
+
+    return "".join(written(letter) for letter in text)
+
+
 def planted(text, kind, draw):
     words = text.split()
+    if kind == "json":
+        return '\n{"question": "' + in_json(text, draw) + '"}\n'
+    if kind == "html":
+        return "\n<p>" + in_html(text, draw) + "</p>\n"
     if kind == "wrapped":
         lines = []
         while words:
