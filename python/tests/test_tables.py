@@ -24,7 +24,7 @@ ROWS = 100
 
 
 def text(made: Made, at: int) -> str | None:
-    """Every tenth is the withdrawn text, every seventh quotes it, some have none."""
+    """Every tenth is the withdrawn text, every seventh quotes it, some lack a text."""
     own = " ".join(made(60, 1000 + at))
     if at % 10 == 3:
         return " ".join(made(80, 1))

@@ -144,15 +144,15 @@ pub fn for_report(
 /// The memory for a request about all documents of the index.
 pub struct CollectionMemory {
     permit: Option<Permit>,
-    /// The part of it for finding what is there, in bytes.
+    /// The part of it for the search, in bytes.
     pub bytes: usize,
     /// The part of it for boilerplate, in bytes.
     boilerplate_bytes: usize,
 }
 
 impl CollectionMemory {
-    /// Gives back what is not needed any more once everything has been found, so that other
-    /// requests need not wait for the client: the rest of the answer takes `bytes` bytes.
+    /// Gives back the memory of the search once everything has been found, so that other requests
+    /// need not wait for the client: the rest of the answer takes `bytes` bytes.
     pub fn shrink_to(&mut self, bytes: usize) {
         if let Some(permit) = &mut self.permit {
             permit.shrink_to(bytes.saturating_add(self.boilerplate_bytes));

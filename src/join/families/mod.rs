@@ -108,7 +108,7 @@ pub struct FamilySummary {
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct Families {
     stage: Stage,
-    /// The facts, and the memory of what is left to do, in bytes.
+    /// The facts, and the memory of the families to come, in bytes.
     found: Arc<OnceLock<(FamilySummary, usize)>>,
 }
 

@@ -101,7 +101,7 @@ pub struct LineageSummary {
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct Lineage {
     stage: Stage,
-    /// The facts, and the memory of what is left to do, in bytes.
+    /// The facts, and the memory of the documents to come, in bytes.
     found: Arc<OnceLock<(LineageSummary, usize)>>,
 }
 

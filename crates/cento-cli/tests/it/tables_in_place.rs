@@ -56,8 +56,7 @@ fn names(dir: &Dir, of: &str) -> Vec<String> {
     names
 }
 
-/// A directory with an index of a document that is the text of row 7, and a file of the rows, some
-/// of which quote it.
+/// A directory with an index of a document that is the text of row 7, and a file of the rows.
 fn quoted() -> Dir {
     let dir = Dir::new();
     dir.write("in/a.parquet", PARQUET);

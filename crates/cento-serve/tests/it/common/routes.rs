@@ -34,7 +34,7 @@ impl Routes {
         Routes::to(Service::over(&indexes, settings(|_| {})).unwrap())
     }
 
-    /// Posts JSON, and returns the status and the body of the answer, none of which has been read.
+    /// Posts JSON, and returns the status and the body of the answer, which has not been read.
     pub fn begin(&self, path: &str, body: &str) -> (u16, Body) {
         let request = Request::builder().method("POST").uri(path).header("host", "localhost");
         let request = request.header("content-type", "application/json");
