@@ -7,6 +7,7 @@ use super::PairOptions;
 use super::contenders::Contenders;
 use super::pair::Pair;
 use super::pair_search::{PairSearch, PairTexts, Wanted};
+use super::score::Scores;
 use crate::error::{Error, Result};
 use crate::runtime::Stop;
 use crate::runtime::ordered::Ordered;
@@ -32,18 +33,19 @@ impl Join {
     /// Finds the pairs of each document, in the order of the documents.
     pub fn start(&self, wanted: Wanted) -> PairsByDocument {
         let Join { searcher, against, threads, stop, documents, .. } = self.clone();
-        let summary = Arc::<OnceLock<JoinSummary>>::default();
-        let to_fill = summary.clone();
+        let begun = Arc::<OnceLock<Begun>>::default();
+        let to_fill = begun.clone();
         let found = Ordered::start(threads, &stop, move |stop, begin| {
             let texts = PairTexts::new(&searcher, against.as_ref());
             let search = PairSearch::new(&searcher, &texts, &wanted, threads, stop)?;
             let documents_without_field = search.documents_without_field();
-            let _ = to_fill.set(JoinSummary { documents_without_field, estimated_pairs: 0 });
+            let summary = JoinSummary { documents_without_field, estimated_pairs: 0 };
+            let _ = to_fill.set(Begun { summary, scores: search.scores() });
             let end = search.end().min(documents.end);
             begin(documents.start.min(end)..end, &|number| search.contenders(number));
             Ok(())
         });
-        PairsByDocument { found: Found::Begun(found), summary }
+        PairsByDocument { found: Found::Begun(found), begun }
     }
 }
 
@@ -63,7 +65,13 @@ pub struct DocumentPairs {
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct PairsByDocument {
     found: Found,
-    summary: Arc<OnceLock<JoinSummary>>,
+    begun: Arc<OnceLock<Begun>>,
+}
+
+/// What a search knows from its first document on.
+struct Begun {
+    summary: JoinSummary,
+    scores: Option<Arc<Scores>>,
 }
 
 enum Found {
@@ -80,7 +88,7 @@ impl std::fmt::Debug for PairsByDocument {
 impl PairsByDocument {
     /// Returns the iterator whose only item is this error.
     pub(super) fn refused(error: Error) -> PairsByDocument {
-        PairsByDocument { found: Found::Refused(Some(error)), summary: Arc::default() }
+        PairsByDocument { found: Found::Refused(Some(error)), begun: Arc::default() }
     }
 
     /// Returns the next document, by its number, with its pairs and those that are not needed.
@@ -94,7 +102,12 @@ impl PairsByDocument {
     /// Returns facts about the collection, which are known from the first document on.
     #[must_use]
     pub fn summary(&self) -> JoinSummary {
-        self.summary.get().copied().unwrap_or_default()
+        self.begun.get().map(|begun| begun.summary).unwrap_or_default()
+    }
+
+    /// Returns the scores of pairs, if they are wanted and the first document has been found.
+    pub(super) fn scores(&self) -> Option<Arc<Scores>> {
+        self.begun.get()?.scores.clone()
     }
 }
 

@@ -1,9 +1,8 @@
 //! Which pairs of one document can be among the best?
 //!
-//! A pair is looked at closely only while it can be: margins and scores need searches for the
-//! neighbours of both documents, so they are computed of the pairs that no known one excludes. The
-//! others are counted. Which pairs are the best does not depend on when a thread learns that it can
-//! exclude one.
+//! A score needs searches for the neighbours of both programs, so at first a pair has a bound of
+//! its score instead. The pairs that no known one excludes are contenders; the others are counted.
+//! Which pairs are the best does not depend on when a thread learns that it can exclude one.
 //!
 //! Where new documents are compared with an archive, a new one resembles most of it a little, by
 //! code or phrases that everyone writes. So only those archived documents are compared by their
@@ -14,7 +13,6 @@ use super::pair::Pair;
 use super::thresholds::PairThresholds;
 use super::{PairOptions, PairRank};
 use crate::compare::Passages;
-use crate::error::Result;
 use crate::index::DocAddress;
 use crate::overlap::Overlap;
 use crate::sampling::{Sampling, Size};
@@ -78,43 +76,21 @@ pub(super) fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
 }
 
 impl Ranked {
-    /// Chooses of pairs, which have at least the rank that they have in the end, those that can be
-    /// among the best. `complete` gives a pair its final rank, or `None` when it finds by the
-    /// function that it gets that the pair is excluded.
-    ///
-    /// # Errors
-    /// Those of `complete`.
-    pub fn choose(
-        &self,
-        mut pairs: Vec<Pair>,
-        mut complete: impl FnMut(Pair, &dyn Fn(&Pair) -> bool) -> Result<Option<Pair>>,
-    ) -> Result<Contenders> {
-        pairs.sort_unstable_by(|one, other| order(self.rank, one, other));
+    /// Divides the pairs of a document into those that can be among the best and all others. They
+    /// have their ranks, or bounds of them.
+    pub fn divide(&self, mut pairs: Vec<Pair>, are_bounds: bool) -> Contenders {
+        if !are_bounds && pairs.len() > self.limit {
+            pairs.sort_unstable_by(|one, other| order(self.rank, one, other));
+        }
+        let limit = if are_bounds { usize::MAX } else { self.limit };
         let mut found = Contenders::default();
-        // The best so far of this document, in order.
-        let best = &mut found.pairs;
         for pair in pairs {
-            let seen = Seen::met(&pair);
-            let is_excluded = |pair: &Pair| {
-                self.floor.excludes(self.rank, pair)
-                    || best.len() >= self.limit
-                        && best.last().is_none_or(|last| order(self.rank, last, pair).is_lt())
-            };
-            let completed = match is_excluded(&pair) {
-                true => None,
-                false => complete(pair, &is_excluded)?.filter(|pair| !is_excluded(pair)),
-            };
-            let Some(pair) = completed else {
-                found.others.push(seen);
-                continue;
-            };
-            let place = best.partition_point(|known| order(self.rank, known, &pair).is_lt());
-            best.insert(place, pair);
-            if best.len() > self.limit {
-                found.others.extend(best.pop().as_ref().map(Seen::met));
+            match found.pairs.len() < limit && !self.floor.excludes(self.rank, &pair) {
+                true => found.pairs.push(pair),
+                false => found.others.push(Seen::met(&pair)),
             }
         }
-        Ok(found)
+        found
     }
 }
 
@@ -194,66 +170,10 @@ impl Archive {
 
 #[cfg(test)]
 mod tests {
-    use super::super::best::Best;
     use super::*;
-    use crate::similarity::Similarity;
     use proptest::prelude::*;
 
-    fn pair(number: u32, score: f64) -> Pair {
-        let at = |doc| DocAddress { segment: 0, doc };
-        let overlap = Overlap::new(1, 10, 10);
-        Pair {
-            a: at(0),
-            b: at(number + 1),
-            overlap,
-            margin: None,
-            score: Some(score),
-            too_short: None,
-            similarity: Similarity::of_sketches(overlap),
-            weighted: None,
-            passage_tokens: None,
-            passages: None,
-        }
-    }
-
     proptest! {
-        #[test]
-        fn the_best_are_chosen_whatever_the_bounds(
-            // The score in tenths, and how much its two bounds are above it.
-            pairs in prop::collection::vec((0u32..8, 0u32..3, 0u32..3), 0..20), limit in 0usize..6,
-            known in prop::option::of(0u32..8),
-        ) {
-            let score = |tenths: u32| f64::from(tenths) / 10.0;
-            let rank = PairRank::Score;
-            let floor = Floor::default();
-            if let Some(known) = known {
-                // Enough pairs with this score are known, which are stored before.
-                let mut best = Best::new(1, rank, floor.clone());
-                let before = Pair { b: DocAddress { segment: 0, doc: 0 }, ..pair(0, score(known)) };
-                best.extend([before]);
-                best.finish();
-            }
-            let first: Vec<Pair> = (0u32..)
-                .zip(&pairs)
-                .map(|(at, (tenths, by, more))| pair(at, score(tenths + by + more)))
-                .collect();
-            let ranked = Ranked { rank, limit, floor };
-            let found = ranked.choose(first, |pair, is_excluded| {
-                let (tenths, by, _) = pairs[pair.b.doc as usize - 1];
-                let with = |score| Pair { score: Some(score), ..pair.clone() };
-                let is_out = is_excluded(&with(score(tenths + by)));
-                Ok((!is_out).then(|| with(score(tenths))))
-            });
-            let found = found.unwrap();
-            let mut expected: Vec<Pair> =
-                (0u32..).zip(&pairs).map(|(at, (tenths, ..))| pair(at, score(*tenths))).collect();
-            expected.sort_by(|one, other| order(rank, one, other));
-            expected.truncate(limit);
-            expected.retain(|pair| known.is_none_or(|known| pair.score > Some(score(known))));
-            prop_assert_eq!(found.pairs.len() + found.others.len(), pairs.len());
-            prop_assert_eq!(found.pairs, expected);
-        }
-
         #[test]
         fn archived_documents_with_the_best_rank_are_compared(
             shared in prop::collection::vec((1u32..20, 20u32..40), 0..40), new in 0u32..4,

@@ -52,6 +52,11 @@ impl Pair {
         }
     }
 
+    /// Returns the pair without passages, which may be large.
+    pub(super) fn without_passages(&self) -> Pair {
+        Pair { passages: None, ..*self }
+    }
+
     /// Makes the report of the pair, with the ids of its documents.
     ///
     /// # Errors

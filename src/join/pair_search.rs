@@ -195,7 +195,7 @@ pub(super) struct PairSearch<'a> {
     series: Option<Arc<Series>>,
     copies: Copies,
     margins: Option<Margins<'a>>,
-    scores: Option<Scores<'a>>,
+    scores: Option<Arc<Scores>>,
     is_of_programs: bool,
     /// The weights of the documents of the index that is searched, if fingerprints are weighed.
     weights: Option<Weights<'a>>,
@@ -254,7 +254,7 @@ impl<'a> PairSearch<'a> {
             let new = wanted.archive.as_ref().map_or(0, |archive| archive.first);
             Scores::new((searcher, against, new), by, threads, stop)
         };
-        let scores = wanted.scores.then(scores).transpose()?;
+        let scores = wanted.scores.then(scores).transpose()?.map(Arc::new);
         let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
         Ok(PairSearch {
             searcher,
@@ -321,8 +321,13 @@ impl<'a> PairSearch<'a> {
         self.series.as_deref().map_or(0, Series::documents_without_field)
     }
 
+    /// Returns the scores of pairs, if they are wanted.
+    pub fn scores(&self) -> Option<Arc<Scores>> {
+        self.scores.clone()
+    }
+
     /// Returns the pairs of the document with this number; if they are ranked, those that can be
-    /// among the best.
+    /// among the best, with bounds of their scores if those decide.
     ///
     /// # Errors
     /// When a file is damaged; [`Error::Cancelled`] after the search was stopped.
@@ -374,11 +379,6 @@ impl<'a> PairSearch<'a> {
         }
         let mut contenders = self.choose(pairs)?;
         contenders.others.extend(others);
-        if let Some(scores) = &self.scores {
-            for pair in contenders.pairs.iter_mut().filter(|pair| pair.score.is_none()) {
-                pair.score = scores.of((pair.a, pair.b), &|_| false, self.stop)?;
-            }
-        }
         Ok(contenders)
     }
 
@@ -425,12 +425,7 @@ impl<'a> PairSearch<'a> {
                 pair.score = Some(scores.bound((pair.a, pair.b), self.stop)?);
             }
         }
-        let mut contenders = ranked.choose(pairs, |pair, is_excluded| {
-            let Some(scores) = scores else { return Ok(Some(pair)) };
-            let with = |score| Pair { score: Some(score), ..pair.clone() };
-            let cannot_be = |bound: f64| is_excluded(&with(bound));
-            Ok(scores.of((pair.a, pair.b), &cannot_be, self.stop)?.map(with))
-        })?;
+        let mut contenders = ranked.divide(pairs, scores.is_some());
         contenders.others.extend(others);
         Ok(contenders)
     }

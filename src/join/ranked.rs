@@ -2,22 +2,27 @@
 //!
 //! Ranks are those of hits, if they are symmetric: a hit is ranked by weight over its own size, a
 //! pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
-//! thresholds; where they are only shown, in the best ones. The same holds for margins.
+//! thresholds; where they are only shown, in the best ones. The same holds for margins and scores.
 
 use std::sync::Arc;
 
 use super::PairRank;
 use super::best::{Best, Floor};
-use super::by_document::{Join, JoinSummary};
+use super::by_document::{Join, JoinSummary, PairsByDocument};
 use super::contenders::{Ranked, Seen};
 use super::margin::Margins;
 use super::pair::Pair;
 use super::pair_search::{Wanted, check_texts};
+use super::score::Scores;
 use super::series::Series;
 use crate::error::Result;
 use crate::index::MaxDf;
 use crate::runtime::ordered::in_order;
 use crate::search::Texts;
+
+/// The number of pairs with bounds of their scores that are held: the more there are, the fewer
+/// scores are computed.
+const BOUNDED_MAX: usize = 1 << 15;
 
 /// The best pairs of a collection.
 pub(super) struct BestPairs {
@@ -72,12 +77,15 @@ pub(super) fn best_of(
     wanted.scores |= rank == PairRank::Score;
     let has_passages = wanted.passages;
     let shows_margins = wanted.margins && wanted.min_margin.is_none();
+    let shows_scores = wanted.scores && rank != PairRank::Score;
     let (max_df, series) = (wanted.max_df, wanted.series.clone());
     let limit = join.options.limit.unwrap_or(usize::MAX);
     let floor = Floor::default();
     let mut best = Best::new(limit, rank, floor.clone());
     wanted.ranked = Some(Ranked { rank, limit, floor });
     let (mut total, mut estimated_pairs) = (0, 0);
+    // The pairs whose scores have bounds so far.
+    let mut bounded = Vec::new();
     let mut documents = join.start(wanted);
     while let Some(found) = documents.next_found() {
         let (number, mut found) = found?;
@@ -90,9 +98,17 @@ pub(super) fn best_of(
         if !shows_passages {
             found.pairs.iter_mut().for_each(|pair| pair.passages = None);
         }
-        best.extend(found.pairs);
+        if rank == PairRank::Score {
+            bounded.extend(found.pairs);
+            if bounded.len() >= BOUNDED_MAX {
+                extend_by_score(&mut best, std::mem::take(&mut bounded), &documents, join)?;
+            }
+        } else {
+            best.extend(found.pairs);
+        }
         progress(number + 1);
     }
+    extend_by_score(&mut best, bounded, &documents, join)?;
     let mut pairs = best.finish();
     if shows_passages && !has_passages {
         let addresses: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
@@ -106,11 +122,38 @@ pub(super) fn best_of(
             Ok(())
         })?;
     }
+    if shows_scores && let Some(scores) = documents.scores() {
+        add_scores(join, &scores, &mut pairs)?;
+    }
     if shows_margins {
         add_margins(join, (max_df, series.as_ref()), &mut pairs)?;
     }
     let summary = JoinSummary { estimated_pairs, ..documents.summary() };
     Ok(BestPairs { pairs, total, summary })
+}
+
+/// Adds pairs with bounds of their scores to the best.
+fn extend_by_score(
+    best: &mut Best,
+    pairs: Vec<Pair>,
+    documents: &PairsByDocument,
+    join: &Join,
+) -> Result<()> {
+    let Some(scores) = documents.scores().filter(|_| !pairs.is_empty()) else { return Ok(()) };
+    let score = |pair: &Pair, is_excluded: &dyn Fn(f64) -> bool| {
+        scores.of((pair.a, pair.b), is_excluded, &join.stop)
+    };
+    best.extend_by_bounds(pairs, &score, join.threads, &join.stop)
+}
+
+/// Adds scores to pairs.
+fn add_scores(join: &Join, scores: &Scores, pairs: &mut [Pair]) -> Result<()> {
+    let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+    let find = |number: u64| scores.of(of[number as usize], &|_| false, &join.stop);
+    in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, score| {
+        pairs[number as usize].score = score;
+        Ok(())
+    })
 }
 
 /// Adds margins to pairs, if there are enough documents.

@@ -86,8 +86,8 @@ impl Level {
 }
 
 /// The programs of one index.
-struct Programs<'a> {
-    searcher: &'a Searcher,
+struct Programs {
+    searcher: Searcher,
     numbering: Numbering,
     /// The owner of the runs of each segment.
     owners: Vec<Owner>,
@@ -95,12 +95,12 @@ struct Programs<'a> {
     levels: Vec<OnceLock<Level>>,
 }
 
-impl<'a> Programs<'a> {
-    fn new(searcher: &'a Searcher, kept: &ByteLru<ProgramRuns>) -> Programs<'a> {
+impl Programs {
+    fn new(searcher: &Searcher, kept: &ByteLru<ProgramRuns>) -> Programs {
         let numbering = Numbering::new(searcher.snapshot());
         let owners = searcher.snapshot().segments().iter().map(|_| kept.owner()).collect();
         let (weights, levels) = (0..numbering.end()).map(|_| Default::default()).unzip();
-        Programs { searcher, numbering, owners, weights, levels }
+        Programs { searcher: searcher.clone(), numbering, owners, weights, levels }
     }
 
     fn runs(
@@ -148,7 +148,7 @@ impl<'a> Programs<'a> {
 
 /// Some programs; each represents others too.
 struct Sample<'a> {
-    side: &'a Programs<'a>,
+    side: &'a Programs,
     numbers: Vec<u64>,
     /// The parts of programs that each represents.
     parts: u32,
@@ -186,17 +186,17 @@ impl Sample<'_> {
 }
 
 /// The scores of pairs of one index, or of two.
-pub(super) struct Scores<'a> {
-    a: Programs<'a>,
+pub(super) struct Scores {
+    a: Programs,
     /// The programs of the other index; `None` if there is only one index.
-    b: Option<Programs<'a>>,
+    b: Option<Programs>,
     kept: ByteLru<ProgramRuns>,
     run_weights: RunWeights,
     max_df: Option<MaxDf>,
     keys: SeriesKeys,
 }
 
-impl<'a> Scores<'a> {
+impl Scores {
     /// Reads programs of `searcher`, for its pairs, or those of one program of it and one of
     /// `against`. The first `new` programs of `searcher` are new to the others.
     ///
@@ -204,21 +204,21 @@ impl<'a> Scores<'a> {
     /// When the documents are no programs or their texts are not stored; when a file is damaged;
     /// [`Error::Cancelled`] soon after `stop`.
     pub(super) fn new(
-        (searcher, against, new): (&'a Searcher, Option<&'a Searcher>, u64),
+        (searcher, against, new): (&Searcher, Option<&Searcher>, u64),
         by: (Option<MaxDf>, Option<&Arc<Series>>),
         threads: usize,
         stop: &Stop,
-    ) -> Result<Scores<'a>> {
+    ) -> Result<Scores> {
         Scores::with_sample((searcher, against, new), by, COUNTED_MAX, threads, stop)
     }
 
     fn with_sample(
-        (searcher, against, new): (&'a Searcher, Option<&'a Searcher>, u64),
+        (searcher, against, new): (&Searcher, Option<&Searcher>, u64),
         (max_df, series): (Option<MaxDf>, Option<&Arc<Series>>),
         counted_max: usize,
         threads: usize,
         stop: &Stop,
-    ) -> Result<Scores<'a>> {
+    ) -> Result<Scores> {
         if !has_scores(searcher) || !against.is_none_or(has_scores) {
             let what = "the score is that of programs with their texts, and an index has another \
                         analyzer than `code` or stores no texts";
@@ -245,7 +245,7 @@ impl<'a> Scores<'a> {
         Ok(Scores { a, b, kept, run_weights: frequencies.weights(), max_df, keys })
     }
 
-    fn program(&self, side: &Programs<'_>, address: DocAddress, stop: &Stop) -> Result<Program> {
+    fn program(&self, side: &Programs, address: DocAddress, stop: &Stop) -> Result<Program> {
         let runs = side.runs(address, &self.kept, stop)?;
         let weight = &side.weights[side.numbering.number(address) as usize];
         let weight = *weight.get_or_init(|| self.run_weights.of(&runs));
@@ -259,7 +259,7 @@ impl<'a> Scores<'a> {
     /// Returns the likeness of a program of `own` to its neighbours among those of `among`.
     fn level(
         &self,
-        (own, among, side): (&Programs<'_>, &Programs<'_>, usize),
+        (own, among, side): (&Programs, &Programs, usize),
         (address, program): (DocAddress, &Program),
         stop: &Stop,
     ) -> Result<Level> {
@@ -270,7 +270,7 @@ impl<'a> Scores<'a> {
         let keys = own.searcher.keys_of(address, stop)?;
         let other = if self.b.is_some() { 1 - side } else { side };
         let nearest = Nearest {
-            among: among.searcher,
+            among: &among.searcher,
             max_df: self.max_df,
             resemblance_min: NEIGHBOUR_RESEMBLANCE,
             except: self.b.is_none().then_some(address),

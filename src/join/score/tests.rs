@@ -176,8 +176,7 @@ fn scores_by_a_sample_are_near_those_of_all() {
     let (all, sampled) = (scores(1000), scores(25));
     let at = |number: u64| all.a.numbering.address(number);
     for (a, b) in (0..20).flat_map(|a| (a + 1..200).step_by(17).map(move |b| (a, b))) {
-        let score =
-            |by: &Scores<'_>| by.of((at(a), at(b)), &|_| false, Stop::NEVER).unwrap().unwrap();
+        let score = |by: &Scores| by.of((at(a), at(b)), &|_| false, Stop::NEVER).unwrap().unwrap();
         let (exact, near) = (score(&all), score(&sampled));
         assert!((exact - near).abs() < 0.05, "{a} {b}: {exact} {near}");
     }
