@@ -51,9 +51,7 @@ pub(crate) struct ProgramRuns {
 impl ProgramRuns {
     /// Makes the runs of a program that `analyzer` reads, without those of tokens that are all in
     /// the ranges of `mask`, which gets the tokens.
-    ///
-    /// # Errors
-    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    #[cfg(test)]
     pub fn of_text(
         text: &str,
         analyzer: &Analyzer,
@@ -62,18 +60,30 @@ impl ProgramRuns {
     ) -> Result<ProgramRuns> {
         let mut tokens = Tokens::default();
         analyzer.analyze(text, &mut tokens, stop)?;
-        let masked = mask(&tokens.hashes);
-        let code = distinct(&tokens.hashes, CODE_TOKENS, &masked);
+        ProgramRuns::of_tokens(text, &tokens, &mask(&tokens.hashes), stop)
+    }
+
+    /// Makes the runs of a program with these tokens of code, without those of tokens that are all
+    /// in the ranges of `masked`.
+    ///
+    /// # Errors
+    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn of_tokens(
+        text: &str,
+        tokens: &Tokens,
+        masked: &[Range<usize>],
+        stop: &Stop,
+    ) -> Result<ProgramRuns> {
+        let code = distinct(&tokens.hashes, CODE_TOKENS, masked);
         let bytes = masked.iter().map(|range| {
             let (first, last) = (tokens.spans[range.start], tokens.spans[range.end - 1]);
             first.start..last.end
         });
-        let bytes: Vec<Range<u32>> = bytes.collect();
-        Analyzer::default().analyze(text, &mut tokens, stop)?;
-        let place = |byte: u32| tokens.spans.partition_point(|span| span.start < byte);
-        let masked: Vec<_> =
-            bytes.iter().map(|bytes| place(bytes.start)..place(bytes.end)).collect();
-        Ok(ProgramRuns { kinds: [code, distinct(&tokens.hashes, WORD_TOKENS, &masked)] })
+        let mut words = Tokens::default();
+        Analyzer::default().analyze(text, &mut words, stop)?;
+        let place = |byte: u32| words.spans.partition_point(|span| span.start < byte);
+        let masked: Vec<_> = bytes.map(|bytes| place(bytes.start)..place(bytes.end)).collect();
+        Ok(ProgramRuns { kinds: [code, distinct(&words.hashes, WORD_TOKENS, &masked)] })
     }
 
     /// Returns the memory that the runs take, in bytes.

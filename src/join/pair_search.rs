@@ -9,6 +9,7 @@ use super::copies::Copies;
 use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
 use super::pair::{PROGRAM_TOKENS_MIN, Pair};
+use super::program_texts::{ProgramTexts, ScoredTexts};
 use super::score::Scores;
 use super::series::{Scope, Series};
 use super::thresholds::PairThresholds;
@@ -21,7 +22,9 @@ use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
-use crate::search::{Neighbour, Searcher, StoredRuns, Texts, Weigh, WeightedOverlap, kept_runs};
+use crate::search::{
+    Neighbour, RunMaker, Searcher, StoredRuns, Texts, Weigh, WeightedOverlap, kept_runs,
+};
 use crate::similarity::Similarity;
 
 /// What documents that are versions of each other have in common: enough text that few documents
@@ -160,20 +163,37 @@ pub(super) struct PairTexts<'a> {
     /// these are the runs of the verifier.
     own: Option<StoredRuns<'a>>,
     verifier: Verifier<'a>,
+    /// The texts of programs, if they have scores.
+    scored: Option<ScoredTexts>,
 }
 
 impl<'a> PairTexts<'a> {
-    /// Opens the texts of `searcher`, and those of `against`.
-    pub fn new(searcher: &'a Searcher, against: Option<&'a Searcher>) -> PairTexts<'a> {
+    /// Opens the texts of `searcher`, and those of `against`, for pairs that have scores or not.
+    pub fn new(
+        searcher: &'a Searcher,
+        against: Option<&'a Searcher>,
+        has_scores: bool,
+    ) -> PairTexts<'a> {
         let kept = kept_runs();
-        let own = searcher.stored_runs(&kept);
+        let scored = has_scores.then(|| ScoredTexts::new(searcher, against));
+        let runs = |searcher: &'a Searcher, texts: Option<&Arc<ProgramTexts>>| match texts {
+            None => searcher.stored_runs(&kept),
+            Some(texts) => {
+                let texts = texts.clone();
+                let make = move |at, by: &RunMaker, stop: &Stop| texts.set(at, by, stop);
+                searcher.stored_runs_by(Box::new(make), &kept)
+            }
+        };
+        let own = runs(searcher, scored.as_ref().map(|texts| &texts.a));
         let Some(other) = against else {
-            return PairTexts { against, own: None, verifier: Verifier::new(searcher, own) };
+            let verifier = Verifier::new(searcher, own);
+            return PairTexts { against, own: None, verifier, scored };
         };
         // Texts decide if both documents have them.
-        let runs = other.stored_runs(&kept).filter(|_| own.is_some());
+        let runs = runs(other, scored.as_ref().map(ScoredTexts::other));
+        let runs = runs.filter(|_| own.is_some());
         let own = own.filter(|_| runs.is_some());
-        PairTexts { against, own, verifier: Verifier::new(other, runs) }
+        PairTexts { against, own, verifier: Verifier::new(other, runs), scored }
     }
 
     fn own_runs(&self) -> Option<&StoredRuns<'a>> {
@@ -249,12 +269,12 @@ impl<'a> PairSearch<'a> {
             );
             return Err(Error::argument("min_margin", what));
         }
-        let scores = || {
+        let scores = |texts: &ScoredTexts| {
             let by = (wanted.max_df, series.as_ref());
             let new = wanted.archive.as_ref().map_or(0, |archive| archive.first);
-            Scores::new((searcher, against, new), by, threads, stop)
+            Scores::new((texts.clone(), new), by, threads, stop)
         };
-        let scores = wanted.scores.then(scores).transpose()?.map(Arc::new);
+        let scores = texts.scored.as_ref().map(scores).transpose()?.map(Arc::new);
         let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
         Ok(PairSearch {
             searcher,

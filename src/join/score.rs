@@ -25,13 +25,14 @@ use std::sync::{Arc, OnceLock};
 use super::margin::{SeriesKeys, Standing};
 use super::nearest::{Near, Nearest};
 use super::numbering::Numbering;
+use super::program_texts::{ProgramTexts, ScoredTexts};
 use super::series::Series;
 use crate::compare::programs::{
     Likeness, PARTS, ProgramRuns, ProgramWeight, RunFrequencies, RunWeights,
 };
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
-use crate::index::{ByteLru, DocAddress, InMemory, MaxDf, Owner};
+use crate::index::{DocAddress, MaxDf};
 use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
 use crate::search::Searcher;
@@ -52,15 +53,6 @@ const NEIGHBOUR_RESEMBLANCE: f64 = 0.2;
 /// The maximum number of programs whose runs are counted: a sixteenth of a collection ranks judged
 /// pairs no worse (research/RESULTS.md, "Copies of programs").
 const COUNTED_MAX: usize = 1024;
-
-/// The memory for the runs of programs that are kept, in bytes; those of 50,000 usual ones.
-const KEPT_BYTES: usize = 128 << 20;
-
-impl InMemory for ProgramRuns {
-    fn memory_bytes(&self) -> usize {
-        self.bytes()
-    }
-}
 
 /// A program that is compared with others.
 struct Program {
@@ -87,43 +79,23 @@ impl Level {
 
 /// The programs of one index.
 struct Programs {
-    searcher: Searcher,
+    texts: Arc<ProgramTexts>,
     numbering: Numbering,
-    /// The owner of the runs of each segment.
-    owners: Vec<Owner>,
     weights: Vec<OnceLock<ProgramWeight>>,
     levels: Vec<OnceLock<Level>>,
 }
 
 impl Programs {
-    fn new(searcher: &Searcher, kept: &ByteLru<ProgramRuns>) -> Programs {
-        let numbering = Numbering::new(searcher.snapshot());
-        let owners = searcher.snapshot().segments().iter().map(|_| kept.owner()).collect();
+    fn new(texts: Arc<ProgramTexts>) -> Programs {
+        let numbering = Numbering::new(texts.searcher().snapshot());
         let (weights, levels) = (0..numbering.end()).map(|_| Default::default()).unzip();
-        Programs { searcher: searcher.clone(), numbering, owners, weights, levels }
-    }
-
-    fn runs(
-        &self,
-        address: DocAddress,
-        kept: &ByteLru<ProgramRuns>,
-        stop: &Stop,
-    ) -> Result<Arc<ProgramRuns>> {
-        kept.get(self.owners[address.segment as usize], address.doc, || {
-            let snapshot = self.searcher.snapshot();
-            let text = snapshot.text(address)?.unwrap_or_default();
-            let mask = |tokens: &[u64]| match self.searcher.boilerplate() {
-                Some(boilerplate) => boilerplate.mask_as_signed(tokens),
-                None => Vec::new(),
-            };
-            ProgramRuns::of_text(&text, &snapshot.config().analyzer, mask, stop)
-        })
+        Programs { texts, numbering, weights, levels }
     }
 
     /// Chooses those of the programs with these numbers whose runs are counted, at most
     /// `counted_max`.
     fn sample(&self, numbers: Range<u64>, counted_max: usize, stop: &Stop) -> Result<Sample<'_>> {
-        let snapshot = self.searcher.snapshot();
+        let snapshot = self.texts.searcher().snapshot();
         let (mut chosen, mut all) = (Vec::new(), 0u64);
         for number in numbers {
             stop.check_at(number as usize)?;
@@ -160,23 +132,17 @@ impl Sample<'_> {
         let mut tokens = 0;
         for &number in &self.numbers {
             let address = self.side.numbering.address(number);
-            let segment = self.side.searcher.snapshot().segment(address);
+            let segment = self.side.texts.searcher().snapshot().segment(address);
             tokens += u64::from(segment.signatures.document(address.doc)?.tokens);
         }
         Ok(tokens)
     }
 
     /// Counts the runs of its programs, which `threads` threads read.
-    fn count(
-        &self,
-        frequencies: &mut RunFrequencies,
-        kept: &ByteLru<ProgramRuns>,
-        threads: usize,
-        stop: &Stop,
-    ) -> Result<()> {
+    fn count(&self, frequencies: &mut RunFrequencies, threads: usize, stop: &Stop) -> Result<()> {
         let read = |at: u64| {
             let number = self.numbers[at as usize];
-            self.side.runs(self.side.numbering.address(number), kept, stop)
+            self.side.texts.runs(self.side.numbering.address(number), stop)
         };
         in_order(threads, 0..self.numbers.len() as u64, stop, &read, &mut |_, runs| {
             frequencies.count(&runs, self.parts);
@@ -190,43 +156,41 @@ pub(super) struct Scores {
     a: Programs,
     /// The programs of the other index; `None` if there is only one index.
     b: Option<Programs>,
-    kept: ByteLru<ProgramRuns>,
     run_weights: RunWeights,
     max_df: Option<MaxDf>,
     keys: SeriesKeys,
 }
 
 impl Scores {
-    /// Reads programs of `searcher`, for its pairs, or those of one program of it and one of
-    /// `against`. The first `new` programs of `searcher` are new to the others.
+    /// Reads programs of one index, for its pairs, or those of one program of it and one of the
+    /// other. The first `new` programs of the first are new to the others.
     ///
     /// # Errors
     /// When the documents are no programs or their texts are not stored; when a file is damaged;
     /// [`Error::Cancelled`] soon after `stop`.
     pub(super) fn new(
-        (searcher, against, new): (&Searcher, Option<&Searcher>, u64),
+        (texts, new): (ScoredTexts, u64),
         by: (Option<MaxDf>, Option<&Arc<Series>>),
         threads: usize,
         stop: &Stop,
     ) -> Result<Scores> {
-        Scores::with_sample((searcher, against, new), by, COUNTED_MAX, threads, stop)
+        Scores::with_sample((texts, new), by, COUNTED_MAX, threads, stop)
     }
 
     fn with_sample(
-        (searcher, against, new): (&Searcher, Option<&Searcher>, u64),
+        (texts, new): (ScoredTexts, u64),
         (max_df, series): (Option<MaxDf>, Option<&Arc<Series>>),
         counted_max: usize,
         threads: usize,
         stop: &Stop,
     ) -> Result<Scores> {
-        if !has_scores(searcher) || !against.is_none_or(has_scores) {
+        if !has_scores(texts.a.searcher()) || !has_scores(texts.other().searcher()) {
             let what = "the score is that of programs with their texts, and an index has another \
                         analyzer than `code` or stores no texts";
             return Err(Error::argument("rank", what));
         }
-        let kept = ByteLru::new(KEPT_BYTES);
-        let a = Programs::new(searcher, &kept);
-        let b = against.map(|against| Programs::new(against, &kept));
+        let ScoredTexts { a: own, b: other } = texts.clone();
+        let (a, b) = (Programs::new(own), other.map(Programs::new));
         let new = new.min(a.numbering.end());
         let mut samples = vec![
             a.sample(0..new, counted_max, stop)?,
@@ -238,15 +202,16 @@ impl Scores {
         let tokens = samples.iter().map(Sample::tokens).sum::<Result<u64>>()?;
         let mut frequencies = RunFrequencies::new(tokens);
         for sample in &samples {
-            sample.count(&mut frequencies, &kept, threads, stop)?;
+            sample.count(&mut frequencies, threads, stop)?;
         }
         drop(samples);
-        let keys = SeriesKeys::new(searcher, against, series);
-        Ok(Scores { a, b, kept, run_weights: frequencies.weights(), max_df, keys })
+        let against = texts.b.as_ref().map(|texts| texts.searcher());
+        let keys = SeriesKeys::new(texts.a.searcher(), against, series);
+        Ok(Scores { a, b, run_weights: frequencies.weights(), max_df, keys })
     }
 
     fn program(&self, side: &Programs, address: DocAddress, stop: &Stop) -> Result<Program> {
-        let runs = side.runs(address, &self.kept, stop)?;
+        let runs = side.texts.runs(address, stop)?;
         let weight = &side.weights[side.numbering.number(address) as usize];
         let weight = *weight.get_or_init(|| self.run_weights.of(&runs));
         Ok(Program { runs, weight })
@@ -267,10 +232,10 @@ impl Scores {
         if let Some(level) = level.get() {
             return Ok(*level);
         }
-        let keys = own.searcher.keys_of(address, stop)?;
+        let keys = own.texts.searcher().keys_of(address, stop)?;
         let other = if self.b.is_some() { 1 - side } else { side };
         let nearest = Nearest {
-            among: &among.searcher,
+            among: among.texts.searcher(),
             max_df: self.max_df,
             resemblance_min: NEIGHBOUR_RESEMBLANCE,
             except: self.b.is_none().then_some(address),

@@ -58,9 +58,12 @@ impl RunMaker {
 /// Reads the text of a document.
 type ReadText<'a> = Box<dyn Fn(DocAddress) -> Result<String> + Send + Sync + 'a>;
 
+/// Makes the set of the runs of a document.
+type MakeRuns<'a> = Box<dyn Fn(DocAddress, &RunMaker, &Stop) -> Result<RunSet> + Send + Sync + 'a>;
+
 /// Reads the sets of runs of the documents of a snapshot.
 pub(crate) struct StoredRuns<'a> {
-    read: ReadText<'a>,
+    make: MakeRuns<'a>,
     maker: RunMaker,
     kept: Arc<ByteLru<RunSet>>,
     /// The owner of each segment's sets.
@@ -94,10 +97,21 @@ impl Searcher {
     /// Returns the reader of the sets of runs of stored texts; `None` if they are not available.
     /// Sets are kept in `kept`.
     pub(crate) fn stored_runs(&self, kept: &Arc<ByteLru<RunSet>>) -> Option<StoredRuns<'_>> {
-        let maker = self.run_maker().filter(|_| self.can_read_runs())?;
         let snapshot = self.snapshot();
-        let read = |address| Ok(snapshot.text(address)?.unwrap_or_default());
-        Some(StoredRuns::new(snapshot, maker, Box::new(read), kept))
+        let make = |address, maker: &RunMaker, stop: &Stop| {
+            maker.of_text(&snapshot.text(address)?.unwrap_or_default(), stop)
+        };
+        self.stored_runs_by(Box::new(make), kept)
+    }
+
+    /// Returns a reader like [`stored_runs`](Self::stored_runs), whose sets `make` makes.
+    pub(crate) fn stored_runs_by<'a>(
+        &self,
+        make: MakeRuns<'a>,
+        kept: &Arc<ByteLru<RunSet>>,
+    ) -> Option<StoredRuns<'a>> {
+        let maker = self.run_maker().filter(|_| self.can_read_runs())?;
+        Some(StoredRuns::by(self.snapshot(), maker, make, kept))
     }
 }
 
@@ -115,8 +129,19 @@ impl<'a> StoredRuns<'a> {
         read: ReadText<'a>,
         kept: &Arc<ByteLru<RunSet>>,
     ) -> StoredRuns<'a> {
+        let make =
+            move |address, maker: &RunMaker, stop: &Stop| maker.of_text(&read(address)?, stop);
+        StoredRuns::by(snapshot, maker, Box::new(make), kept)
+    }
+
+    fn by(
+        snapshot: &Snapshot,
+        maker: RunMaker,
+        make: MakeRuns<'a>,
+        kept: &Arc<ByteLru<RunSet>>,
+    ) -> StoredRuns<'a> {
         let owners = snapshot.segments().iter().map(|_| kept.owner()).collect();
-        StoredRuns { read, maker, kept: kept.clone(), owners }
+        StoredRuns { make, maker, kept: kept.clone(), owners }
     }
 
     /// Returns the runs of the document at `address`.
@@ -126,7 +151,7 @@ impl<'a> StoredRuns<'a> {
     /// `stop`.
     pub fn of(&self, address: DocAddress, stop: &Stop) -> Result<Arc<RunSet>> {
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
-            self.maker.of_text(&(self.read)(address)?, stop)
+            (self.make)(address, &self.maker, stop)
         })
     }
 }
