@@ -9,7 +9,7 @@ use tree_sitter_language::LanguageFn;
 #[derive(Clone, Copy)]
 pub(super) struct Grammar {
     pub(super) language: LanguageFn,
-    pub(super) subroutines: &'static [&'static str],
+    subroutines: &'static [&'static str],
     names: &'static [&'static str],
     numbers: &'static [&'static str],
     /// Kinds of nodes that become one token.
@@ -23,19 +23,29 @@ impl Grammar {
         Grammar { language, subroutines, names: &[], numbers: &[], texts: &[], tail: &[] }
     }
 
-    /// Returns whether nodes of this kind are texts in quotes, if they have a name.
-    pub(super) fn is_text(&self, kind: &str) -> bool {
-        kind.contains("string") || kind.contains("char") || self.texts.contains(&kind)
+    /// Returns what nodes of the kind of this name are.
+    pub(super) fn kind(&self, name: &str) -> Kind {
+        let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        Kind {
+            is_subroutine: self.subroutines.contains(&name),
+            is_comment: has(&["comment"]),
+            is_text: has(&["string", "char"]) || self.texts.contains(&name),
+            is_name: has(&["identifier"]) || self.names.contains(&name),
+            is_number: has(&["number", "integer", "float"]) || self.numbers.contains(&name),
+            is_continuation: name == "line_continuation",
+        }
     }
+}
 
-    pub(super) fn is_name(&self, kind: &str) -> bool {
-        kind.contains("identifier") || self.names.contains(&kind)
-    }
-
-    pub(super) fn is_number(&self, kind: &str) -> bool {
-        ["number", "integer", "float"].iter().any(|part| kind.contains(part))
-            || self.numbers.contains(&kind)
-    }
+/// What the nodes of a kind are. Comments and texts in quotes are so only if they have a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub is_subroutine: bool,
+    pub is_comment: bool,
+    pub is_text: bool,
+    pub is_name: bool,
+    pub is_number: bool,
+    pub is_continuation: bool,
 }
 
 /// The subroutines of JavaScript and TypeScript that have a place of their own; short functions

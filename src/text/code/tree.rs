@@ -8,7 +8,7 @@
 //! scheme `syntax` cuts there. The grammars are those of tree-sitter, which read broken programs as
 //! well.
 
-use super::grammar::{Grammar, breaks_ruby, grammar};
+use super::grammar::{Grammar, Kind, breaks_ruby, grammar};
 use super::parse::{STACK_BYTES_A_BYTE, STACK_RESERVE, parsed};
 use super::{LANGUAGES, NAMES};
 use crate::Result;
@@ -19,7 +19,8 @@ use crate::text::family::{SAMPLE, Tokenize};
 use crate::text::unicode::{is_letter, is_mark, is_number, is_white_space};
 use crate::text::{Span, Take, paragraph_break};
 use std::borrow::Cow;
-use tree_sitter::Node;
+use std::sync::OnceLock;
+use tree_sitter::{Language, Node};
 
 /// The number of bytes that a tree takes for each byte of a text.
 const TREE_BYTES_A_BYTE: usize = 100;
@@ -107,22 +108,24 @@ fn tokenize(
     let Some(tree) = parsed(text, &grammar, stop)? else {
         return signs(text, keeps_names, tokens, stop);
     };
+    let kinds = kinds(language);
     let mut cursor = tree.walk();
     for nodes in 0usize.. {
         stop.check_at(nodes)?;
         let node = cursor.node();
-        if grammar.subroutines.contains(&node.kind()) {
+        let kind = kinds.of(node);
+        if kind.is_subroutine {
             push_break(tokens, start_of(text, node));
         }
-        let is_whole = is_comment(node) || is_literal(node, &grammar);
+        let is_whole = (kind.is_comment || kind.is_text) && node.is_named();
         if !is_whole && cursor.goto_first_child() {
             continue;
         }
-        push(tokens, text, node, &grammar, keeps_names);
+        push(tokens, text, (node, kind), keeps_names);
         // Moves to the next unvisited node, leaving finished ones.
         loop {
             let node = cursor.node();
-            if grammar.subroutines.contains(&node.kind()) {
+            if kinds.of(node).is_subroutine {
                 push_break(tokens, end_of(text, node));
             }
             if cursor.goto_next_sibling() {
@@ -149,6 +152,36 @@ impl<T: Take> TreeTokens<'_, T> {
         self.tokens.take(hash, span);
         self.ends_with_break = hash == paragraph_break();
     }
+}
+
+/// The kinds of the nodes of a grammar, so that no name is looked through for each node.
+struct Kinds {
+    grammar: Grammar,
+    /// By the number of the kind.
+    all: Vec<Kind>,
+}
+
+impl Kinds {
+    fn new(grammar: Grammar) -> Kinds {
+        let language = Language::from(grammar.language);
+        let name = |number: usize| language.node_kind_for_id(number as u16).unwrap_or_default();
+        let all = (0..language.node_kind_count()).map(|number| grammar.kind(name(number)));
+        Kinds { grammar, all: all.collect() }
+    }
+
+    /// Returns the kind of a node.
+    fn of(&self, node: Node<'_>) -> Kind {
+        // The kind of errors has a number of its own.
+        let kind = self.all.get(usize::from(node.kind_id()));
+        kind.copied().unwrap_or_else(|| self.grammar.kind(node.kind()))
+    }
+}
+
+/// Returns the kinds of the grammar of a language of this name that the build has.
+fn kinds(name: &str) -> &'static Kinds {
+    static ALL: [OnceLock<Kinds>; LANGUAGES.len()] = [const { OnceLock::new() }; LANGUAGES.len()];
+    let number = NAMES.iter().position(|known| *known == name).expect("a language has a number");
+    ALL[number].get_or_init(|| Kinds::new(grammar(name)))
 }
 
 /// Returns the maximum number of brackets that are open at once. An angle bracket ends with its
@@ -211,37 +244,27 @@ fn signs(
     Ok(())
 }
 
-fn is_comment(node: Node<'_>) -> bool {
-    node.is_named() && node.kind().contains("comment")
-}
-
-/// Returns whether a node is a text in quotes, which is one token.
-fn is_literal(node: Node<'_>, grammar: &Grammar) -> bool {
-    node.is_named() && grammar.is_text(node.kind())
-}
-
 /// Appends the token of a node that is taken whole.
 fn push(
     tokens: &mut TreeTokens<'_, impl Take>,
     text: &str,
-    node: Node<'_>,
-    grammar: &Grammar,
+    (node, kind): (Node<'_>, Kind),
     keeps_names: bool,
 ) {
     let (start, end) = (start_of(text, node), end_of(text, node));
     let written = &text[start..end];
+    let is_named = node.is_named();
     // The root of a program without tokens is a node of white space; missing nodes are empty.
-    if is_comment(node) || node.kind() == "line_continuation" || written.chars().all(is_white_space)
-    {
+    if kind.is_comment && is_named || kind.is_continuation || written.chars().all(is_white_space) {
         return;
     }
-    let letter = if !node.is_named() || keeps_names {
+    let letter = if !is_named || keeps_names {
         written
-    } else if grammar.is_name(node.kind()) {
+    } else if kind.is_name {
         "i"
-    } else if is_literal(node, grammar) {
+    } else if kind.is_text {
         "s"
-    } else if grammar.is_number(node.kind()) {
+    } else if kind.is_number {
         "0"
     } else {
         written
@@ -321,6 +344,25 @@ mod tests {
             "/// doc\nfn f(x: u8) -> u8 { x + 1_u8 }\nstruct S;",
             "| fn i ( i : u8 ) -> u8 { i + 0 } | struct i ;".trim_start_matches("| "),
         );
+    }
+
+    #[test]
+    fn the_kinds_of_nodes_are_those_of_their_names() {
+        let text =
+            "class A { /* c */ int f(int x) { return 1 + \"s\"; } } // )\n def g(x): 'y' # z\n";
+        for name in languages() {
+            let (kinds, grammar) = (kinds(name), grammar(name));
+            let mut parser = tree_sitter::Parser::new();
+            parser.set_language(&grammar.language.into()).unwrap();
+            let tree = parser.parse(text, None).unwrap();
+            let (mut rest, mut seen) = (vec![tree.root_node()], 0);
+            while let Some(node) = rest.pop() {
+                assert_eq!(kinds.of(node), grammar.kind(node.kind()), "{name}: {node:?}");
+                rest.extend((0..node.child_count()).filter_map(|at| node.child(at)));
+                seen += 1;
+            }
+            assert!(seen > 20, "{name}");
+        }
     }
 
     #[cfg(feature = "code-all")]
