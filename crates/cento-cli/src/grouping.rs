@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::Value;
 
+use super::advice::with_advice;
 use super::terminal::note;
 use cento::{Map, Stop};
 use cento_source::{By, Grouping, PathFilter, SourceOptions};
@@ -69,8 +70,11 @@ impl UnitArgs {
         stop: &Stop,
     ) -> cento::Result<SourceOptions> {
         let grouping = Grouping::of(&self.by, inputs, &options, stop)?;
-        if let Some(said) = grouping.as_ref().and_then(Grouping::said) {
-            note!("cento: --by {}: {said}", self.by);
+        let remarks = grouping.iter().flat_map(Grouping::remarks);
+        let said = remarks.map(|remark| with_advice(&remark.fact, remark.advice.as_deref()));
+        let said: Vec<String> = said.collect();
+        if !said.is_empty() {
+            note!("cento: --by {}: {}", self.by, said.join("; "));
         }
         Ok(SourceOptions { grouping: grouping.map(Arc::new), ..options })
     }

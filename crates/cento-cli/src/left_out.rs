@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
+use super::advice::with_advice;
 use super::terminal::note;
 use cento_report::{count, counted};
-use cento_source::{PathFilter, place_of};
+use cento_source::{PathFilter, advice, place_of};
 
 /// Patterns of names that select the files to read.
 #[derive(Debug, Clone, Default, Args)]
@@ -49,6 +50,9 @@ pub struct LeftOut {
     pub files: u64,
     /// Why, as a clause.
     pub reason: &'static str,
+    /// What to do to read it, if there is something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<&'static str>,
 }
 
 /// All files that were left out by their names.
@@ -82,7 +86,7 @@ impl LeftOuts {
         let number = self.list.len();
         let number = *self.places.entry((name.clone(), reason)).or_insert(number);
         if number == self.list.len() {
-            self.list.push(LeftOut { name, files: 0, reason });
+            self.list.push(LeftOut { name, files: 0, reason, advice: advice(reason) });
         }
         self.list[number].files += 1;
     }
@@ -94,7 +98,8 @@ impl LeftOuts {
 
     /// Names them on standard error.
     pub fn tell(&self) {
-        for LeftOut { name, files, reason } in self.list.iter().take(TOLD_MAX) {
+        for LeftOut { name, files, reason, advice } in self.list.iter().take(TOLD_MAX) {
+            let reason = with_advice(reason, *advice);
             match files {
                 1 => note!("cento: {name}: left out: {reason}"),
                 _ => note!("cento: {name}: {} left out: {reason}", counted(*files, "file")),

@@ -11,6 +11,7 @@
 //! Each verb has a file.
 
 mod add;
+mod advice;
 mod analyze;
 mod boilerplate;
 mod check;

@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::advice::with_advice;
 use super::hints::Explained;
 use super::output;
 use super::terminal::{self, Kind, note, tell};
 use cento::Error;
-use cento_source::ReadError;
+use cento_source::{ReadError, advice};
 
 /// Messages of one kind that are shown.
 const SHOWN_MAX: u64 = 10;
@@ -71,10 +72,12 @@ impl Messages {
     /// Reports an item that is not a document, if it is to be shown.
     pub fn tell_no_document(&self, no_document: &ReadError) {
         match no_document {
-            ReadError::LeftOut { place, why, .. } if self.counts(Kind::Note, why) => {
-                note!("cento: {place}: {why}");
+            ReadError::LeftOut { place, why, .. } => {
+                let said = with_advice(why, advice(why));
+                if self.counts(Kind::Note, &said) {
+                    note!("cento: {place}: {said}");
+                }
             }
-            ReadError::LeftOut { .. } => {}
             ReadError::Refused(error) | ReadError::Unread(error) => self.tell_error(error),
         }
     }

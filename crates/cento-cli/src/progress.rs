@@ -9,12 +9,13 @@ use indicatif::style::TemplateError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
+use super::advice::with_advice;
 use super::hints::Explained;
 use super::messages::Messages;
 use super::output;
 use super::terminal::{self, Kind, note, tell};
 use cento::{Error, Stop};
-use cento_source::{AddReport, Event};
+use cento_source::{AddReport, Event, advice};
 
 /// Returns a handle that is set when the user or the system asks the process to stop; a second
 /// request ends it immediately.
@@ -45,6 +46,9 @@ pub fn stop_flag_and(asked: impl Fn() + Send + 'static) -> Stop {
 pub struct LeftOut {
     path: String,
     reason: Cow<'static, str>,
+    /// What to do to read it, if there is something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<&'static str>,
 }
 
 /// All files that were not read, for a report in JSON.
@@ -72,20 +76,21 @@ impl Omissions {
 
     /// Notes a file that was left out; returns the message to show, if any.
     pub fn left_out(&self, path: &str, reason: &'static str) -> Option<String> {
+        let advice = advice(reason);
         if self.is_listed {
-            let left_out = LeftOut { path: path.into(), reason: reason.into() };
+            let left_out = LeftOut { path: path.into(), reason: reason.into(), advice };
             self.not_read.borrow_mut().left_out.push(left_out);
         }
-        let is_shown = self.messages.counts(Kind::Note, &format!("left out: {reason}"));
-        is_shown.then(|| format!("cento: {path}: left out: {reason}"))
+        let said = format!("left out: {}", with_advice(reason, advice));
+        self.messages.counts(Kind::Note, &said).then(|| format!("cento: {path}: {said}"))
     }
 
     /// Notes a record that is not a document, or an unreadable file; returns the message to show,
     /// if any.
     pub fn failed(&self, error: &Error) -> Option<String> {
         if let (Error::Io { path, source, .. }, true) = (error, self.is_listed) {
-            let unread =
-                LeftOut { path: path.display().to_string(), reason: source.to_string().into() };
+            let (path, reason) = (path.display().to_string(), source.to_string().into());
+            let unread = LeftOut { path, reason, advice: None };
             self.not_read.borrow_mut().unread_files.push(unread);
         }
         self.messages.counts_error(error).then(|| format!("cento: {}", Explained(error)))

@@ -8,11 +8,10 @@ use ignore::{DirEntry, Walk, WalkBuilder};
 
 use cento::Error;
 
-use crate::filter::{HIDDEN, PathFilter};
+use crate::filter::{HIDDEN, LINK, PathFilter};
 use crate::read_error::ReadError;
 use crate::{SourceOptions, ignored, names};
 
-const LINK: &str = "it is a link; --follow follows the links in directories";
 const NO_FILE: &str = "it is not a regular file";
 
 /// A file below a directory.

@@ -40,19 +40,37 @@ struct Libraries {
 }
 
 /// The reason why a hidden file or directory is left out.
-pub const HIDDEN: &str = "it is hidden; --all reads it";
+pub const HIDDEN: &str = "it is hidden";
 
 /// Why a list of records is no part of a document of several files.
-pub(crate) const LIST: &str = "it is a list of records; --by file compares those";
+pub(crate) const LIST: &str = "it is a list of records";
+
+/// Why a link is not followed.
+pub(crate) const LINK: &str = "it is a link";
+
+/// Why JSON without a text is no list of records.
+pub(crate) const NO_TEXT_FIELD: &str =
+    "it is JSON, and no object in it has the field with the text";
 
 /// Why an empty file is no part of a document that has other files.
 pub(crate) const EMPTY_PART: &str = "it is empty, and its document has other files";
 
 const BY_EXCLUDE: &str = "--exclude leaves it out";
 const BY_INCLUDE: &str = "no pattern of --include is for it";
-const LIBRARY: &str = "it is a library, or made by a program; --include reads it";
-const DATA: &str = "it holds data, by its name; --include reads it";
-const LANGUAGE: &str = "its name is not that of a program in the language; --include reads it";
+const LIBRARY: &str = "it is a library, or made by a program";
+const DATA: &str = "it holds data, by its name";
+const LANGUAGE: &str = "its name is not that of a program in the language";
+
+/// What a user of the command can do about files that are left out for these reasons.
+const ADVICE: [(&str, &str); 7] = [
+    (HIDDEN, "--all reads it"),
+    (LIST, "--by file compares those"),
+    (LINK, "--follow follows the links in directories"),
+    (NO_TEXT_FIELD, "name that with --text-field, or read the file as it is with --html source"),
+    (LIBRARY, "--include reads it"),
+    (DATA, "--include reads it"),
+    (LANGUAGE, "--include reads it"),
+];
 
 /// Names of directories that never hold the authors' own work.
 const CERTAIN: [&str; 24] = [
@@ -110,6 +128,13 @@ const ARCHIVES: &[&str] = &[".tar", ".tgz", ".zip"];
 #[must_use]
 pub fn is_by_name(why: &str) -> bool {
     [EMPTY_PART, HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, LANGUAGE].contains(&why)
+}
+
+/// Returns what a user of the command can do about a file that is left out for this reason, if
+/// there is something: a clause that names options.
+#[must_use]
+pub fn advice(why: &str) -> Option<&'static str> {
+    ADVICE.iter().find(|(reason, _)| *reason == why).map(|(_, advice)| *advice)
 }
 
 /// Returns whether a file is an archive, by its name.

@@ -88,7 +88,22 @@ pub struct Grouping {
     /// Whether a file is in several inputs.
     repeats: bool,
     /// Where the documents begin, if that is not obvious.
-    said: Option<String>,
+    remarks: Vec<Remark>,
+}
+
+/// A fact about how files were grouped, and what a user of the command can do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// The fact, as a clause.
+    pub fact: String,
+    /// A clause that names options, if there is something to do.
+    pub advice: Option<String>,
+}
+
+impl Remark {
+    fn new(fact: impl Into<String>, advice: impl Into<Option<String>>) -> Remark {
+        Remark { fact: fact.into(), advice: advice.into() }
+    }
 }
 
 /// An input.
@@ -127,7 +142,7 @@ const NOTHING_LEFT: &str =
     "there is nothing to compare: all of its files are left out by their names";
 
 /// Why a file is in no document.
-pub(crate) const NO_MATCH: &str = "its path does not fit the pattern of --by";
+pub(crate) const NO_MATCH: &str = "its path does not fit the pattern";
 
 /// The document that a file belongs to.
 #[derive(Debug, PartialEq, Eq)]
@@ -170,12 +185,9 @@ impl Grouping {
         if *by == By::Directory {
             let names = all.iter().flat_map(|names| &names.files).cloned().collect::<Vec<_>>();
             if let pattern @ By::Pattern(_) = By::proposed(&names, stop)? {
-                let what = format!(
-                    "the names look like those of a learning platform; --by '{pattern}' makes a \
-                     document of each hand-in"
-                );
-                let said = grouping.said.into_iter().chain([what]);
-                grouping.said = Some(said.collect::<Vec<_>>().join("; "));
+                let fact = "the names look like those of a learning platform";
+                let advice = format!("--by '{pattern}' makes a document of each hand-in");
+                grouping.remarks.push(Remark::new(fact, advice));
             }
         }
         Ok(Some(grouping))
@@ -183,7 +195,7 @@ impl Grouping {
 
     /// Finds the documents that the files of these inputs make.
     fn of_all(by: &By, all: &[Names], stop: &Stop) -> Result<Grouping> {
-        let (levels, said) = match by {
+        let (levels, remark) = match by {
             By::Archive => (archives(all), None),
             By::Pattern(_) => {
                 let from_name = all.len() > 1;
@@ -199,7 +211,7 @@ impl Grouping {
             files: HashMap::new(),
             emptied: Vec::new(),
             repeats: false,
-            said,
+            remarks: remark.into_iter().collect(),
         };
         let mut seen = HashSet::new();
         for (number, names) in all.iter().enumerate() {
@@ -230,10 +242,10 @@ impl Grouping {
         Ok(grouping)
     }
 
-    /// Returns where the documents begin, as a clause, if that is not obvious.
+    /// Returns where the documents begin, if that is not obvious.
     #[must_use]
-    pub fn said(&self) -> Option<&str> {
-        self.said.as_deref()
+    pub fn remarks(&self) -> &[Remark] {
+        &self.remarks
     }
 
     /// Returns the number of files of a document.
@@ -392,16 +404,16 @@ fn archives(all: &[Names]) -> Vec<Level> {
 }
 
 /// Returns the levels of `--by directory`, and a description if they are not obvious.
-fn directories(all: &[Names]) -> (Vec<Level>, Option<String>) {
+fn directories(all: &[Names]) -> (Vec<Level>, Option<Remark>) {
     if let [names] = all {
         let (depth, dir) = names.tree.core();
         let depth = if dir.is_course() { depth } else { 0 };
-        let said = (depth > 0).then(|| {
+        let remark = (depth > 0).then(|| {
             let mut path = names.place.clone();
             names.tree.path_to(depth).iter().for_each(|part| path = format!("{path}/{part}"));
-            format!("the directories in {path} are the documents")
+            Remark::new(format!("the directories in {path} are the documents"), None)
         });
-        return (vec![Level::Below(depth)], said);
+        return (vec![Level::Below(depth)], remark);
     }
     let containers: Vec<&Names> = all.iter().filter(|names| names.is_container()).collect();
     let core = |names: &Names| {
@@ -418,15 +430,19 @@ fn directories(all: &[Names]) -> (Vec<Level>, Option<String>) {
         (true, _) if names.tree.dirs.is_empty() => Level::Whole,
         (true, _) => Level::Below(0),
     };
-    let said = (!containers.is_empty()).then(|| match is_of_courses {
-        true => "the directories in the named ones are the documents, because most of these hold \
-                 only directories; --by '{document}/{part}' makes a document of each named one"
-            .to_owned(),
-        false => "each named directory or archive is a document; --by '{*}/{document}/{part}' \
-                  makes documents of the directories in them"
-            .to_owned(),
-    });
-    (all.iter().map(level).collect(), said)
+    let (fact, advice) = match is_of_courses {
+        true => (
+            "the directories in the named ones are the documents, because most of these hold only \
+             directories",
+            "--by '{document}/{part}' makes a document of each named one",
+        ),
+        false => (
+            "each named directory or archive is a document",
+            "--by '{*}/{document}/{part}' makes documents of the directories in them",
+        ),
+    };
+    let remark = (!containers.is_empty()).then(|| Remark::new(fact, advice.to_owned()));
+    (all.iter().map(level).collect(), remark)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use super::directory::{files_below, place_of};
 #[cfg(feature = "archives")]
 use super::filter::HIDDEN;
 use super::filter::LIST;
+use super::filter::NO_TEXT_FIELD;
 use super::format::{Columnar, has_ending};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
@@ -266,11 +267,7 @@ impl<'a> Reader<'a> {
             {
                 self.whole(place, source, ChunkKind::File)
             }
-            Form::NoRecords => {
-                let why = "it is JSON, and no object in it has the field with the text; name that \
-                           with --text-field, or read the file as it is with --html source";
-                self.skip(place, why)
-            }
+            Form::NoRecords => self.skip(place, NO_TEXT_FIELD),
             // A form that is still unclear has been examined as far as possible.
             Form::Lines | Form::Unclear => {
                 let declared = self.options.encoding.as_deref();

@@ -13,6 +13,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::add::SourceArgs;
+use super::advice::{left_out, with_advice};
 use super::dedup::tables::{self, TableFiles};
 use super::dedup::tree::{TableInput, Tree};
 use super::failpoint::Failpoint;
@@ -33,8 +34,8 @@ use cento::text::is_white_space;
 use cento::{Error, Stop};
 use cento_report::{DecontaminationReport, NotCompared, percent};
 use cento_source::{
-    Annotation, Examined, QuestionError, QuestionFields, SourceOptions, check_there, examined,
-    is_by_name, lacks_question, questions,
+    Annotation, Examined, QuestionError, QuestionFields, SourceOptions, advice, check_there,
+    examined, is_by_name, lacks_question, questions,
 };
 use corpus::{Corpus, Out, Treatment, Written};
 use lists::{DOCUMENT_COLUMNS, DocumentRow, ListFile, QUESTION_COLUMNS, QuestionRow};
@@ -284,6 +285,7 @@ impl Decontaminate {
             match question {
                 Ok(question) => read.push(question),
                 Err(QuestionError::LeftOut { place, why, .. }) => {
+                    let why = with_advice(why, advice(why));
                     note!("cento: {place}: left out: {why}");
                 }
                 Err(QuestionError::Refused(error) | QuestionError::Unread(error)) => {
@@ -489,7 +491,7 @@ impl Searched {
         self.inputs.skipped += 1;
         self.inputs.skipped_by_name += u64::from(is_by_name(why));
         if !is_by_name(why) {
-            self.missing.push(NotCompared::new(place, why));
+            self.missing.push(left_out(place, why));
         }
         if let Some(said) = self.omissions.left_out(place, why) {
             note!("{said}");

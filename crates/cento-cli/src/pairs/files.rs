@@ -11,6 +11,7 @@ use super::report::{report_bytes_max, tell_cut};
 use super::sides::{FilePair, Sides};
 use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
 use crate::add::SourceArgs;
+use crate::advice;
 use crate::boilerplate::{Named, Unread, read_noting, without_read};
 use crate::create::ConfigArgs;
 use crate::grouping::GroupingArgs;
@@ -299,7 +300,7 @@ impl Pairs {
                 Event::Skipped(place, why) if is_by_name(why) => {
                     return left_out.note(place, why, &self.paths, &source.filter);
                 }
-                Event::Skipped(place, why) => not_compared.push(NotCompared::new(*place, *why)),
+                Event::Skipped(place, why) => not_compared.push(advice::left_out(*place, why)),
                 Event::Failed(error) => not_compared.push(output::not_compared(error)),
                 // The comparison finds it, and reports the reason.
                 Event::Empty(_) => return,

@@ -6,6 +6,7 @@ use std::slice;
 use serde::Serialize;
 
 use super::{Asked, Search};
+use crate::advice::with_advice;
 use crate::fingerprint;
 use crate::messages::Messages;
 use crate::output;
@@ -13,7 +14,7 @@ use crate::{Failure, Result};
 use cento::index::Document;
 use cento::{Error, Reason, Refusal, Stop};
 use cento_report::{NotCompared, PartedText};
-use cento_source::{InFile, ReadError, SourceOptions, documents, is_by_name, left_out};
+use cento_source::{InFile, ReadError, SourceOptions, advice, documents, is_by_name, left_out};
 
 /// Queries, or parts of them, that were not answered, with the reasons.
 #[derive(Default)]
@@ -157,7 +158,8 @@ fn for_each_document(
                 answered(id.clone(), Some(id), asked, unanswered, each)?;
             }
             Err(ReadError::LeftOut { place, why, .. }) if is_by_name(why) => {
-                unanswered.messages.tell(&place, why);
+                let said = with_advice(why, advice(why));
+                unanswered.messages.tell(&place, &said);
             }
             Err(ReadError::LeftOut { place, why, feature }) => {
                 let refusal = match feature {

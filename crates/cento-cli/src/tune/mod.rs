@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::add::SourceArgs;
+use super::advice::left_out;
 use super::left_out::FilterArgs;
 use super::messages::Messages;
 use super::output::{Format, count, counted, print_json};
@@ -131,8 +132,9 @@ impl Unused {
     }
 
     fn leave_out(&mut self, place: &str, why: &str) {
-        self.messages.tell(place, why);
-        self.list.push(NotCompared::new(place, why));
+        let left = left_out(place, why);
+        self.messages.tell(place, &left.reason);
+        self.list.push(left);
     }
 }
 
@@ -208,7 +210,7 @@ impl Tune {
             match read {
                 Ok((document, _)) => offer(document, &mut sample, unused)?,
                 Err(ReadError::LeftOut { place, why, .. }) if is_by_name(why) => {
-                    unused.list.push(NotCompared::new(place, why));
+                    unused.list.push(left_out(place, why));
                 }
                 Err(ReadError::LeftOut { place, why, .. }) => unused.leave_out(&place, why),
                 Err(ReadError::Refused(error) | ReadError::Unread(error)) => unused.refuse(&error),

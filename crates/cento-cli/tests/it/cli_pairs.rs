@@ -46,7 +46,8 @@ fn files_of_archives_and_directories_are_paired() {
         let hidden = json!({
             "name": format!("{path}/x/.hidden"),
             "files": 1,
-            "reason": "it is hidden; --all reads it",
+            "reason": "it is hidden",
+            "advice": "--all reads it",
         });
         assert_eq!(end["left_out"], json!([hidden]), "{end}");
         assert_eq!(ids(&pairs), [format!("{path}/x/one.txt {path}/x/two.txt")]);

@@ -41,11 +41,8 @@ pub async fn grouping(
         let _room = room;
         let by = by.map_or_else(|| By::proposed(&names, &stop), Ok)?;
         let ListedFiles { documents, left_out, said, .. } = Grouping::of_names(&by, &names, &stop)?;
-        let named = |(path, why): (String, &str)| {
-            // The reasons name options of the command, which a client lacks.
-            let reason = why.split("; --").next().unwrap_or_default().to_owned();
-            FileReason { path, reason }
-        };
+        // What to do about it names options of the command, which a client lacks.
+        let named = |(path, why): (String, &str)| FileReason { path, reason: why.to_owned() };
         Ok(GroupingResponse {
             by: by.to_string(),
             said,

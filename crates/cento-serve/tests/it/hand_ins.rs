@@ -138,6 +138,15 @@ fn names_of_files_become_documents() {
     let left = &found.left_out[0];
     let expected = ("in.zip/ann/lib.min.js", "it is a library, or made by a program");
     assert_eq!((left.path.as_str(), left.reason.as_str()), expected);
+    // No answer names an option of the command, which a client lacks.
+    let most = names(&["in/ann/a.c", "in/.git/x", "in/data.csv", "out/bob/b.c", "list.csv"]);
+    for by in ["directory", "{document}_{part}"] {
+        let request = GroupingRequest { names: most.clone(), by: Some(by.into()) };
+        let found = client.grouping(&request).unwrap();
+        assert!(found.left_out.len() > 1, "{found:?}");
+        let reasons = found.left_out.iter().map(|left| &left.reason).chain(&found.said);
+        reasons.for_each(|reason| assert!(!reason.contains("--"), "{by}: {reason}"));
+    }
     let canvas = names(&["ann_1_2_a.c", "bob_LATE_3_4_a.c"]);
     let found = client.grouping(&GroupingRequest { names: canvas, by: None }).unwrap();
     assert_eq!(found.by, "{name}{_LATE?}_{document}_{*}_{part}");

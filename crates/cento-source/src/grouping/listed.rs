@@ -83,7 +83,7 @@ impl Grouping {
             document.meta = meta_of_fields(fields);
         }
         found.left_out.extend(grouping.emptied.into_iter().map(|id| (id, super::NOTHING_LEFT)));
-        found.said = grouping.said;
+        found.said = grouping.remarks.into_iter().next().map(|remark| remark.fact);
         Ok(found)
     }
 }

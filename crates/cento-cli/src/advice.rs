@@ -1,0 +1,14 @@
+//! What a user can do about a file that is left out.
+
+use cento_report::NotCompared;
+use cento_source::advice;
+
+/// Returns a reason, with what a user of the command can do about it.
+pub fn with_advice(reason: &str, advice: Option<&str>) -> String {
+    advice.map_or_else(|| reason.to_owned(), |advice| format!("{reason}; {advice}"))
+}
+
+/// Returns an input that is not compared because it is left out.
+pub fn left_out(name: impl Into<String>, why: &str) -> NotCompared {
+    NotCompared::new(name, with_advice(why, advice(why)))
+}
