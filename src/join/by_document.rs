@@ -5,13 +5,14 @@ use std::sync::{Arc, OnceLock};
 
 use super::PairOptions;
 use super::contenders::Contenders;
+use super::numbering::Numbering;
 use super::pair::Pair;
 use super::pair_search::{PairSearch, PairTexts, Wanted};
 use super::score::Scores;
 use crate::error::{Error, Result};
 use crate::runtime::Stop;
 use crate::runtime::ordered::Ordered;
-use crate::search::Searcher;
+use crate::search::{QueryMemory, Searcher, StoredMemory};
 
 /// The inputs of a search for pairs.
 #[derive(Debug, Clone)]
@@ -22,6 +23,7 @@ pub(super) struct Join {
     pub threads: usize,
     pub stop: Stop,
     pub documents: Range<u64>,
+    pub memory: Option<QueryMemory>,
 }
 
 impl Join {
@@ -30,13 +32,22 @@ impl Join {
         self.against.as_ref().unwrap_or(&self.searcher)
     }
 
+    /// Returns the source of the memory for the documents of an archive, if it is bounded.
+    pub fn stored_memory(&self) -> Option<StoredMemory> {
+        let memory = self.memory.clone()?;
+        let numbering = Numbering::new(self.searcher.snapshot());
+        let has_archive = self.documents.end < numbering.end();
+        has_archive.then(|| StoredMemory { memory, first: numbering.address(self.documents.end) })
+    }
+
     /// Finds the pairs of each document, in the order of the documents.
     pub fn start(&self, wanted: Wanted) -> PairsByDocument {
         let Join { searcher, against, threads, stop, documents, .. } = self.clone();
+        let memory = self.stored_memory();
         let begun = Arc::<OnceLock<Begun>>::default();
         let to_fill = begun.clone();
         let found = Ordered::start(threads, &stop, move |stop, begin| {
-            let texts = PairTexts::new(&searcher, against.as_ref(), wanted.scores);
+            let texts = PairTexts::new(&searcher, against.as_ref(), wanted.scores, memory);
             let search = PairSearch::new(&searcher, &texts, &wanted, threads, stop)?;
             let documents_without_field = search.documents_without_field();
             let summary = JoinSummary { documents_without_field, estimated_pairs: 0 };

@@ -23,7 +23,8 @@ use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
 use crate::search::{
-    Neighbour, RunMaker, Searcher, StoredRuns, Texts, Weigh, WeightedOverlap, kept_runs,
+    Neighbour, RunMaker, Searcher, StoredMemory, StoredRuns, Texts, Weigh, WeightedOverlap,
+    kept_runs,
 };
 use crate::similarity::Similarity;
 
@@ -165,19 +166,23 @@ pub(super) struct PairTexts<'a> {
     verifier: Verifier<'a>,
     /// The texts of programs, if they have scores.
     scored: Option<ScoredTexts>,
+    /// The source of the memory for the texts of an archive, if it is bounded.
+    memory: Option<StoredMemory>,
 }
 
 impl<'a> PairTexts<'a> {
     /// Opens the texts of `searcher`, and those of `against`, for pairs that have scores or not.
+    /// The memory for those of `searcher` is taken from a source, if it is bounded.
     pub fn new(
         searcher: &'a Searcher,
         against: Option<&'a Searcher>,
         has_scores: bool,
+        memory: Option<StoredMemory>,
     ) -> PairTexts<'a> {
         let kept = kept_runs();
-        let scored = has_scores.then(|| ScoredTexts::new(searcher, against));
+        let scored = has_scores.then(|| ScoredTexts::new(searcher, against, memory.clone()));
         let runs = |searcher: &'a Searcher, texts: Option<&Arc<ProgramTexts>>| match texts {
-            None => searcher.stored_runs(&kept),
+            None => searcher.stored_runs_within(&kept, memory.clone()),
             Some(texts) => {
                 let texts = texts.clone();
                 let make = move |at, by: &RunMaker, stop: &Stop| texts.set(at, by, stop);
@@ -187,13 +192,13 @@ impl<'a> PairTexts<'a> {
         let own = runs(searcher, scored.as_ref().map(|texts| &texts.a));
         let Some(other) = against else {
             let verifier = Verifier::new(searcher, own);
-            return PairTexts { against, own: None, verifier, scored };
+            return PairTexts { against, own: None, verifier, scored, memory };
         };
         // Texts decide if both documents have them.
         let runs = runs(other, scored.as_ref().map(ScoredTexts::other));
         let runs = runs.filter(|_| own.is_some());
         let own = own.filter(|_| runs.is_some());
-        PairTexts { against, own, verifier: Verifier::new(other, runs), scored }
+        PairTexts { against, own, verifier: Verifier::new(other, runs), scored, memory }
     }
 
     fn own_runs(&self) -> Option<&StoredRuns<'a>> {
@@ -460,7 +465,8 @@ impl<'a> PairSearch<'a> {
 
     fn add_passages(&self, pairs: &mut Vec<Pair>) -> Result<()> {
         let searched = self.against.unwrap_or(self.searcher);
-        let mut texts = Texts::new(self.searcher, searched);
+        let texts = Texts::new(self.searcher, searched);
+        let mut texts = texts.within(self.texts.memory.clone());
         let tokens_min = self.wanted.min_passage.unwrap_or(0);
         for pair in &mut *pairs {
             let passages = texts.passages(pair.a, pair.b, self.stop)?;

@@ -22,7 +22,7 @@ use super::pair_search::Wanted;
 use super::ranked;
 use crate::error::{Error, Result};
 use crate::runtime::Stop;
-use crate::search::Searcher;
+use crate::search::{QueryMemory, Searcher};
 
 pub use super::by_document::{DocumentPairs, JoinSummary, PairsByDocument};
 pub use super::pair::{PROGRAM_TOKENS_MIN, Pair};
@@ -68,6 +68,7 @@ pub fn pairs(searcher: &Searcher, options: &PairOptions) -> Pairs {
             threads: crate::available_threads(),
             stop: Stop::default(),
             documents: 0..u64::MAX,
+            memory: None,
         },
         progress: None,
         given: Given::Nothing,
@@ -126,6 +127,14 @@ impl Pairs {
     /// those of several ranges, one after the other, are all.
     pub fn documents(mut self, numbers: Range<u64>) -> Pairs {
         self.join.documents = numbers;
+        self
+    }
+
+    /// Takes the memory for the texts of documents beyond the range of
+    /// [`documents`](Self::documents) from this budget when it reads them: for a service, which
+    /// knows the others beforehand. Finding pairs fails with [`Error::Memory`] when it is not left.
+    pub fn memory(mut self, memory: Option<QueryMemory>) -> Pairs {
+        self.join.memory = memory;
         self
     }
 
@@ -269,7 +278,7 @@ mod tests {
         let searcher = searcher();
         let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
         let (mut expected, wanted) = (Vec::new(), Wanted::of(&options).unwrap());
-        let texts = PairTexts::new(&searcher, None, false);
+        let texts = PairTexts::new(&searcher, None, false, None);
         let search = PairSearch::new(&searcher, &texts, &wanted, 1, Stop::NEVER).unwrap();
         let work = |number| search.contenders(number);
         in_order(2, 0..search.end(), Stop::NEVER, &work, &mut |_, found| {

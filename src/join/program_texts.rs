@@ -10,8 +10,8 @@ use crate::compare::programs::ProgramRuns;
 use crate::compare::runs::RunSet;
 use crate::error::Result;
 use crate::index::{ByteLru, DocAddress, InMemory, Owner};
-use crate::runtime::Stop;
-use crate::search::{RunMaker, Searcher};
+use crate::runtime::{Permit, Stop};
+use crate::search::{RunMaker, Searcher, StoredMemory};
 use crate::text::Tokens;
 
 /// The memory for the runs of programs that are kept, in bytes; those of 50,000 usual ones.
@@ -29,12 +29,18 @@ pub(super) struct ProgramTexts {
     /// The owner of the runs of each segment.
     owners: Vec<Owner>,
     kept: Arc<ByteLru<ProgramRuns>>,
+    /// The source of the memory for texts, if it is bounded.
+    memory: Option<StoredMemory>,
 }
 
 impl ProgramTexts {
-    fn new(searcher: &Searcher, kept: &Arc<ByteLru<ProgramRuns>>) -> ProgramTexts {
+    fn new(
+        searcher: &Searcher,
+        kept: &Arc<ByteLru<ProgramRuns>>,
+        memory: Option<StoredMemory>,
+    ) -> ProgramTexts {
         let owners = searcher.snapshot().segments().iter().map(|_| kept.owner()).collect();
-        ProgramTexts { searcher: searcher.clone(), owners, kept: kept.clone() }
+        ProgramTexts { searcher: searcher.clone(), owners, kept: kept.clone(), memory }
     }
 
     /// Returns the searcher over the index.
@@ -49,7 +55,7 @@ impl ProgramTexts {
     /// `stop`.
     pub fn runs(&self, address: DocAddress, stop: &Stop) -> Result<Arc<ProgramRuns>> {
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
-            let (text, tokens) = self.read(address, stop)?;
+            let (text, tokens, _rooms) = self.read(address, stop)?;
             self.made(&text, &tokens, stop)
         })
     }
@@ -59,19 +65,23 @@ impl ProgramTexts {
     /// # Errors
     /// As [`runs`](Self::runs).
     pub fn set(&self, address: DocAddress, maker: &RunMaker, stop: &Stop) -> Result<RunSet> {
-        let (text, tokens) = self.read(address, stop)?;
+        let (text, tokens, _rooms) = self.read(address, stop)?;
         self.kept.get(self.owners[address.segment as usize], address.doc, || {
             self.made(&text, &tokens, stop)
         })?;
         Ok(maker.of_tokens(&tokens.hashes))
     }
 
-    fn read(&self, address: DocAddress, stop: &Stop) -> Result<(String, Tokens)> {
-        let snapshot = self.searcher.snapshot();
-        let text = snapshot.text(address)?.unwrap_or_default();
+    /// Returns the text of a program, its tokens, and the memory for both if it is bounded.
+    fn read(
+        &self,
+        address: DocAddress,
+        stop: &Stop,
+    ) -> Result<(String, Tokens, [Option<Permit>; 2])> {
+        let (text, rooms) = self.searcher.text_within(address, self.memory.as_ref())?;
         let mut tokens = Tokens::default();
-        snapshot.config().analyzer.analyze(&text, &mut tokens, stop)?;
-        Ok((text, tokens))
+        self.searcher.snapshot().config().analyzer.analyze(&text, &mut tokens, stop)?;
+        Ok((text, tokens, rooms))
     }
 
     fn made(&self, text: &str, tokens: &Tokens, stop: &Stop) -> Result<ProgramRuns> {
@@ -92,11 +102,16 @@ pub(super) struct ScoredTexts {
 }
 
 impl ScoredTexts {
-    /// Opens the texts of the programs of `searcher`, and of `against`.
-    pub fn new(searcher: &Searcher, against: Option<&Searcher>) -> ScoredTexts {
+    /// Opens the texts of the programs of `searcher`, and of `against`. The memory for those of
+    /// `searcher` is taken from a source, if it is bounded.
+    pub fn new(
+        searcher: &Searcher,
+        against: Option<&Searcher>,
+        memory: Option<StoredMemory>,
+    ) -> ScoredTexts {
         let kept = Arc::new(ByteLru::new(KEPT_BYTES));
-        let of = |searcher: &Searcher| Arc::new(ProgramTexts::new(searcher, &kept));
-        ScoredTexts { a: of(searcher), b: against.map(of) }
+        let of = |searcher, memory| Arc::new(ProgramTexts::new(searcher, &kept, memory));
+        ScoredTexts { a: of(searcher, memory), b: against.map(|against| of(against, None)) }
     }
 
     /// Returns the texts that the other program of a pair has.

@@ -114,7 +114,8 @@ pub(super) fn best_of(
         let addresses: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
         let find = |number: u64| {
             let (a, b) = addresses[number as usize];
-            Texts::new(&join.searcher, join.other()).passages(a, b, &join.stop)
+            let mut texts = Texts::new(&join.searcher, join.other()).within(join.stored_memory());
+            texts.passages(a, b, &join.stop)
         };
         let numbers = 0..addresses.len() as u64;
         in_order(join.threads, numbers, &join.stop, &find, &mut |number, found| {

@@ -27,7 +27,7 @@ const QUERY_TOKEN_BYTES: usize = 176;
 
 /// The memory of a token of the document that the query is compared with; such a text takes 97
 /// bytes for each.
-const DOCUMENT_TOKEN_BYTES: usize = 100;
+pub(super) const DOCUMENT_TOKEN_BYTES: usize = 100;
 
 /// Less is not reserved: it is little beside the usual memory of a thread.
 pub const RESERVED_BYTES_MIN: usize = 4 << 20;
@@ -80,6 +80,44 @@ pub struct QueryMemory {
     /// meanwhile.
     pub own_bytes: usize,
 }
+
+/// The source of the memory for the stored documents that given ones are compared with.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredMemory {
+    /// The budget, and what the given documents have taken of it.
+    pub memory: QueryMemory,
+    /// The first of the stored documents: the given ones come before.
+    pub first: DocAddress,
+}
+
+impl StoredMemory {
+    /// Takes the memory for a text of this many bytes and tokens, of which each takes
+    /// `token_bytes`, if it is of a stored document; the first permit is for splitting the text
+    /// alone. It does not wait.
+    ///
+    /// # Errors
+    /// As [`reserve`].
+    pub fn reserve(
+        &self,
+        address: DocAddress,
+        analyzer: &Analyzer,
+        (text_bytes, tokens): (usize, u32),
+        token_bytes: usize,
+    ) -> Result<[Option<Permit>; 2]> {
+        if address < self.first {
+            return Ok([None, None]);
+        }
+        let memory = Some(&self.memory);
+        let scratch = reserve_scratch(memory, 0, analyzer, text_bytes)?;
+        let held = scratch.as_ref().map_or(0, Permit::bytes);
+        let bytes = (tokens as usize).saturating_mul(token_bytes);
+        Ok([scratch, reserve(memory, held, bytes, tokens)?])
+    }
+}
+
+/// The memory of a token of a text that is compared by its runs: a run in a set, and a hash while
+/// the text is read.
+pub(super) const RUN_TOKEN_BYTES: usize = 40;
 
 /// Takes the `bytes` for comparing a text of this many tokens, if there is a budget and they are
 /// not few.

@@ -70,6 +70,7 @@ pub use cost::Cost;
 pub use estimates::Estimates;
 pub use foreign_signature::ForeignSignature;
 pub use memory::QueryMemory;
+pub(crate) use memory::StoredMemory;
 pub use neighbours::{Neighbour, Texts};
 pub use query::{Query, Subject};
 pub use repeated::RepeatedPassages;

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use super::boilerplate::Boilerplate;
 use super::candidate::Candidate;
 use super::candidates::{self, CandidateSet, Request};
+use super::memory::{DOCUMENT_TOKEN_BYTES, StoredMemory};
 use super::searcher::Searcher;
 use super::weigh::Weigh;
 use crate::compare::passages::{self, Genre, Passages, Prepared};
 use crate::compare::runs::Place;
 use crate::error::Result;
-use crate::index::{DocAddress, MaxDf, Snapshot};
+use crate::index::{DocAddress, MaxDf, Snapshot, StoredDocument};
 use crate::overlap::Overlap;
-use crate::runtime::Stop;
+use crate::runtime::{Permit, Stop};
 use crate::text::{Analyzed, Tokens};
 
 /// A document that shares fingerprints with the query.
@@ -117,11 +118,21 @@ impl Searcher {
 pub struct Texts<'a> {
     snapshots: [&'a Snapshot; 2],
     /// The document of each side that was read last.
-    last: [Option<(DocAddress, Arc<Analyzed>)>; 2],
+    last: [Option<LastRead>; 2],
     /// The prepared document of the first side, before it is aligned.
     prepared: Option<(DocAddress, Prepared)>,
     /// The text that counts in neither document.
     boilerplate: Option<&'a Boilerplate>,
+    /// The source of the memory for documents, if it is bounded.
+    memory: Option<StoredMemory>,
+}
+
+/// A document that was read last.
+struct LastRead {
+    address: DocAddress,
+    text: Arc<Analyzed>,
+    /// The memory of the text, if it is bounded.
+    _room: Option<Permit>,
 }
 
 impl std::fmt::Debug for Texts<'_> {
@@ -137,7 +148,14 @@ impl<'a> Texts<'a> {
     pub fn new(a: &'a Searcher, b: &'a Searcher) -> Texts<'a> {
         let boilerplate = a.boilerplate().map(|boilerplate| &**boilerplate);
         let snapshots = [a.snapshot(), b.snapshot()];
-        Texts { snapshots, last: [None, None], prepared: None, boilerplate }
+        let last = [None, None];
+        Texts { snapshots, last, prepared: None, boilerplate, memory: None }
+    }
+
+    /// Takes the memory for the texts of stored documents from this source.
+    #[must_use]
+    pub(crate) fn within(self, memory: Option<StoredMemory>) -> Texts<'a> {
+        Texts { memory, ..self }
     }
 
     /// Returns the passages that `a` and `b` have in common, in the order of `a`.
@@ -160,21 +178,30 @@ impl<'a> Texts<'a> {
 
     /// Returns the tokens of the first document of the last pair.
     pub(crate) fn query(&self) -> Option<&Tokens> {
-        self.last[0].as_ref().map(|(_, text)| &text.tokens)
+        self.last[0].as_ref().map(|last| &last.text.tokens)
     }
 
     fn read(&mut self, side: usize, address: DocAddress, stop: &Stop) -> Result<Arc<Analyzed>> {
-        if let Some((_, text)) = self.last[side].as_ref().filter(|(last, _)| *last == address) {
-            return Ok(text.clone());
+        if let Some(last) = self.last[side].as_ref().filter(|last| last.address == address) {
+            return Ok(last.text.clone());
         }
         // Frees its memory for the next one.
         self.last[side] = None;
-        let mut text = self.snapshots[side].analyzed_for_passages(address, stop)?;
+        let snapshot = self.snapshots[side];
+        let StoredDocument { text, parts, .. } = snapshot.document(address)?;
+        let (text, analyzer) = (text.unwrap_or_default(), snapshot.config().analyzer.of_passages());
+        let tokens = snapshot.segment(address).signatures.document(address.doc)?.tokens;
+        let room = self.memory.as_ref().map(|memory| {
+            memory.reserve(address, &analyzer, (text.len(), tokens), DOCUMENT_TOKEN_BYTES)
+        });
+        // The first is given back once the text is split.
+        let [_scratch, room] = room.transpose()?.unwrap_or_default();
+        let mut text = Analyzed::new(text, &analyzer, stop)?.with_parts(parts);
         if let Some(boilerplate) = self.boilerplate {
             boilerplate.hide(&mut text.tokens, [Place::Query, Place::Document][side]);
         }
         let text = Arc::new(text);
-        self.last[side] = Some((address, text.clone()));
+        self.last[side] = Some(LastRead { address, text: text.clone(), _room: room });
         Ok(text)
     }
 }

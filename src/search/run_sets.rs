@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use super::boilerplate::Boilerplate;
+use super::memory::{RUN_TOKEN_BYTES, StoredMemory};
 use super::searcher::Searcher;
 use crate::compare::runs::RunSet;
 use crate::error::Result;
 use crate::index::{ByteLru, DocAddress, InMemory, Owner, Snapshot};
-use crate::runtime::Stop;
+use crate::runtime::{Permit, Stop};
 use crate::text::Analyzer;
 
 /// The memory for sets that are kept, in bytes.
@@ -97,11 +98,40 @@ impl Searcher {
     /// Returns the reader of the sets of runs of stored texts; `None` if they are not available.
     /// Sets are kept in `kept`.
     pub(crate) fn stored_runs(&self, kept: &Arc<ByteLru<RunSet>>) -> Option<StoredRuns<'_>> {
-        let snapshot = self.snapshot();
-        let make = |address, maker: &RunMaker, stop: &Stop| {
-            maker.of_text(&snapshot.text(address)?.unwrap_or_default(), stop)
+        self.stored_runs_within(kept, None)
+    }
+
+    /// Returns a reader like [`stored_runs`](Self::stored_runs), which takes the memory for texts
+    /// from this source meanwhile.
+    pub(crate) fn stored_runs_within(
+        &self,
+        kept: &Arc<ByteLru<RunSet>>,
+        memory: Option<StoredMemory>,
+    ) -> Option<StoredRuns<'_>> {
+        let make = move |address: DocAddress, maker: &RunMaker, stop: &Stop| {
+            let (text, _rooms) = self.text_within(address, memory.as_ref())?;
+            maker.of_text(&text, stop)
         };
         self.stored_runs_by(Box::new(make), kept)
+    }
+
+    /// Reads the text of a document, and takes the memory for its runs from this source.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the memory is not left.
+    pub(crate) fn text_within(
+        &self,
+        address: DocAddress,
+        memory: Option<&StoredMemory>,
+    ) -> Result<(String, [Option<Permit>; 2])> {
+        let snapshot = self.snapshot();
+        let text = snapshot.text(address)?.unwrap_or_default();
+        let tokens = snapshot.segment(address).signatures.document(address.doc)?.tokens;
+        let rooms = memory.map(|memory| {
+            let analyzer = &snapshot.config().analyzer;
+            memory.reserve(address, analyzer, (text.len(), tokens), RUN_TOKEN_BYTES)
+        });
+        Ok((text, rooms.transpose()?.unwrap_or_default()))
     }
 
     /// Returns a reader like [`stored_runs`](Self::stored_runs), whose sets `make` makes.

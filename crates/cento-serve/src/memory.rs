@@ -35,7 +35,7 @@ pub fn for_searches(
 
 /// Reserves the memory to find the pairs of `documents`, searching for each, without `boilerplate`;
 /// returns the number of threads to use as well. If passages are found, each thread compares two
-/// documents at a time; the second may be another one of up to `passages_with` tokens.
+/// documents at a time. The memory for other documents is taken when they are read ([`room`]).
 ///
 /// # Errors
 /// As [`for_searches`].
@@ -43,17 +43,15 @@ pub fn for_pairs(
     budget: &Arc<ByteBudget>,
     config: &Config,
     (documents, boilerplate): (&[&str], &[&str]),
-    passages_with: Option<u32>,
+    finds_passages: bool,
     stop: &Stop,
 ) -> Result<(Option<Permit>, usize)> {
     let mut threads = cento::available_threads();
     let texts = (documents, boilerplate);
     let mut bytes = of_searches(budget, config, texts, RUN_TOKEN_BYTES, stop)?;
     let text_bytes: usize = documents.iter().map(|text| text.len()).sum();
-    if let Some(other) = passages_with
-        && (other > 0 || text_bytes > TEXT_BYTES_MIN)
-    {
-        let pair = of_largest_pair(budget, config, documents, other, stop)?;
+    if finds_passages && text_bytes > TEXT_BYTES_MIN {
+        let pair = of_largest_pair(budget, config, documents, stop)?;
         // Beside other requests, unless the pair is too large for that.
         let rest = (budget.bytes_max() / 2).saturating_sub(bytes);
         threads = threads.min(rest / pair.max(1)).max(1);
@@ -62,13 +60,11 @@ pub fn for_pairs(
     Ok((reserve(budget, bytes, stop)?, threads))
 }
 
-/// Returns the memory, in bytes, to find the passages of any two of these documents, or of one of
-/// them and another of `other` tokens.
+/// Returns the memory, in bytes, to find the passages of any two of these documents.
 fn of_largest_pair(
     budget: &Arc<ByteBudget>,
     config: &Config,
     documents: &[&str],
-    other: u32,
     stop: &Stop,
 ) -> Result<usize> {
     let analyzer = config.analyzer.of_passages();
@@ -80,7 +76,6 @@ fn of_largest_pair(
     let mut tokens: Vec<u32> = documents.iter().map(count).collect::<Result<_>>()?;
     tokens.sort_unstable_by(|a, b| b.cmp(a));
     let [first, second] = [0, 1].map(|at| tokens.get(at).copied().unwrap_or_default());
-    let second = second.max(other);
     let texts = longest.saturating_mul(2).saturating_add(scratch);
     Ok(of_passages(first, second).saturating_add(texts))
 }

@@ -142,7 +142,7 @@ fn the_best_pairs_are_the_first_of_all() {
 fn a_sample_of_programs_does_not_depend_on_where_they_are_stored() {
     let texts = task(40, 1000);
     let sample = |searcher: &Searcher, numbers| {
-        let programs = Programs::new(ScoredTexts::new(searcher, None).a);
+        let programs = Programs::new(ScoredTexts::new(searcher, None, None).a);
         let sample = programs.sample(numbers, 7, Stop::NEVER).unwrap();
         let id = |number| searcher.snapshot().id(programs.numbering.address(number)).unwrap();
         (sample.numbers.iter().copied().map(id).collect::<Vec<_>>(), sample.parts)
@@ -169,7 +169,7 @@ fn scores_by_a_sample_are_near_those_of_all() {
     texts.extend(task(100, 7000));
     let searcher = searcher(&texts);
     let scores = |counted_max| {
-        let of = (ScoredTexts::new(&searcher, None), 20);
+        let of = (ScoredTexts::new(&searcher, None, None), 20);
         Scores::with_sample(of, (None, None), counted_max, 2, Stop::NEVER).unwrap()
     };
     let (all, sampled) = (scores(1000), scores(25));

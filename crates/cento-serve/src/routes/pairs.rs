@@ -295,8 +295,7 @@ impl Compared {
         let repeated = if share.is_some() { &texts[..] } else { &[] };
         let may_be_boilerplate = [&handed_out[..], repeated].concat();
         let texts = (&texts[..], &may_be_boilerplate[..]);
-        let finds_passages = (finds_passages && config.store_text).then(|| longest(known));
-        let finds_passages = finds_passages.transpose()?;
+        let finds_passages = finds_passages && config.store_text;
         let (memory, threads) =
             memory::for_pairs(&app.memory, &config, texts, finds_passages, stop)?;
         let mut ignored = Boilerplate::new(&config)?.with_texts(handed_out, stop)?;
@@ -335,11 +334,12 @@ impl Compared {
             searcher = searcher.excluding(ignored, stop)?;
         }
         let mut preset = PresetUse::of(searcher.snapshot().preset());
-        options.passages |= finds_passages.is_some();
+        options.passages |= finds_passages;
         let options = options.with_defaults_of_texts(&mut preset, pairs::has_scores(&searcher));
         let own = pairs::document_count(&Searcher::new(new.clone()));
         let found = pairs::pairs(&searcher, &options).threads(threads).stop(stop);
-        let found = found.documents(0..own).most_similar()?;
+        let room = memory::room(&app.memory, memory.as_ref());
+        let found = found.documents(0..own).memory(room).most_similar()?;
         let sources = match request.sources {
             true => sources_of(&new, &searcher, &found.pairs, stop)?,
             false => Vec::new(),
@@ -347,17 +347,6 @@ impl Compared {
         let defaults = preset.defaults();
         Ok(Compared { searcher, found, defaults, proposed, sources, earlier_versions, memory })
     }
-}
-
-/// Returns the number of tokens of the longest document of an index.
-fn longest(known: Option<&Snapshot>) -> cento::Result<u32> {
-    let mut longest = 0;
-    let Some(known) = known else { return Ok(longest) };
-    for address in known.live() {
-        let signatures = &known.segment(address).signatures;
-        longest = longest.max(signatures.document(address.doc)?.tokens);
-    }
-    Ok(longest)
 }
 
 /// Returns the request made from files, beside the documents and the boilerplate that it has, and

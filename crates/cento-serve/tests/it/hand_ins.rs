@@ -107,6 +107,29 @@ fn boilerplate_is_grey_in_documents_of_the_index_too() {
 }
 
 #[test]
+fn a_long_document_of_the_index_takes_memory_only_when_it_is_compared() {
+    // Every comparison with the index reserved memory for the longest document in it, and was
+    // refused where that was too much.
+    let dir = created();
+    let full = Service::start(&dir);
+    let long: String = (0..120_000).map(|number| format!("n{number} ")).collect();
+    full.client().add(&body("long", &long), Commit::Wait).unwrap();
+    full.client().add(&body("short", &words(4, 60)), Commit::Wait).unwrap();
+    full.stop();
+    let service = Service::with(&dir, |settings| settings.memory_bytes = 8 << 20);
+    let of = |text: &str| PairsRequest {
+        documents: vec![body("new", text).into()],
+        against_index: true,
+        sources: true,
+        ..PairsRequest::default()
+    };
+    let found = service.client().pairs(&of(&words(4, 60))).unwrap();
+    assert_eq!((found.pairs.len(), &*found.pairs[0].pair.b), (1, "short"));
+    let refused = service.client().pairs(&of(&long[..600])).unwrap_err().to_string();
+    assert!(refused.contains("120000 tokens"), "{refused}");
+}
+
+#[test]
 fn a_document_of_a_comparison_without_parts_is_refused() {
     let (_dir, service) = last_year();
     let refused = |documents: Vec<AddedDocument>| {
