@@ -176,21 +176,26 @@ impl<'a> Margins<'a> {
         })
     }
 
-    /// Returns the margin of a pair with this overlap, -1 to 1.
+    /// Returns the margin of a pair with this overlap, -1 to 1. The standings of its documents that
+    /// are known already are not computed.
     ///
     /// # Errors
     /// When a file is damaged; [`crate::Error::Cancelled`] soon after `stop`.
     pub(super) fn of(
         &self,
-        a: DocAddress,
-        b: DocAddress,
+        (a, b): (DocAddress, DocAddress),
         overlap: Overlap,
+        known: [Option<Standing>; 2],
         stop: &Stop,
     ) -> Result<f64> {
         let resemblance = overlap.resemblance();
         let keys = [self.keys.of(0, a), self.keys.of(usize::from(self.b.is_some()), b)];
-        let a = self.a.standing(a, self.max_df, stop)?;
-        let b = self.b.as_ref().unwrap_or(&self.a).standing(b, self.max_df, stop)?;
+        let standing = |own: &Standings<'_>, address, known: Option<Standing>| match known {
+            Some(standing) => Ok(standing),
+            None => own.standing(address, self.max_df, stop),
+        };
+        let a = standing(&self.a, a, known[0])?;
+        let b = standing(self.b.as_ref().unwrap_or(&self.a), b, known[1])?;
         Ok(resemblance - a.without(keys[1]).max(b.without(keys[0])))
     }
 }

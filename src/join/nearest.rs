@@ -2,14 +2,20 @@
 //!
 //! A document with a resemblance of r to another shares at least the part r of its fingerprints.
 //! So a search for those that share a part of them is complete if it finds enough documents with
-//! as great a resemblance. Few posting lists are read where a great part suffices: it is halved
-//! until there are enough documents, and the last of these tells the part that suffices, or until
-//! the least resemblance that counts is reached.
+//! as great a resemblance. A search for a quarter of them takes hardly more than one for a half,
+//! and finds enough in a large collection. The part is halved until there are enough documents, and
+//! the last of these tells the part that suffices, or until the least resemblance that counts is
+//! reached.
 
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf};
 use crate::runtime::Stop;
 use crate::search::Searcher;
+
+/// Documents share one in this many of the fingerprints in the first search. For 91 programs among
+/// 100,000, searches for a half took nine tenths of the time of those for a quarter, and all but
+/// one found too few.
+const FIRST_PART: u32 = 4;
 
 /// A document that resembles another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +53,7 @@ impl<F: Fn(DocAddress) -> u64> Nearest<'_, F> {
         let size = keys.len() as u32;
         // Rounded down, so that no error of rounding loses a document.
         let least = ((self.resemblance_min * f64::from(size)) as u32).max(1);
-        let mut overlap_min = size.div_ceil(2).max(least);
+        let mut overlap_min = size.div_ceil(FIRST_PART).max(least);
         loop {
             let found = self.sharing(keys, overlap_min, stop)?;
             let found = best(found, count, self.has_series);

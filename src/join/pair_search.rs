@@ -458,7 +458,7 @@ impl<'a> PairSearch<'a> {
     fn add_margins(&self, pairs: &mut [Pair]) -> Result<()> {
         let Some(margins) = &self.margins else { return Ok(()) };
         for pair in pairs {
-            pair.margin = Some(margins.of(pair.a, pair.b, pair.overlap, self.stop)?);
+            pair.margin = Some(margins.of((pair.a, pair.b), pair.overlap, [None; 2], self.stop)?);
         }
         Ok(())
     }

@@ -123,11 +123,12 @@ pub(super) fn best_of(
             Ok(())
         })?;
     }
-    if shows_scores && let Some(scores) = documents.scores() {
-        add_scores(join, &scores, &mut pairs)?;
+    let scores = documents.scores();
+    if shows_scores && let Some(scores) = &scores {
+        add_scores(join, scores, &mut pairs)?;
     }
     if shows_margins {
-        add_margins(join, (max_df, series.as_ref()), &mut pairs)?;
+        add_margins(join, (max_df, series.as_ref()), scores.as_deref(), &mut pairs)?;
     }
     let summary = JoinSummary { estimated_pairs, ..documents.summary() };
     Ok(BestPairs { pairs, total, summary })
@@ -157,10 +158,12 @@ fn add_scores(join: &Join, scores: &Scores, pairs: &mut [Pair]) -> Result<()> {
     })
 }
 
-/// Adds margins to pairs, if there are enough documents.
+/// Adds margins to pairs, if there are enough documents. What scores know of neighbours is not
+/// searched for again.
 fn add_margins(
     join: &Join,
     (max_df, series): (Option<MaxDf>, Option<&Arc<Series>>),
+    scores: Option<&Scores>,
     pairs: &mut [Pair],
 ) -> Result<()> {
     let margins = Margins::new(&join.searcher, join.against.as_ref(), max_df, series);
@@ -168,7 +171,8 @@ fn add_margins(
     let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b, pair.overlap)).collect();
     let find = |number: u64| {
         let (a, b, overlap) = of[number as usize];
-        margins.of(a, b, overlap, &join.stop)
+        let known = scores.map(|scores| scores.standings((a, b))).unwrap_or_default();
+        margins.of((a, b), overlap, known, &join.stop)
     };
     in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, margin| {
         pairs[number as usize].margin = Some(margin);

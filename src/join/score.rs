@@ -22,7 +22,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::margin::{SeriesKeys, Standing};
+use super::margin::{MARGIN_RANK, SeriesKeys, Standing};
 use super::nearest::{Near, Nearest};
 use super::numbering::Numbering;
 use super::program_texts::{ProgramTexts, ScoredTexts};
@@ -67,6 +67,8 @@ struct Level {
     both: Standing,
     /// That of words alone.
     words: Standing,
+    /// The resemblance of fingerprints, if as many neighbours were found as a margin needs.
+    near: Option<Standing>,
 }
 
 impl Level {
@@ -244,6 +246,8 @@ impl Scores {
             has_series: self.keys.has_series(),
         };
         let found = nearest.find(&keys, NEIGHBOURS, stop)?;
+        let near = found.iter().map(|near| (near.series, near.resemblance)).collect();
+        let near = (found.len() > MARGIN_RANK).then(|| Standing::of(near));
         let (mut both, mut words) = (Vec::new(), Vec::new());
         for Near { series, address, .. } in found {
             let likeness = self.likeness(program, &self.program(among, address, stop)?);
@@ -251,9 +255,17 @@ impl Scores {
             words.push((series, likeness.words));
         }
         let (both, words) = (Standing::of(both), Standing::of(words));
-        let found = Level { both, words };
+        let found = Level { both, words, near };
         // Another thread may have computed the same level meanwhile.
         Ok(*level.get_or_init(|| found))
+    }
+
+    /// Returns how the documents of a pair resemble their neighbours, as far as it is known from
+    /// levels that have been computed.
+    pub(super) fn standings(&self, (a, b): (DocAddress, DocAddress)) -> [Option<Standing>; 2] {
+        let sides = [(&self.a, a), (self.b.as_ref().unwrap_or(&self.a), b)];
+        sides
+            .map(|(side, address)| side.levels[side.numbering.number(address) as usize].get()?.near)
     }
 
     /// Returns the likeness of a pair, and its programs.

@@ -4,6 +4,7 @@ use crate::index::{Config, Document, Index, WriterOptions};
 use crate::join::pairs::{Pair, pairs};
 use crate::join::{PairOptions, PairRank, Thresholds};
 use crate::overlap::Overlap;
+use std::collections::BTreeMap;
 
 fn searcher(texts: &[String]) -> Searcher {
     let config = Config::new("winnow(k=5,w=4)", "code(language=java)", true).unwrap();
@@ -136,6 +137,28 @@ fn the_best_pairs_are_the_first_of_all() {
         let best: Vec<Pair> = found.by_ref().map(Result::unwrap).collect();
         assert_eq!((found.total(), &best[..]), (all.len() as u64, &all[..limit]));
     }
+}
+
+#[test]
+fn margins_are_the_same_whether_scores_know_the_neighbours_or_not() {
+    let mut texts = task(28, 1000);
+    texts.extend(task(5, 7000));
+    let searcher = searcher(&texts);
+    let id = |address| searcher.snapshot().id(address).unwrap();
+    let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
+    let by_margin = pairs(&searcher, &options.clone().rank(PairRank::Margin)).map(Result::unwrap);
+    let expected: BTreeMap<(String, String), Option<f64>> =
+        by_margin.map(|pair| ((id(pair.a), id(pair.b)), pair.margin)).collect();
+    for rank in [PairRank::Score, PairRank::Similarity] {
+        let options = options.clone().rank(rank).limit(1000usize);
+        let found = pairs(&searcher, &options).most_similar().unwrap().pairs;
+        let found = found.into_iter().map(|found| {
+            assert!(found.pair.score.is_some());
+            ((found.pair.a, found.pair.b), found.pair.margin)
+        });
+        assert_eq!(found.collect::<BTreeMap<_, _>>(), expected);
+    }
+    assert!(expected.len() > 300 && expected.values().all(Option::is_some));
 }
 
 #[test]
