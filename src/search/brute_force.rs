@@ -133,9 +133,10 @@ fn query() -> impl Strategy<Value = Query> {
 }
 
 fn tuning() -> impl Strategy<Value = Tuning> {
-    (0usize..50, 1usize..50, 0usize..50).prop_map(
-        |(reached_after, batch_documents, candidates_kept)| Tuning {
+    (0usize..50, 0usize..4, 1usize..50, 0usize..50).prop_map(
+        |(reached_after, postings_a_look, batch_documents, candidates_kept)| Tuning {
             reached_after,
+            postings_a_look,
             batch_documents,
             candidates_kept,
         },

@@ -453,29 +453,36 @@ impl<'a> Plan<'a> {
     ) -> Result<()> {
         let Counters { counts, weights, touched, docs, .. } = counters;
         let Some(((first, _), _)) = terms.split_first() else { return Ok(()) };
-        let lacking = self.ranks.len() as u32 - first;
-        let weight_lacking = self.rest(*first);
-        let is_wanted = |doc: &u32| {
-            counts[*doc as usize] + lacking >= overlap_min
-                && (!WEIGHED || weights[*doc as usize] + weight_lacking >= self.weight_min)
+        let keys = self.ranks.len() as u32;
+        let is_wanted = |doc: u32, rank: u32, counts: &[u32], weights: &[u64]| {
+            counts[doc as usize] + (keys - rank) >= overlap_min
+                && (!WEIGHED || weights[doc as usize] + self.rest(rank) >= self.weight_min)
         };
-        let wanted: Vec<u32> = match overlap_min <= 1 + lacking && self.weight_min <= weight_lacking
-        {
-            true => touched.clone(),
-            false => touched.iter().copied().filter(is_wanted).collect(),
-        };
-        if wanted.is_empty() {
-            return Ok(());
+        let are_all = overlap_min <= 1 + keys - first && self.weight_min <= self.rest(*first);
+        let mut wanted = touched.clone();
+        if !are_all {
+            wanted.retain(|&doc| is_wanted(doc, *first, counts, weights));
         }
-        let len = wanted.len();
-        let mut wanted = Some(wanted);
         let mut candidates = None;
+        // The fewer lists are left, the fewer documents can still have enough of them.
+        let looks_each = self.request.tuning.postings_a_look;
+        let mut postings = 0;
         for (rank, term) in terms {
             self.request.stop.check()?;
+            if postings > looks_each.saturating_mul(wanted.len()) {
+                let before = wanted.len();
+                wanted.retain(|&doc| is_wanted(doc, *rank, counts, weights));
+                if wanted.len() < before {
+                    candidates = None;
+                }
+                postings = 0;
+            }
+            if wanted.is_empty() {
+                return Ok(());
+            }
             let weight = if WEIGHED { self.weights[*rank as usize] } else { 0 };
-            if SegmentReader::is_probed(term, len) {
-                let candidates = candidates
-                    .get_or_insert_with(|| Candidates::new(wanted.take().unwrap_or_default()));
+            if SegmentReader::is_probed(term, wanted.len()) {
+                let candidates = candidates.get_or_insert_with(|| Candidates::new(wanted.clone()));
                 let count = |doc: u32| {
                     counts[doc as usize] += 1;
                     if WEIGHED {
@@ -483,6 +490,7 @@ impl<'a> Plan<'a> {
                     }
                 };
                 segment.signatures.documents_among(term, candidates, count)?;
+                postings += wanted.len();
             } else {
                 docs.clear();
                 segment.signatures.documents_of(term, docs)?;
@@ -494,6 +502,7 @@ impl<'a> Plan<'a> {
                         weights[doc as usize] += weight;
                     }
                 }
+                postings += docs.len();
             }
         }
         Ok(())

@@ -10,6 +10,9 @@ pub struct Tuning {
     /// them have reached may save reading lists; it is looked at again whenever their number has
     /// doubled.
     pub reached_after: usize,
+    /// The documents that can still have enough fingerprints are looked for again when this many
+    /// postings have been read for each of them.
+    pub postings_a_look: usize,
     /// The number of documents compared with a filter at a time.
     pub batch_documents: usize,
     /// Once this many candidates by weight are kept, those that cannot be among the best are left
@@ -19,6 +22,10 @@ pub struct Tuning {
 
 impl Tuning {
     /// The sizes of searches of any index.
-    pub const DEFAULT: Tuning =
-        Tuning { reached_after: 4096, batch_documents: 4096, candidates_kept: 256 };
+    pub const DEFAULT: Tuning = Tuning {
+        reached_after: 4096,
+        postings_a_look: 4,
+        batch_documents: 4096,
+        candidates_kept: 256,
+    };
 }
