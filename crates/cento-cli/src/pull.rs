@@ -57,15 +57,18 @@ impl Pull {
 
 /// Describes the result.
 fn sentence(pulled: &Pulled) -> String {
-    let Pulled { manifest, documents, files, bytes, found, .. } = *pulled;
-    if files == 0 {
+    let Pulled { manifest, is_new, documents, files, bytes, found, .. } = *pulled;
+    if !is_new && files == 0 {
         return format!("nothing to do: the index is manifest {} already", count(manifest));
     }
-    format!(
-        "pulled manifest {}, {}; {} in {}",
-        count(manifest),
-        counted(documents, "document"),
-        travelled("received", bytes, found),
-        counted(files as u64, "new file")
-    )
+    let (manifest, documents) = (count(manifest), counted(documents, "document"));
+    let what = match files {
+        // An earlier commit, or one that names other withdrawals.
+        0 => "all of its files were there".to_owned(),
+        files => {
+            let bytes = travelled("received", bytes, found);
+            format!("{bytes} in {}", counted(files as u64, "new file"))
+        }
+    };
+    format!("pulled manifest {manifest}, {documents}; {what}")
 }

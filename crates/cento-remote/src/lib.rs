@@ -131,6 +131,8 @@ pub struct Pushed {
 pub struct Pulled {
     /// The number of the manifest.
     pub manifest: u64,
+    /// Whether the pull changed the index; otherwise it was this manifest already.
+    pub is_new: bool,
     /// Live documents.
     pub documents: u64,
     /// Files that were missing.

@@ -99,6 +99,7 @@ impl Remote {
         }
         let mut pulled = Pulled {
             manifest: manifest.number,
+            is_new: receiver.current() != Some(&manifest.list),
             documents: manifest.list.documents(),
             ..Pulled::default()
         };

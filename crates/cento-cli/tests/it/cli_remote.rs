@@ -93,6 +93,23 @@ fn a_withdrawn_document_comes_back_by_force_only_and_is_named() {
 }
 
 #[test]
+fn a_pull_that_changes_the_list_of_segments_alone_says_what_it_did() {
+    let dir = Dir::new();
+    add(&dir, "idx", "a", 1);
+    add(&dir, "idx", "b", 2);
+    assert_eq!(dir.run(&["withdraw", "idx", "a"]).status, 0);
+    dir.json(&["push", "idx", "store"]);
+    dir.json(&["pull", "store", "copy"]);
+    // The list then names no withdrawals.
+    assert_eq!(dir.run(&["withdraw", "idx", "--forget", "a"]).status, 0);
+    dir.json(&["push", "idx", "store"]);
+    let run = dir.run(&["pull", "store", "copy", "--force"]);
+    assert_eq!(run.err, "pulled manifest 2, 1 document; all of its files were there\n");
+    let again = dir.json(&["pull", "store", "copy"]);
+    assert_eq!((&again["is_new"], &again["files"]), (&json!(false), &json!(0)));
+}
+
+#[test]
 fn an_outrun_push_fails_and_loses_nothing() {
     let dir = Dir::new();
     add(&dir, "a", "one", 1);
