@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use cento::search::{Hit, Weighted};
-use cento::{Passage, PresetRank, Searcher, Subject};
+use cento::{Passage, PresetRank};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::arrow::{Table, unit_of};
 use crate::convert::{dict_of, to_json};
 use crate::entry::Refusal;
-use crate::html;
+use crate::html::{self, Asked};
 
 /// The result of one search.
 pub struct SearchAnswer {
@@ -20,9 +20,8 @@ pub struct SearchAnswer {
     pub answer: cento::Answer,
     /// The answer with passages in code points, if it has any and they are requested.
     pub shown: Option<Box<cento::Answer>>,
-    /// The searcher and the subject of the search, if passages were requested: a notebook shows
-    /// them in their texts.
-    pub asked: Option<Box<(Searcher, Subject)>>,
+    /// The question, if passages were requested: a notebook shows them in their texts.
+    pub asked: Option<Box<Asked>>,
 }
 
 impl SearchAnswer {

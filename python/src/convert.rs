@@ -69,10 +69,15 @@ pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
 /// The field of a mapping with the parts of a document, in the place of its text.
 pub const PARTS: &str = "parts";
 
+/// Returns whether a value may be a list of parts.
+pub fn is_list(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()
+}
+
 /// Makes a document of a list of parts: each a tuple `(name, text)`, or a mapping with `name` and
 /// `text`.
 pub fn document_of_parts(id: String, parts: &Bound<'_, PyAny>, place: &str) -> PyResult<Document> {
-    if !parts.is_instance_of::<PyList>() && !parts.is_instance_of::<PyTuple>() {
+    if !is_list(parts) {
         let what = format!("its parts are a {}, not a list", type_of(parts));
         return Err(refuse(place, what));
     }

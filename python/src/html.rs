@@ -1,6 +1,7 @@
 //! HTML pages of answers and comparisons: the reports of `cento search` and `cento compare`.
 
 use cento::{Analyzer, Answer, Error, PairPassage, Searcher, Subject};
+use cento_api::Part;
 use cento_report::{
     Counting, Exclusions, PartedText, Place, ReuseReport, ReuseSource, Run, Searched,
 };
@@ -12,15 +13,23 @@ use crate::error::Failure;
 use crate::offsets::stored;
 use crate::run;
 
+/// What was searched for, and where.
+pub struct Asked {
+    pub searcher: Searcher,
+    pub subject: Subject,
+    /// The parts of a text, if it has any.
+    pub parts: Vec<Part>,
+}
+
 /// Makes the page of an answer with passages; `None` if the text of the query is unknown.
-pub fn of_answer(
-    searcher: &Searcher,
-    subject: &Subject,
-    answer: &Answer,
-) -> cento::Result<Option<String>> {
+pub fn of_answer(asked: &Asked, answer: &Answer) -> cento::Result<Option<String>> {
+    let Asked { searcher, subject, parts } = asked;
     let snapshot = searcher.snapshot();
     let (name, text) = match subject {
-        Subject::Text(text) => ("the text".to_owned(), text.as_str().into()),
+        Subject::Text(text) => {
+            let (text, parts) = (text.clone(), parts.clone());
+            ("the text".to_owned(), PartedText { text, parts })
+        }
         Subject::Id(id) => (id.clone(), stored(searcher, id)?),
         Subject::Signature { .. } => return Ok(None),
     };
@@ -71,12 +80,8 @@ pub fn comparison_page(
 }
 
 /// Makes the page of an answer, if its query was kept.
-pub fn page(
-    py: Python<'_>,
-    asked: Option<&(Searcher, Subject)>,
-    answer: &Answer,
-) -> PyResult<Option<String>> {
-    let Some((searcher, subject)) = asked else { return Ok(None) };
-    let made = py.detach(|| Error::catch("a report", || of_answer(searcher, subject, answer)));
+pub fn page(py: Python<'_>, asked: Option<&Asked>, answer: &Answer) -> PyResult<Option<String>> {
+    let Some(asked) = asked else { return Ok(None) };
+    let made = py.detach(|| Error::catch("a report", || of_answer(asked, answer)));
     Ok(made.map_err(Failure)?)
 }

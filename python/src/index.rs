@@ -221,17 +221,19 @@ impl Index {
         })
     }
 
-    #[pyo3(signature = (text, id, signature, as_bytes, options))]
+    #[pyo3(signature = (text, parts, id, signature, as_bytes, options))]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of the call in Python")]
     fn search(
         &self,
         py: Python<'_>,
         text: Option<&Bound<'_, PyAny>>,
+        parts: Option<&Bound<'_, PyAny>>,
         id: Option<&Bound<'_, PyAny>>,
         signature: Option<search::SignatureTuple>,
         as_bytes: bool,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Answer> {
-        search::one(py, &self.open, (text, id, signature), as_bytes, options)
+        search::one(py, &self.open, (text, parts, id, signature), as_bytes, options)
     }
 
     fn search_many(

@@ -7,13 +7,16 @@ use cento::scheme::Fingerprint;
 use cento::search::{Cost, ForeignSignature};
 use cento::text::kind::no_text_in;
 use cento::{Config, Error, Query, Searcher, Subject};
+use cento_api::Part;
+use cento_api::part::parts_problem;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::answer::{Answer, Answers, SearchAnswer};
-use crate::convert::{id_of, refusal_of, text_of};
+use crate::convert::{document_of_parts, id_of, is_list, refusal_of, text_of};
 use crate::entry::Refusal;
 use crate::error::{Failure, refused};
+use crate::html::Asked;
 use crate::offsets;
 use crate::open_index::OpenIndex;
 use crate::query::Options;
@@ -27,7 +30,8 @@ pub type SignatureTuple = (String, String, Option<String>, Option<String>, u32, 
 pub fn one(
     py: Python<'_>,
     index: &OpenIndex,
-    (text, id, signature): (
+    (text, parts, id, signature): (
+        Option<&Bound<'_, PyAny>>,
         Option<&Bound<'_, PyAny>>,
         Option<&Bound<'_, PyAny>>,
         Option<SignatureTuple>,
@@ -36,18 +40,20 @@ pub fn one(
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Answer> {
     let mut query = Options(options).query()?;
-    let is_one =
-        usize::from(text.is_some()) + usize::from(id.is_some()) + usize::from(signature.is_some());
-    if is_one != 1 {
-        return Err(
-            refused("give a text, an `id` or a `signature` to search for, one of them").into()
-        );
+    let given = [text.is_some(), parts.is_some(), id.is_some(), signature.is_some()];
+    if given.into_iter().filter(|is_given| *is_given).count() != 1 {
+        let what = "give a text, `parts`, an `id` or a `signature` to search for, one of them";
+        return Err(refused(what).into());
     }
     let opened = index.index().map_err(Failure)?;
     let config = opened.config();
     query.subject = if let Some(text) = text {
         let text = checked(text_of(text, "the text", "text")?).map_err(Failure)?;
         Subject::Text(text.to_owned())
+    } else if let Some(parts) = parts {
+        let (text, parts) = parted(parts, "the query")?;
+        query.parts = parts;
+        Subject::Text(text)
     } else if let Some(id) = id {
         Subject::Id(id_of(id, "the id")?)
     } else {
@@ -77,7 +83,8 @@ fn find(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result
     let has_passages = answer.hits.iter().any(|hit| hit.passages.iter().flatten().next().is_some());
     let asked = has_passages.then(|| {
         let subject = std::mem::replace(&mut query.subject, Subject::Text(String::new()));
-        Box::new((searcher.clone(), subject))
+        let parts = std::mem::take(&mut query.parts);
+        Box::new(Asked { searcher: searcher.clone(), subject, parts })
     });
     Ok(SearchAnswer { answer, shown, asked })
 }
@@ -87,6 +94,33 @@ fn checked(text: &str) -> cento::Result<&str> {
     match no_text_in(text) {
         Some(why) => Err(Error::input("the text", why)),
         None => Ok(text),
+    }
+}
+
+/// Returns the text that a list of parts makes, and the parts. `place` names it in errors.
+fn parted(parts: &Bound<'_, PyAny>, place: &str) -> PyResult<(String, Vec<Part>)> {
+    let document = document_of_parts(String::new(), parts, place)?;
+    let no_text = || document.part_texts().find_map(|(_, text)| no_text_in(text));
+    let why = parts_problem(&document.parts, &document.text);
+    match why.or_else(|| no_text().map(str::to_owned)) {
+        Some(why) => Err(Failure(Error::input(place, why)).into()),
+        None => Ok((document.text, document.parts)),
+    }
+}
+
+/// Returns the text to search for, and its parts if it is a list of them.
+fn asked_for(text: &Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<(String, Vec<Part>)> {
+    if is_list(text) {
+        return parted(text, &place());
+    }
+    let plain = text.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
+    let text = match plain {
+        Some(text) => text,
+        None => text_of(text, &place(), "text")?,
+    };
+    match no_text_in(text) {
+        Some(why) => Err(Failure(Error::input(place(), why)).into()),
+        None => Ok((text.to_owned(), Vec::new())),
     }
 }
 
@@ -103,16 +137,7 @@ pub fn many(
     let (mut asked, mut refused) = (Vec::new(), Vec::new());
     for (number, text) in texts.try_iter()?.enumerate() {
         let (text, place) = (text?, || format!("text {number}"));
-        let plain = text.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
-        let text = match plain {
-            Some(text) => Ok(text),
-            None => text_of(&text, &place(), "text"),
-        };
-        let text = text.and_then(|text| match no_text_in(text) {
-            Some(why) => Err(Failure(Error::input(place(), why)).into()),
-            None => Ok(text.to_owned()),
-        });
-        match text {
+        match asked_for(&text, place) {
             Ok(text) => asked.push(text),
             // The answer to it is that to an empty text.
             Err(error) if skips => {
@@ -121,13 +146,13 @@ pub fn many(
                 let reason = refusal.reason;
                 let reason = reason.strip_prefix(&format!("{}: ", place())).unwrap_or(&reason);
                 refused.push(Refusal { number, reason: reason.into() });
-                asked.push(String::new());
+                asked.push((String::new(), Vec::new()));
             }
             Err(error) => return Err(error),
         }
     }
     let threads = threads.unwrap_or_else(cento::available_threads).clamp(1, asked.len().max(1));
-    let asked: Vec<Mutex<String>> = asked.into_iter().map(Mutex::new).collect();
+    let asked: Vec<Mutex<(String, Vec<Part>)>> = asked.into_iter().map(Mutex::new).collect();
     run::long(py, |stop| {
         let searcher = index.searcher()?;
         let next = AtomicUsize::new(0);
@@ -140,9 +165,9 @@ pub fn many(
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(text) = asked.get(number) else { return Ok(()) };
-                let text =
+                let (text, parts) =
                     std::mem::take(&mut *text.lock().unwrap_or_else(PoisonError::into_inner));
-                query.subject = Subject::Text(text);
+                (query.subject, query.parts) = (Subject::Text(text), parts);
                 let answer = Error::catch(&format!("the search for text {number}"), || {
                     find(&searcher, &mut query, as_bytes)
                 });
@@ -151,6 +176,7 @@ pub fn many(
                         let refusal = Refusal::of(number as u64, error)?;
                         failed.lock().unwrap_or_else(PoisonError::into_inner).push(refusal);
                         query.subject = Subject::Text(String::new());
+                        query.parts.clear();
                         find(&searcher, &mut query, as_bytes)?
                     }
                     answer => answer?,

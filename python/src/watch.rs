@@ -6,18 +6,20 @@
 use cento::watch::{Watches, caught_up};
 use cento_api::Webhook;
 use cento_api::http::WatchRequest;
+use cento_api::part::exchanged_parts;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::convert::{id_of, text_of, to_json};
+use crate::convert::{document_of_parts, id_of, text_of, to_json};
 use crate::error::{Failure, refused};
 use crate::open_index::OpenIndex;
 use crate::query::Options;
 use crate::run;
 use crate::search::{SignatureTuple, foreign};
 
-/// The name, the text, the id and the signature of a watch, one of the last three.
+/// The name, the text, the parts, the id and the signature of a watch, one of the last four.
 type WatchedTuple<'py> = (
+    Option<Bound<'py, PyAny>>,
     Option<Bound<'py, PyAny>>,
     Option<Bound<'py, PyAny>>,
     Option<Bound<'py, PyAny>>,
@@ -37,22 +39,23 @@ pub fn add(
     let index = index.index().map_err(Failure)?;
     let mut requests = Vec::with_capacity(watched.len());
     for (number, item) in watched.iter().enumerate() {
-        let (name, text, id, signature): WatchedTuple<'_> = item.extract()?;
+        let (name, text, parts, id, signature): WatchedTuple<'_> = item.extract()?;
         let place = format!("watch {number}");
         let name = name.map(|name| id_of(&name, &place)).transpose()?;
         let text =
             text.map(|text| text_of(&text, &place, "text").map(str::to_owned)).transpose()?;
         let id = id.map(|id| id_of(&id, &place)).transpose()?;
-        let is_one = usize::from(text.is_some())
-            + usize::from(id.is_some())
-            + usize::from(signature.is_some());
-        if is_one != 1 {
-            let what = "give a text, an `id` or a `signature` to watch for, one of them";
+        let parts = parts.map(|parts| document_of_parts(String::new(), &parts, &place));
+        let parts = parts.transpose()?.map(|of| exchanged_parts(&of.parts, &of.text));
+        let given = [text.is_some(), parts.is_some(), id.is_some(), signature.is_some()];
+        if given.into_iter().filter(|is_given| *is_given).count() != 1 {
+            let what = "give a text, `parts`, an `id` or a `signature` to watch for, one of them";
             return Err(refused(what).into());
         }
         let signature = signature.map(|signature| foreign(signature).body(index.config()));
         let webhook = webhook.clone();
-        requests.push(WatchRequest { name, text, id, signature, webhook, ..common.clone() });
+        let request = WatchRequest { name, text, parts, id, signature, ..common.clone() };
+        requests.push(WatchRequest { webhook, ..request });
     }
     let added = run::long(py, |_| Watches::begin(&index)?.add_all(requests))?;
     added.iter().map(to_json).collect()

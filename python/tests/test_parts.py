@@ -65,6 +65,46 @@ def test_a_passage_names_its_parts(empty: cento.Index, made: Any) -> None:
     assert (plain.a_part, plain.b_part) == (None, None)
 
 
+def test_passages_of_a_query_of_parts_name_them(empty: cento.Index, made: Any) -> None:
+    own, copied = " ".join(made(60, 1)), " ".join(made(60, 2))
+    with empty.writer() as w:
+        w.add("old", parts=[("one.txt", " ".join(made(60, 3))), ("two.txt", copied)])
+    parts = [("x.txt", f"größe {own}"), ("y.txt", copied)]
+    answer = empty.search(parts=parts, passages=True)
+    (passage,) = answer[0].passages
+    assert (passage.query_part, passage.hit_part) == ("y.txt", "two.txt")
+    joined = "\n".join(text for _, text in parts)
+    assert joined[slice(*passage.query)] == copied
+    page = answer._repr_html_()
+    assert "y.txt" in page
+    assert "x.txt" in page
+    many: list[Any] = [copied, parts, [{"name": "z.txt", "text": copied}]]
+    answers = empty.search_many(many, passages=True)
+    names = [answer[0].passages[0].query_part for answer in answers]
+    assert names == [None, "y.txt", "z.txt"]
+    assert answers[1][0] == answer[0]
+    many[2] = [("", copied)]
+    answers = empty.search_many(many, on_error="skip", passages=True)
+    assert [len(answer) for answer in answers] == [1, 1, 0]
+    assert [each.number for each in answers.refusals] == [2]
+    assert "the name of its part 1 is empty" in answers.refusals[0].reason
+
+
+def test_events_of_a_watch_of_parts_name_them(empty: cento.Index, made: Any) -> None:
+    parts = [(name, " ".join(made(60, seed))) for seed, name in enumerate(["x.txt", "y.txt"])]
+    watch = empty.watches.add(parts=parts, name="own")
+    assert watch.kind == "text"
+    joined = "\n".join(text for _, text in parts)
+    assert watch.fingerprints == len(empty.sign(joined).keys)
+    assert empty.watches.add(parts=parts, name="own") == watch
+    assert [w.name for w in empty.watches.add_many([("many", parts[:1])])] == ["many"]
+    with empty.writer() as w:
+        w.add("copy", parts=[("a", " ".join(made(60, 5))), ("b", parts[1][1])])
+    (event,) = empty.watches.events()
+    (passage,) = event.hit.passages
+    assert (event.watch, passage.query_part, passage.hit_part) == ("own", "y.txt", "b")
+
+
 def test_a_table_of_hits_names_the_parts_of_passages(empty: cento.Index, made: Any) -> None:
     pa = pytest.importorskip("pyarrow")
     text = " ".join(made(60, 1))
@@ -103,6 +143,12 @@ def test_what_is_no_list_of_parts_is_refused(empty: cento.Index, parts: Any, wha
         with pytest.raises(cento.InvalidArgumentError, match="one of them"):
             w.add("a")
     assert len(empty) == 0
+    for add in (empty.search, empty.watches.add):
+        with pytest.raises(cento.InputError) as raised:
+            add(parts=parts)
+        assert what in str(raised.value)
+        with pytest.raises(cento.InvalidArgumentError, match="one of them"):
+            add("text", parts=[("a", "x")])
 
 
 def test_documents_with_parts_are_deduplicated(tmp_path: Path, made: Any) -> None:

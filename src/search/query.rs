@@ -39,7 +39,7 @@ pub struct Query {
     #[setters(skip)]
     pub subject: Subject,
     /// The parts of the text that is searched for, if it has any: passages name them. A stored
-    /// document has its own.
+    /// document has its own; those of a signature know their first tokens.
     #[setters(skip)]
     pub parts: Vec<Part>,
     /// The thresholds that hits must meet.
@@ -228,6 +228,8 @@ impl Query {
         let problem = match &self.subject {
             Subject::Text(text) => parts_problem(&self.parts, text),
             _ if self.parts.is_empty() => None,
+            // A watch without its text has them.
+            Subject::Signature { .. } if self.parts.iter().all(|p| p.first_token.is_some()) => None,
             _ => Some("only a text that is searched for has `parts`".into()),
         };
         if let Some(problem) = problem {

@@ -32,13 +32,14 @@ pub use events::{EVENTS_BYTES_MAX, EventReader};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::index::{
-    Config, Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK, WriterOptions, hex_of,
+    Config, Document, Index, LoggedCommit, Snapshot, WATCHES_DIR, WATCHES_LOCK, WriterOptions,
+    hex_of,
 };
 use crate::reason::{Reason, Refusal};
 use crate::runtime::{Stop, replace};
 use crate::search::{ForeignSignature, Query, Searcher, Subject};
 use cento_api::http::WatchRequest;
-use cento_api::{Watch, WatchEvents, WatchOptions, WatchedKind, Webhook};
+use cento_api::{PartText, Watch, WatchEvents, WatchOptions, WatchedKind, Webhook};
 use events::EventLog;
 use matching::{Matched, match_documents};
 use store::{Definition, Entries, Entry, Store};
@@ -203,19 +204,24 @@ impl Watches {
         (commit, created, digest): (u64, u64, String),
         snapshot: &Snapshot,
     ) -> Result<crate::index::SignedDocument> {
-        let WatchRequest { text, id, signature, webhook, thresholds, mut options, .. } = request;
+        let WatchRequest { text, parts, id, signature, webhook, thresholds, mut options, .. } =
+            request;
         webhook.as_ref().map_or(Ok(()), Webhook::check)?;
         options.check()?;
         let is_open = thresholds.is_none() && options.min_passage.is_none();
         if is_open {
             options.min_passage = Some(WatchOptions::MIN_PASSAGE);
         }
-        let kind = match (&text, &id, &signature) {
-            (Some(_), None, None) => WatchedKind::Text,
-            (None, Some(_), None) => WatchedKind::Document,
-            (None, None, Some(_)) => WatchedKind::Signature,
+        let kind = match (&text, &parts, &id, &signature) {
+            (Some(_), None, None, None) => WatchedKind::Text,
+            (None, Some(parts), None, None) if parts.is_empty() => {
+                return Err(Error::argument("parts", "`parts` is empty"));
+            }
+            (None, Some(_), None, None) => WatchedKind::Text,
+            (None, None, Some(_), None) => WatchedKind::Document,
+            (None, None, None, Some(_)) => WatchedKind::Signature,
             _ => {
-                let what = "a watch has exactly one of `text`, `id` and `signature`";
+                let what = "a watch has exactly one of `text`, `parts`, `id` and `signature`";
                 return Err(Error::arguments(what));
             }
         };
@@ -232,8 +238,16 @@ impl Watches {
             problem,
         };
         let config = self.index.config();
-        let signed = match (text, signature) {
-            (Some(text), _) => store::of_text(name, &definition, text, config, Stop::NEVER)?,
+        let document = match (text, parts) {
+            (Some(text), _) => Some(Document::new(name, text)),
+            (None, Some(parts)) => {
+                let parts = parts.into_iter().map(|PartText { name, text }| (name, text));
+                Some(Document::of_parts(name, parts))
+            }
+            (None, None) => None,
+        };
+        let signed = match (document, signature) {
+            (Some(document), _) => store::of_text(document, &definition, config, Stop::NEVER)?,
             (_, Some(signature)) => {
                 let subject = ForeignSignature::subject_of(signature, config)?;
                 let Subject::Signature { tokens, fingerprints } = subject else {
@@ -449,12 +463,15 @@ fn lock(dir: &Path) -> Result<File> {
     }
 }
 
-/// Returns the digest of a request, in hexadecimal digits. With a key it is one of the keyed digest
-/// of its text: names are made of it, and who guesses a text could confirm it.
+/// Returns the digest of a request, in hexadecimal digits. With a key it is one of the keyed
+/// digests of its texts: names are made of it, and who guesses a text could confirm it.
 fn digest_of(request: &WatchRequest, config: &Config) -> Result<String> {
     let mut request = WatchRequest { name: None, ..request.clone() };
-    if let (Some(text), Some(_)) = (&mut request.text, config.scheme.lock()) {
-        *text = hex_of(config.text_digest(text)?);
+    if config.scheme.lock().is_some() {
+        let of_parts = request.parts.iter_mut().flatten().map(|part| &mut part.text);
+        for text in request.text.iter_mut().chain(of_parts) {
+            *text = hex_of(config.text_digest(text)?);
+        }
     }
     let digest = Digest::of(&serde_json::to_vec(&request).expect("a request is JSON"));
     Ok(hex_of(digest))

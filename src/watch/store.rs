@@ -15,7 +15,8 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::index::{
-    Config, DocAddress, Document, Index, MaxDf, SignedDocument, Snapshot, Writer, WriterOptions,
+    Config, DocAddress, Document, Index, MaxDf, SignedDocument, Snapshot, StoredDocument, Writer,
+    WriterOptions,
 };
 use crate::runtime::Stop;
 use crate::runtime::replace;
@@ -346,17 +347,21 @@ impl Store {
             let found = snapshot.find(&entry.name)?;
             found.ok_or_else(|| Error::internal("the store of watches", "a watch is missing"))
         };
-        let subject = match (entry.definition.kind, &entry.definition.id) {
-            (WatchedKind::Document, Some(id)) => Subject::Id(id.clone()),
+        let (subject, parts) = match (entry.definition.kind, &entry.definition.id) {
+            (WatchedKind::Document, Some(id)) => (Subject::Id(id.clone()), Vec::new()),
             (WatchedKind::Text, _) if store_text => {
-                Subject::Text(snapshot.document(address()?)?.text.unwrap_or_default())
+                let StoredDocument { text, parts, .. } = snapshot.document(address()?)?;
+                (Subject::Text(text.unwrap_or_default()), parts)
             }
-            _ => Subject::Signature {
-                tokens: entry.tokens,
-                fingerprints: snapshot.signature(address()?, stop)?,
-            },
+            _ => {
+                let address = address()?;
+                let fingerprints = snapshot.signature(address, stop)?;
+                let subject = Subject::Signature { tokens: entry.tokens, fingerprints };
+                (subject, snapshot.parts(address)?)
+            }
         };
         let mut query = entry.query_for(subject, store_text);
+        query.parts = parts;
         query.stop = stop.clone();
         Ok(query)
     }
@@ -396,15 +401,14 @@ pub fn of_signature(
     SignedDocument::of(document, Digest::of(&bytes), tokens, fingerprints)
 }
 
-/// Returns the document of a watch of a text.
+/// Returns the document of a watch of a text: that of `document`, which has the name as id.
 pub fn of_text(
-    name: &str,
+    document: Document,
     definition: &Definition,
-    text: String,
     config: &Config,
     stop: &Stop,
 ) -> Result<SignedDocument> {
-    let document = Document::new(name, text).with_meta(meta_of(definition)).checked()?;
+    let document = document.with_meta(meta_of(definition)).checked()?;
     SignedDocument::new(document, config, stop)
 }
 
@@ -440,8 +444,9 @@ fn sign_again(from: &Index, to: Index, index: &Index) -> Result<()> {
         writer.add_signed(match definition.kind {
             WatchedKind::Document => of_document(&name, &definition, &documents, Stop::NEVER)?,
             WatchedKind::Text if from.config().store_text => {
-                let text = snapshot.document(address)?.text.unwrap_or_default();
-                of_text(&name, &definition, text, to.config(), Stop::NEVER)?
+                let StoredDocument { text, parts, .. } = snapshot.document(address)?;
+                let document = Document::new(&name, text.unwrap_or_default()).with_parts(parts);
+                of_text(document, &definition, to.config(), Stop::NEVER)?
             }
             WatchedKind::Text | WatchedKind::Signature => {
                 let what = "it was signed in another way than the index signs now; remove it, and \

@@ -11,6 +11,7 @@ use cento::{
     AddIndexesOptions, Config, Digest, Document, Index, Key, Reason, Searcher, Snapshot, Stop,
     Tokens, WriterOptions,
 };
+use cento_api::PartText;
 use cento_api::http::WatchRequest;
 use proptest::prelude::*;
 
@@ -188,6 +189,9 @@ fn what_is_made_of_a_text_has_its_keyed_digest() {
         let mut watches = Watches::begin(&index).unwrap();
         let watch = watches.add(request.clone()).unwrap();
         assert_eq!(watches.add(request).unwrap(), watch, "an equal one changes nothing");
+        let part = PartText { name: "part".into(), text: words(3, 50) };
+        let request = WatchRequest { parts: Some(vec![part]), ..WatchRequest::default() };
+        let of_parts = watches.add(request).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         let stop = Stop::default();
         let plan =
@@ -197,7 +201,8 @@ fn what_is_made_of_a_text_has_its_keyed_digest() {
         let of_cut = record.cut.iter().flat_map(|cut| [cut.digest.clone(), cut.left.clone()]);
         let fingerprints: Vec<String> =
             record.signature.fingerprints.iter().map(|(key, _)| key.clone()).collect();
-        let mut all: Vec<String> = of_removed.chain(of_cut).chain([watch.name]).collect();
+        let mut all: Vec<String> =
+            of_removed.chain(of_cut).chain([watch.name, of_parts.name]).collect();
         all.push(record.digest);
         (all, fingerprints)
     });

@@ -9,12 +9,12 @@ use cento::index::{Config, Document, Index, Writer, WriterOptions};
 use cento::watch::Watches;
 use cento::{AddIndexesOptions, Error, Hit, Query, Rank, Reason, Searcher, Stop, Subject};
 use cento_api::http::WatchRequest;
-use cento_api::{Thresholds, WatchEvent, WatchOptions};
+use cento_api::{PartText, Thresholds, WatchEvent, WatchOptions};
 use proptest::prelude::*;
 use serde_json::json;
 
 /// A text of `length` words; texts of one family share most of them.
-fn text(family: u64, seed: u64, length: u64) -> String {
+pub fn text(family: u64, seed: u64, length: u64) -> String {
     let word = |i: u64| {
         let changed = mix64(seed ^ i << 20).is_multiple_of(9);
         format!("w{} ", mix64((if changed { seed + 1000 } else { family }) ^ i << 40) % 500)
@@ -273,8 +273,15 @@ proptest! {
     }
 }
 
+/// Parts with these names and texts.
+pub fn parts(parts: &[(&str, &str)]) -> Vec<PartText> {
+    let part =
+        |(name, text): &(&str, &str)| PartText { name: (*name).into(), text: (*text).into() };
+    parts.iter().map(part).collect()
+}
+
 /// An index with a watch that every document of these tests matches.
-fn watched(path: &Path) -> (Index, Writer, Watches) {
+pub fn watched(path: &Path) -> (Index, Writer, Watches) {
     let config = Config::new("winnow(k=3,w=4)", "words", true).unwrap();
     let index = Index::create(path, config).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
@@ -372,6 +379,10 @@ fn watches_and_commits_that_wait_for_them_survive_retraining() {
     let mut watches = Watches::open(&index).unwrap();
     let (name, subject) = (Some("all".to_owned()), Some(text(0, 0, 40)));
     watches.add(WatchRequest { name, text: subject, ..WatchRequest::default() }).unwrap();
+    let of_watch = [("one", counted(0..60)), ("two", counted(60..120))];
+    let of_watch = of_watch.each_ref().map(|(name, text)| (*name, text.as_str()));
+    let (name, of_watch) = (Some("parted".to_owned()), Some(parts(&of_watch)));
+    watches.add(WatchRequest { name, parts: of_watch, ..WatchRequest::default() }).unwrap();
     writer.add(Document::new("before", text(0, 0, 45))).unwrap();
     writer.finish().unwrap();
     // Another process has them.
@@ -382,9 +393,14 @@ fn watches_and_commits_that_wait_for_them_survive_retraining() {
     assert_eq!(watches.match_commits(Stop::NEVER).unwrap(), 1);
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     writer.add(Document::new("after", text(0, 0, 40))).unwrap();
+    writer.add(Document::new("whole", counted(0..120))).unwrap();
     writer.finish().unwrap();
-    assert_eq!(watches.match_commits(Stop::NEVER).unwrap(), 1);
-    assert_eq!(ids(&watches), ["before", "after"]);
+    assert_eq!(watches.match_commits(Stop::NEVER).unwrap(), 2);
+    assert_eq!(ids(&watches), ["before", "after", "whole"]);
+    let found = watches.reader().events(0, Some("parted"), 10).unwrap().events;
+    let passages = found[0].hit.passages.as_ref().unwrap();
+    let named: Vec<_> = passages.iter().map(|passage| passage.query_part.as_deref()).collect();
+    assert_eq!(named, [Some("one"), Some("two")]);
 }
 
 #[test]
@@ -404,30 +420,9 @@ fn commits_that_wait_are_matched_together_and_a_document_has_the_event_of_its_la
     assert_eq!(found, [("b0", 1), ("a", 3), ("b2", 3)]);
 }
 
-#[test]
-fn a_watch_that_cannot_match_or_be_named_is_refused_with_the_reason() {
-    let dir = tempfile::tempdir().unwrap();
-    let (index, _writer, mut watches) = watched(&dir.path().join("it"));
-    let mut check = |request: WatchRequest, expected: &str| {
-        let error = watches.add(request).unwrap_err().to_string();
-        assert!(error.contains(expected), "{error}");
-    };
-    let of = |text: &str| WatchRequest { text: Some(text.into()), ..WatchRequest::default() };
-    let long = text(1, 1, 40);
-    check(WatchRequest::default(), "exactly one of `text`, `id` and `signature`");
-    check(WatchRequest { id: Some("a".into()), ..of(&long) }, "exactly one of");
-    check(of("a few words"), "give a threshold such as `min_containment`");
-    check(of(""), "no tokens to look for");
-    check(WatchRequest { id: Some("a".into()), ..WatchRequest::default() }, "has the id `a`");
-    check(WatchRequest { name: Some("all".into()), ..of(&long) }, "a watch has this name");
-    check(WatchRequest { name: Some("a\nb".into()), ..of(&long) }, "control");
-    let filter = WatchOptions::default().filter("a:[1 TO");
-    check(WatchRequest { options: filter, ..of(&long) }, "filter");
-    let thresholds = Thresholds::default().min_containment(1.5);
-    check(WatchRequest { thresholds, ..of(&long) }, "from 0 to 1");
-    // Another process has them.
-    let error = Watches::open(&index).unwrap_err();
-    assert_eq!(error.reason(), Reason::Locked, "{error}");
+/// The words from one number up to another.
+pub fn counted(words: std::ops::Range<u32>) -> String {
+    words.map(|word| format!("c{word} ")).collect()
 }
 
 /// Adds a document that matches, and returns the documents of all events.

@@ -16,7 +16,8 @@ use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::watch::{Watches, caught_up, unknown};
-use cento::{Error, Stop};
+use cento::{Document, Error, Stop};
+use cento_api::part::exchanged_parts;
 use cento_api::{Thresholds, WatchEvents, WatchOptions, WatchedKind, Webhook};
 use cento_client::Client;
 use cento_client::api::{EventsRequest, ListWatchesRequest, WatchRequest};
@@ -212,10 +213,13 @@ impl Add {
         let (mut requests, messages) = (Vec::new(), Messages::default());
         for document in documents(&self.files, &SourceOptions { requires_id: false, ..options }) {
             match document {
-                Ok((document, _)) => {
-                    let name = common.name.clone().unwrap_or(document.id);
-                    let (name, text) = (Some(name), Some(document.text));
-                    requests.push(WatchRequest { name, text, ..common.clone() });
+                Ok((Document { id, text, parts, .. }, _)) => {
+                    let name = Some(common.name.clone().unwrap_or(id));
+                    let (text, parts) = match parts.is_empty() {
+                        true => (Some(text), None),
+                        false => (None, Some(exchanged_parts(&parts, &text))),
+                    };
+                    requests.push(WatchRequest { name, text, parts, ..common.clone() });
                 }
                 Err(ReadError::Unread(error)) => return Err(error),
                 Err(no_document) => {

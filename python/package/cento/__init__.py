@@ -30,7 +30,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._families import Carrier, Change, Descent, Families, Lineage, PassageFamily
-from ._index import Id, Index, Item, Meta, OnError, Parts, Writer
+from ._index import Id, Index, Item, Meta, OnError, Writer
 from ._native import Stream, Table, __version__
 from ._options import (
     ClusterOptions,
@@ -80,6 +80,7 @@ from ._types import (
     PairPassage,
     Parameter,
     Part,
+    Parts,
     Passage,
     PresetSettings,
     Problem,

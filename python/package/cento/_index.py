@@ -33,6 +33,7 @@ from ._types import (
     Document,
     Pair,
     Part,
+    Parts,
     Problem,
     RepeatedPassage,
     Signature,
@@ -56,10 +57,6 @@ which is taken for what JSON writes; a whole one, such as ``3.0``, for its decim
 
 Meta = Mapping[str, Any]
 """The meta object of a document: any JSON object, at most 64 KiB. Filters query it."""
-
-Parts = Sequence[tuple[str, str] | Part | Mapping[str, str]]
-"""The parts of a document, in order: each a tuple ``(name, text)``, such as a :class:`Part`, or a
-mapping with ``name`` and ``text``."""
 
 Item = tuple[Id | None, str] | tuple[Id | None, str, Meta | None] | Mapping[str, Any]
 """A document: ``(id, text)``, ``(id, text, meta)``, or a mapping with these fields."""
@@ -214,6 +211,7 @@ class Index:
         self,
         text: str | None = None,
         *,
+        parts: Parts | None = None,
         id: Id | None = None,
         signature: Signature | None = None,
         bytes: bool = False,
@@ -226,6 +224,8 @@ class Index:
 
         Args:
             text: The text to look for; or
+            parts: the parts of the text, such as the files of a submission: passages name the part
+                that they are in; or
             id: the stored document to look for, which is not among the hits; or
             signature: what :func:`cento.sign` or :meth:`sign` made of a text.
             bytes: Give the places of passages in bytes of UTF-8 instead of code points.
@@ -239,12 +239,12 @@ class Index:
         """
         asked = known({**options}, SearchOptions, "search")
         made = None if signature is None else signed(signature)
-        return Answer(self._native.search(text, id, made, bytes, asked))
+        return Answer(self._native.search(text, parts, id, made, bytes, asked))
 
     @overload
     def search_many(
         self,
-        texts: Iterable[str],
+        texts: Iterable[str | Parts],
         *,
         threads: int | None = ...,
         on_error: OnError = ...,
@@ -255,7 +255,7 @@ class Index:
     @overload
     def search_many(
         self,
-        texts: Iterable[str],
+        texts: Iterable[str | Parts],
         *,
         threads: int | None = ...,
         on_error: OnError = ...,
@@ -266,7 +266,7 @@ class Index:
     @names_options(SearchOptions)
     def search_many(
         self,
-        texts: Iterable[str],
+        texts: Iterable[str | Parts],
         *,
         threads: int | None = None,
         on_error: OnError = "raise",
@@ -277,7 +277,8 @@ class Index:
         """Searches for many texts at a time, with several threads; see :meth:`search`.
 
         Args:
-            texts: The texts, all of which are held in memory; also a column of Arrow.
+            texts: The texts, each a ``str`` or a list of parts, all of which are held in memory;
+                also a column of Arrow.
             threads: The number of threads; as many as there are processors if not given.
             on_error: ``"skip"`` gives an answer without hits to what is no text, and names it in
                 :attr:`Answers.refusals`.

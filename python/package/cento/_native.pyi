@@ -83,6 +83,7 @@ class Index:
     def search(
         self,
         text: str | None,
+        parts: object,
         id: object,
         signature: _Signed | None,
         as_bytes: bool,
@@ -90,7 +91,7 @@ class Index:
     ) -> Answer: ...
     def search_many(
         self,
-        texts: Iterable[str],
+        texts: Iterable[object],
         threads: int | None,
         as_bytes: bool,
         skips: bool,
@@ -105,7 +106,7 @@ class Index:
     def lineage(self, options: dict[str, Any]) -> tuple[list[str], tuple[int, int, int, int]]: ...
     def add_watches(
         self,
-        watched: list[tuple[object, object, object, object]],
+        watched: list[tuple[object, object, object, object, object]],
         webhook: tuple[str, str] | None,
         options: dict[str, Any],
     ) -> list[str]: ...

@@ -474,6 +474,11 @@ class Part(NamedTuple):
     """Its text; ``None`` if the index stores none."""
 
 
+Parts = Sequence[tuple[str, str] | Part | Mapping[str, str]]
+"""The parts of a document, in order: each a tuple ``(name, text)``, such as a :class:`Part`, or a
+mapping with ``name`` and ``text``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document(_Shown):
     """A stored document."""

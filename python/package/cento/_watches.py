@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _native
 from ._errors import InvalidArgumentError
 from ._options import WatchOptions, known, names_options
-from ._types import Hit, Signature, _Shown, hit_of, signed
+from ._types import Hit, Parts, Signature, _Shown, hit_of, signed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_Watched = tuple[object, object, object, object]
+_Watched = tuple[object, object, object, object, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,7 @@ class Watches:
         self,
         text: str | None = None,
         *,
+        parts: Parts | None = None,
         id: str | float | None = None,
         signature: Signature | None = None,
         name: str | None = None,
@@ -114,6 +115,7 @@ class Watches:
 
         Args:
             text: The text to watch for; or
+            parts: the parts of the text: passages of events name the part that they are in; or
             id: the stored document to watch for, in its present version; or
             signature: what :func:`cento.sign` or :meth:`Index.sign` made of a text.
             name: The name; made of the content if not given.
@@ -131,20 +133,32 @@ class Watches:
         """
         made = None if signature is None else signed(signature)
         named = known({**options}, WatchOptions, "add")
-        return self._add([(name, text, id, made)], webhook, webhook_secret, named)[0]
+        watched = (name, text, parts, id, made)
+        return self._add([watched], webhook, webhook_secret, named)[0]
 
     @names_options(WatchOptions)
     def add_many(
         self,
-        texts: Iterable[tuple[str | None, str]],
+        texts: Iterable[tuple[str | None, str | Parts]],
         *,
         webhook: str | None = None,
         webhook_secret: str | None = None,
         **options: Unpack[WatchOptions],
     ) -> list[Watch]:
-        """Adds watches for texts, each ``(name, text)``: all of them, or none. See :meth:`add`."""
+        """Adds watches for texts: all of them, or none. See :meth:`add`.
+
+        Args:
+            texts: Each ``(name, text)``, where the text is a ``str`` or a list of parts.
+            webhook: As that of :meth:`add`.
+            webhook_secret: As that of :meth:`add`.
+            **options: As those of :meth:`add`.
+        """
         named = known({**options}, WatchOptions, "add_many")
-        watched: list[_Watched] = [(name, text, None, None) for name, text in texts]
+        watched: list[_Watched] = []
+        for name, text in texts:
+            is_parts = isinstance(text, (list, tuple))
+            content = (None, text) if is_parts else (text, None)
+            watched.append((name, *content, None, None))
         return self._add(watched, webhook, webhook_secret, named)
 
     def _add(

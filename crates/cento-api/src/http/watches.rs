@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::SignatureBody;
-use crate::{Thresholds, Watch, WatchOptions, Webhook};
+use crate::{PartText, Thresholds, Watch, WatchOptions, Webhook};
 
-/// A new watch: one of `text`, `id` and `signature`, and the conditions for a match.
+/// A new watch: one of `text`, `parts`, `id` and `signature`, and the conditions for a match.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -18,6 +18,10 @@ pub struct WatchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = r"^[^\x00]*$"))]
     pub text: Option<String>,
+    /// Watch for a text of these parts, such as the files of a submission: their texts, joined with
+    /// line feeds. Passages of events name their parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Vec<PartText>>,
     /// Watch for documents like the stored one with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,

@@ -67,6 +67,24 @@ fn events_are_those_of_documents_that_were_added_after_the_watch() {
 }
 
 #[test]
+fn a_record_of_parts_is_one_watch_whose_events_name_the_part() {
+    let dir = Dir::new();
+    let parts = |id: &str, parts: [(&str, String); 2]| {
+        let part = |(name, text)| json!({"name": name, "text": text});
+        format!("{}\n", json!({"id": id, "parts": parts.map(part)}))
+    };
+    dir.write("mine.jsonl", parts("mine", [("one.c", words(1, 60)), ("two.c", words(2, 60))]));
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    let added = dir.run(&["watch", "add", "idx", "mine.jsonl", "--format", "json"]);
+    assert_eq!(jsons(&added.out)[0]["tokens"], 120, "{}", added.err);
+    dir.write("new.jsonl", parts("new", [("a.c", words(3, 60)), ("b.c", words(2, 60))]));
+    dir.json(&["add", "idx", "new.jsonl"]);
+    let events = jsons(&dir.run(&["watch", "events", "idx", "--format", "json"]).out);
+    let passage = &events[0]["hit"]["passages"][0];
+    assert_eq!((&passage["query_part"], &passage["hit_part"]), (&json!("two.c"), &json!("b.c")));
+}
+
+#[test]
 fn a_watch_that_cannot_be_is_refused_with_the_reason() {
     let dir = Dir::new();
     dir.write("a.txt", words(1, 80));

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use cento_api::PartText;
+use cento_client::api::{Commit, DocumentOfParts, EventsRequest, WatchRequest};
 use cento_serve::Poster;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::common::{Ask, Dir, Service, created, wait_until, words};
 
@@ -154,6 +156,33 @@ fn many_receivers_that_fail_leave_places_for_others() {
         });
     }
     service.stop();
+}
+
+#[test]
+fn the_event_of_a_watch_of_parts_names_the_part_of_both_texts() {
+    let dir = created();
+    let service = Service::start(&dir);
+    let client = service.client();
+    let parts = |parts: [(&str, String); 2]| -> Vec<PartText> {
+        parts.map(|(name, text)| PartText { name: name.into(), text }).into()
+    };
+    let of_watch = parts([("one.c", words(1, 60)), ("two.c", words(2, 60))]);
+    let request = WatchRequest { parts: Some(of_watch), ..WatchRequest::default() };
+    let name = client.add_watch(&request).unwrap().name;
+    let of_document = parts([("a.c", words(3, 60)), ("b.c", words(2, 60))]);
+    let document =
+        DocumentOfParts { id: "copy".into(), parts: of_document, meta: Map::new(), id_place: None };
+    client.add_of_parts(&document, Commit::Wait).unwrap();
+    let wanted = EventsRequest { wait: Some(10), ..EventsRequest::default() };
+    let found = client.events(Some(&name), &wanted).unwrap().events;
+    let passage = &found[0].hit.passages.as_ref().unwrap()[0];
+    let names = (passage.query_part.as_deref(), passage.hit_part.as_deref());
+    assert_eq!(names, (Some("two.c"), Some("b.c")));
+    // A text beside the parts, and parts that no document can have.
+    let reply = service.post("/v1/watches", r#"{"text": "a", "parts": []}"#);
+    assert_eq!(reply.status, 400, "{reply:?}");
+    let reply = service.post("/v1/watches", r#"{"parts": [{"name": "", "text": "a"}]}"#);
+    assert!(reply.status == 400 && reply.body.contains("part 1 is empty"), "{reply:?}");
 }
 
 #[test]
