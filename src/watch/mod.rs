@@ -172,14 +172,17 @@ impl Watches {
         let mut requested: HashMap<String, String> = HashMap::new();
         for request in requests {
             let digest = digest_of(&request, self.index.config())?;
-            let name = request.name.clone().unwrap_or_else(|| format!("watch-{}", &digest[..16]));
+            let name = match &request.name {
+                Some(name) => name.clone(),
+                None => made_name(&request, self.index.config())?,
+            };
             let same_name = self.store.get(&name).map(|entry| entry.definition.request.clone());
             let same_name = same_name.or_else(|| requested.get(&name).cloned());
             match same_name {
                 Some(other) if other == digest => {}
                 Some(_) => {
-                    let what = "a watch has this name and another content; remove it first, or \
-                                choose another name";
+                    let what = "a watch has this name and another content, or another secret of \
+                                its webhook; remove it first, or choose another name";
                     return Err(Error::input(name, Refusal::new(Reason::IdTaken, what)));
                 }
                 None => {
@@ -475,6 +478,16 @@ fn digest_of(request: &WatchRequest, config: &Config) -> Result<String> {
     }
     let digest = Digest::of(&serde_json::to_vec(&request).expect("a request is JSON"));
     Ok(hex_of(digest))
+}
+
+/// Returns the name of a watch whose request has none. It does not depend on the secret of a
+/// webhook: all who list watches see names, and could try secrets until one makes the name.
+fn made_name(request: &WatchRequest, config: &Config) -> Result<String> {
+    let mut request = request.clone();
+    if let Some(webhook) = &mut request.webhook {
+        webhook.secret.clear();
+    }
+    Ok(format!("watch-{}", &digest_of(&request, config)?[..16]))
 }
 
 fn last(commits: &[LoggedCommit]) -> u64 {

@@ -4,7 +4,7 @@ use cento::index::{Config, Document, Index, WriterOptions};
 use cento::watch::Watches;
 use cento::{Query, Reason, Searcher, Stop};
 use cento_api::http::WatchRequest;
-use cento_api::{Thresholds, WatchOptions};
+use cento_api::{Thresholds, WatchOptions, Webhook};
 
 use crate::watches::{counted, parts, text, watched};
 
@@ -47,6 +47,34 @@ fn events_name_the_part_of_the_watch_and_that_of_the_document() {
         let searched = Searcher::new(index.snapshot().unwrap()).search(&query).unwrap();
         assert_eq!(searched.hits, [found[0].hit.clone()]);
     }
+}
+
+#[test]
+fn watches_that_differ_in_the_secret_of_their_receiver_are_one() {
+    // Names are seen by all who list watches: one made of the secret would let them try secrets.
+    let dir = tempfile::tempdir().unwrap();
+    let (_index, _writer, mut watches) = watched(&dir.path().join("it"));
+    let of = |url: &str, secret: &str| WatchRequest {
+        text: Some(text(1, 1, 40)),
+        webhook: Some(Webhook { url: url.into(), secret: secret.into() }),
+        ..WatchRequest::default()
+    };
+    let one = watches.add(of("https://a.example/", "a secret of many bytes")).unwrap();
+    assert_eq!(watches.add(of("https://a.example/", "a secret of many bytes")).unwrap(), one);
+    let error = watches.add(of("https://a.example/", "one more secret of it")).unwrap_err();
+    assert_eq!(error.reason(), Reason::IdTaken, "{error}");
+    assert!(error.to_string().contains("another secret of its webhook"), "{error}");
+    // The secret that was given first counts until the watch is removed.
+    let secret = |watches: &Watches, name: &str| watches.reader().webhook(name).unwrap().secret;
+    assert_eq!(secret(&watches, &one.name), "a secret of many bytes");
+    assert_ne!(
+        watches.add(of("https://b.example/", "one more secret of it")).unwrap().name,
+        one.name
+    );
+    assert!(watches.remove(&one.name).unwrap());
+    let again = watches.add(of("https://a.example/", "one more secret of it")).unwrap();
+    assert_eq!(again.name, one.name);
+    assert_eq!(secret(&watches, &one.name), "one more secret of it");
 }
 
 #[test]

@@ -76,7 +76,9 @@ impl WatchOptions {
 pub struct Webhook {
     /// Its address, of http or https.
     pub url: String,
-    /// The key of the signatures of posts to it, at least 16 bytes; answers never contain it.
+    /// The key of the signatures of posts to it, at least 16 bytes; answers never contain it, and
+    /// names of watches do not depend on it: a request that differs from a watch in the secret
+    /// alone is a conflict. To change the secret, remove the watch, and add it again.
     pub secret: String,
 }
 

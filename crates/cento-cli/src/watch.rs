@@ -71,7 +71,7 @@ struct Add {
     #[arg(long, value_name = "URL", requires = "secret_file")]
     webhook: Option<String>,
     /// File with the key of the signatures of posts, at least 16 bytes; a line end after it does
-    /// not count.
+    /// not count. A watch with another key must be removed first.
     #[arg(long, value_name = "FILE", requires = "webhook")]
     secret_file: Option<PathBuf>,
     #[command(flatten)]

@@ -120,14 +120,15 @@ class Watches:
             signature: what :func:`cento.sign` or :meth:`Index.sign` made of a text.
             name: The name; made of the content if not given.
             webhook: The address that a service posts events to, with
-            webhook_secret: the key of the signatures of these posts, at least 16 bytes.
+            webhook_secret: the key of the signatures of these posts, at least 16 bytes. To change
+                it, remove the watch, and add it again.
             **options: What matches: see :class:`WatchOptions`. Without a condition, a passage of at
                 least 12 tokens does.
 
         Raises:
             InvalidArgumentError: There is nothing to watch for, or more than one thing, or the
                 conditions cannot be met.
-            InputError: Another watch has the name.
+            InputError: Another watch has the name, or one for the same has another secret.
             UnknownIdError: There is no document ``id``.
             LockedError: Another process has the watches, or there is a writer.
         """

@@ -10,8 +10,9 @@ use crate::{PartText, Thresholds, Watch, WatchOptions, Webhook};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WatchRequest {
-    /// Its name, as the id of a document may be; one made from the request by default. A watch of
-    /// this name with other content is a conflict, one with the same content stays as it is.
+    /// Its name, as the id of a document may be; one made from the request, but for the secret of
+    /// its webhook, by default. A watch of this name with other content is a conflict, one with the
+    /// same content stays as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Watch for this text.
