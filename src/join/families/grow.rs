@@ -8,9 +8,9 @@
 //!
 //! - its document shares, with one that carries the passage, at least half of the passage as it is
 //!   there, and
-//! - what came down from the founder is at least half of the founder, by its place and by its words:
-//!   if each of two links has 6 words in 10, about 36 in 100 come down by both, and an archive of
-//!   tables would else be one family.
+//! - what came down from the founder is at least half of the founder, by its place and by its
+//!   words: if each of two links has 6 words in 10, about 36 in 100 come down by both, and an
+//!   archive of tables would else be one family.
 //!
 //! A link that both documents of a family account for founds no other. One that is much longer than
 //! the place founds a family of its own: an article, beside the family of a sentence of it that
@@ -24,12 +24,9 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::link::{Link, Place};
-use super::places::Places;
+use super::places::{Places, SHARE_MIN, common, covers, is_same, length};
 use crate::error::Result;
 use crate::runtime::Stop;
-
-/// The least share of a passage that one place has to have of another.
-pub const SHARE_MIN: f64 = 0.5;
 
 /// A link is accounted for by a family if its places have this share of its matched part, or if
 /// either has [`SAME_MIN`] of the other: where a passage of many documents begins and ends differs
@@ -70,8 +67,8 @@ impl Claim {
 /// The texts of the documents, which decide on estimated places.
 pub trait Texts {
     /// Returns the place near an estimated one that has most of the passage of a founder, which is
-    /// a place of a document, and the share of all its words that it has; `None` if the text has not
-    /// half of it there.
+    /// a place of a document, and the share of all its words that it has; `None` if the text does
+    /// not have half of it there.
     ///
     /// # Errors
     /// When a text cannot be read.
@@ -256,8 +253,8 @@ struct Growing {
     claims: Vec<Claim>,
     /// The places of the claims, with their numbers.
     places: Places,
-    /// The estimated places that the texts were asked for.
-    asked: Places,
+    /// The estimated places that were looked for in the texts.
+    looked_for: Places,
 }
 
 impl Growing {
@@ -266,7 +263,7 @@ impl Growing {
             founder: (founder.documents[0], founder.places[0]),
             claims: Vec::new(),
             places: Places::default(),
-            asked: Places::default(),
+            looked_for: Places::default(),
         };
         let kept = [1.0, founder.matched_share()];
         for side in [0, 1] {
@@ -314,7 +311,7 @@ impl Growing {
             }
         } else if link.matched >= COPIED_MIN && share.1 - share.0 >= SHARE_MIN {
             let estimate = project(common(claim.place, own).unwrap_or(core), own, other);
-            if self.known(document, estimate).is_some() || !self.ask(document, estimate) {
+            if self.known(document, estimate).is_some() || !self.note(document, estimate) {
                 return Ok(());
             }
             let found = texts.find(self.founder, (document, estimate))?;
@@ -347,11 +344,12 @@ impl Growing {
         around.filter(|&(known, _)| is_same(known, place)).map(|(_, at)| at).min()
     }
 
-    /// Tells whether the texts were not asked for an estimated place before, and notes it.
-    fn ask(&mut self, document: u32, estimate: Place) -> bool {
-        let is_new = !self.asked.around(document, estimate).any(|(one, _)| is_same(one, estimate));
+    /// Tells whether an estimated place was not looked for before, and notes it.
+    fn note(&mut self, document: u32, estimate: Place) -> bool {
+        let is_new =
+            !self.looked_for.around(document, estimate).any(|(one, _)| is_same(one, estimate));
         if is_new {
-            self.asked.insert(document, estimate, 0);
+            self.looked_for.insert(document, estimate, 0);
         }
         is_new
     }
@@ -374,27 +372,6 @@ fn accounts_for(own: Place, place: Place, matched: u8) -> bool {
     let same_min = if is_rewritten { SHARE_MIN } else { SAME_MIN };
     covers(own, place, ACCOUNTED_MIN * f64::from(matched) / 100.0)
         || (covers(own, place, same_min) && covers(place, own, same_min))
-}
-
-pub fn length(place: Place) -> u32 {
-    place.1 - place.0
-}
-
-/// Returns the range that two have in common.
-fn common(a: Place, b: Place) -> Option<Place> {
-    let (start, end) = (a.0.max(b.0), a.1.min(b.1));
-    (start < end).then_some((start, end))
-}
-
-/// Tells whether `whole` has at least this share of `part`.
-pub fn covers(whole: Place, part: Place, share: f64) -> bool {
-    common(whole, part)
-        .is_some_and(|found| f64::from(length(found)) >= share * f64::from(length(part)))
-}
-
-/// Tells whether two places of a document are one: either has most of the other.
-pub fn is_same(a: Place, b: Place) -> bool {
-    covers(a, b, SHARE_MIN) || covers(b, a, SHARE_MIN)
 }
 
 /// Returns the part of `to` that a part of `from` corresponds to, if words are as long in both.

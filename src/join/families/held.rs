@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::Settled;
-use super::grow::length;
+use super::places::length;
 use crate::runtime::ordered::results_max;
 use cento_api::Carrier;
 

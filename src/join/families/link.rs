@@ -53,7 +53,8 @@ const LINK_BYTES: usize = size_of::<Link>() + 2 * size_of::<(Place, u32, u32)>()
 const MATCHED_MIN: u32 = 50;
 
 /// The matched words of a passage are at least this many different ones, as a part of the least
-/// number of its words: else it is a row of numbers or a line of a table, as any other text may have.
+/// number of its words: else it is a row of numbers or a line of a table, as any other text may
+/// have.
 const DIFFERENT_MIN: f64 = 0.6;
 
 /// The words of a passage that its other place has too.

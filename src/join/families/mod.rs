@@ -229,7 +229,7 @@ impl Plan {
             };
             settled.retain(is_wanted);
             settled.sort_by_key(|places| {
-                let length = places.first().map(|&(_, place)| grow::length(place));
+                let length = places.first().map(|&(_, place)| places::length(place));
                 (Reverse(document_count(places)), Reverse(length), places.first().copied())
             });
             repeated::remove(&mut settled, stop)?;

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::grow::length;
 use super::link::Place;
+
+/// The least share of a passage that one place has to have of another.
+pub const SHARE_MIN: f64 = 0.5;
 
 /// Places of documents, each with a number.
 #[derive(Debug, Default)]
@@ -41,6 +43,28 @@ impl Places {
     }
 }
 
+/// Returns the number of bytes of a place.
+pub fn length(place: Place) -> u32 {
+    place.1 - place.0
+}
+
+/// Returns the range that two have in common.
+pub fn common(a: Place, b: Place) -> Option<Place> {
+    let (start, end) = (a.0.max(b.0), a.1.min(b.1));
+    (start < end).then_some((start, end))
+}
+
+/// Tells whether `whole` has at least this share of `part`.
+pub fn covers(whole: Place, part: Place, share: f64) -> bool {
+    common(whole, part)
+        .is_some_and(|found| f64::from(length(found)) >= share * f64::from(length(part)))
+}
+
+/// Tells whether two places of a document are one: either has most of the other.
+pub fn is_same(a: Place, b: Place) -> bool {
+    covers(a, b, SHARE_MIN) || covers(b, a, SHARE_MIN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,8 +93,9 @@ mod tests {
                 let mut found: Vec<_> = places.around(document, wanted).collect();
                 found.sort_unstable_by_key(|&(_, number)| number);
                 let overlap = |place: Place| place.0 < wanted.1 && wanted.0 < place.1;
-                let expected = all.iter().enumerate();
-                let expected = expected.filter(|(_, (of, place))| *of == document && overlap(*place));
+                let is_near = |of: u32, place: Place| of == document && overlap(place);
+                let all = all.iter().enumerate();
+                let expected = all.filter(|(_, place)| is_near(place.0, place.1));
                 let expected: Vec<_> =
                     expected.map(|(number, &(_, place))| (place, number)).collect();
                 prop_assert_eq!(found, expected);

@@ -1,14 +1,13 @@
-//! Families that tell of a passage again.
+//! Families of about the same places.
 //!
-//! Where a passage of many documents begins and ends differs from pair to pair, so that families of
-//! about the same places arise. A family whose places all are those of one other family, at least
+//! Where a passage of many documents begins and ends differs from pair to pair, so that several
+//! families of one passage arise. A family whose places all are those of one other family, at least
 //! half of either, says nothing new.
 
 use std::collections::HashMap;
 
 use super::Settled;
-use super::grow::{SHARE_MIN, covers};
-use super::places::Places;
+use super::places::{Places, SHARE_MIN, covers};
 use crate::error::Result;
 use crate::runtime::Stop;
 
@@ -17,17 +16,16 @@ use crate::runtime::Stop;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn remove(families: &mut Vec<Settled>, stop: &Stop) -> Result<()> {
-    let (mut told, mut kept) = (Places::default(), Vec::new());
+    let (mut kept_places, mut kept) = (Places::default(), Vec::new());
     for family in families.drain(..) {
         let mut common: HashMap<usize, usize> = HashMap::new();
         for (at, &(document, place)) in family.iter().enumerate() {
             stop.check()?;
-            let same = told.around(document, place).filter(|&(other, _)| {
+            let same = kept_places.around(document, place).filter(|&(other, _)| {
                 covers(other, place, SHARE_MIN) && covers(place, other, SHARE_MIN)
             });
             // A family counts if it has all places so far; it can have two that are this one.
-            let same: Vec<usize> = same.map(|(_, number)| number).collect();
-            for number in same {
+            for (_, number) in same {
                 let count = common.entry(number).or_default();
                 if *count == at {
                     *count += 1;
@@ -38,7 +36,7 @@ pub fn remove(families: &mut Vec<Settled>, stop: &Stop) -> Result<()> {
             continue;
         }
         for &(document, place) in &family {
-            told.insert(document, place, kept.len());
+            kept_places.insert(document, place, kept.len());
         }
         kept.push(family);
     }
@@ -52,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_family_of_the_places_of_another_is_not_told_again() {
+    fn a_family_of_the_places_of_another_is_not_kept_places_again() {
         let all = vec![(0, (10, 50)), (1, (0, 40)), (2, (5, 45)), (2, (45, 90))];
         let again = vec![(0, (12, 60)), (2, (0, 44))];
         let elsewhere = vec![(0, (10, 50)), (1, (40, 80))];

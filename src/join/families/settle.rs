@@ -1,7 +1,8 @@
 //! Projected places, settled by the texts.
 
-use super::grow::{SHARE_MIN, Texts, length};
+use super::grow::Texts;
 use super::link::{Matched, Place};
+use super::places::{SHARE_MIN, length};
 use crate::compare::passages::{Genre, Prepared, between_prepared};
 use crate::error::Result;
 use crate::index::Snapshot;
