@@ -129,7 +129,7 @@ fn every_door_has_every_option_of_decontamination() {
 fn every_door_has_every_option_of_families() {
     let options = of_the_library(&[("crates/cento-api/src/family.rs", "FamilyOptions")]);
     assert!(options.contains("min_documents"), "{options:?}");
-    assert_eq!(of_the_service("FamilyOptions", ""), options);
+    assert_eq!(of_the_service("FamiliesRequest", "boilerplate auto_boilerplate"), options);
     assert_eq!(of_the_command("families", &options), options);
     assert_eq!(of_python(&["FamilyOptions"], "threads"), options);
 }
@@ -138,7 +138,7 @@ fn every_door_has_every_option_of_families() {
 fn every_door_has_every_option_of_lineage() {
     let options = of_the_library(&[("crates/cento-api/src/lineage.rs", "LineageOptions")]);
     assert!(options.contains("min_explained"), "{options:?}");
-    assert_eq!(of_the_service("LineageOptions", ""), options);
+    assert_eq!(of_the_service("LineageRequest", "boilerplate auto_boilerplate"), options);
     assert_eq!(of_the_command("lineage", &options), options);
     assert_eq!(of_python(&["LineageOptions"], "threads"), options);
 }
@@ -147,7 +147,7 @@ fn every_door_has_every_option_of_lineage() {
 fn every_door_has_every_option_of_a_watch() {
     let options = of_the_library(&[("crates/cento-api/src/watch.rs", "WatchOptions"), THRESHOLDS]);
     assert!(options.contains("exclude_id") && options.contains("min_containment"), "{options:?}");
-    assert_eq!(of_the_service("WatchRequest", "name text id signature webhook"), options);
+    assert_eq!(of_the_service("WatchRequest", "name text parts id signature webhook"), options);
     assert_eq!(of_python(&["WatchOptions", "Thresholds"], ""), options);
 }
 

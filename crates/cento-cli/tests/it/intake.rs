@@ -20,7 +20,7 @@ fn what_is_left_out_or_refused_is_named_and_sets_the_exit_status() {
     dir.write("in/a.txt", words(1, 60));
     let (report, status) = added(&dir, &["idx", "in"]);
     assert_eq!((&report["added"], &report["skipped"], status), (&json!(1), &json!(1), 0));
-    assert!(report["left_out"][0]["reason"].as_str().unwrap().contains("--text-field"), "{report}");
+    assert!(report["left_out"][0]["advice"].as_str().unwrap().contains("--text-field"), "{report}");
     let (report, _) = added(&dir, &["whole.idx", "in", "--html", "source"]);
     assert_eq!(report["added"], 2);
     dir.write("broken.json", "{ // a comment\n}");
