@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::offsets::stored;
 use crate::run;
 
-/// What was searched for, and where.
+/// The texts that were searched for, and the index.
 pub struct Asked {
     pub searcher: Searcher,
     pub subject: Subject,

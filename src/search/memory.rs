@@ -91,8 +91,8 @@ pub(crate) struct StoredMemory {
 }
 
 impl StoredMemory {
-    /// Takes the memory for a text of this many bytes and tokens, of which each takes
-    /// `token_bytes`, if it is of a stored document; the first permit is for splitting the text
+    /// Takes the memory for a text of this many bytes, and of this many tokens at `token_bytes`
+    /// each, if it is of a stored document; the first permit is for splitting the text
     /// alone. It does not wait.
     ///
     /// # Errors

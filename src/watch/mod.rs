@@ -480,7 +480,7 @@ fn digest_of(request: &WatchRequest, config: &Config) -> Result<String> {
     Ok(hex_of(digest))
 }
 
-/// Returns the name of a watch whose request has none. It does not depend on the secret of a
+/// Returns the name of a watch whose request names no other. It does not depend on the secret of a
 /// webhook: all who list watches see names, and could try secrets until one makes the name.
 fn made_name(request: &WatchRequest, config: &Config) -> Result<String> {
     let mut request = request.clone();

@@ -1,4 +1,4 @@
-//! What may be watched for, what the watches of requests are called, and what is refused.
+//! Requests of watches: their searches, their names, and their refusals.
 
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::watch::Watches;

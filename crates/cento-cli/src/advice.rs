@@ -3,7 +3,7 @@
 use cento_report::NotCompared;
 use cento_source::advice;
 
-/// Returns a reason, with what a user of the command can do about it.
+/// Returns a reason, with the advice for a user of the command.
 pub fn with_advice(reason: &str, advice: Option<&str>) -> String {
     advice.map_or_else(|| reason.to_owned(), |advice| format!("{reason}; {advice}"))
 }

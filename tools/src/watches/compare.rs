@@ -357,7 +357,7 @@ impl Trial<'_> {
             events.extend(found.events);
             if !found.more {
                 let count = self.model.check(&events)?;
-                // A long run that is stopped has told how far it came.
+                // Shows how far a long run has come, if it is stopped.
                 let (commits, kills) = (self.commits, self.kills);
                 eprintln!("{commits} commits, {kills} kills: {count} events as expected");
                 return Ok(count);
