@@ -16,6 +16,7 @@
 
 mod adjoining;
 mod alike;
+mod around;
 mod chain;
 mod copied;
 mod groups;
@@ -49,6 +50,7 @@ pub use crate::text::Side;
 
 use adjoining::Part;
 use alike::{seeds, seeds_max};
+use around::{Around, copies};
 pub(crate) use chain::{Chain, Chained, Match, chains, distinct};
 use chain::{CoveredRanges, TAKING_STEPS};
 use copied::Copied;
@@ -242,8 +244,10 @@ fn chosen(
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Aligned>> {
     let aligned = |query, hit| Aligned::of((query, hit), (q, d));
-    let Candidates { rewritten, summarised: summaries } = candidates;
+    let Candidates { mut rewritten, summarised: summaries } = candidates;
     steps.begin_stage();
+    let mut is_copy = copies(&rewritten, &copied, steps)?.into_iter();
+    rewritten.retain(|_| is_copy.next() != Some(true));
     // Copied text within a rewritten passage is part of that passage, and so is rewritten text
     // within a summary; a rewritten passage that is mostly copied adds nothing.
     let (rewritten, mut inside) = Around::new(&summaries).parted(rewritten, steps)?;
@@ -446,61 +450,6 @@ fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
     4 * (query.len() + hit.len()) as u64
 }
 
-/// Passages, searched for those that surround another.
-struct Around<'a> {
-    passages: &'a [Aligned],
-    /// Their places, by where they begin in the query.
-    order: Vec<u32>,
-    /// The longest.
-    len_max: usize,
-    /// The parts of the query that are in any of them.
-    covered: CoveredRanges,
-}
-
-impl<'a> Around<'a> {
-    fn new(passages: &'a [Aligned]) -> Around<'a> {
-        let mut order: Vec<u32> = (0..passages.len() as u32).collect();
-        order.sort_unstable_by_key(|&at| passages[at as usize].query.start);
-        let mut covered = CoveredRanges::default();
-        passages.iter().for_each(|passage| covered.insert(passage.query.clone()));
-        let len_max = passages.iter().map(|passage| passage.query.len()).max().unwrap_or(0);
-        Around { passages, order, len_max, covered }
-    }
-
-    /// Splits `passages` into those outside all of these, and those inside one.
-    fn parted(
-        &self,
-        passages: Vec<Aligned>,
-        steps: &mut Steps<'_>,
-    ) -> Result<(Vec<Aligned>, Vec<Aligned>)> {
-        let (mut outside, mut inside) = (Vec::new(), Vec::new());
-        for passage in passages {
-            let part = if self.holds(&passage, steps)? { &mut inside } else { &mut outside };
-            part.push(passage);
-        }
-        Ok((outside, inside))
-    }
-
-    /// Returns whether most of `part` is in one of them, on both sides.
-    fn holds(&self, part: &Aligned, steps: &mut Steps<'_>) -> Result<bool> {
-        // Few are near one at all, and only those are compared with each.
-        if self.covered.covered(&part.query) * 2 <= part.query.len() {
-            return Ok(false);
-        }
-        let start = |at: &u32| self.passages[*at as usize].query.start;
-        let first = self.order.partition_point(|at| start(at) + self.len_max < part.query.start);
-        for &at in self.order[first..].iter().take_while(|at| start(at) < part.query.end) {
-            if !steps.take(1)? {
-                return Ok(false);
-            }
-            if self.passages[at as usize].holds(part) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-}
-
 impl Aligned {
     /// Returns the passage of a run of equal tokens.
     pub(super) fn run(query: usize, hit: usize, len: usize) -> Aligned {
@@ -519,17 +468,6 @@ impl Aligned {
     pub fn matched_tokens(&self) -> usize {
         self.matched.iter().map(Range::len).sum()
     }
-
-    /// Returns whether most of `other` is in this passage, on both sides.
-    fn holds(&self, other: &Aligned) -> bool {
-        shared(&self.query, &other.query) * 2 > other.query.len()
-            && shared(&self.hit, &other.hit) * 2 > other.hit.len()
-    }
-}
-
-/// Returns the number of places that two ranges share.
-fn shared(a: &Range<usize>, b: &Range<usize>) -> usize {
-    a.end.min(b.end).saturating_sub(a.start.max(b.start))
 }
 
 /// Returns the tokens that both have, counted as often as both have them, over their mean number.
