@@ -13,8 +13,8 @@ use crate::runtime::Steps;
 const COPY_SHARE: f64 = 0.85;
 
 /// A copied passage has at least this many matched words in a row if it is a run within other text.
-/// With fewer it may be what is left in order of a shuffled sentence, whose other words are part of
-/// the passage: without this bound shuffled passages of PAN 2013 lose .001 of plagdet.
+/// With fewer it may be the rest of a shuffled sentence, still in order, whose other words are part
+/// of the passage: without this bound shuffled passages of PAN 2013 lose .001 of plagdet.
 const RUN_TOKENS_MIN: usize = 20;
 
 /// Returns, for each of these rewritten passages, whether a copied run in it is all that its sides
