@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::advice::with_advice;
+use super::advice::advised;
 use super::hints::Explained;
 use super::output;
 use super::terminal::{self, Kind, note, tell};
 use cento::Error;
-use cento_source::{ReadError, advice};
+use cento_source::ReadError;
 
 /// Messages of one kind that are shown.
 const SHOWN_MAX: u64 = 10;
@@ -73,7 +73,7 @@ impl Messages {
     pub fn tell_no_document(&self, no_document: &ReadError) {
         match no_document {
             ReadError::LeftOut { place, why, .. } => {
-                let said = with_advice(why, advice(why));
+                let said = advised(why);
                 if self.counts(Kind::Note, &said) {
                     note!("cento: {place}: {said}");
                 }

@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::add::SourceArgs;
-use super::advice::{left_out, with_advice};
+use super::advice::{advised, left_out};
 use super::dedup::tables::{self, TableFiles};
 use super::dedup::tree::{TableInput, Tree};
 use super::failpoint::Failpoint;
@@ -34,8 +34,8 @@ use cento::text::is_white_space;
 use cento::{Error, Stop};
 use cento_report::{DecontaminationReport, NotCompared, percent};
 use cento_source::{
-    Annotation, Examined, QuestionError, QuestionFields, SourceOptions, advice, check_there,
-    examined, is_by_name, lacks_question, questions,
+    Annotation, Examined, QuestionError, QuestionFields, SourceOptions, check_there, examined,
+    is_by_name, lacks_question, questions,
 };
 use corpus::{Corpus, Out, Treatment, Written};
 use lists::{DOCUMENT_COLUMNS, DocumentRow, ListFile, QUESTION_COLUMNS, QuestionRow};
@@ -285,7 +285,7 @@ impl Decontaminate {
             match question {
                 Ok(question) => read.push(question),
                 Err(QuestionError::LeftOut { place, why, .. }) => {
-                    let why = with_advice(why, advice(why));
+                    let why = advised(why);
                     note!("cento: {place}: left out: {why}");
                 }
                 Err(QuestionError::Refused(error) | QuestionError::Unread(error)) => {

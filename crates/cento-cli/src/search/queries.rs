@@ -6,7 +6,7 @@ use std::slice;
 use serde::Serialize;
 
 use super::{Asked, Search};
-use crate::advice::with_advice;
+use crate::advice::advised;
 use crate::fingerprint;
 use crate::messages::Messages;
 use crate::output;
@@ -14,7 +14,7 @@ use crate::{Failure, Result};
 use cento::index::Document;
 use cento::{Error, Reason, Refusal, Stop};
 use cento_report::{NotCompared, PartedText};
-use cento_source::{InFile, ReadError, SourceOptions, advice, documents, is_by_name, left_out};
+use cento_source::{InFile, ReadError, SourceOptions, documents, is_by_name, left_out};
 
 /// Queries, or parts of them, that were not answered, with the reasons.
 #[derive(Default)]
@@ -158,7 +158,7 @@ fn for_each_document(
                 answered(id.clone(), Some(id), asked, unanswered, each)?;
             }
             Err(ReadError::LeftOut { place, why, .. }) if is_by_name(why) => {
-                let said = with_advice(why, advice(why));
+                let said = advised(why);
                 unanswered.messages.tell(&place, &said);
             }
             Err(ReadError::LeftOut { place, why, feature }) => {

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use tempfile::NamedTempFile;
 
-use crate::advice::with_advice;
+use crate::advice::advised;
 use crate::extract::tables;
 use crate::failpoint::Failpoint;
 use crate::outfile::{Compression, OutFile};
 use cento::join::withdraw::{CutDocument, Fate, LeftText, Plan, RemovedDocument, WithdrawnFile};
 use cento::runtime::replace;
 use cento::{Error, Part, Refusal, Result, Stop};
-use cento_source::{ReadError, Selection, SourceOptions, Tables, advice, documents, is_parquet};
+use cento_source::{ReadError, Selection, SourceOptions, Tables, documents, is_parquet};
 
 /// The files of a withdrawal.
 pub struct Files {
@@ -209,7 +209,7 @@ impl Files {
                 }
                 Err(ReadError::Refused(error) | ReadError::Unread(error)) => return Err(error),
                 Err(ReadError::LeftOut { place, why, .. }) => {
-                    return Err(Error::input(place, with_advice(why, advice(why))));
+                    return Err(Error::input(place, advised(why)));
                 }
             }
         }
