@@ -140,7 +140,7 @@ pub struct Family {
     pub versions: u64,
     /// Whether no search for passages of its documents was cut short. If one was, in long texts,
     /// carriers may be missing. Not all pairs of documents are compared, so carriers can be missing
-    /// all the same.
+    /// even if it is `true`.
     pub complete: bool,
     /// The passage, as the first carrier has it.
     pub text: String,

@@ -206,13 +206,14 @@ impl Plan {
             };
             let searched_for = request.searched_for(&documents)?;
             check_texts(snapshot, snapshot)?;
-            let Links { links, pairs, cut_pairs, cut } = {
+            let Links { links, pairs, cut_pairs, mut cut } = {
                 let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
                 links(&request, &documents, &pairs, &mut progress)?
             };
             let mut texts = Settling::new(snapshot, &documents, options.min_passage, stop);
             let grown = grow::grow(&links, documents.len(), &mut texts, stop)?;
-            drop((links, texts));
+            cut.extend(texts.cut());
+            drop(links);
             let places = |claims: Vec<grow::Claim>| {
                 let mut places: Settled =
                     claims.iter().map(|claim| (claim.document, claim.place)).collect();

@@ -1,9 +1,11 @@
 //! Projected places, settled by the texts.
 
+use std::collections::HashSet;
+
 use super::grow::Texts;
 use super::link::{Matched, Place};
 use super::places::{SHARE_MIN, length};
-use crate::compare::passages::{Genre, Prepared, between_prepared};
+use crate::compare::passages::{Genre, Passages, Prepared, between_prepared};
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::join::chronology::Chronology;
@@ -18,6 +20,9 @@ pub struct Settling<'a> {
     stop: &'a Stop,
     /// The founder that was looked for last.
     wanted: Option<((u32, Place), Wanted)>,
+    /// The documents of the founders whose passages may be elsewhere too, because a search for them
+    /// was cut short.
+    cut: HashSet<u32>,
 }
 
 impl Texts for Settling<'_> {
@@ -34,8 +39,11 @@ impl Texts for Settling<'_> {
         // The estimate may be off by as much as the passage was edited.
         let margin = length(estimate.1).max(length(founder.1)) / 2;
         let window = cut_wider(&text, estimate.1, margin);
-        let found = wanted.find(&text[window.0..window.1], self)?;
+        let (found, is_complete) = wanted.find(&text[window.0..window.1], self)?;
         self.wanted = Some((founder, wanted));
+        if !is_complete {
+            self.cut.insert(founder.0);
+        }
         let moved = |(start, end)| (window.0 as u32 + start, window.0 as u32 + end);
         Ok(found.map(|(place, kept)| (moved(place), kept)))
     }
@@ -49,7 +57,12 @@ impl<'a> Settling<'a> {
         min_passage: u32,
         stop: &'a Stop,
     ) -> Settling<'a> {
-        Settling { snapshot, documents, min_passage, stop, wanted: None }
+        Settling { snapshot, documents, min_passage, stop, wanted: None, cut: HashSet::new() }
+    }
+
+    /// Returns the documents of the founders whose carriers may be more than those that were found.
+    pub fn cut(self) -> HashSet<u32> {
+        self.cut
     }
 
     fn read(&self, rank: u32) -> Result<String> {
@@ -78,23 +91,26 @@ struct Wanted {
 
 impl Wanted {
     /// Returns the place in a text that has most of the passage, and the share of its words that it
-    /// has, if one has at least half of it.
-    fn find(&self, text: &str, by: &Settling<'_>) -> Result<Option<(Place, f64)>> {
+    /// has, if one has at least half of it; and whether the search for places was complete.
+    fn find(&self, text: &str, by: &Settling<'_>) -> Result<(Option<(Place, f64)>, bool)> {
         let Wanted { text: passage, tokens: own, prepared, analyzer } = self;
         let other = tokens(analyzer, text, by.stop)?;
         let query = Side { text: passage, tokens: own, parts: &[] };
         let document = Side { text, tokens: &other, parts: &[] };
-        let found = between_prepared((query, prepared), document, by.stop)?.found.into_iter();
+        let Passages { found, complete, .. } =
+            between_prepared((query, prepared), document, by.stop)?;
         let whole = (0, passage.len() as u32);
-        let found = found.map(|found| (Matched::new(&found, found.query, own), found)).filter(
-            |(matched, found)| {
+        let found = found
+            .into_iter()
+            .map(|found| (Matched::new(&found, found.query, own), found))
+            .filter(|(matched, found)| {
                 let has_most =
                     f64::from(length(found.query)) >= SHARE_MIN * f64::from(length(whole));
                 has_most && matched.is_passage(by.min_passage) && found.tokens >= by.min_passage
-            },
-        );
+            });
         let best = found.max_by_key(|(_, found)| (found.matched, std::cmp::Reverse(found.hit)));
-        Ok(best.map(|(_, found)| (found.hit, Matched::new(&found, whole, own).share)))
+        let best = best.map(|(_, found)| (found.hit, Matched::new(&found, whole, own).share));
+        Ok((best, complete))
     }
 }
 
