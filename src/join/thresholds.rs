@@ -109,7 +109,8 @@ mod tests {
                 .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
             let counted = Overlap::new(overlap, in_a, in_b);
             let estimator = crate::scheme::parse("winnow").unwrap().estimator().unwrap();
-            for sampling in [Sampling::Sketches, Sampling::Unknown, Sampling::Runs(estimator)] {
+            let of_runs = [Sampling::Runs(estimator), Sampling::Rest(estimator)];
+            for sampling in [Sampling::Sketches, Sampling::Unknown].into_iter().chain(of_runs) {
                 if thresholds.may_meet(sampling, counted, [a, b]) {
                     let from_a = thresholds.finds(sampling, overlap, a, None);
                     let from_b = thresholds.finds(sampling, overlap, b, None);

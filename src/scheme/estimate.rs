@@ -228,6 +228,17 @@ impl Estimator {
         self.runs(tokens) <= self.all_runs_max
     }
 
+    /// Returns parts of a text that keep all of their runs: every run of the text is in one part.
+    pub(crate) fn parts_keeping_all<'a>(
+        &self,
+        hashes: &'a [u64],
+    ) -> impl Iterator<Item = &'a [u64]> + use<'a> {
+        let (runs, k) = (self.runs(hashes.len() as u32) as usize, self.run_tokens());
+        let of_part = (self.all_runs_max as usize).clamp(1, runs);
+        let part = move |first: usize| &hashes[first..hashes.len().min(first + of_part + k - 1)];
+        (0..runs).step_by(of_part).map(part)
+    }
+
     /// Tells whether a text with this number of distinct fingerprints may keep all of its runs.
     pub(crate) fn may_keep_all(&self, fingerprints: u32) -> bool {
         let of_runs = self.all_runs_max;

@@ -2,8 +2,10 @@
 //!
 //! Templates, licences, question sheets: known text that is no evidence of copying. Its
 //! fingerprints are removed from every document and query, so overlap, containment and resemblance
-//! are those of the rest. Where texts are aligned, its words match nothing: no passage begins or
-//! ends in it, and no word of it counts as reused.
+//! are those of the rest. All of its runs count, where a scheme selects some: at the edges of
+//! boilerplate, and if it is short, a document keeps others than the boilerplate by itself. Where
+//! texts are aligned, its words match nothing: no passage begins or ends in it, and no word of it
+//! counts as reused.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,6 +17,7 @@ use crate::error::Result;
 use crate::hash::{BuildKeyHasher, Digest};
 use crate::index::{Config, Snapshot};
 use crate::runtime::Stop;
+use crate::scheme::Estimator;
 use crate::search::shared::terms_of;
 use crate::text::{Analyzer, Tokens};
 
@@ -94,8 +97,16 @@ impl Boilerplate {
         let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
         self.config.analyzer.analyze(text, &mut tokens, stop)?;
         let part = tokens_between(&tokens, &bytes);
-        self.config.scheme.sign(part, &mut signature, stop)?;
-        self.keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
+        let scheme = &self.config.scheme;
+        let mut add = |part: &[u64]| -> Result<()> {
+            scheme.sign(part, &mut signature, stop)?;
+            self.keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
+            Ok(())
+        };
+        match sampled(&self.config) {
+            Some(estimator) => estimator.parts_keeping_all(part).try_for_each(add)?,
+            None => add(part)?,
+        }
         self.runs.add(part);
         if let Some((analyzer, runs)) = &mut self.of_passages {
             analyzer.analyze(text, &mut tokens, stop)?;
@@ -176,6 +187,12 @@ impl Boilerplate {
         !self.has_keys_alone
     }
 
+    /// Returns the estimator of the scheme if the fingerprints that documents have left are a
+    /// sample of the runs that they have left: all runs of this are known, with their fingerprints.
+    pub(super) fn estimator(&self) -> Option<Estimator> {
+        sampled(&self.config).filter(|_| self.knows_runs())
+    }
+
     /// Returns a digest of its fingerprints: equal boilerplate has an equal one.
     #[must_use]
     pub fn digest(&self) -> Digest {
@@ -227,6 +244,11 @@ impl Boilerplate {
     }
 }
 
+/// Returns the estimator of a scheme whose fingerprints are those of runs, some or all.
+fn sampled(config: &Config) -> Option<Estimator> {
+    config.scheme.estimator().filter(|estimator| !estimator.has_tokens())
+}
+
 /// Returns the hashes of the tokens between these bytes of their text.
 fn tokens_between<'a>(tokens: &'a Tokens, bytes: &Range<usize>) -> &'a [u64] {
     let spans = &tokens.spans;
@@ -275,5 +297,66 @@ impl Ignored {
     /// Returns the number of fingerprints of a document that are ignored.
     pub fn count(&self, segment: u32, doc: u32) -> u32 {
         self.counts[segment as usize][doc as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix64;
+    use crate::scheme::run_values;
+
+    fn words(seed: u64, count: u64) -> String {
+        (0..count).map(|i| format!("w{} ", mix64(seed << 32 ^ i))).collect()
+    }
+
+    #[test]
+    fn no_run_of_boilerplate_leaves_a_fingerprint_in_a_text() {
+        for scheme in
+            ["winnow", "winnow(k=3,w=40)", "mod(k=3,p=4)", "kgram(k=2)", "winnow(k=4,w=1)"]
+        {
+            let config = Config::new(scheme, "words", true).unwrap();
+            let k = config.scheme.run_tokens().unwrap();
+            for len in [1, 4, 30, 31, 90, 500] {
+                let sheet = words(len, len);
+                let mut boilerplate = Boilerplate::new(&config).unwrap();
+                boilerplate.add_text(&sheet, Stop::NEVER).unwrap();
+                assert!(boilerplate.estimator().is_some());
+                for seed in 1000..1020 {
+                    let part: Vec<&str> =
+                        sheet.split(' ').skip(mix64(seed) as usize % len as usize).collect();
+                    let around = [0, 1, 9, 200].map(|count| words(seed, count));
+                    let text =
+                        format!("{} {} {}", around[seed as usize % 4], part.join(" "), around[3]);
+                    let text = if seed % 3 == 0 { part.join(" ") } else { text };
+                    let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
+                    config.analyzer.analyze(&text, &mut tokens, Stop::NEVER).unwrap();
+                    config.scheme.sign(&tokens.hashes, &mut signature, Stop::NEVER).unwrap();
+                    let runs: Vec<u64> = run_values(&tokens.hashes, k).collect();
+                    for fingerprint in signature {
+                        let run = runs[fingerprint.position as usize];
+                        assert_eq!(
+                            boilerplate.has(fingerprint.key),
+                            boilerplate.has_run(run),
+                            "{scheme} {len} {seed}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_its_texts_or_with_other_fingerprints_it_leaves_no_sample() {
+        let new = |scheme| {
+            let config = Config::new(scheme, "words", true).unwrap();
+            Boilerplate::new(&config).unwrap().with_texts(["a b c d e f"], Stop::NEVER).unwrap()
+        };
+        assert!(new("pairs(n=40)").estimator().is_none());
+        assert!(new("minhash(k=3,b=16,r=2)").estimator().is_none());
+        let mut boilerplate = new("winnow");
+        assert!(boilerplate.estimator().is_some());
+        boilerplate.add_keys([7]);
+        assert!(boilerplate.estimator().is_none());
     }
 }

@@ -57,10 +57,14 @@ impl Searcher {
     /// Returns the relation between shared fingerprints and the texts of documents; `has_texts`
     /// tells whether these are compared in the end.
     pub(crate) fn sampling(&self, has_texts: bool) -> Sampling {
-        match self.estimator() {
-            Some(estimator) => Sampling::Runs(estimator),
-            None if has_texts => Sampling::Unknown,
-            None => Sampling::Sketches,
+        match (self.estimator(), &self.ignored) {
+            (Some(estimator), _) => Sampling::Runs(estimator),
+            (None, _) if !has_texts => Sampling::Sketches,
+            (None, Some(ignored)) => match ignored.boilerplate.estimator() {
+                Some(estimator) => Sampling::Rest(estimator),
+                None => Sampling::Unknown,
+            },
+            (None, None) => Sampling::Unknown,
         }
     }
 

@@ -114,8 +114,8 @@ impl<'a> Similarities<'a> {
 
     /// Tells whether a similarity meets the thresholds of the query, if that is certain.
     fn certainly_met(&self, similarity: &Similarity) -> Option<bool> {
-        // Fingerprints may be unrelated to texts that are at hand.
-        let is_known = self.sampling() != Sampling::Unknown;
+        // Fingerprints may be unrelated to texts that are at hand, or unable to estimate them.
+        let is_known = !matches!(self.sampling(), Sampling::Unknown | Sampling::Rest(_));
         self.search.query.is_certainly_met(similarity).filter(|_| is_known)
     }
 

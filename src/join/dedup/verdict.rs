@@ -386,7 +386,8 @@ mod tests {
             let of = [(in_a, all[0]), (in_b, all[1])]
                 .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
             let estimator = crate::scheme::parse("winnow").unwrap().estimator().unwrap();
-            for sampling in [Sampling::Sketches, Sampling::Unknown, Sampling::Runs(estimator)] {
+            let of_runs = [Sampling::Runs(estimator), Sampling::Rest(estimator)];
+            for sampling in [Sampling::Sketches, Sampling::Unknown].into_iter().chain(of_runs) {
                 if settings.may_drop(sampling, overlap, of) {
                     prop_assert!(settings.may_fit(sampling, of), "{sampling:?}");
                     let least = settings.overlap_min(sampling, of[0]);
