@@ -202,9 +202,13 @@ impl<'a> Verification<'a> {
     }
 }
 
-/// Tells whether the fingerprints of two texts are all of their runs.
+/// Tells whether the fingerprints of two texts are all of their runs, and nothing else.
 pub(super) fn is_exact(sampling: Sampling, a: Size, b: Size) -> bool {
-    matches!(sampling, Sampling::Runs(_)) && a.is_all && b.is_all
+    match sampling {
+        // Among those of short texts are single tokens, which are the same in any order.
+        Sampling::Runs(estimator) => !estimator.has_tokens() && a.is_all && b.is_all,
+        _ => false,
+    }
 }
 
 /// Estimates the similarity of texts whose signatures are at hand, or returns that of their

@@ -7,6 +7,7 @@ use cento::hash::mix64;
 use cento::index::Document;
 use cento::index::{Config, Index, MaxDf, WriterOptions};
 use cento::join::cluster::{Cluster, ClusterOptions, Linkage, Prefer, clusters};
+use cento::join::dedup::DedupOptions;
 use cento::join::pairs::{Pair, PairOptions, PairRank, PairReport, Pairs, pairs};
 use cento::join::series::Scope;
 use cento::join::{Thresholds, WeightedPair};
@@ -14,6 +15,48 @@ use cento::search::{Boilerplate, Searcher};
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
 use serde_json::json;
+
+use crate::common::stream::verdicts_with;
+
+#[test]
+fn words_in_another_order_are_not_alike_by_their_pairs() {
+    let forward = "one two three four five six seven eight nine";
+    let backward = forward.split(' ').rev().collect::<Vec<_>>().join(" ");
+    let alike = [forward.to_owned(), format!("{forward} ten")];
+    for (store_text, texts, resemblance) in [
+        (true, [forward.to_owned(), backward.clone()], 0.0),
+        (false, [forward.to_owned(), backward], 0.0),
+        (true, alike.clone(), 8.0 / 9.0),
+        (false, alike, 8.0 / 9.0),
+    ] {
+        let config = Config::new("pairs(n=40)", "words", store_text).unwrap();
+        let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+        let documents = texts.map(|text| Document::new(text.clone(), text));
+        // The second document is compared with one that is not committed, and the first one of the
+        // second stream with one that is.
+        let near = DedupOptions::default().min_resemblance(0.05);
+        let is_kept = resemblance < 0.05;
+        for stream in [&documents[..1], &documents[1..]] {
+            let verdicts = verdicts_with(&index, &near, (1 << 26, false), stream);
+            assert_eq!(verdicts[0].1.is_kept(), is_kept || stream[0].id == documents[0].id);
+        }
+        let scratch = Index::in_memory(index.config().clone()).unwrap();
+        let verdicts = verdicts_with(&scratch, &near, (1 << 26, false), &documents);
+        assert_eq!(verdicts[1].1.is_kept(), is_kept);
+
+        let both = Index::in_memory(index.config().clone()).unwrap();
+        let mut writer = both.writer(WriterOptions::default()).unwrap();
+        for document in documents {
+            writer.add(document).unwrap();
+        }
+        writer.finish().unwrap();
+        let searcher = Searcher::new(both.snapshot().unwrap());
+        let thresholds = Thresholds::default().min_resemblance(0.05);
+        let found = found(&searcher, None, &options(thresholds, Scope::Everywhere));
+        let found: Vec<f64> = found.iter().map(|pair| pair.similarity.resemblance).collect();
+        assert_eq!(found, if is_kept { vec![] } else { vec![resemblance] });
+    }
+}
 
 /// Every word is a fingerprint.
 fn config() -> Config {
