@@ -318,8 +318,10 @@ impl Index {
     /// Returns the passages that this share of the documents have, each as JSON.
     fn repeated_passages(&self, py: Python<'_>, min_share: f64) -> PyResult<Vec<String>> {
         let share = cento::BoilerplateShare::new(min_share).map_err(Failure)?;
-        let found =
-            run::long(py, |stop| self.open.searcher()?.snapshot().repeated_passages(share, stop))?;
+        let threads = cento::available_threads();
+        let found = run::long(py, |stop| {
+            self.open.searcher()?.snapshot().repeated_passages(share, threads, stop)
+        })?;
         found.passages.iter().map(to_json).collect()
     }
 

@@ -148,7 +148,7 @@ impl Series {
 
 /// Finds the passages that at least this share of the documents have, and at least five of them.
 /// Where pairs across groups are kept, the documents of a group count once: what an author has in
-/// twelve tries is no boilerplate.
+/// twelve tries is no boilerplate. This number of threads read the texts.
 ///
 /// # Errors
 /// When no document has the field of the scope, the index stores no texts, or a file is damaged;
@@ -157,16 +157,17 @@ pub fn repeated_passages(
     snapshot: &Snapshot,
     scope: &Scope,
     share: BoilerplateShare,
+    threads: usize,
     stop: &Stop,
 ) -> Result<RepeatedPassages> {
     let series = Series::read(scope, &[snapshot])?.filter(|series| !series.within);
-    let Some(series) = series else { return snapshot.repeated_passages(share, stop) };
+    let Some(series) = series else { return snapshot.repeated_passages(share, threads, stop) };
     let numbering = Numbering::new(snapshot);
     let group_of = |address| {
         let code = series.code(0, numbering.number(address));
         (code != 0).then_some(u64::from(code))
     };
-    snapshot.repeated_passages_of_groups(share, &group_of, stop)
+    snapshot.repeated_passages_of_groups(share, &group_of, threads, stop)
 }
 
 /// Returns the number of pairs of this number of documents.

@@ -23,6 +23,7 @@ use crate::hash::{BuildKeyHasher, Digest};
 use crate::index::{DocAddress, Snapshot};
 use crate::reason::Reason;
 use crate::runtime::Stop;
+use crate::runtime::ordered::in_order;
 use crate::scheme::run_values;
 use crate::text::Tokens;
 
@@ -90,35 +91,47 @@ struct Reader<'a> {
     snapshot: &'a Snapshot,
     /// The tokens of a run.
     k: usize,
-    /// The tokens of the document read last.
-    tokens: Vec<u64>,
-    part: Vec<u64>,
+    threads: usize,
     stop: &'a Stop,
 }
 
 impl Reader<'_> {
-    /// Reads the tokens of a document.
-    fn read(&mut self, address: DocAddress) -> Result<()> {
-        self.stop.check()?;
+    /// Reads documents, and hands the tokens of each to `sink`, in their order.
+    fn read(
+        &self,
+        addresses: &[DocAddress],
+        sink: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let read = |number: u64| self.tokens(addresses[number as usize]);
+        in_order(
+            self.threads,
+            0..addresses.len() as u64,
+            self.stop,
+            &read,
+            &mut |number, tokens| sink(number as usize, &tokens),
+        )
+    }
+
+    fn tokens(&self, address: DocAddress) -> Result<Vec<u64>> {
         let text = self.snapshot.text(address)?.unwrap_or_default();
-        self.tokens.clear();
-        let (tokens, analyzer) = (&mut self.tokens, &self.snapshot.config().analyzer);
+        let (mut tokens, mut part) = (Vec::new(), Vec::new());
         let mut append = |part: &[u64]| tokens.extend_from_slice(part);
-        analyzer.for_each_part(&text, &mut self.part, &mut append, self.stop)?;
-        self.tokens.extend_from_slice(&self.part);
-        Ok(())
+        let analyzer = &self.snapshot.config().analyzer;
+        analyzer.for_each_part(&text, &mut part, &mut append, self.stop)?;
+        tokens.extend_from_slice(&part);
+        Ok(tokens)
     }
 
-    /// Returns the hashes of the runs of the document read last.
-    fn runs(&self) -> impl Iterator<Item = u64> + '_ {
-        run_values(&self.tokens, self.k)
+    /// Returns the hashes of the runs of these tokens.
+    fn runs<'t>(&self, tokens: &'t [u64]) -> impl Iterator<Item = u64> + use<'t> {
+        run_values(tokens, self.k)
     }
+}
 
-    /// Identifies the tokens of the document read last.
-    fn digest(&self) -> Digest {
-        let bytes: Vec<[u8; 8]> = self.tokens.iter().map(|token| token.to_le_bytes()).collect();
-        Digest::of(bytes.as_flattened())
-    }
+/// Identifies the tokens of a document.
+fn digest(tokens: &[u64]) -> Digest {
+    let bytes: Vec<[u8; 8]> = tokens.iter().map(|token| token.to_le_bytes()).collect();
+    Digest::of(bytes.as_flattened())
 }
 
 /// Counters of documents by the hashes of their runs; of several runs together.
@@ -177,7 +190,7 @@ type Counts = HashMap<u64, Count, BuildKeyHasher>;
 
 impl Snapshot {
     /// Finds the passages that at least this share of the different documents have, and at least
-    /// five of them.
+    /// five of them; this number of threads read the texts.
     ///
     /// ```
     /// # use cento::{BoilerplateShare, Config, Document, Index, Stop, WriterOptions};
@@ -189,7 +202,7 @@ impl Snapshot {
     /// }
     /// writer.commit()?;
     /// let snapshot = index.snapshot()?;
-    /// let found = snapshot.repeated_passages(BoilerplateShare::default(), Stop::NEVER)?;
+    /// let found = snapshot.repeated_passages(BoilerplateShare::default(), 2, Stop::NEVER)?;
     /// assert_eq!(found.passages[0].text, "Write about things that you like");
     /// assert_eq!(found.passages[0].documents, 5);
     /// # Ok::<(), cento::Error>(())
@@ -201,9 +214,10 @@ impl Snapshot {
     pub fn repeated_passages(
         &self,
         share: BoilerplateShare,
+        threads: usize,
         stop: &Stop,
     ) -> Result<RepeatedPassages> {
-        self.repeated_in(share, None, stop)
+        self.repeated_in(share, None, threads, stop)
     }
 
     /// Finds the passages that at least this share of the groups of documents have, and at least
@@ -219,15 +233,17 @@ impl Snapshot {
         &self,
         share: BoilerplateShare,
         group_of: &dyn Fn(DocAddress) -> Option<u64>,
+        threads: usize,
         stop: &Stop,
     ) -> Result<RepeatedPassages> {
-        self.repeated_in(share, Some(group_of), stop)
+        self.repeated_in(share, Some(group_of), threads, stop)
     }
 
     fn repeated_in(
         &self,
         share: BoilerplateShare,
         group_of: Option<&dyn Fn(DocAddress) -> Option<u64>>,
+        threads: usize,
         stop: &Stop,
     ) -> Result<RepeatedPassages> {
         if !self.config().store_text {
@@ -236,7 +252,7 @@ impl Snapshot {
             return Err(Error::index(self.index().path(), Reason::Unsuitable, what));
         }
         let k = run_tokens_of(self.config());
-        let reader = &mut Reader { snapshot: self, k, tokens: Vec::new(), part: Vec::new(), stop };
+        let reader = &Reader { snapshot: self, k, threads, stop };
         let (counted, mut counters) = self.count_roughly(share, group_of, reader)?;
         let greatest = |of: fn(&Counted) -> u32| counted.iter().map(of).max().unwrap_or(0);
         let of_documents =
@@ -273,7 +289,7 @@ impl Snapshot {
         &self,
         share: BoilerplateShare,
         group_of: Option<&dyn Fn(DocAddress) -> Option<u64>>,
-        reader: &mut Reader<'_>,
+        reader: &Reader<'_>,
     ) -> Result<(Vec<Counted>, Counters)> {
         let mut tokens = 0;
         let mut all = Vec::new();
@@ -286,17 +302,18 @@ impl Snapshot {
         let mut counters = Counters::new(tokens, self.documents(), share);
         let (mut counted, mut seen, mut texts) = (Vec::new(), HashSet::new(), HashSet::new());
         let (mut number, mut last) = (0, None);
-        for (group, address) in all {
-            reader.read(address)?;
-            if reader.tokens.is_empty() {
-                continue;
+        let addresses: Vec<DocAddress> = all.iter().map(|&(_, address)| address).collect();
+        reader.read(&addresses, &mut |at, tokens| {
+            if tokens.is_empty() {
+                return Ok(());
             }
-            let digest = reader.digest();
+            let (group, address) = all[at];
+            let digest = digest(tokens);
             let is_new_text = texts.insert(digest);
             // Without groups, a copy is the document that it copies.
             let is_same_group = group.is_some() && group == last;
             if group_of.is_none() && !is_new_text {
-                continue;
+                return Ok(());
             }
             if !is_same_group {
                 number += 1;
@@ -306,24 +323,25 @@ impl Snapshot {
             if seen.insert(digest) {
                 let text = if is_new_text { texts.len() as u32 } else { 0 };
                 counted.push(Counted { address, group: number, text });
-                reader.runs().for_each(|run| counters.add(run, number));
+                reader.runs(tokens).for_each(|run| counters.add(run, number));
             }
-        }
+            Ok(())
+        })?;
         Ok((counted, counters))
     }
 
     /// Finds the longest passage of each run: as many common runs in a row as there are. Of equally
     /// long ones it is that of the least id, and the first there.
-    fn place(&self, counts: &mut Counts, reader: &mut Reader<'_>) -> Result<()> {
+    fn place(&self, counts: &mut Counts, reader: &Reader<'_>) -> Result<()> {
         if counts.is_empty() {
             return Ok(());
         }
         let mut ids = Ids { snapshot: self, last: None };
-        for address in self.live() {
-            reader.read(address)?;
-            let runs: Vec<u64> = reader.runs().collect();
+        let addresses: Vec<DocAddress> = self.live().collect();
+        reader.read(&addresses, &mut |at, tokens| {
+            let runs: Vec<u64> = reader.runs(tokens).collect();
             for (start, runs) in common(&runs, counts) {
-                let place = Place { runs: runs.len() as u32, address, start };
+                let place = Place { runs: runs.len() as u32, address: addresses[at], start };
                 for run in runs {
                     let count = counts.get_mut(run).expect("it is common");
                     if ids.is_better(place, count.longest)? {
@@ -331,8 +349,8 @@ impl Snapshot {
                     }
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Returns the passages: of each place the runs in a row that belong to it.
@@ -386,12 +404,13 @@ fn count_exactly(
     counted: &[Counted],
     counters: &mut Counters,
     documents_min: u64,
-    reader: &mut Reader<'_>,
+    reader: &Reader<'_>,
 ) -> Result<Counts> {
     let mut counts = Counts::default();
-    for &Counted { address, group, text } in counted {
-        reader.read(address)?;
-        for run in reader.runs() {
+    let addresses: Vec<DocAddress> = counted.iter().map(|counted| counted.address).collect();
+    reader.read(&addresses, &mut |at, tokens| {
+        let Counted { group, text, .. } = counted[at];
+        for run in reader.runs(tokens) {
             if u64::from(counters.of(run).0) >= documents_min {
                 let count = counts.entry(run).or_default();
                 if count.last != group {
@@ -404,7 +423,8 @@ fn count_exactly(
                 }
             }
         }
-    }
+        Ok(())
+    })?;
     counts.values_mut().for_each(|count| count.documents = count.documents.min(count.texts));
     Ok(counts)
 }

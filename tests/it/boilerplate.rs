@@ -26,7 +26,7 @@ fn snapshot_of(texts: &[String], scheme: &str, documents_a_commit: usize) -> Sna
 
 fn found_in(snapshot: &Snapshot, share: f64) -> RepeatedPassages {
     let share = BoilerplateShare::new(share).unwrap();
-    snapshot.repeated_passages(share, Stop::NEVER).unwrap()
+    snapshot.repeated_passages(share, 2, Stop::NEVER).unwrap()
 }
 
 fn runs_of(text: &str) -> Vec<Vec<String>> {
@@ -130,7 +130,7 @@ proptest! {
         let group_of = |address| documents[number(address)].1;
         let found = snapshot
             .repeated_passages_of_groups(
-                BoilerplateShare::new(share).unwrap(), &group_of, Stop::NEVER,
+                BoilerplateShare::new(share).unwrap(), &group_of, 2, Stop::NEVER,
             )
             .unwrap();
         // By the definition: the groups and the texts that have a run, whichever are fewer.
@@ -173,7 +173,7 @@ fn what_an_author_has_in_many_tries_is_no_boilerplate() {
     let snapshot = snapshot_of(&texts, "kgram(k=3)", 5);
     let share = BoilerplateShare::new(0.4).unwrap();
     let group_of = |address| (&*snapshot.id(address).unwrap() < "012").then_some(7);
-    let groups = snapshot.repeated_passages_of_groups(share, &group_of, Stop::NEVER).unwrap();
+    let groups = snapshot.repeated_passages_of_groups(share, &group_of, 2, Stop::NEVER).unwrap();
     let passages = |found: &RepeatedPassages| -> Vec<(u32, u64)> {
         found.passages.iter().map(|passage| (passage.tokens, passage.documents)).collect()
     };
@@ -248,7 +248,7 @@ fn the_assignment_is_boilerplate_whatever_is_around_it() {
 fn an_index_without_texts_has_no_proposals() {
     let index = Index::in_memory(Config::new("kgram(k=3)", "words", false).unwrap()).unwrap();
     let snapshot = index.snapshot().unwrap();
-    let error = snapshot.repeated_passages(BoilerplateShare::default(), Stop::NEVER);
+    let error = snapshot.repeated_passages(BoilerplateShare::default(), 2, Stop::NEVER);
     assert!(error.unwrap_err().to_string().contains("it stores no texts"));
 }
 
@@ -257,5 +257,5 @@ fn a_search_for_repeated_passages_can_be_stopped() {
     let snapshot = snapshot_of(&essays(9, |at| words(at, 30)), "kgram(k=3)", 99);
     let stop = Stop::new();
     stop.set();
-    assert!(snapshot.repeated_passages(BoilerplateShare::default(), &stop).is_err());
+    assert!(snapshot.repeated_passages(BoilerplateShare::default(), 2, &stop).is_err());
 }

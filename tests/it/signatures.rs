@@ -117,7 +117,7 @@ fn answers(index: &Index) -> Vec<String> {
     let share = BoilerplateShare::new(0.1).unwrap();
     say(
         "repeated",
-        &snapshot.repeated_passages(share, Stop::NEVER).map(|found| found.passages).ok(),
+        &snapshot.repeated_passages(share, 2, Stop::NEVER).map(|found| found.passages).ok(),
     );
     for address in snapshot.live() {
         say("keys", &searcher.keys_of(address, Stop::NEVER).unwrap());

@@ -87,10 +87,11 @@ impl Named {
         &self,
         boilerplate: Option<Boilerplate>,
         (snapshot, scope): (&Snapshot, &Scope),
+        threads: usize,
         stop: &Stop,
     ) -> cento::Result<Option<Boilerplate>> {
         let Some(share) = self.auto else { return Ok(boilerplate) };
-        let found = repeated_passages(snapshot, scope, share, stop)?;
+        let found = repeated_passages(snapshot, scope, share, threads, stop)?;
         note!("cento: boilerplate: {}", proposed(&found));
         if found.passages.is_empty() {
             return Ok(boilerplate);
@@ -142,8 +143,12 @@ pub fn nothing_proposed(found: &RepeatedPassages) -> Option<String> {
 ///
 /// # Errors
 /// When a document of them is refused: nothing would say that its text counts.
-pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Searcher> {
-    without_of_pairs(searcher, boilerplate, &Scope::Everywhere)
+pub fn without(
+    searcher: Searcher,
+    boilerplate: &[PathBuf],
+    threads: usize,
+) -> cento::Result<Searcher> {
+    without_of_pairs(searcher, boilerplate, &Scope::Everywhere, threads)
 }
 
 /// Makes a searcher ignore the text with these names, for pairs of this scope.
@@ -154,10 +159,12 @@ pub fn without_of_pairs(
     searcher: Searcher,
     boilerplate: &[PathBuf],
     scope: &Scope,
+    threads: usize,
 ) -> cento::Result<Searcher> {
     let named = Named::of(boilerplate)?;
     let boilerplate = read(&named.paths, searcher.snapshot().config())?;
-    let boilerplate = named.add_auto(boilerplate, (searcher.snapshot(), scope), Stop::NEVER)?;
+    let boilerplate =
+        named.add_auto(boilerplate, (searcher.snapshot(), scope), threads, Stop::NEVER)?;
     without_read(searcher, boilerplate)
 }
 
@@ -181,7 +188,8 @@ pub fn without_noting(
     let named = Named::of(boilerplate)?;
     let boilerplate = read_noting(&named.paths, searcher.snapshot().config(), unread)?;
     let all = (searcher.snapshot(), &Scope::Everywhere);
-    let boilerplate = named.add_auto(boilerplate, all, Stop::NEVER)?;
+    let threads = cento::available_threads();
+    let boilerplate = named.add_auto(boilerplate, all, threads, Stop::NEVER)?;
     without_read(searcher, boilerplate)
 }
 

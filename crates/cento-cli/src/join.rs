@@ -56,13 +56,13 @@ impl JoinArgs {
     /// boilerplate of pairs of this scope.
     pub fn searcher_of_pairs(&self, paths: &[PathBuf], scope: &Scope) -> cento::Result<Searcher> {
         let searcher = Searcher::new(union(paths, paths.iter().map(key::open))?);
-        without_of_pairs(searcher, &self.boilerplate, scope)
+        without_of_pairs(searcher, &self.boilerplate, scope, self.threads())
     }
 
     /// Returns a searcher over the index at `path` that ignores the boilerplate.
     pub fn searcher(&self, path: &Path) -> cento::Result<Searcher> {
         let searcher = Searcher::new(key::open(path)?.snapshot()?);
-        without(searcher, &self.boilerplate)
+        without(searcher, &self.boilerplate, self.threads())
     }
 }
 

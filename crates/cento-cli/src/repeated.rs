@@ -82,7 +82,8 @@ impl Boilerplate {
         let out = self.out.as_deref().map(OutFile::create).transpose()?;
         let scope = self.scope()?;
         let (snapshot, is_any_refused) = self.snapshot(stop)?;
-        let found = repeated_passages(&snapshot, &scope, self.min_share, stop)?;
+        let found =
+            repeated_passages(&snapshot, &scope, self.min_share, cento::available_threads(), stop)?;
         if let Some(out) = out {
             write(out, &found.passages)?;
         }

@@ -198,10 +198,10 @@ impl Dedup {
             "cannot be used here, because documents are read one after the other",
         )?;
         let left_out = self.find_tables()?;
-        let against = self
-            .against
-            .iter()
-            .map(|path| without(Searcher::new(key::open(path)?.snapshot()?), &self.boilerplate));
+        let against = self.against.iter().map(|path| {
+            let searcher = Searcher::new(key::open(path)?.snapshot()?);
+            without(searcher, &self.boilerplate, self.threads())
+        });
         let against = against.collect::<cento::Result<Vec<_>>>()?;
         let temporary = match self.index {
             Some(_) => None,

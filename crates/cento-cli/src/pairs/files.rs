@@ -110,7 +110,7 @@ impl Pairs {
         not_compared.extend(added.not_compared);
         let new = index.snapshot()?;
         let scope = self.options.scope()?;
-        let boilerplate = named.add_auto(boilerplate, (&new, &scope), stop)?;
+        let boilerplate = named.add_auto(boilerplate, (&new, &scope), self.join.threads(), stop)?;
         let searcher = match &known {
             Some(known) => Searcher::new(known.with_new(&new)?),
             None => Searcher::new(new.clone()),

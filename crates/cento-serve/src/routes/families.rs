@@ -156,7 +156,7 @@ fn without(
     let memory = memory::for_collection(budget, config, &texts, stop)?;
     let mut ignored = Boilerplate::new(config)?.with_texts(texts, stop)?;
     if let Some(share) = share {
-        let found = repeated_passages(snapshot, &Scope::Everywhere, share, stop)?;
+        let found = repeated_passages(snapshot, &Scope::Everywhere, share, 1, stop)?;
         found.add_to(&mut ignored, snapshot, stop)?;
     }
     let searcher = searcher.clone();

@@ -315,7 +315,7 @@ impl Compared {
         let mut proposed = Vec::new();
         if let Some(share) = share {
             let scope = options.scope()?;
-            let found = repeated_passages(&new, &scope, share, stop)?;
+            let found = repeated_passages(&new, &scope, share, threads, stop)?;
             if is_accepted {
                 found.add_to(&mut ignored, &new, stop)?;
             }
