@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::judge::{Judge, Judged};
+use super::judge::{Judge, Judged, without_end};
 use super::model::{Tree, write_tree};
 use super::scenario::Contents;
 
@@ -68,8 +68,12 @@ pub fn fail(
     // A message that cannot be written cannot say so; the system's loader is not ours.
     let is_message = |line: &&&str| line.contains("write(1, ") || line.contains("write(2, ");
     let is_untold = injected.iter().any(|line| is_message(&line));
-    // What wakes a thread that waits, an eventfd, takes every write; tokio panics if one fails.
+    // What wakes a thread that waits, an eventfd, takes every write; if one fails, tokio panics, or
+    // the thread waits without end.
     let is_wake = injected.iter().any(|line| line.contains(r#""\1\0\0\0\0\0\0\0", 8)"#));
+    if !ended.by_itself && !is_wake {
+        return Err(without_end(&scenario.run));
+    }
     let is_loading = stderr.contains("error while loading shared libraries");
     let is_ours = !is_loading && !is_untold && !is_wake;
     if (stderr.contains("panicked") && !is_wake) || (is_ours && !matches!(ended.code, Some(0 | 2)))
