@@ -36,7 +36,7 @@ use cento_source::InFile;
         (CompareRequest = "application/json"),
         (cento_api::http::CompareFilesRequest = "multipart/form-data"),
     )),
-    responses((status = 200, description = "What the documents have in common", body = CompareResponse), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "What the documents have in common", body = CompareResponse))
 ))]
 pub async fn compare(
     State(app): State<Arc<App>>,
@@ -148,7 +148,7 @@ fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, S
     tag = "search",
     security(("token" = [])),
     request_body = PassagesRequest,
-    responses((status = 200, description = "The passages", body = PassagesResponse), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "The passages", body = PassagesResponse))
 ))]
 pub async fn passages(
     State(app): State<Arc<App>>,

@@ -52,9 +52,9 @@ fn status(committed: bool) -> StatusCode {
         (cento_api::http::FilesRequest = "multipart/form-data"),
     )),
     responses(
+        super::errors::Errors,
         (status = 200, description = "Committed", body = AddResponse),
         (status = 202, description = "Accepted; will be part of the next commit", body = AddResponse),
-        super::errors::Errors,
     )
 ))]
 pub async fn add(
@@ -100,7 +100,7 @@ async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResp
     tag = "documents",
     security(("token" = [])),
     params(("id" = String, Path, description = "The id, percent-encoded")),
-    responses((status = 200, description = "The document", body = DocumentResponse), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "The document", body = DocumentResponse))
 ))]
 pub async fn stored(
     State(app): State<Arc<App>>,
@@ -132,7 +132,7 @@ pub async fn stored(
     tag = "documents",
     security(("token" = [])),
     params(ListRequest),
-    responses((status = 200, description = "A page", body = ListResponse), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "A page", body = ListResponse))
 ))]
 pub async fn list(
     State(app): State<Arc<App>>,
@@ -185,9 +185,9 @@ pub async fn list(
     security(("token" = [])),
     params(("id" = String, Path, description = "The id, percent-encoded"), When),
     responses(
+        super::errors::Errors,
         (status = 200, description = "Committed", body = RemoveResponse),
         (status = 202, description = "Accepted; will be part of the next commit", body = RemoveResponse),
-        super::errors::Errors,
     )
 ))]
 pub async fn remove_one(
@@ -211,9 +211,9 @@ pub async fn remove_one(
     params(When),
     request_body = RemoveRequest,
     responses(
+        super::errors::Errors,
         (status = 200, description = "Committed", body = RemoveResponse),
         (status = 202, description = "Accepted; will be part of the next commit", body = RemoveResponse),
-        super::errors::Errors,
     )
 ))]
 pub async fn remove(

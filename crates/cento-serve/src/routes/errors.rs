@@ -7,7 +7,8 @@ use utoipa::{IntoResponses, ToSchema};
 
 use cento_api::http::ErrorBody;
 
-/// The errors that every route of the API may answer with.
+/// The errors that every route of the API may answer with. A route that says more of one names them
+/// first: what is named later takes their place.
 pub struct Errors;
 
 impl IntoResponses for Errors {
@@ -19,7 +20,7 @@ impl IntoResponses for Errors {
                 "403",
                 "The token does not permit this, or the request comes from a page of another site.",
             ),
-            ("404", "No such document."),
+            ("404", "No such document, watch or route."),
             ("405", "Method not allowed on this route."),
             ("408", "The request exceeded the time limit."),
             ("409", "Another change came first; try again."),

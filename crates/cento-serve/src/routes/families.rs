@@ -34,13 +34,13 @@ use cento_api::http::{
     security(("token" = [])),
     request_body = FamiliesRequest,
     responses(
+        super::errors::Errors,
         (
             status = 200,
             description = "A summary (`FamiliesSummary`), then families (`Family`)",
             body = String,
             content_type = "application/x-ndjson",
         ),
-        super::errors::Errors,
     )
 ))]
 pub async fn of_passages(
@@ -97,13 +97,13 @@ pub async fn of_passages(
     security(("token" = [])),
     request_body = LineageRequest,
     responses(
+        super::errors::Errors,
         (
             status = 200,
             description = "A summary (`LineageSummary`), then documents (`Descent`)",
             body = String,
             content_type = "application/x-ndjson",
         ),
-        super::errors::Errors,
     )
 ))]
 pub async fn of_documents(

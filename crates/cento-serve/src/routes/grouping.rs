@@ -23,8 +23,8 @@ use cento_source::{By, GroupedFiles, Grouping, ListedFiles};
     security(("token" = [])),
     request_body = GroupingRequest,
     responses(
-        (status = 200, description = "The documents", body = GroupingResponse),
         super::errors::Errors,
+        (status = 200, description = "The documents", body = GroupingResponse),
     )
 ))]
 pub async fn grouping(

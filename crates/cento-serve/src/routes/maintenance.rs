@@ -19,7 +19,7 @@ use cento_api::http::{CommitResponse, CompactRequest, CompactResponse, MergeRequ
     path = "/v1/commit",
     tag = "maintenance",
     security(("token" = [])),
-    responses((status = 200, description = "Committed: durable and searchable", body = CommitResponse), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "Committed: durable and searchable", body = CommitResponse))
 ))]
 pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>, Failure> {
     Ok(Json(app.command(Command::Commit).await?))
@@ -35,10 +35,10 @@ pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>,
     security(("token" = [])),
     request_body = Option<CompactRequest>,
     responses(
+        super::errors::Errors,
         (status = 200, description = "Done", body = CompactResponse),
         (status = 202, description = "Begun", body = CompactResponse),
         (status = 409, description = "A compaction is running", body = cento_api::http::ErrorBody),
-        super::errors::Errors,
     )
 ))]
 pub async fn compact(
@@ -70,10 +70,10 @@ pub async fn compact(
     security(("token" = [])),
     request_body = MergeRequest,
     responses(
+        super::errors::Errors,
         (status = 200, description = "AddedIndexes: durable and searchable", body = AddedIndexes),
         (status = 409, description = "The indexes do not fit, are being written, or have an id \
                                       twice", body = cento_api::http::ErrorBody),
-        super::errors::Errors,
     )
 ))]
 pub async fn merge(

@@ -448,6 +448,12 @@ mod tests {
     }
 
     #[test]
+    fn what_a_route_says_of_an_error_takes_the_place_of_what_all_say() {
+        let said = &document()["paths"]["/v1/watches"]["post"]["responses"]["409"]["description"];
+        assert_eq!(said, "A watch has this name and another content");
+    }
+
+    #[test]
     fn every_operation_has_a_name_of_its_own() {
         // Two operations were named `report`, after functions of two modules: a generated client
         // had only one of them.

@@ -44,7 +44,7 @@ use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE, sou
         (PairsRequest = "application/json"),
         (cento_api::http::FilesRequest = "multipart/form-data"),
     )),
-    responses((status = 200, description = "The most similar pairs", body = PairsResponse), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "The most similar pairs", body = PairsResponse))
 ))]
 pub async fn pairs(
     State(app): State<Arc<App>>,
@@ -99,8 +99,8 @@ pub async fn pairs(
     security(("token" = [])),
     request_body = PairsReportRequest,
     responses(
-        (status = 200, description = "The report", body = String, content_type = "text/html"),
         super::errors::Errors,
+        (status = 200, description = "The report", body = String, content_type = "text/html"),
     )
 ))]
 pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Response, Failure> {

@@ -30,8 +30,8 @@ use cento_report::{Exclusions, IndexState, PartedText, ReuseReport, Run, Searche
     security(("token" = [])),
     request_body = ReportRequest,
     responses(
-        (status = 200, description = "The report", body = String, content_type = "text/html"),
         super::errors::Errors,
+        (status = 200, description = "The report", body = String, content_type = "text/html"),
     )
 ))]
 pub async fn report(

@@ -46,12 +46,12 @@ const ANSWERS: &str = "application/vnd.cento.answers+json";
         (cento_api::http::FilesRequest = "multipart/form-data"),
     )),
     responses(
+        super::errors::Errors,
         (status = 200, description = "The hits, best first", content(
             (Answer = "application/json"),
             (SearchFilesResponse = "application/vnd.cento.answers+json"),
             (String = "application/x-ndjson"),
         )),
-        super::errors::Errors,
     )
 ))]
 pub async fn search(

@@ -31,7 +31,7 @@ fn ok(app: &App) -> Json<Health> {
     get,
     path = "/healthz",
     tag = "status",
-    responses((status = 200, description = "It is", body = Health), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "It is", body = Health))
 ))]
 pub async fn healthz(State(app): State<Arc<App>>) -> Json<Health> {
     ok(&app)
@@ -42,7 +42,7 @@ pub async fn healthz(State(app): State<Arc<App>>) -> Json<Health> {
     get,
     path = "/readyz",
     tag = "status",
-    responses((status = 200, description = "It does", body = Health), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "It does", body = Health))
 ))]
 pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure> {
     check_ready(&app)?;
@@ -69,7 +69,7 @@ fn check_ready(app: &App) -> Result<(), Failure> {
     get,
     path = "/openapi.json",
     tag = "status",
-    responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json"), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "OpenAPI 3.1", content_type = "application/json"))
 ))]
 pub async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], super::OPENAPI).into_response()
@@ -104,7 +104,7 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Respons
     path = "/v1/stats",
     tag = "status",
     security(("token" = [])),
-    responses((status = 200, description = "As of the last commit", body = StatsResponse), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "As of the last commit", body = StatsResponse))
 ))]
 pub async fn stats(State(app): State<Arc<App>>) -> Result<Json<StatsResponse>, Failure> {
     let searcher = app.searcher();

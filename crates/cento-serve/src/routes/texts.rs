@@ -20,7 +20,7 @@ use cento_api::http::{FileText, TextsResponse};
     tag = "search",
     security(("token" = [])),
     request_body(content = cento_api::http::FilesRequest, content_type = "multipart/form-data"),
-    responses((status = 200, description = "The texts", body = TextsResponse), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "The texts", body = TextsResponse))
 ))]
 pub async fn texts(
     State(app): State<Arc<App>>,

@@ -67,9 +67,9 @@ fn limit_of(limit: Option<usize>) -> Result<usize, Failure> {
     security(("token" = [])),
     request_body = WatchRequest,
     responses(
+        super::errors::Errors,
         (status = 200, description = "The watch: durable, and there for the next commit", body = Watch),
         (status = 409, description = "A watch has this name and another content", body = cento_api::http::ErrorBody),
-        super::errors::Errors,
     )
 ))]
 pub async fn add_watch(
@@ -103,7 +103,7 @@ pub async fn add_watch(
     tag = "watches",
     security(("token" = [])),
     params(ListWatchesRequest),
-    responses((status = 200, description = "A page", body = ListWatchesResponse), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "A page", body = ListWatchesResponse))
 ))]
 pub async fn list_watches(
     State(app): State<Arc<App>>,
@@ -125,7 +125,7 @@ pub async fn list_watches(
     tag = "watches",
     security(("token" = [])),
     params(("name" = String, Path, description = "The name, percent-encoded")),
-    responses((status = 200, description = "The watch", body = Watch), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "The watch", body = Watch))
 ))]
 pub async fn watch(
     State(app): State<Arc<App>>,
@@ -142,7 +142,7 @@ pub async fn watch(
     tag = "watches",
     security(("token" = [])),
     params(("name" = String, Path, description = "The name, percent-encoded")),
-    responses((status = 200, description = "The watch that was removed", body = Watch), super::errors::Errors)
+    responses(super::errors::Errors, (status = 200, description = "The watch that was removed", body = Watch))
 ))]
 pub async fn remove_watch(
     State(app): State<Arc<App>>,
@@ -169,8 +169,8 @@ pub async fn remove_watch(
     security(("token" = [])),
     params(("name" = String, Path, description = "The name, percent-encoded"), EventsRequest),
     responses(
-        (status = 200, description = "The events", content((WatchEvents = "application/json"), (String = "text/event-stream"))),
         super::errors::Errors,
+        (status = 200, description = "The events", content((WatchEvents = "application/json"), (String = "text/event-stream"))),
     )
 ))]
 pub async fn watch_events(
@@ -195,8 +195,8 @@ pub async fn watch_events(
     security(("token" = [])),
     params(EventsRequest),
     responses(
-        (status = 200, description = "The events", content((WatchEvents = "application/json"), (String = "text/event-stream"))),
         super::errors::Errors,
+        (status = 200, description = "The events", content((WatchEvents = "application/json"), (String = "text/event-stream"))),
     )
 ))]
 pub async fn events(

@@ -28,9 +28,9 @@ use cento_api::http::{
     security(("token" = [])),
     request_body = WithdrawRequest,
     responses(
+        super::errors::Errors,
         (status = 200, description = "Withdrawn, or with `dry_run` found", body = WithdrawResponse),
         (status = 409, description = "A compaction is running", body = cento_api::http::ErrorBody),
-        super::errors::Errors,
     )
 ))]
 pub async fn withdraw(
@@ -63,8 +63,8 @@ pub async fn withdraw(
     tag = "documents",
     security(("token" = [])),
     responses(
-        (status = 200, description = "The withdrawn documents", body = WithdrawalsResponse),
         super::errors::Errors,
+        (status = 200, description = "The withdrawn documents", body = WithdrawalsResponse),
     )
 ))]
 pub async fn list(State(app): State<Arc<App>>) -> Result<Json<WithdrawalsResponse>, Failure> {
@@ -85,8 +85,8 @@ pub async fn list(State(app): State<Arc<App>>) -> Result<Json<WithdrawalsRespons
     security(("token" = [])),
     request_body = ForgetRequest,
     responses(
-        (status = 200, description = "Lifted: durably", body = ForgetResponse),
         super::errors::Errors,
+        (status = 200, description = "Lifted: durably", body = ForgetResponse),
     )
 ))]
 pub async fn forget(
