@@ -6,6 +6,10 @@
 //! is best that has most of the query's q-grams (one-sided Jaccard of multisets), the shorter of
 //! equal ones. A heap by upper bounds leaves most of them uncompared (section 6).
 //!
+//! The best one is cut to what lies between its first and last q-gram that the query has: the paper
+//! takes as many tokens around fingerprints as may have made them, and with them those of the
+//! sentences before and after. Its similarity stays the same.
+//!
 //! Two places where the paper's algorithms 2 and 3 would not give the answer of algorithm 1: they
 //! stop at a bound equal to the best similarity, where a shorter text may tie, and they allow
 //! |grams_c| (1 - max_sim) errors, which is too few for candidates longer than the query. Here the
@@ -97,6 +101,15 @@ impl Grams {
             *counts.entry(hash(gram)).or_default() += 1;
         }
         Ok(Grams { q, counts, total: (tokens.len() + 1).saturating_sub(q) })
+    }
+
+    /// Returns the range from the first to the last q-gram of `tokens` that the query has; all of
+    /// them if it has none.
+    pub fn narrowed(&self, tokens: &[u64]) -> Range<usize> {
+        let is_had = |gram: &[u64]| self.counts.contains_key(&hash(gram));
+        let mut had = tokens.windows(self.q).map(is_had);
+        let (first, last) = (had.clone().position(|had| had), had.rposition(|had| had));
+        first.zip(last).map_or(0..tokens.len(), |(first, last)| first..last + self.q)
     }
 
     fn count_in(&self, len: usize) -> usize {
@@ -234,6 +247,25 @@ mod tests {
         check(0..12, &[0..3, 3..9, 9..12]);
         check(3..9, std::slice::from_ref(&(3..9)));
         check(4..10, &[4..9, 9..10]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_narrowed_text_has_as_much_of_the_query_and_ends_with_it(
+            query in prop::collection::vec(0u64..6, 1..20),
+            text in prop::collection::vec(0u64..9, 0..40),
+            q in 1usize..4,
+        ) {
+            let grams = Grams::new(&query, q, Stop::NEVER).unwrap();
+            let narrowed = &text[grams.narrowed(&text)];
+            let common = |tokens: &[u64]| grams.common(tokens, 0, Stop::NEVER).unwrap().unwrap_or(0);
+            prop_assert_eq!(common(narrowed), common(&text));
+            if common(&text) > 0 {
+                for end in [&narrowed[..grams.q], &narrowed[narrowed.len() - grams.q..]] {
+                    prop_assert!(query.windows(grams.q).any(|gram| gram == end));
+                }
+            }
+        }
     }
 
     /// Definition 1 with equation 1, candidate by candidate (algorithm 1).

@@ -2,6 +2,8 @@
 //!
 //! The texts around shared fingerprints are cut out of the documents and compared ([`best`]).
 
+use std::ops::Range;
+
 use super::best::{self, Grams, Windows};
 use super::extent::Extent;
 use super::hit_details::HitDetails;
@@ -56,7 +58,11 @@ impl Search<'_> {
             return Ok(outcome(Vec::new(), CandidateTexts { texts: all, calculated: 0 }));
         };
         let best = documents.swap_remove(found.candidate.document);
-        let passages = passages_of(&found, &query_text, &self.document(best.address, held)?);
+        let document = self.document(best.address, held)?;
+        let of_text = found.candidate.tokens.start;
+        let narrowed = grams.narrowed(&document.tokens.hashes[found.candidate.tokens.clone()]);
+        let tokens = of_text + narrowed.start..of_text + narrowed.end;
+        let passages = passages_of((tokens, found.similarity), &query_text, &document);
         let hits = self.hits_of(vec![HitDetails::new((best, None), None, Some(passages))])?;
         Ok(outcome(hits, CandidateTexts { texts: all, calculated: found.calculated }))
     }
@@ -129,14 +135,18 @@ fn refused(what: &str) -> Error {
     Error::argument("goal", what)
 }
 
-/// Makes the passage that was found of its tokens in the query and the document.
-fn passages_of(found: &best::Best, query: &Analyzed, document: &Analyzed) -> Passages {
+/// Makes the passage that was found, of its tokens in the document and all of the query.
+fn passages_of(
+    (found, similarity): (Range<usize>, f64),
+    query: &Analyzed,
+    document: &Analyzed,
+) -> Passages {
     let tokens: &Tokens = &query.tokens;
     let in_query = passages::bytes(tokens, &(0..tokens.hashes.len()));
-    let in_hit = passages::bytes(&document.tokens, &found.candidate.tokens);
-    let len = found.candidate.tokens.len() as u32;
-    let passage = Passage::new(in_query, in_hit, Unit::Bytes, len, found.similarity);
-    let hit_tokens = &document.tokens.hashes[found.candidate.tokens.clone()];
+    let in_hit = passages::bytes(&document.tokens, &found);
+    let len = found.len() as u32;
+    let passage = Passage::new(in_query, in_hit, Unit::Bytes, len, similarity);
+    let hit_tokens = &document.tokens.hashes[found];
     let passage = passages::with_words_of_both(passage, tokens, hit_tokens);
     let place = 0..tokens.hashes.len() as u32;
     Passages::new(vec![(passage, place)], true)
@@ -152,6 +162,22 @@ fn outcome(hits: Vec<super::Hit>, candidates: CandidateTexts) -> Outcome {
 mod tests {
     use crate::index::{Config, Document, Index, WriterOptions};
     use crate::search::{Goal, Query, Searcher};
+
+    #[test]
+    fn the_best_passage_of_a_copied_sentence_is_that_sentence() {
+        let index = Index::in_memory(Config::new("winnow", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        let words = |range: std::ops::Range<u32>| -> String {
+            range.map(|word| format!("word{word} ")).collect()
+        };
+        writer.add(Document::new("doc", words(0..80))).unwrap();
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let answer = searcher.search(&Query::text(words(30..51)).goal(Goal::Passage)).unwrap();
+        let passage = &answer.hits[0].passages.as_deref().unwrap()[0];
+        let (start, end) = (words(0..30).len() as u32, words(0..51).trim_end().len() as u32);
+        assert_eq!((passage.hit, passage.tokens, passage.matched), ((start, end), 21, 21));
+    }
 
     #[test]
     fn the_best_passage_is_within_a_part() {

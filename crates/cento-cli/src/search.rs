@@ -456,8 +456,11 @@ fn print_human(out: &mut impl Write, answer: &Answer, wanted: &Query) -> io::Res
     if !answer.complete {
         line!(out, "{INCOMPLETE}")?;
     }
-    if let Some(explained) = answer.explained {
-        line!(out, "together they contain {} of the query", cento_report::percent(explained))?;
+    if answer.explained.is_some() {
+        let added: u64 = answer.hits.iter().filter_map(|hit| hit.adds).map(u64::from).sum();
+        let they = if answer.hits.len() == 1 { "it has" } else { "together they have" };
+        let all = output::counted(query.fingerprints.into(), "fingerprint");
+        line!(out, "{they} {} of its {all}", output::count(added))?;
     }
     if !answer.hits.is_empty() {
         print_hits(out, answer)?;
