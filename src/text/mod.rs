@@ -26,6 +26,7 @@ use crate::runtime::Stop;
 pub use analyzer::{Analyzer, PART_TOKENS};
 pub use family::Family;
 pub(crate) use letters::Letters;
+pub(crate) use unicode::is_letter;
 pub use unicode::is_white_space;
 
 /// Returns the token between the paragraphs of a program, that is, where a subroutine begins or

@@ -58,7 +58,7 @@ pub(super) fn category(c: char) -> Category {
 /// Returns whether `c` is a letter: of categories L and Nl, or a letter in a circle or square.
 ///
 /// With the marks that Unicode counts as alphabetic this is the property Alphabetic.
-pub(super) fn is_letter(c: char) -> bool {
+pub(crate) fn is_letter(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphabetic();
     }

@@ -355,19 +355,26 @@ struct Candidate {
 }
 
 /// Returns the candidates that are passages, as many as the steps suffice for.
+///
+/// A row of numbers is no sentence: any two tables have most of their digits in common, and in
+/// whatever order. Copied tables are copied passages.
 fn judged(
     candidates: Vec<Candidate>,
-    (q, d): (&[u64], &[u64]),
+    (query, document): (Side<'_>, Side<'_>),
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Aligned>> {
     steps.begin_stage();
+    let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
     let mut passages = Vec::new();
-    for Candidate { query, hit, similarity_min } in candidates {
-        if !steps.take(similarity_steps(&query, &hit))? {
+    for Candidate { query: in_query, hit: in_hit, similarity_min } in candidates {
+        if !steps.take(similarity_steps(&in_query, &in_hit))? {
             break;
         }
-        let passage = Aligned::of((query, hit), (q, d));
-        if passage.similarity >= similarity_min {
+        let passage = Aligned::of((in_query, in_hit), (q, d));
+        if passage.similarity >= similarity_min
+            && query.has_words(&passage.query)
+            && document.has_words(&passage.hit)
+        {
             passages.push(passage);
         }
     }
@@ -412,7 +419,7 @@ impl Candidates {
         let mut bags = Bags::new(&texts);
         steps.begin_stage();
         let rewritten = rewritten::passages((query, document), &mut bags, seeds, steps)?;
-        let rewritten = judged(rewritten, (q, d), steps)?;
+        let rewritten = judged(rewritten, (query, document), steps)?;
         let open = [
             &Open::new(texts.q, open, &rewritten, |passage| &passage.query),
             &Open::new(&texts.d, open_in_hit, &rewritten, |passage| &passage.hit),
@@ -422,7 +429,7 @@ impl Candidates {
             .into_iter()
             .map(|(query, hit)| Candidate { query, hit, similarity_min: 0.0 })
             .collect();
-        let summarised = judged(summarised, (q, d), steps)?;
+        let summarised = judged(summarised, (query, document), steps)?;
         Ok(Candidates { rewritten, summarised })
     }
 }

@@ -13,6 +13,7 @@ use super::sums::{Bags, SUM_STEPS_A_WORD};
 use super::{Candidate, Side};
 use crate::error::Result;
 use crate::runtime::Steps;
+use crate::text::is_letter;
 
 /// The minimum cosine of the two sides of a passage.
 const PASSAGE_COSINE_MIN: f64 = 0.34;
@@ -65,6 +66,13 @@ pub fn passages(
 }
 
 impl Side<'_> {
+    /// Returns whether at least half of these tokens have a letter.
+    pub(super) fn has_words(&self, tokens: &Range<usize>) -> bool {
+        let spans = self.tokens.spans[tokens.clone()].iter();
+        let written = spans.map(|span| &self.text[span.start as usize..span.end as usize]);
+        written.filter(|token| token.chars().any(is_letter)).count() * 2 >= tokens.len()
+    }
+
     /// Returns the bytes from the first of these tokens to the last.
     fn bytes(&self, tokens: &Range<usize>) -> usize {
         let spans = &self.tokens.spans[tokens.clone()];
@@ -136,6 +144,26 @@ mod tests {
     fn aligned(words: (u64, u64), alike: u64) -> Vec<Aligned> {
         let [a, b] = [1, 2].map(|seed| text(seed, words, alike));
         align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages
+    }
+
+    #[test]
+    fn tables_of_the_same_years_with_other_numbers_are_no_passage() {
+        let table = |seed: u64| {
+            let mut text = String::from("Year;North;South;East;West\n");
+            for year in 1950..2010 {
+                let number = |of: u64| 1 + mix64(seed << 32 | year << 8 | of) % 9;
+                let [a, b, c, d] = [1, 2, 3, 4].map(number);
+                writeln!(text, "{year};{a};{b};{c};{d}").unwrap();
+            }
+            Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
+        };
+        let found = |a: &Analyzed, b: &Analyzed| {
+            align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages
+        };
+        assert_eq!(found(&table(1), &table(2)), []);
+        // A copy of one is a passage all the same.
+        let [copy] = &found(&table(1), &table(1))[..] else { panic!("no copy") };
+        assert_eq!((copy.query.len(), copy.similarity), (305, 1.0));
     }
 
     #[test]
