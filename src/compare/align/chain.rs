@@ -171,11 +171,18 @@ pub fn chains_where(
         let gap = |chain: &Chain| {
             // How much of the match is new on both sides; it may overlap the end of the chain.
             let before = new_from((chain.query.end, chain.hit.end), found);
-            let is_after = found.hit >= chain.hit.start && before < found.len;
+            if found.hit < chain.hit.start || before >= found.len {
+                return None;
+            }
             let gap = |end: usize, start: usize| start.saturating_sub(end);
             let gaps = (gap(chain.query.end, found.query), gap(chain.hit.end, found.hit));
-            let bound = gap_max.min(chain.matched.max(found.len) * 2);
-            (is_after && gaps.0 <= bound && gaps.1 <= bound).then_some((gaps.0 + gaps.1, before))
+            let mut bound = gap_max.min(chain.matched.max(found.len) * 2);
+            if before > 0 {
+                // It has again what the chain ends with: a refrain, and not the text after a gap,
+                // unless it adds more than the gap.
+                bound = bound.min(found.len - before);
+            }
+            (gaps.0 <= bound && gaps.1 <= bound).then_some((gaps.0 + gaps.1, before))
         };
         let best = open.iter().enumerate().filter_map(|(i, chain)| Some((gap(chain)?, i))).min();
         if let Some(((_, before), i)) = best {

@@ -246,7 +246,7 @@ fn chosen(
     let aligned = |query, hit| Aligned::of((query, hit), (q, d));
     let Candidates { mut rewritten, summarised: summaries } = candidates;
     steps.begin_stage();
-    let mut is_copy = copies(&rewritten, &copied, steps)?.into_iter();
+    let mut is_copy = copies(&rewritten, &copied, (q, d), steps)?.into_iter();
     rewritten.retain(|_| is_copy.next() != Some(true));
     // Copied text within a rewritten passage is part of that passage, and so is rewritten text
     // within a summary; a rewritten passage that is mostly copied adds nothing.
