@@ -7,6 +7,7 @@ use console::{Style, Term, measure_text_width, pad_str, truncate_str};
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use super::terminal::{is_obeyed, printable};
+use cento_report::is_of_a_script_without_spaces;
 
 /// The maximum width of a line, so that the eye finds the next one.
 const WIDTH_MAX: usize = 160;
@@ -28,12 +29,20 @@ pub struct SideBySide {
     styles: [Style; 2],
 }
 
-/// A word of both texts, or of one that the other lacks at that place.
+/// A piece of both texts, or of one that the other lacks at that place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step<'a> {
-    Both(&'a str, &'a str),
-    Left(&'a str),
-    Right(&'a str),
+enum Step<'a, T> {
+    Both(&'a T, &'a T),
+    Left(&'a T),
+    Right(&'a T),
+}
+
+/// A word, or a piece of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Word {
+    text: String,
+    /// Whether there is white space before it.
+    is_apart: bool,
 }
 
 impl SideBySide {
@@ -56,7 +65,7 @@ impl SideBySide {
         let [left_style, right_style] = &self.styles;
         let mut lines = [Line::default(), Line::default()];
         let (left, right) = (words(left, self.column), words(right, self.column));
-        for step in compare(&left, &right, key) {
+        for step in compare(&left, &right, |word: &Word| key(&word.text)) {
             let words = match step {
                 Step::Both(left, right) => [Some(left), Some(right)],
                 Step::Left(word) => [Some(word), None],
@@ -80,23 +89,17 @@ impl SideBySide {
         self.line(out, &lines[0].text, &lines[1].text)
     }
 
-    /// Writes programs, line beside line, with their indentation: equal lines stay level.
+    /// Writes programs, line beside line, with their indentation: equal lines stay level, and
+    /// lines that take the place of others are beside these.
     pub fn programs(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
         let (left, right) = (lines(left), lines(right));
-        for step in compare(&left, &right, without_white_space) {
-            let lines = match step {
-                Step::Both(left, right) => [left, right],
-                Step::Left(line) => [line, ""],
-                Step::Right(line) => ["", line],
-            };
+        for row in rows(&compare(&left, &right, |line: &String| without_white_space(line))) {
+            let Row { lines, is_same } = row;
             let [left, right] = lines.map(|line| pieces(line, self.column));
             for row in 0..left.len().max(right.len()).max(1) {
                 let piece = |of: &[String], style: &Style| {
                     let piece = of.get(row).map_or("", String::as_str);
-                    match step {
-                        Step::Both(..) => piece.to_owned(),
-                        _ => style.apply_to(piece).to_string(),
-                    }
+                    if is_same { piece.to_owned() } else { style.apply_to(piece).to_string() }
                 };
                 let [left_style, right_style] = &self.styles;
                 self.line(out, &piece(&left, left_style), &piece(&right, right_style))?;
@@ -132,35 +135,51 @@ struct Line {
 
 impl Line {
     /// Returns its width with another word.
-    fn width_with(&self, word: &str) -> usize {
-        self.width + usize::from(self.width > 0) + measure_text_width(word)
+    fn width_with(&self, word: &Word) -> usize {
+        self.width + usize::from(self.has_space_before(word)) + measure_text_width(&word.text)
     }
 
-    fn push(&mut self, word: &str, style: Option<&Style>) {
+    fn has_space_before(&self, word: &Word) -> bool {
+        self.width > 0 && word.is_apart
+    }
+
+    fn push(&mut self, word: &Word, style: Option<&Style>) {
         let width = self.width_with(word);
-        if self.width > 0 {
+        if self.has_space_before(word) {
             self.text.push(' ');
         }
         match style {
-            Some(style) => self.text += &style.apply_to(word).to_string(),
-            None => self.text += word,
+            Some(style) => self.text += &style.apply_to(&word.text).to_string(),
+            None => self.text += &word.text,
         }
         self.width = width;
     }
 }
 
-/// Returns the words of a text as they can be shown in a column: long ones, such as a text without
-/// spaces, in pieces, and characters that would move the cursor replaced.
-fn words(text: &str, column: usize) -> Vec<String> {
-    let mut words = Vec::new();
+/// Returns the words of a text as they can be shown in a column: long ones in pieces, those of
+/// scripts without spaces in letters, and characters that would move the cursor replaced.
+fn words(text: &str, column: usize) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let width_max = column / PIECES;
     for word in text.split_whitespace() {
-        let visible = |c: char| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c };
-        let word: String = word.chars().map(visible).collect();
-        if measure_text_width(&word) <= column {
-            words.push(word);
-            continue;
+        let is_long = measure_text_width(word) > column;
+        let mut is_apart = true;
+        // Whether the next letter begins a piece.
+        let mut is_ended = true;
+        for c in word.chars() {
+            let c = if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c };
+            let is_letter_alone = is_of_a_script_without_spaces(c);
+            let is_mark = measure_text_width(c.encode_utf8(&mut [0; 4])) == 0;
+            match words.last_mut() {
+                Some(piece) if !is_apart && (is_mark || !is_ended && !is_letter_alone) => {
+                    piece.text.push(c);
+                }
+                _ => words.push(Word { text: c.into(), is_apart }),
+            }
+            is_apart = false;
+            let piece = words.last().map_or(0, |piece| measure_text_width(&piece.text));
+            is_ended = is_letter_alone || is_mark && is_ended || is_long && piece >= width_max;
         }
-        words.extend(pieces(&word, column / PIECES));
     }
     words
 }
@@ -189,12 +208,8 @@ fn pieces(text: &str, width: usize) -> Vec<String> {
 
 /// Lists the words or lines of two texts, in the order of both; those with an equal `key` are
 /// equal.
-fn compare<'a>(
-    left: &'a [String],
-    right: &'a [String],
-    key: impl Fn(&str) -> String,
-) -> Vec<Step<'a>> {
-    let plain = |words: &[String]| words.iter().map(|word| key(word)).collect::<Vec<_>>();
+fn compare<'a, T>(left: &'a [T], right: &'a [T], key: impl Fn(&T) -> String) -> Vec<Step<'a, T>> {
+    let plain = |words: &[T]| words.iter().map(&key).collect::<Vec<_>>();
     let deadline = Some(Instant::now() + COMPARING_MAX);
     let (a, b) = (plain(left), plain(right));
     let mut steps = Vec::with_capacity(left.len().max(right.len()));
@@ -203,11 +218,41 @@ fn compare<'a>(
         if change.tag() == DiffTag::Equal {
             steps.extend(left.iter().zip(right).map(|(left, right)| Step::Both(left, right)));
         } else {
-            steps.extend(left.iter().map(|word| Step::Left(word)));
-            steps.extend(right.iter().map(|word| Step::Right(word)));
+            steps.extend(left.iter().map(Step::Left));
+            steps.extend(right.iter().map(Step::Right));
         }
     }
     steps
+}
+
+/// Lines of two programs that are shown beside each other.
+#[derive(Debug, PartialEq, Eq)]
+struct Row<'a> {
+    /// Empty where a program has no line.
+    lines: [&'a str; 2],
+    is_same: bool,
+}
+
+/// Returns the rows of these steps: of lines that only one program has, the first of the one are
+/// beside the first of the other.
+fn rows<'a>(steps: &[Step<'a, String>]) -> Vec<Row<'a>> {
+    let mut rows = Vec::with_capacity(steps.len());
+    let is_same = |step: &Step<'_, String>| matches!(step, Step::Both(..));
+    for steps in steps.chunk_by(|a, b| is_same(a) == is_same(b)) {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for step in steps {
+            match *step {
+                Step::Both(a, b) => rows.push(Row { lines: [a, b], is_same: true }),
+                Step::Left(line) => left.push(line.as_str()),
+                Step::Right(line) => right.push(line.as_str()),
+            }
+        }
+        rows.extend((0..left.len().max(right.len())).map(|at| {
+            let lines = [&left, &right].map(|lines| lines.get(at).copied().unwrap_or_default());
+            Row { lines, is_same: false }
+        }));
+    }
+    rows
 }
 
 /// Returns the letters and digits of a word, which decide whether two words are equal.
@@ -238,25 +283,56 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_take_the_place_of_others_are_beside_them() {
+        let columns = SideBySide { column: 12, styles: [Style::new(), Style::new()] };
+        let mut out = Vec::new();
+        let (left, right) = ("f() {\n  a = 1;\n  b = 2;\n}", "f() {\n  x = 1;\n}");
+        columns.programs(&mut out, left, right).unwrap();
+        let expected = "f() {        | f() {\n  a = 1;     |   x = 1;\n  b = 2;     |\n\
+                        }            | }\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn text_without_spaces_is_shown_without_them_and_level_with_a_copy_in_other_lines() {
+        let columns = SideBySide { column: 20, styles: [Style::new(), Style::new()] };
+        let text =
+            "\u{6cb3}\u{6c34}\u{5728}\u{7da0}\u{8272}\u{7684}\u{7530}\u{91ce}\u{4e4b}\u{9593}";
+        let shown = |right: &str| {
+            let mut out = Vec::new();
+            columns.texts(&mut out, text, right).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(shown(text), format!("{text} | {text}\n"));
+        let (first, last) = text.split_at(12);
+        let level: String = shown(&format!("{first}\n{last}"))
+            .lines()
+            .map(|line| line.split_once(RULE).unwrap().0.trim_end())
+            .collect();
+        assert_eq!(level, text);
+    }
+
+    #[test]
     fn words_of_one_text_are_distinct_from_those_of_both() {
         let (left, right) = (words("The quick, brown fox", 40), words("the very quick fox", 40));
-        let steps = compare(&left, &right, key);
-        let expected = [
-            Step::Both("The", "the"),
-            Step::Right("very"),
-            Step::Both("quick,", "quick"),
-            Step::Left("brown"),
-            Step::Both("fox", "fox"),
-        ];
-        assert_eq!(steps, expected);
+        let steps = compare(&left, &right, |word: &Word| key(&word.text));
+        let shown = steps.iter().map(|step| match step {
+            Step::Both(left, right) => (&*left.text, &*right.text),
+            Step::Left(word) => (&*word.text, ""),
+            Step::Right(word) => ("", &*word.text),
+        });
+        let expected =
+            [("The", "the"), ("", "very"), ("quick,", "quick"), ("brown", ""), ("fox", "fox")];
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn nothing_is_lost_and_nothing_moves_the_cursor() {
         let text = format!("{}\u{1b}[2J\u{202e}", "\u{65e5}\u{672c}".repeat(30));
         let pieces = words(&text, 20);
-        assert!(pieces.iter().all(|piece| measure_text_width(piece) <= 20));
-        assert_eq!(pieces.concat(), text.replace(['\u{1b}', '\u{202e}'], "\u{fffd}"));
+        assert!(pieces.iter().all(|piece| measure_text_width(&piece.text) <= 20));
+        let shown: String = pieces.into_iter().map(|piece| piece.text).collect();
+        assert_eq!(shown, text.replace(['\u{1b}', '\u{202e}'], "\u{fffd}"));
     }
 
     #[test]

@@ -88,7 +88,9 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{900}'..='\u{dff}')
 }
 
-fn is_of_a_script_without_spaces(c: char) -> bool {
+/// Returns whether words of the script of this letter are written without spaces.
+#[must_use]
+pub fn is_of_a_script_without_spaces(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{3ffff}')

@@ -35,6 +35,7 @@ mod tuning;
 
 pub use answer::{ReportMemory, named};
 pub use decontamination::{DecontaminationReport, QuestionEntry};
+pub use difference::is_of_a_script_without_spaces;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
 pub use families::{CarrierRow, FamiliesReport, Strip, StripPart};
 pub use graph::{Cluster, clusters};
