@@ -109,11 +109,14 @@ pub fn tune(
         let of_half = cases.cases.iter().filter(|case| case.is_for_choosing == is_for_choosing);
         of_half.map(|case| case.same.len() as u64).sum::<u64>()
     };
-    let fewest = wanted(true).min(wanted(false));
+    let halves = [wanted(true), wanted(false)];
+    let fewest = halves[0].min(halves[1]);
     if fewest < ORIGINALS_MIN {
         let what = format!(
-            "too few queries with an original: a half of them has {fewest}, and needs at least \
-             {ORIGINALS_MIN}"
+            "too few originals: {} queries have {} in all, and one half of the queries has {fewest}; \
+             each half needs at least {ORIGINALS_MIN}",
+            cases.cases.len(),
+            halves[0] + halves[1],
         );
         return Err(Error::arguments(what));
     }

@@ -51,8 +51,8 @@ use pairs::ReadPair;
 /// than a sample shows.
 ///
 /// Pairs are JSON lines with `a` and `b`, ids of documents, or `text_a` and `text_b`, and `same`,
-/// which is true if the one text was made of the other; or lines of two ids and a label (1 or 0)
-/// with tabs between them.
+/// which is true if the one text was made of the other, and may be left out then; or lines of two
+/// ids and a label (1 or 0) with tabs between them.
 #[derive(Debug, Args)]
 pub struct Tune {
     /// Files and directories as for `cento add`, or indexes that store text.
