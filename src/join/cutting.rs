@@ -102,7 +102,7 @@ pub fn within_parts(ranges: &[(u32, u32)], parts: &[Part]) -> (Vec<(u32, u32)>, 
 }
 
 /// Returns the ranges, each from the first byte of a letter to the last one: tokens may be bytes.
-fn whole_letters(text: &str, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
+pub fn whole_letters(text: &str, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let mut whole: Vec<(u32, u32)> = Vec::new();
     for &(mut start, mut end) in ranges {
         while !text.is_char_boundary(start as usize) {

@@ -1,6 +1,6 @@
 //! The questions of benchmarks in memory, and the search of a document for them.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
 use super::finding::{AnswerFinding, Finding};
@@ -249,8 +249,9 @@ impl Benchmarks {
         self.analyzer.scratch_bytes(text_bytes) + text_bytes.saturating_mul(16 + 5)
     }
 
-    /// Returns the questions that occur in a text, in their order, each with its best place. A text
-    /// with escapes of JSON or HTML is also searched without them.
+    /// Returns each place of a text where a question occurs, in the order of the questions, and
+    /// those of a question in the order of the text. They do not overlap. A text with escapes of
+    /// JSON or HTML is also searched without them.
     ///
     /// # Errors
     /// When the text is too large to be analyzed;
@@ -260,15 +261,15 @@ impl Benchmarks {
         if let Some(unescaped) = Unescaped::of(text) {
             let mut others = self.found_in(&unescaped.text, scratch, stop)?;
             others.iter_mut().for_each(|other| other.move_to(|place| unescaped.original(place)));
-            add_better(&mut findings, others);
+            findings = stronger(findings, others);
         }
-        findings.sort_unstable_by_key(|finding| finding.question);
+        findings.sort_unstable_by_key(|finding| (finding.question, finding.bytes));
         place_all(&mut findings, text);
         self.mark_questions(&mut findings, stop)?;
         Ok(findings)
     }
 
-    /// Returns the questions that occur in a text, each with its best place.
+    /// Returns each place of a text where a question occurs.
     fn found_in(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
         let Scratch { tokens, runs, near } = scratch;
         self.analyzer.analyze(text, tokens, stop)?;
@@ -287,21 +288,15 @@ impl Benchmarks {
         }
         let mut findings = Vec::new();
         for (&number, near) in near.iter() {
-            let wanted = &self.texts[number as usize].wanted;
-            let mut best: Option<Stretch> = None;
+            let text = &self.texts[number as usize];
             for region in &near.regions {
                 let places = region.start..region.end.min(runs.len());
                 let region = Region { tokens: &tokens.hashes, runs, places };
-                let found = stretch::best(wanted, region, self.k, stop)?;
-                let is_better =
-                    |found: &Stretch| best.as_ref().is_none_or(|b| found.matched > b.matched);
-                if let Some(found) = found.filter(is_better) {
-                    best = Some(found);
-                }
-            }
-            if let Some(stretch) = best {
-                for &question in &self.texts[number as usize].questions {
-                    findings.push(self.finding(question as usize, &stretch, tokens, runs, stop)?);
+                for stretch in stretch::all(&text.wanted, region, self.k, stop)? {
+                    for &question in &text.questions {
+                        let found = self.finding(question as usize, &stretch, tokens, runs, stop);
+                        findings.push(found?);
+                    }
                 }
             }
         }
@@ -347,9 +342,10 @@ impl Benchmarks {
     /// Turns the common tokens of questions into bytes.
     fn mark_questions(&self, findings: &mut [Finding], stop: &Stop) -> Result<()> {
         let mut tokens = Tokens::default();
-        for finding in findings {
-            self.analyzer.analyze(&self.questions[finding.question].text, &mut tokens, stop)?;
-            for range in &mut finding.of_question {
+        for findings in findings.chunk_by_mut(|a, b| a.question == b.question) {
+            let question = &self.questions[findings[0].question];
+            self.analyzer.analyze(&question.text, &mut tokens, stop)?;
+            for range in findings.iter_mut().flat_map(|finding| &mut finding.of_question) {
                 *range = in_bytes(&tokens.spans, &(range.0 as usize..range.1 as usize));
             }
         }
@@ -437,7 +433,7 @@ fn after(
     }
     let places = end.min(runs.len())..(end + ANSWER_WITHIN + answer.window()).min(runs.len());
     let region = Region { tokens: &tokens.hashes, runs, places };
-    Ok(stretch::best(answer, region, k, stop)?.map(|found| found.tokens))
+    Ok(stretch::all(answer, region, k, stop)?.into_iter().next().map(|found| found.tokens))
 }
 
 /// Returns the bytes of a range of tokens that is not empty.
@@ -447,26 +443,37 @@ fn in_bytes(spans: &[Span], tokens: &Range<usize>) -> (u32, u32) {
     (spans.first().map_or(0, |span| span.start), end)
 }
 
-/// Adds findings, one for each question: that of more tokens, or else the one with the answer, or
-/// the first.
-fn add_better(findings: &mut Vec<Finding>, others: Vec<Finding>) {
-    let place_of: HashMap<usize, usize> =
-        findings.iter().enumerate().map(|(at, finding)| (finding.question, at)).collect();
-    for other in others {
-        let strength = |of: &Finding| (of.tokens, of.has_answer());
-        match place_of.get(&other.question).map(|at| &mut findings[*at]) {
-            Some(own) if strength(&other) > strength(own) => *own = other,
-            Some(_) => {}
-            None => findings.push(other),
+/// Returns the findings of both; of those of a question that overlap, the one with more tokens, or
+/// else the one with the answer, or the first.
+fn stronger(mut findings: Vec<Finding>, others: Vec<Finding>) -> Vec<Finding> {
+    findings.extend(others);
+    findings.sort_by(|a, b| (b.tokens, b.has_answer()).cmp(&(a.tokens, a.has_answer())));
+    // The end of each place that is kept, by its start.
+    let mut kept: HashMap<usize, BTreeMap<u32, u32>> = HashMap::new();
+    findings.retain(|finding| {
+        let (start, end) = finding.bytes;
+        let kept = kept.entry(finding.question).or_default();
+        // The kept ones do not overlap, so the last that begins before the end is nearest.
+        let is_free = kept.range(..end).next_back().is_none_or(|(_, other)| *other <= start);
+        if is_free {
+            kept.insert(start, end);
         }
-    }
+        is_free
+    });
+    findings
 }
 
-/// Sets the pages and lines of findings in a text.
+/// Makes the places of findings in a text whole letters, because tokens may be bytes, and sets
+/// their pages and lines.
 fn place_all(findings: &mut [Finding], text: &str) {
     if findings.is_empty() {
         return;
     }
+    let whole = |(start, end): (u32, u32)| {
+        let end = text.ceil_char_boundary(end as usize);
+        (text.floor_char_boundary(start as usize) as u32, end as u32)
+    };
+    findings.iter_mut().for_each(|finding| finding.move_to(whole));
     let starts: Vec<u32> = findings.iter().map(|finding| finding.bytes.0).collect();
     for (finding, (page, line)) in findings.iter_mut().zip(places(text, &starts)) {
         (finding.page, finding.line) = (page, line);

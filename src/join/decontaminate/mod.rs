@@ -16,12 +16,16 @@
 //! - At least [`SHORT`] tokens must occur there; a question with fewer must occur there word for
 //!   word.
 //!
+//! A question that is in a document several times occurs in several places: all are found, none
+//! overlap. [`Benchmarks::cut_out`] leaves a text in which none is found any more.
+//!
 //! A question shorter than a run identifies nothing, and is named ([`Benchmarks::unusable`]). One
 //! of a few tokens that many documents have is a common phrase, which the [`Tally`] tells.
 //!
 //! Nothing here reads or writes files.
 
 mod benchmarks;
+mod cutting;
 mod finding;
 mod stretch;
 mod tally;

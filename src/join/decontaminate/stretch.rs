@@ -1,5 +1,6 @@
-//! The stretch of a document that has most of a text.
+//! The stretches of a document that have most of a text.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::SHORT;
@@ -94,65 +95,118 @@ impl Cover<'_> {
     }
 }
 
-/// Returns the stretch of a region where the text occurs: of several the one with most of its
-/// tokens, then most of its own, then the first; `None` if it occurs in none.
+/// A place of a region with a run of the text, and the number of the run.
+type Common = (usize, usize);
+
+/// Returns the stretches of a region where the text occurs, which do not overlap. Any stretch where
+/// it occurs is one of them or overlaps one. The first has most of its tokens, then most of its
+/// own, then is the shortest, so that it does not begin in one copy of the text and end in the
+/// next; of several the first.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-pub(super) fn best(
+pub(super) fn all(
     wanted: &Wanted,
     region: Region<'_>,
     k: usize,
     stop: &Stop,
-) -> Result<Option<Stretch>> {
+) -> Result<Vec<Stretch>> {
     if wanted.tokens.len() < SHORT {
         return verbatim(wanted, region, stop);
     }
-    let mut common: Vec<(usize, usize)> = Vec::new();
+    let mut common: Vec<Common> = Vec::new();
     for place in region.places {
         stop.check_at(place)?;
         common.extend(wanted.number_of(region.runs[place]).map(|run| (place, run)));
     }
-    let mut cover = Cover::new(wanted, k);
-    let (mut first, mut end) = (0, 0);
-    let mut best: Option<((u32, u32), Range<usize>)> = None;
-    while let Some(&(start, run)) = common.get(first) {
-        stop.check_at(first)?;
-        while let Some(&(_, run)) =
-            common.get(end).filter(|(place, _)| place + k <= start + wanted.window())
-        {
-            cover.add(run);
-            end += 1;
-        }
-        let is_better = best.as_ref().is_none_or(|(matched, _)| cover.matched > *matched);
-        if cover.matched.0 >= wanted.least().0 && cover.matched.1 >= wanted.least().1 && is_better {
-            best = Some((cover.matched, first..end));
-        }
-        cover.remove(run);
-        first += 1;
+    let mut found = Vec::new();
+    if let Some((_, best)) = strongest(wanted, &common, usize::MAX, k, stop)? {
+        let (before, after) = beside(&common, &best.tokens, k);
+        found.push(best);
+        add_others(wanted, before, k, stop, &mut found)?;
+        add_others(wanted, after, k, stop, &mut found)?;
     }
-    Ok(best.map(|(matched, range)| tightened(wanted, &common[range], k, matched)))
+    Ok(found)
 }
 
-/// Makes a stretch of these common runs, without those at its ends that nothing depends on.
-fn tightened(
+/// Adds the stretches of these common runs where the text occurs, from the first on. The strongest
+/// of all would cost as many passes as there are stretches.
+fn add_others(
     wanted: &Wanted,
-    mut common: &[(usize, usize)],
+    mut common: &[Common],
     k: usize,
-    matched: (u32, u32),
-) -> Stretch {
+    stop: &Stop,
+    found: &mut Vec<Stretch>,
+) -> Result<()> {
+    while let Some((first, stretch)) = strongest(wanted, common, wanted.window(), k, stop)? {
+        let (before, after) = beside(common, &stretch.tokens, k);
+        // At most two windows: the text does not occur before.
+        add_others(wanted, before.get(first..).unwrap_or_default(), k, stop, found)?;
+        found.push(stretch);
+        common = after;
+    }
+    Ok(())
+}
+
+/// Returns the common runs before these tokens, and those after them.
+fn beside<'a>(
+    common: &'a [Common],
+    tokens: &Range<usize>,
+    k: usize,
+) -> (&'a [Common], &'a [Common]) {
+    let before = common.partition_point(|(place, _)| place + k <= tokens.start);
+    let after = common.partition_point(|(place, _)| *place < tokens.end);
+    (&common[..before], &common[after..])
+}
+
+/// Returns the strongest stretch of these common runs where the text occurs, among those that end
+/// within `reach` places of the first one, and the number of the run with which the first of these
+/// may begin; `None` if it occurs in none.
+fn strongest(
+    wanted: &Wanted,
+    common: &[Common],
+    reach: usize,
+    k: usize,
+    stop: &Stop,
+) -> Result<Option<(usize, Stretch)>> {
+    let mut cover = Cover::new(wanted, k);
+    let mut first = 0;
+    let mut first_end: Option<usize> = None;
+    let mut best: Option<(Strength, Range<usize>)> = None;
+    for (last, &(place, run)) in common.iter().enumerate() {
+        stop.check_at(last)?;
+        if first_end.is_some_and(|end| place - end >= reach) {
+            break;
+        }
+        cover.add(run);
+        while common[first].0 + wanted.window() < place + k {
+            cover.remove(common[first].1);
+            first += 1;
+        }
+        // A run at the beginning that nothing depends on, because others cover its tokens too.
+        while first < last && cover.is_removed(common[first].1) {
+            first += 1;
+        }
+        if cover.matched.0 >= wanted.least().0 && cover.matched.1 >= wanted.least().1 {
+            first_end = first_end.or(Some(place));
+            let strength = (cover.matched, Reverse(place - common[first].0));
+            if best.as_ref().is_none_or(|(other, _)| strength > *other) {
+                best = Some((strength, first..last + 1));
+            }
+        }
+    }
+    let stretch = best.map(|((matched, _), range)| of_runs(wanted, &common[range], k, matched));
+    let begin = |end: usize| common.partition_point(|(place, _)| place + wanted.window() < end + k);
+    Ok(first_end.map(begin).zip(stretch))
+}
+
+/// The numbers of covered tokens and of own ones, and the length of a stretch.
+type Strength = ((u32, u32), Reverse<usize>);
+
+/// Makes a stretch of these common runs.
+fn of_runs(wanted: &Wanted, common: &[Common], k: usize, matched: (u32, u32)) -> Stretch {
     let mut cover = Cover::new(wanted, k);
     common.iter().for_each(|&(_, run)| cover.add(run));
-    while let Some((&(_, run), rest)) = common.split_last()
-        && cover.is_removed(run)
-    {
-        common = rest;
-    }
-    while let Some((&(_, run), rest)) = common.split_first()
-        && cover.is_removed(run)
-    {
-        common = rest;
-    }
     let of_document = joined(common.iter().map(|&(place, _)| place..place + k));
     let covered = cover.tokens.iter().enumerate().filter(|(_, count)| **count > 0);
     let of_text = joined(covered.map(|(place, _)| place..place + 1));
@@ -161,20 +215,22 @@ fn tightened(
     Stretch { tokens: first.start..last.end, matched, of_document, of_text }
 }
 
-/// Returns the first place of a region where the text occurs word for word.
-fn verbatim(wanted: &Wanted, region: Region<'_>, stop: &Stop) -> Result<Option<Stretch>> {
+/// Returns the places of a region where the text occurs word for word.
+fn verbatim(wanted: &Wanted, region: Region<'_>, stop: &Stop) -> Result<Vec<Stretch>> {
     let len = wanted.tokens.len();
+    let mut found: Vec<Stretch> = Vec::new();
     for place in region.places {
         stop.check_at(place)?;
-        if region.tokens.get(place..place + len) == Some(&wanted.tokens) {
+        let is_free = found.last().is_none_or(|last| last.tokens.end <= place);
+        if is_free && region.tokens.get(place..place + len) == Some(&wanted.tokens) {
             let tokens = place..place + len;
-            return Ok(Some(Stretch {
+            found.push(Stretch {
                 tokens: tokens.clone(),
                 matched: (len as u32, wanted.own()),
                 of_document: vec![tokens],
                 of_text: std::iter::once(0..len).collect(),
-            }));
+            });
         }
     }
-    Ok(None)
+    Ok(found)
 }

@@ -120,18 +120,20 @@ impl Tally {
         }
     }
 
-    /// Counts a document with its findings.
+    /// Counts a document with its findings, in the order in which they are returned.
     pub fn add(&mut self, id: &str, text: &str, findings: &[Finding]) {
         self.documents += 1;
         self.digest =
             Digest::of_parts(&[&self.digest.to_le_bytes(), id.as_bytes(), text.as_bytes()]);
-        for finding in findings {
-            let count = &mut self.counts[finding.question];
+        for findings in findings.chunk_by(|a, b| a.question == b.question) {
+            let count = &mut self.counts[findings[0].question];
             count.documents += 1;
-            count.with_answer += u64::from(finding.has_answer());
-            let is_better = |best: &Evidence| finding.strength() > best.finding.strength();
-            if count.best.as_ref().is_none_or(is_better) {
-                count.best = Some(Evidence::of(id, text, finding));
+            count.with_answer += u64::from(findings.iter().any(Finding::has_answer));
+            for finding in findings {
+                let is_better = |best: &Evidence| finding.strength() > best.finding.strength();
+                if count.best.as_ref().is_none_or(is_better) {
+                    count.best = Some(Evidence::of(id, text, finding));
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::Error;
+use crate::index::Document;
 use crate::runtime::Stop;
 
 fn question(text: &str) -> Question {
@@ -119,16 +120,33 @@ proptest! {
         let benchmarks = benchmarks(&questions, &options);
         let found = findings(&benchmarks, &text);
         let expected = naive(&questions, &text, &options);
-        let numbers: Vec<usize> = found.iter().map(|finding| finding.question).collect();
-        prop_assert_eq!(numbers, expected.keys().copied().collect::<Vec<_>>());
-        for finding in &found {
-            let (all, of_own, own) = expected[&finding.question];
-            let question = words(questions[finding.question]);
-            prop_assert_eq!(finding.tokens as usize, all);
-            prop_assert_eq!(finding.share, all as f64 / question.len() as f64);
-            if let Some(share) = finding.own_share.filter(|_| question.len() >= SHORT) {
-                prop_assert_eq!(share, of_own as f64 / own as f64);
+        let numbers: BTreeSet<usize> = found.iter().map(|finding| finding.question).collect();
+        prop_assert_eq!(numbers, expected.keys().copied().collect());
+        for places in found.chunk_by(|a, b| a.question == b.question) {
+            let number = places[0].question;
+            let (all, of_own, own) = expected[&number];
+            let len = words(questions[number]).len();
+            let best = places.iter().max_by_key(|finding| finding.tokens).unwrap();
+            prop_assert_eq!(best.tokens as usize, all);
+            if len >= SHORT && own < len {
+                let most = places.iter().filter(|finding| finding.tokens as usize == all);
+                let most = most.map(|finding| finding.own_share.unwrap()).fold(0.0, f64::max);
+                prop_assert_eq!(most, of_own as f64 / own as f64);
             }
+            // Any other place overlaps one of these, which do not overlap.
+            let ends = places.iter().map(|finding| finding.bytes);
+            let mut at = 0;
+            for (start, end) in ends.chain([(text.len() as u32, text.len() as u32)]) {
+                prop_assert!(start >= at);
+                let between = naive(&questions, &text[at as usize..start as usize], &options);
+                prop_assert!(!between.contains_key(&number));
+                at = end;
+            }
+        }
+        for finding in &found {
+            let all = finding.tokens as usize;
+            let question = words(questions[finding.question]);
+            prop_assert_eq!(finding.share, all as f64 / question.len() as f64);
             // The place has these tokens.
             let (start, end) = (finding.bytes.0 as usize, finding.bytes.1 as usize);
             let again = naive(&questions, &text[start..end], &options);
@@ -139,6 +157,46 @@ proptest! {
             let of_document = &finding.of_document;
             prop_assert!(of_document.first().is_some_and(|first| first.0 == finding.bytes.0));
             prop_assert!(of_document.last().is_some_and(|last| last.1 == finding.bytes.1));
+        }
+    }
+
+    #[test]
+    fn after_cutting_nothing_is_found_any_more(
+        questions in prop::collection::vec(text(4, 0..24), 1..6),
+        parts in prop::collection::vec((0usize..6, 0usize..20, 0usize..30, text(6, 0..6)), 0..12),
+        marks in prop::collection::vec(prop::sample::select(vec![" ", ". ", "\\n", "\n", " &amp; "]), 1..9),
+        run in 2u32..5,
+        tenths in 1u32..11,
+        in_parts: bool,
+    ) {
+        let options = DecontaminateOptions::default().run(run).min_share(f64::from(tenths) / 10.0);
+        let questions: Vec<&str> = questions.iter().map(String::as_str).collect();
+        let mut text = String::new();
+        for (number, (from, start, len, other)) in parts.iter().enumerate() {
+            let question = words(questions[from % questions.len()]);
+            for word in question.into_iter().skip(*start).take(*len).chain(words(other)) {
+                text += word;
+                text += marks[(number + text.len()) % marks.len()];
+            }
+        }
+        let document = match in_parts {
+            true => Document::of_parts("a", text.split("\n").map(|part| ("p", part))),
+            false => Document::new("a", text.clone()),
+        };
+        let benchmarks = benchmarks(&questions, &options);
+        // The first question is a common phrase, which stays.
+        let is_cut = |number: usize| number > 0;
+        let mut scratch = Scratch::default();
+        let cut = benchmarks.cut_out(&document, is_cut, &mut scratch, Stop::NEVER).unwrap();
+        let found = findings(&benchmarks, &text);
+        prop_assert_eq!(cut.is_some(), found.iter().any(|finding| is_cut(finding.question)));
+        if let Some((rest, parts)) = cut {
+            let found = findings(&benchmarks, &rest);
+            prop_assert!(!found.iter().any(|finding| is_cut(finding.question)), "{}", rest);
+            prop_assert_eq!(parts.len(), document.parts.len());
+            // It is a part of the text.
+            let mut letters = text.chars();
+            prop_assert!(rest.chars().all(|letter| letters.any(|other| other == letter)));
         }
     }
 }
@@ -164,6 +222,70 @@ fn a_question_is_found_however_it_is_written() {
     check(PLANET, &PLANET.replace("largest", "largset"), Some(16.0 / 17.0));
     check(PLANET, &PLANET.replace("of known moons in the year 2023", ""), None);
     check(PLANET, &around, None);
+}
+
+#[test]
+fn all_places_of_a_question_are_found_and_cut() {
+    // Only the strongest was, so that a corpus without it still had the question.
+    let benchmarks = benchmarks(&[PLANET, "Where is the town?"], &DecontaminateOptions::default());
+    let typo = PLANET.replace("largest", "largset");
+    let text =
+        format!("One: {typo} Two: {PLANET} Where is the town? Three: {PLANET}. Where is THE town?");
+    let found = findings(&benchmarks, &text);
+    let shown: Vec<_> = found.iter().map(|f| (f.question, f.tokens, f.bytes.0)).collect();
+    let place = |of: &str| -> Vec<u32> {
+        let text = text.to_lowercase();
+        text.match_indices(&of.to_lowercase()).map(|(at, _)| at as u32).collect()
+    };
+    let (planet, town) = (place(PLANET), place("Where is the town"));
+    let expected =
+        [(0, 16, 5), (0, 17, planet[0]), (0, 17, planet[1]), (1, 4, town[0]), (1, 4, town[1])];
+    assert_eq!(shown, expected);
+    let mut tally = Tally::new(&benchmarks);
+    tally.add("a", &text, &found);
+    let counts = tally.finish(&benchmarks, &DecontaminateOptions::default());
+    assert_eq!(counts.questions.iter().map(|of| of.documents).collect::<Vec<_>>(), [1, 1]);
+    let evidence = counts.questions[0].evidence.as_ref().unwrap();
+    assert_eq!((evidence.finding.share, evidence.finding.bytes.0), (1.0, planet[0]));
+    let document = Document::new("a", text.clone());
+    let cut = benchmarks.cut_out(&document, |_| true, &mut Scratch::default(), Stop::NEVER);
+    assert_eq!(cut.unwrap().unwrap().0, "One: ? Two: ? ? Three: ?. ?");
+}
+
+#[test]
+fn questions_that_come_together_when_others_are_cut_are_cut_too() {
+    let benchmarks = benchmarks(&[PLANET], &DecontaminateOptions::default());
+    let (first, last) = PLANET.split_at(PLANET.len() / 2);
+    // Each cut brings the halves around it together.
+    let text = format!(
+        "before {}{} after",
+        format!("{first} ").repeat(400),
+        format!(" {last}").repeat(400)
+    );
+    let document = Document::new("a", text);
+    let cut = benchmarks.cut_out(&document, |_| true, &mut Scratch::default(), Stop::NEVER);
+    let rest = cut.unwrap().unwrap().0;
+    assert_eq!(findings(&benchmarks, &rest), []);
+    let between = "between ".repeat(40);
+    let near = format!("before {first}{last}{first} {between} {last} after");
+    let document = Document::new("a", near);
+    let cut = benchmarks.cut_out(&document, |_| true, &mut Scratch::default(), Stop::NEVER);
+    let rest = cut.unwrap().unwrap().0;
+    assert!(rest.starts_with("before") && rest.contains(&between), "{rest}");
+}
+
+#[test]
+fn a_question_of_bytes_is_found_as_whole_letters() {
+    let options = DecontaminateOptions::default().analyzer("bytes()");
+    let question = "\u{e9}\u{e8}\u{ea}\u{eb}";
+    let benchmarks = benchmarks(&[&question.repeat(2)], &options);
+    let text = format!("{}\u{c3}\u{e7}", question.repeat(2));
+    for finding in findings(&benchmarks, &text) {
+        assert!(text.get(finding.bytes.0 as usize..finding.bytes.1 as usize).is_some());
+    }
+    let document = Document::new("a", text);
+    let cut = benchmarks.cut_out(&document, |_| true, &mut Scratch::default(), Stop::NEVER);
+    assert_eq!(findings(&benchmarks, &cut.unwrap().unwrap().0), []);
 }
 
 #[test]

@@ -11,10 +11,9 @@ use crate::dedup::tables::TableFiles;
 use crate::outfile::NewFile;
 use cento::hash::Digest;
 use cento::index::Document;
-use cento::join::cut_out;
-use cento::join::decontaminate::Benchmarks;
+use cento::join::decontaminate::{Benchmarks, Scratch};
 use cento::text::is_white_space;
-use cento::{Error, Result};
+use cento::{Error, Result, Stop};
 use cento_source::{Annotation, Selection, TableForm};
 
 /// What becomes of documents with questions.
@@ -53,6 +52,10 @@ pub struct Corpus<'a> {
     pub treatment: Treatment,
     pub text_field: &'a str,
     pub benchmarks: &'a Benchmarks,
+    /// Tells for each question whether it is a common phrase, which stays.
+    pub is_common: &'a [bool],
+    pub scratch: Scratch,
+    pub stop: &'a Stop,
     pub written: Written,
     /// The number of documents, and their digest.
     pub read: (u64, Digest),
@@ -69,7 +72,7 @@ struct Verdict<'a> {
     question: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<f64>,
-    /// The number of questions.
+    /// The number of questions, each of which may have several passages.
     #[serde(skip_serializing_if = "Option::is_none")]
     questions: Option<usize>,
     /// The bytes of their passages.
@@ -90,7 +93,13 @@ impl Corpus<'_> {
             return Err(changed());
         }
         let cut = found.filter(|_| self.treatment == Treatment::Cut);
-        let cut_text = cut.map(|found| cut_out(document, &passages(found)));
+        let cut_text = match cut {
+            Some(_) => {
+                let is_cut = |question: usize| !self.is_common[question];
+                self.benchmarks.cut_out(document, is_cut, &mut self.scratch, self.stop)?
+            }
+            None => None,
+        };
         let cut_text = cut_text.filter(|(text, _)| !text.chars().all(is_white_space));
         let is_kept =
             found.is_none() || cut_text.is_some() || self.treatment == Treatment::Annotate;
@@ -168,7 +177,8 @@ fn verdict<'a>(benchmarks: &'a Benchmarks, found: Option<&WithQuestions>) -> Ver
         benchmark: question.map(|question| &*question.benchmark),
         question: question.map(|question| &*question.id),
         share: best.map(|finding| finding.share),
-        questions: found.map(|found| found.findings.len()),
+        questions: found
+            .map(|found| found.findings.chunk_by(|a, b| a.question == b.question).count()),
         passages: findings.iter().map(|finding| finding.bytes).collect(),
     }
 }
@@ -181,19 +191,6 @@ fn changed() -> Error {
 /// Tells whether the passages are places of a text.
 fn fits(found: &WithQuestions, text: &str) -> bool {
     found.findings.iter().all(|f| text.get(f.bytes.0 as usize..f.bytes.1 as usize).is_some())
-}
-
-/// Returns the passages with questions, ascending, as ranges that do not overlap.
-fn passages(found: &WithQuestions) -> Vec<(u32, u32)> {
-    let mut passages: Vec<(u32, u32)> = found.findings.iter().map(|f| f.bytes).collect();
-    passages.sort_unstable();
-    let mut at = 0;
-    for (start, end) in &mut passages {
-        *start = (*start).max(at);
-        *end = (*end).max(*start);
-        at = *end;
-    }
-    passages
 }
 
 /// Creates the file of lines, with the head of a table.
@@ -211,8 +208,7 @@ pub fn lines(path: &Path, form: Option<TableForm>) -> Result<Out> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cento::Stop;
-    use cento::join::decontaminate::{DecontaminateOptions, Scratch, Tally};
+    use cento::join::decontaminate::{DecontaminateOptions, Tally};
 
     fn document(id: &str, text: &str) -> Document {
         Document::new(id, text)
@@ -242,6 +238,9 @@ mod tests {
                 treatment: Treatment::Drop,
                 text_field: "text",
                 benchmarks: &benchmarks,
+                is_common: &[false],
+                scratch: Scratch::default(),
+                stop: Stop::NEVER,
                 written: Written::default(),
                 read: (0, Digest::default()),
             };

@@ -28,7 +28,8 @@ use super::terminal::{line, note, tell};
 use super::{Outcome, Result};
 use cento::hash::Digest;
 use cento::join::decontaminate::{
-    BenchmarkCounts, Benchmarks, DecontaminateOptions, DecontaminationCounts, Question, Tally,
+    BenchmarkCounts, Benchmarks, DecontaminateOptions, DecontaminationCounts, Question, Scratch,
+    Tally,
 };
 use cento::text::is_white_space;
 use cento::{Error, Stop};
@@ -87,8 +88,8 @@ pub struct Decontaminate {
     /// Keep all documents, each with its verdict in a member `decontaminate`.
     #[arg(long, requires = "out")]
     annotate: bool,
-    /// List the documents where questions occur in this file, a row for each question, with its
-    /// place: JSON lines, or a table or Parquet file by the ending .csv, .tsv or .parquet.
+    /// List the documents where questions occur in this file, a row for each place of a question:
+    /// JSON lines, or a table or Parquet file by the ending .csv, .tsv or .parquet.
     #[arg(long, value_name = "FILE")]
     documents: Option<PathBuf>,
     /// List all questions in this file, each with its verdict and its strongest evidence, in the
@@ -388,6 +389,9 @@ impl Decontaminate {
             treatment,
             text_field: &source.text_field,
             benchmarks,
+            is_common,
+            scratch: Scratch::default(),
+            stop,
             written: Written::default(),
             read: (0, Digest::default()),
         };
