@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
 use super::finding::{AnswerFinding, Finding};
+use super::labels;
 use super::stretch::{self, Region, Stretch};
 use super::unescaped::Unescaped;
 use super::wanted::Wanted;
@@ -251,7 +252,8 @@ impl Benchmarks {
 
     /// Returns each place of a text where a question occurs, in the order of the questions, and
     /// those of a question in the order of the text. They do not overlap. A text with escapes of
-    /// JSON or HTML is also searched without them.
+    /// JSON or HTML is also searched without them, and one with labels of options, such as `A.`,
+    /// without these.
     ///
     /// # Errors
     /// When the text is too large to be analyzed;
@@ -269,10 +271,19 @@ impl Benchmarks {
         Ok(findings)
     }
 
-    /// Returns each place of a text where a question occurs.
+    /// Returns each place of a text where a question occurs, also without its labels of options.
     fn found_in(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
+        self.analyzer.analyze(text, &mut scratch.tokens, stop)?;
+        let found = self.found_in_tokens(scratch, stop)?;
+        Ok(match labels::remove(text, &mut scratch.tokens) {
+            true => stronger(found, self.found_in_tokens(scratch, stop)?),
+            false => found,
+        })
+    }
+
+    /// Returns each place of the tokens where a question occurs.
+    fn found_in_tokens(&self, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
         let Scratch { tokens, runs, near } = scratch;
-        self.analyzer.analyze(text, tokens, stop)?;
         runs.clear();
         near.clear();
         if tokens.hashes.len() < self.k {

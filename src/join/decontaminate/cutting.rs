@@ -67,8 +67,8 @@ fn around(round: u32) -> u32 {
     round.checked_sub(ROUNDS).map_or(0, |more| 1 << more.min(30))
 }
 
-/// Returns these passages, each with as many bytes `around` it, as ascending ranges of whole letters
-/// that do not overlap.
+/// Returns these passages, each with as many bytes `around` it, as ascending ranges of whole
+/// letters that do not overlap.
 fn apart(passages: impl Iterator<Item = (u32, u32)>, around: u32, text: &str) -> Vec<(u32, u32)> {
     let wider = |(start, end): (u32, u32)| {
         (start.saturating_sub(around), end.saturating_add(around).min(text.len() as u32))

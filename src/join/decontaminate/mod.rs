@@ -4,7 +4,8 @@
 //! any number of threads. So there is no index: [`Benchmarks`] holds every run of `run` tokens of
 //! the questions, looks up each run of a document, and compares the tokens where enough of a
 //! question comes together. Letter case, white space and line breaks do not count, because the
-//! analyzer does not see them. Neither do escapes of JSON and HTML (`unescaped`).
+//! analyzer does not see them. Neither do escapes of JSON and HTML (`unescaped`), and labels before
+//! options in the document (`labels`).
 //!
 //! A question *occurs* in a document if a stretch of the document, at most twice as long as the
 //! question, has at least `min_share` of its tokens in runs that both have. A reader of both texts
@@ -27,6 +28,7 @@
 mod benchmarks;
 mod cutting;
 mod finding;
+mod labels;
 mod stretch;
 mod tally;
 #[cfg(test)]

@@ -164,7 +164,9 @@ proptest! {
     fn after_cutting_nothing_is_found_any_more(
         questions in prop::collection::vec(text(4, 0..24), 1..6),
         parts in prop::collection::vec((0usize..6, 0usize..20, 0usize..30, text(6, 0..6)), 0..12),
-        marks in prop::collection::vec(prop::sample::select(vec![" ", ". ", "\\n", "\n", " &amp; "]), 1..9),
+        marks in prop::collection::vec(prop::sample::select(vec![
+            " ", ". ", "\\n", "\n", " &amp; ", " A. ", " B. ", "\n(1) ", "\n(2) ",
+        ]), 1..9),
         run in 2u32..5,
         tenths in 1u32..11,
         in_parts: bool,
@@ -286,6 +288,48 @@ fn a_question_of_bytes_is_found_as_whole_letters() {
     let document = Document::new("a", text);
     let cut = benchmarks.cut_out(&document, |_| true, &mut Scratch::default(), Stop::NEVER);
     assert_eq!(findings(&benchmarks, &cut.unwrap().unwrap().0), []);
+}
+
+#[test]
+fn options_are_found_with_their_labels() {
+    // A letter before each option of a word or two left no run of the options.
+    let question = "What is the boiling point of pure water at sea level?\n90 degrees\n\
+                    100 degrees\n110 degrees\n120 degrees";
+    let benchmarks = benchmarks(&[question], &DecontaminateOptions::default());
+    let of = |labels: [&str; 4]| {
+        let parts = question.split('\n').skip(1).zip(labels);
+        let options: Vec<String> =
+            parts.map(|(option, label)| format!("{label}{option}")).collect();
+        format!(
+            "Test. {}\n{}\nAnswer: B",
+            &question[..question.find('\n').unwrap()],
+            options.join("\n")
+        )
+    };
+    for labels in [
+        ["A. ", "B. ", "C. ", "D. "],
+        ["(A) ", "(B) ", "(C) ", "(D) "],
+        ["a) ", "b) ", "c) ", "d) "],
+        ["1. ", "2. ", "3. ", "4. "],
+        ["- A: ", "- B: ", "- C: ", "- D: "],
+        ["- ", "- ", "- ", "- "],
+    ] {
+        let text = of(labels);
+        for text in [text.clone(), serde_json::to_string(&text).unwrap()] {
+            let found = findings(&benchmarks, &text);
+            assert_eq!(found.len(), 1, "{text}");
+            assert_eq!(found[0].share, 1.0, "{text}");
+            let place = &text[found[0].bytes.0 as usize..found[0].bytes.1 as usize];
+            assert!(place.starts_with("What is") && place.ends_with("120 degrees"), "{place}");
+        }
+    }
+    // Labels are no words, so with other options the share is that of a text without them.
+    let other = |labels| {
+        let found = findings(&benchmarks, &of(labels).replace("degrees", "kelvin"));
+        found.iter().map(|finding| finding.share).collect::<Vec<_>>()
+    };
+    assert_eq!(other(["A. ", "B. ", "C. ", "D. "]), [12.0 / 19.0]);
+    assert_eq!(other(["- ", "- ", "- ", "- "]), [12.0 / 19.0]);
 }
 
 #[test]
