@@ -3,6 +3,8 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::json::problem as json_problem;
+
 /// Returns the reason why no index can hold a document with this id, as a clause, if any.
 #[must_use]
 pub fn id_problem(id: &str) -> Option<String> {
@@ -87,11 +89,8 @@ pub fn meta_of_json(field: &str, json: &RawValue) -> Result<Map<String, Value>, 
             json.len()
         ));
     }
-    let value: Value = serde_json::from_str(json).map_err(|e| {
-        let what = e.to_string();
-        let what = what.split(" at line ").next().unwrap_or_default();
-        format!("{what} in `{field}`, at its column {}", e.column())
-    })?;
+    let value: Value = serde_json::from_str(json)
+        .map_err(|e| format!("{} in `{field}`, at its column {}", json_problem(&e), e.column()))?;
     Ok(match value {
         Value::Null => Map::new(),
         Value::Object(meta) => meta,

@@ -23,6 +23,7 @@ mod family;
 pub mod http;
 mod join;
 mod join_defaults;
+pub mod json;
 mod lineage;
 mod max_df;
 mod merge;
