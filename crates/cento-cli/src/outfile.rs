@@ -125,7 +125,14 @@ pub fn table_form(
         Delimiter::Tab => form.with_tabs(),
     };
     Ok(Some(match annotation {
-        Some(annotation) => form.with_column(annotation.column()),
+        Some(annotation) => {
+            let column = annotation.column();
+            form.with_column(column).ok_or_else(|| {
+                let what = format!("it has a column `{column}` already; rename that column");
+                let places: Vec<_> = inputs.iter().map(|path| path.display().to_string()).collect();
+                Error::input(places.join(", "), what)
+            })?
+        }
         None => form,
     }))
 }

@@ -16,6 +16,7 @@ use super::{Document, SourceOptions, charset, fields};
 use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
 use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
 use cento::{Part, PartText, Reason, Refusal};
+use cento_api::json;
 use cento_api::part::{exchanged_parts, parts_problem};
 
 /// The approximate size of the chunks of lines that are passed on, in bytes.
@@ -64,10 +65,11 @@ fn strictly_parsed(
 ) -> Result<Document, Fault> {
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let no_json = |e: serde_json::Error| {
-        let what = e.to_string();
-        // The line of the error is within the record: it carries no information.
-        let what = what.split(" at line ").next().unwrap_or_default();
-        let what = format!("{what} at column {}", e.column());
+        let what = json::problem(&e);
+        let what = match e.is_data() {
+            true => what,
+            false => format!("it is not JSON: {what}, at column {}", e.column()),
+        };
         Fault { what: what.into(), is_json: false }
     };
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
@@ -102,8 +104,7 @@ fn strictly_parsed(
 /// Returns a document of the parts in this field, which has no text.
 fn of_parts(json: &RawValue) -> Result<Document, Refusal> {
     let parts: Vec<PartText> = serde_json::from_str(json.get()).map_err(|e| {
-        let what = e.to_string();
-        let what = what.split(" at line ").next().unwrap_or_default();
+        let what = json::problem(&e);
         format!("`{PARTS}` is not a list of parts, each with `name` and `text`: {what}")
     })?;
     let document = Document::of_parts("", parts.into_iter().map(|part| (part.name, part.text)));
@@ -251,6 +252,15 @@ pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Optio
         Some(format!("{}{json}{}", &record[..start], &record[end..]))
     };
     replaced(record).or_else(|| replaced(&repaired(record.as_bytes())?))
+}
+
+/// Tells whether a record has a field of this name.
+#[must_use]
+pub fn has_field(record: &str, field: &str) -> bool {
+    let has = |record: &str| value_place(record, field).is_some();
+    // Most records lack it even as a part of a text; a name may have escapes.
+    (record.contains(field) || record.contains("\\u"))
+        && (has(record) || repaired(record.as_bytes()).is_some_and(|record| has(&record)))
 }
 
 /// Returns the place of this field's value in a line taken for a document, quotes included; of a

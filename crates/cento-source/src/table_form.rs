@@ -23,7 +23,7 @@ const HEAD_BYTES: usize = 64 << 10;
 pub struct TableForm {
     columns: Vec<String>,
     delimiter: u8,
-    /// The column of annotations, if the table does not have it.
+    /// The column of annotations.
     added: Option<&'static str>,
 }
 
@@ -93,11 +93,11 @@ impl TableForm {
         TableForm { delimiter, ..self }
     }
 
-    /// Adds a column of this name; rows may have a value for it.
+    /// Adds a column of this name; rows may have a value for it. `None` if there is one already.
     #[must_use]
-    pub fn with_column(self, name: &'static str) -> TableForm {
+    pub fn with_column(self, name: &'static str) -> Option<TableForm> {
         let is_there = self.columns.iter().any(|column| column == name);
-        TableForm { added: (!is_there).then_some(name), ..self }
+        (!is_there).then_some(TableForm { added: Some(name), ..self })
     }
 
     /// Returns the row with the names of the columns, with its end.
@@ -157,7 +157,8 @@ mod tests {
         assert_eq!(form.head(), "text;id;meta\n");
         let row = form.row(r#"{"id":"1","meta":{"a":[1]},"text":"one; \"two\"\nthree"}"#);
         assert_eq!(row, "\"one; \"\"two\"\"\nthree\";1;\"{\"\"a\"\":[1]}\"\n");
-        let form = form.with_tabs().with_column("dedup");
+        let form = form.with_tabs().with_column("dedup").unwrap();
+        assert!(form.clone().with_column("text").is_none());
         assert_eq!(form.row(r#"{"text":"a","dedup":{"verdict":"kept"}}"#).matches('\t').count(), 3);
         assert_eq!(form.without_tabs().head(), "text,id,meta,dedup\n");
     }

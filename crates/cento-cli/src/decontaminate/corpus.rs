@@ -113,7 +113,7 @@ impl Corpus<'_> {
             Out::Lines(out, form) => {
                 let line = match (&annotation, &cut_text) {
                     (Some(verdict), _) => {
-                        annotated(document, Annotation::Decontaminate, verdict).into()
+                        annotated(document, Annotation::Decontaminate, verdict)?.into()
                     }
                     (None, Some((text, parts))) => {
                         with_text(document, (text, parts), self.text_field).into()

@@ -225,7 +225,7 @@ impl Files {
         match &mut self.out {
             Out::Lines(out, form) if is_kept || annotates => {
                 let line = match cut_text {
-                    _ if annotates => annotated(document, Annotation::Dedup, verdict).into(),
+                    _ if annotates => annotated(document, Annotation::Dedup, verdict)?.into(),
                     Some((text, parts)) => {
                         with_text(document, (&text, &parts), &self.text_field).into()
                     }

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use cento::index::Document;
-use cento::{Part, PartText};
+use cento::{Error, Part, PartText, Result};
 use cento_api::part::exchanged_parts;
-use cento_source::{Annotation, Selection, TableForm};
+use cento_source::{Annotation, Selection, TableForm, has_field};
 
 /// Writes a value as JSON; its members have names for keys.
 pub fn json(value: &impl Serialize) -> String {
@@ -92,8 +92,19 @@ pub fn selection<'a>(
 }
 
 /// Returns the record with an annotation as one more member.
-pub fn annotated(document: &Document, annotation: Annotation, value: &impl Serialize) -> String {
-    let record = record(document);
+///
+/// # Errors
+/// When it has a member of that name: JSON with two of one name has one of them for most readers.
+pub fn annotated(
+    document: &Document,
+    annotation: Annotation,
+    value: &impl Serialize,
+) -> Result<String> {
+    let (record, column) = (record(document), annotation.column());
+    if has_field(&record, column) {
+        let what = format!("it has a member `{column}` already; rename or remove that member");
+        return Err(Error::input(format!("the record {:?}", document.id), what));
+    }
     let open = record.trim_end().strip_suffix('}').unwrap_or(&record);
-    format!("{open},\"{}\":{}}}", annotation.column(), json(value))
+    Ok(format!("{open},\"{column}\":{}}}", json(value)))
 }

@@ -100,21 +100,35 @@ fn a_line_that_is_no_document_is_refused_with_the_reason() {
     let nested = format!("{{\"a\":{}{}}}", "[".repeat(1000), "]".repeat(1000));
     let long = format!("{{\"a\":\"{}\"}}", "a".repeat(4 << 16));
     for (line, reason) in [
-        ("{", "EOF while parsing an object at column 1"),
-        ("[]", "expected a JSON object"),
+        ("{", "it is not JSON: it ends within an object, at column 1"),
+        ("[]", "it is a list, not a JSON object"),
         (r#"{"id":"a"}"#, "there is no `text`"),
         (r#"{"text":5}"#, "`text` is not a string"),
-        (r#"{"text":""} x"#, "trailing characters"),
+        (r#"{"text":""} x"#, "more text after its end"),
         (r#"{"id":[],"text":""}"#, "`id` is a list, and not an id"),
         (r#"{"id":{},"text":""}"#, "`id` is an object, and not an id"),
         (r#"{"text":[{"a":1}]}"#, "`text` is not a string"),
         (&format!("{{\"text\":\"\",\"meta\":{nested}}}"), "recursion limit"),
         (&format!("{{\"text\":\"\",\"meta\":{long}}}"), "262152 bytes as it is written"),
-        (&format!("{{\"meta\":{deep}"), "EOF while parsing"),
-        (&format!("{{\"x\":{deep}"), "EOF while parsing"),
+        (&format!("{{\"meta\":{deep}"), "it is not JSON: it ends within a list"),
+        (&format!("{{\"x\":{deep}"), "it is not JSON: it ends within a list"),
     ] {
         let error = parsed(line).unwrap_err().what;
         assert!(error.contains(reason), "{}: {error}", &line[..line.len().min(60)]);
+    }
+}
+
+#[test]
+fn a_record_has_a_field_or_only_its_name_in_a_text() {
+    for (record, expected) in [
+        (r#"{"dedup":1,"text":"a"}"#, true),
+        (r#"{"\u0064edup":1,"text":"a"}"#, true),
+        (r#"{"x":NaN,"dedup":1,"text":"a"}"#, true),
+        (r#"{"text":"a","dedup":null}"#, true),
+        (r#"{"text":"dedup","meta":{"dedup":1}}"#, false),
+        (r#"{"text":"\u0064edup"}"#, false),
+    ] {
+        assert_eq!(has_field(record, "dedup"), expected, "{record}");
     }
 }
 
