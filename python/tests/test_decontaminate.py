@@ -53,15 +53,38 @@ def test_a_question_has_its_choices_as_with_the_command() -> None:
     assert ids == [("", "1"), ("other", "1")], "ids are unique within a benchmark only"
     text = f"{PLANET} a) Jupiter b) Saturn"
     (finding,) = benchmarks.find([text])[0]
-    # Of the letters before the choices each is a word.
-    assert (finding.question, finding.answer) == ("0", None)
-    assert 0.8 < finding.share < 1
+    # The letters before the choices are none of their words.
+    assert (finding.question, finding.answer, finding.share) == ("0", None, 1)
     (whole,) = benchmarks.find([text.replace("a) ", "").replace("b) ", "")])[0]
     assert whole.share == 1
     with pytest.raises(cento.InputError, match="question 0: there is no 'choices'"):
         cento.Benchmarks([{"question": PLANET}], question=["question", "choices"])
     with pytest.raises(cento.InvalidArgumentError, match="no key"):
         cento.Benchmarks(rows, question=[])
+
+
+def test_labels_of_choices_are_no_words_of_a_question() -> None:
+    choices = {"text": ["whale", "trout"], "label": ["A", "B"]}
+    benchmarks = cento.Benchmarks(
+        [{"question": PLANET, "choices": choices}], question=["question", "choices"]
+    )
+    for text in (f"{PLANET}\n(A) whale\n(B) trout", f"{PLANET} whale, trout"):
+        (finding,) = benchmarks.find([text])[0]
+        assert finding.share == 1
+
+
+def test_each_place_of_a_question_is_a_finding() -> None:
+    text = f"One: {PLANET} Two: {PLANET}"
+    places = [finding.place[0] for finding in cento.Benchmarks([PLANET]).find([text])[0]]
+    assert places == [text.index(PLANET), text.rindex(PLANET)]
+
+
+def test_an_id_names_one_question_of_a_benchmark() -> None:
+    rows = [{"id": "a", "question": PLANET}, {"id": "a", "question": "another"}]
+    with pytest.raises(cento.InputError, match="question 1: its id is 'a', as that of question 0"):
+        cento.Benchmarks(rows)
+    named = [{**row, "benchmark": str(number)} for number, row in enumerate(rows)]
+    assert len(cento.Benchmarks(named)) == 2
 
 
 class _Document:

@@ -3,15 +3,17 @@
 //! A list of records (JSON lines, a table, Parquet) has a question in each record; any other text
 //! has one on each line. A benchmark is called after its file, or by a field of the records.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use cento::join::decontaminate::Question;
 use cento::{Error, Reason, Refusal};
+use cento_api::json;
 use serde_json::{Map, Value};
 
 use crate::documents::documents;
 use crate::fields;
+use crate::jsonl::id_in;
 use crate::{FileBelow, ReadError, SourceOptions, files_below, place_of};
 
 /// The fields of a record with the parts of a question.
@@ -41,11 +43,22 @@ impl Default for QuestionFields {
 /// A part of the files that is no question.
 pub type QuestionError = ReadError;
 
-/// Returns the questions of `inputs`, in order.
+/// The name of a field that no record has, so that each document has its place for an id.
+const NO_FIELD: &str = "\0";
+
+/// A question with its place.
+struct Placed {
+    question: Question,
+    place: String,
+    /// The id is the number of the line or row.
+    is_numbered: bool,
+}
+
+/// Returns the questions of `inputs`, in order; a file that is named twice is read once.
 ///
 /// # Errors
-/// An error is a record without a question, or a file that is left out or cannot be read; the
-/// others are read nevertheless.
+/// An error is a record without a question, one with the id of another question of its benchmark,
+/// or a file that is left out or cannot be read; the others are read nevertheless.
 pub fn questions(
     inputs: &[PathBuf],
     fields: &QuestionFields,
@@ -65,10 +78,12 @@ pub fn questions(
             }),
         }
     }
+    let mut known = HashSet::new();
+    files.retain(|(path, _)| path.canonicalize().map_or(true, |place| known.insert(place)));
     let names = names_of(&files);
     let source = SourceOptions {
         text_field: fields.question.first().cloned().unwrap_or_default(),
-        id_field: fields.id.clone(),
+        id_field: NO_FIELD.into(),
         keeps_records: true,
         keeps_places: false,
         needs_text_only: true,
@@ -77,7 +92,31 @@ pub fn questions(
     for ((path, _), name) in files.iter().zip(names) {
         read_file(path, &name, fields, &source, &mut read);
     }
-    read
+    with_ids(read)
+}
+
+/// Makes sure that each id names one question of a benchmark. Of two numbers of lines one becomes
+/// the place of its question; a given id that is taken is an error.
+fn with_ids(read: Vec<Result<Placed, QuestionError>>) -> Vec<Result<Question, QuestionError>> {
+    let mut places: HashMap<(String, String), String> = HashMap::new();
+    let mut named = |placed: Placed| {
+        let Placed { mut question, place, is_numbered } = placed;
+        let key = |question: &Question| (question.benchmark.clone(), question.id.clone());
+        if is_numbered && places.contains_key(&key(&question)) {
+            question.id.clone_from(&place);
+        }
+        if let Some(other) = places.get(&key(&question)) {
+            let what = format!(
+                "its id is {:?}, as that of {other}; name the field of another id, or of the \
+                 benchmark",
+                question.id
+            );
+            return Err(Error::input(place, what).into());
+        }
+        places.insert(key(&question), place);
+        Ok(question)
+    };
+    read.into_iter().map(|placed| placed.and_then(&mut named)).collect()
 }
 
 /// Returns the names of the benchmarks in these files: those of the files without endings, or with
@@ -108,7 +147,7 @@ fn read_file(
     name: &str,
     fields: &QuestionFields,
     source: &SourceOptions,
-    read: &mut Vec<Result<Question, QuestionError>>,
+    read: &mut Vec<Result<Placed, QuestionError>>,
 ) {
     for document in documents(std::slice::from_ref(&path.to_owned()), source) {
         let (document, _) = match document {
@@ -118,36 +157,42 @@ fn read_file(
                 continue;
             }
         };
+        let place = document.id;
         match &document.record {
             Some(record) => {
-                let question = of_record(record, &document.id, name, fields);
-                let question = question.map_err(|what| Error::input(&document.id, what));
-                read.push(question.map_err(QuestionError::from));
+                let placed = of_record(record, &place, name, fields);
+                let placed = placed.map_err(|what| Error::input(place, what));
+                read.push(placed.map_err(QuestionError::from));
             }
-            None => read.extend(of_lines(&document.text, name).map(Ok)),
+            None => read.extend(of_lines(&document.text, &place, name).map(Ok)),
         }
     }
 }
 
-/// Returns the questions on the lines of a text.
-fn of_lines(text: &str, name: &str) -> impl Iterator<Item = Question> {
+/// Returns the questions on the lines of a text, which is at this place.
+fn of_lines(text: &str, place: &str, name: &str) -> impl Iterator<Item = Placed> {
     let lines = (1..).zip(text.lines()).filter(|(_, line): &(u64, &str)| !line.trim().is_empty());
-    lines.map(|(number, line)| Question {
-        benchmark: name.to_owned(),
-        id: number.to_string(),
-        text: line.trim().to_owned(),
-        answer: None,
+    lines.map(move |(number, line)| Placed {
+        question: Question {
+            benchmark: name.to_owned(),
+            id: number.to_string(),
+            text: line.trim().to_owned(),
+            answer: None,
+        },
+        place: format!("{place}:{number}"),
+        is_numbered: true,
     })
 }
 
-/// Returns the question in a record; `id` is its id, or its place.
+/// Returns the question in a record, which is at this place.
 fn of_record(
     record: &str,
-    id: &str,
+    place: &str,
     name: &str,
     fields: &QuestionFields,
-) -> Result<Question, Refusal> {
-    let members: Map<String, Value> = serde_json::from_str(record).map_err(|e| e.to_string())?;
+) -> Result<Placed, Refusal> {
+    let members: Map<String, Value> =
+        serde_json::from_str(record).map_err(|e| json::problem(&e))?;
     let value = |field: &String| {
         members
             .get(field)
@@ -163,25 +208,25 @@ fn of_record(
         Some(field) => text_of(field)?,
         None => name.to_owned(),
     };
-    // Without an id its place has become the id, which ends with the number.
-    let is_given = members.get(&fields.id).is_some_and(|id| !id.is_null());
-    let id = match is_given {
-        true => id,
-        false => id.rsplit_once(':').map_or(id, |(_, number)| number),
-    };
-    Ok(Question {
+    let given = id_in(record, &fields.id);
+    let is_numbered = given.is_none();
+    // The place ends with the number of the line or row.
+    let number = || place.rsplit_once(':').map_or(place, |(_, number)| number).to_owned();
+    let question = Question {
         benchmark,
-        id: id.to_owned(),
+        id: given.unwrap_or_else(number),
         // A field of choices may be empty.
         text: parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n"),
         answer: fields.answer.as_ref().map(text_of).transpose()?,
-    })
+    };
+    Ok(Placed { question, place: place.to_owned(), is_numbered })
 }
 
 /// The maximum depth of the texts of a value that are read.
 const DEPTH_MAX: usize = 8;
 
-/// Appends the texts and numbers of a value, such as a list of choices.
+/// Appends the texts and numbers of a value, such as a list of choices. Labels of choices are no
+/// part of a text.
 fn push_texts(value: &Value, depth: usize, text: &mut String) {
     let mut push = |part: &str| {
         if !text.is_empty() {
@@ -197,9 +242,24 @@ fn push_texts(value: &Value, depth: usize, text: &mut String) {
         Value::Array(_) | Value::Object(_) if depth == DEPTH_MAX => {}
         Value::Array(list) => list.iter().for_each(|value| push_texts(value, depth + 1, text)),
         Value::Object(members) => {
-            members.values().for_each(|value| push_texts(value, depth + 1, text));
+            let is_text =
+                |(name, value): &(&String, &Value)| members.len() == 1 || !is_label(name, value);
+            let texts = members.iter().filter(is_text);
+            texts.for_each(|(_, value)| push_texts(value, depth + 1, text));
         }
     }
+}
+
+/// Tells whether a member of this name labels the other members of its object: it has letters or
+/// numbers only, such as `"label": ["A", "B"]` beside `"text"`.
+fn is_label(name: &str, value: &Value) -> bool {
+    let is_mark = |value: &Value| match value {
+        Value::String(mark) => mark.chars().count() <= 2,
+        Value::Number(_) => true,
+        _ => false,
+    };
+    let is_named = ["label", "labels"].contains(&name);
+    is_named && value.as_array().map_or_else(|| is_mark(value), |all| all.iter().all(is_mark))
 }
 
 /// Tells whether an error is a record without the field of the questions.
@@ -257,6 +317,86 @@ mod tests {
                 r#"lines 3 "Whose?" "#,
             ]
         );
+    }
+
+    fn read(files: &[(&str, &str)], inputs: &[&str], fields: &QuestionFields) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(dir.path().join(name), text).unwrap();
+        }
+        let inputs: Vec<PathBuf> = inputs.iter().map(|input| dir.path().join(input)).collect();
+        let root = format!("{}/", dir.path().display());
+        let shown = |read: Result<Question, QuestionError>| match read {
+            Ok(Question { benchmark, id, text, .. }) => format!("{benchmark} {id} {text:?}"),
+            Err(QuestionError::Refused(error)) => error.to_string(),
+            Err(error) => panic!("{error}"),
+        };
+        let read = questions(&inputs, fields, &SourceOptions::default());
+        read.into_iter().map(|read| shown(read).replace(&root, "")).collect()
+    }
+
+    #[test]
+    fn labels_of_choices_are_no_words_of_a_question() {
+        let fields = QuestionFields {
+            question: vec!["question".into(), "choices".into()],
+            ..QuestionFields::default()
+        };
+        let check = |choices: &str, expected: &str| {
+            let line = format!(r#"{{"question":"Which?","choices":{choices}}}"#);
+            assert_eq!(read(&[("a.jsonl", &line)], &["a.jsonl"], &fields), [expected]);
+        };
+        check(r#"{"text":["whale","trout"],"label":["A","B"]}"#, r#"a 1 "Which?\nwhale\ntrout""#);
+        check(r#"[{"label":"A","text":"7"},{"label":"B","text":"8"}]"#, r#"a 1 "Which?\n7\n8""#);
+        check(r#"{"choices":["yes","no"],"labels":[1,0]}"#, r#"a 1 "Which?\nyes\nno""#);
+        // These are no labels of other texts.
+        check(r#"{"label":["A","B"]}"#, r#"a 1 "Which?\nA\nB""#);
+        check(r#"[{"label":"whale","right":true}]"#, r#"a 1 "Which?\nwhale\ntrue""#);
+    }
+
+    #[test]
+    fn an_id_names_one_question_of_a_benchmark() {
+        // Two questions of an id were both listed by it, without a word.
+        let lines = r#"{"id":"a","question":"x","of":"m"}
+{"id":"a","question":"y","of":"n"}
+"#;
+        let own = QuestionFields::default();
+        let found = read(&[("a.jsonl", lines)], &["a.jsonl"], &own);
+        assert_eq!(found[0], r#"a a "x""#);
+        assert!(
+            found[1].starts_with(r#"a.jsonl:2: its id is "a", as that of a.jsonl:1;"#),
+            "{found:?}"
+        );
+        let fields = QuestionFields { benchmark: Some("of".into()), ..own.clone() };
+        assert_eq!(
+            read(&[("a.jsonl", lines)], &["a.jsonl"], &fields),
+            [r#"m a "x""#, r#"n a "y""#]
+        );
+        // Numbers of lines are no ids of the questions, so the second has its place.
+        let (one, two) =
+            ("{\"question\":\"x\",\"of\":\"m\"}\n", "{\"question\":\"y\",\"of\":\"m\"}\n");
+        let found = read(&[("a.jsonl", one), ("b.jsonl", two)], &["a.jsonl", "b.jsonl"], &fields);
+        assert_eq!(found[0], r#"m 1 "x""#);
+        assert!(found[1].starts_with("m ") && found[1].ends_with(r#"b.jsonl:1 "y""#), "{found:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_named_twice_is_one_benchmark() {
+        let files = [("a.txt", "Who?\n")];
+        let found = read(&files, &["a.txt", "a.txt", "."], &QuestionFields::default());
+        assert_eq!(found, [r#"a 1 "Who?""#]);
+    }
+
+    #[test]
+    fn a_record_without_a_field_is_named_by_its_line() {
+        let fields = QuestionFields {
+            question: vec!["question".into(), "choices".into()],
+            ..QuestionFields::default()
+        };
+        let lines = r#"{"id":"q1","question":"x","choices":[]}
+{"id":"q2","question":"y"}
+"#;
+        let found = read(&[("a.jsonl", lines)], &["a.jsonl"], &fields);
+        assert_eq!(found[1], "a.jsonl:2: there is no `choices`; its fields are `id`, `question`");
     }
 
     #[test]

@@ -71,7 +71,8 @@ class Benchmarks:
             :class:`DecontaminateOptions`.
 
     Raises:
-        InputError: An item has no question, it is not a ``str``, or one of several keys is missing.
+        InputError: An item has no question, it is not a ``str``, one of several keys is missing, or
+            two questions of a benchmark have one id.
         InvalidArgumentError: An option is out of bounds.
         SpecError: The analyzer cannot be used.
     """
@@ -92,6 +93,7 @@ class Benchmarks:
         keys = (question,) if isinstance(question, str) else tuple(question)
         if not keys:
             raise InvalidArgumentError("`question` has no key")
+        numbers: dict[tuple[str, str], int] = {}
         for number, item in enumerate(questions):
             row: Mapping[str, Any] = {keys[0]: item} if isinstance(item, str) else item
             if not isinstance(row.get(keys[0]), str):
@@ -101,10 +103,15 @@ class Benchmarks:
                 raise InputError(f"question {number}: there is no {missing[0]!r}")
             texts = ("\n".join(_texts(row.get(key))) for key in keys)
             right, own = row.get(answer), row.get(id)
+            name = (str(row.get(benchmark) or ""), str(number if own is None else own))
+            other = numbers.setdefault(name, number)
+            if other != number:
+                raise InputError(
+                    f"question {number}: its id is {name[1]!r}, as that of question {other}"
+                )
             self._questions.append(
                 (
-                    str(row.get(benchmark) or ""),
-                    str(number if own is None else own),
+                    *name,
                     "\n".join(text for text in texts if text),
                     None if right is None else "\n".join(_texts(right)),
                 )
@@ -130,7 +137,7 @@ class Benchmarks:
     def find(
         self, texts: Iterable[str], *, threads: int | None = None, bytes: bool = False
     ) -> list[tuple[Finding, ...]]:
-        """The questions that occur in each text, each with its best place.
+        """The questions that occur in each text: a finding for each place of a question.
 
         Args:
             texts: The texts.
@@ -168,8 +175,22 @@ def _texts(value: Any, depth: int = 0) -> list[str]:
         return [json.dumps(value)]
     if depth == _DEPTH_MAX or not isinstance(value, (Mapping, Sequence)):
         return []
-    values = value.values() if isinstance(value, Mapping) else value
-    return [text for each in values for text in _texts(each, depth + 1)]
+    if isinstance(value, Mapping):
+        value = [each for key, each in value.items() if len(value) == 1 or not _is_label(key, each)]
+    return [text for each in value for text in _texts(each, depth + 1)]
+
+
+def _is_label(key: Any, value: Any) -> bool:
+    """Whether a value of this key labels the others, as the letters of choices do."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return key in ("label", "labels") and all(
+        len(each) <= 2
+        if isinstance(each, str)
+        else isinstance(each, (int, float)) and not isinstance(each, bool)
+        for each in values
+    )
 
 
 def _of_tuples(
@@ -190,8 +211,10 @@ def decontaminate(
 ) -> Iterator[tuple[_Item, tuple[Finding, ...]]]:
     """Finds for each document, in order, the questions that occur in it.
 
+    A question that is there several times has a finding for each place.
+
     It holds a few hundred documents at a time. A short question that very many documents have may
-    be a common phrase, which is no evidence: count the findings of each question before you drop
+    be a common phrase, which is no evidence: count the documents of each question before you drop
     documents for it. ``cento decontaminate`` does that (``--common``).
 
     Args:
