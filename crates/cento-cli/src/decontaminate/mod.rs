@@ -167,10 +167,10 @@ impl Decontaminate {
         self.options.check()?;
         self.check_names()?;
         check_there(self.paths.iter().chain(&self.against))?;
-        let left_out = self.find_tables()?;
+        let mut left_out = self.find_tables()?;
         let stop = stop_flag();
         let started = Instant::now();
-        let benchmarks = self.read_benchmarks(&stop)?;
+        let benchmarks = self.read_benchmarks(&mut left_out, &stop)?;
         let Searched { tally, mut spool, inputs, omissions, missing } =
             self.search(&benchmarks, left_out, &stop)?;
         let is_common = tally.common(&benchmarks, &self.options);
@@ -271,9 +271,13 @@ impl Decontaminate {
         Ok(left_out)
     }
 
-    /// Reads the questions. A benchmark that is read in part has wrong rates, so a record without a
-    /// question is an error.
-    fn read_benchmarks(&self, stop: &Stop) -> cento::Result<Arc<Benchmarks>> {
+    /// Reads the questions, and adds the files left out. A benchmark that is read in part has wrong
+    /// rates, so a record without a question is an error.
+    fn read_benchmarks(
+        &self,
+        left_out: &mut Vec<(String, &'static str)>,
+        stop: &Stop,
+    ) -> cento::Result<Arc<Benchmarks>> {
         let fields = QuestionFields {
             question: self.question_field.clone(),
             answer: self.answer_field.clone(),
@@ -285,10 +289,7 @@ impl Decontaminate {
         for question in questions(&self.against, &fields, &source) {
             match question {
                 Ok(question) => read.push(question),
-                Err(QuestionError::LeftOut { place, why, .. }) => {
-                    let why = advised(why);
-                    note!("cento: {place}: left out: {why}");
-                }
+                Err(QuestionError::LeftOut { place, why, .. }) => left_out.push((place, why)),
                 Err(QuestionError::Refused(error) | QuestionError::Unread(error)) => {
                     return Err(match lacks_question(&error) {
                         true => {
@@ -305,6 +306,9 @@ impl Decontaminate {
             }
         }
         if read.is_empty() {
+            for (place, why) in left_out {
+                note!("cento: {place}: left out: {}", advised(why));
+            }
             return Err(Error::input(listed(&self.against), "there is no question in it"));
         }
         Ok(Arc::new(Benchmarks::new(read, &self.options, stop)?))

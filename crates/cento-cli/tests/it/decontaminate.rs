@@ -133,6 +133,126 @@ fn the_corpus_is_written_without_annotated_or_cut() {
 }
 
 #[test]
+fn each_place_of_a_question_is_cut_listed_and_annotated() {
+    // Only one was, and the corpus that was written still had the question.
+    let dir = Dir::new();
+    let question =
+        "Which metal did the glass masters of the lagoon add to take away the green tint";
+    dir.write("bench.jsonl", format!("{}\n", json!({"id": "q", "question": question})));
+    let text = format!("Exercise. {question}? Think about it. Solution. {question}? Manganese.");
+    dir.write("corpus.jsonl", line("d", &text, json!({})));
+    let args = ["decontaminate", "corpus.jsonl", "--against", "bench.jsonl"];
+    let places: Vec<usize> = text.match_indices(question).map(|(at, _)| at).collect();
+    let summary = dir.json(&[&args[..], &["--documents", "found.jsonl"]].concat());
+    assert_eq!(summary["contaminated_documents"], 1);
+    let found = lines(&dir, "found.jsonl");
+    assert_eq!(
+        found.iter().map(|row| row["start"].as_u64().unwrap() as usize).collect::<Vec<_>>(),
+        places
+    );
+    dir.json(&[&args[..], &["--annotate", "--out", "all.jsonl"]].concat());
+    let verdict = &lines(&dir, "all.jsonl")[0]["decontaminate"];
+    let range = |at: &usize| json!([at, at + question.len()]);
+    assert_eq!(verdict["passages"], Value::from_iter(places.iter().map(range)));
+    assert_eq!(verdict["questions"], 1);
+    dir.json(&[&args[..], &["--cut-passages", "--out", "cut.jsonl"]].concat());
+    let cut = lines(&dir, "cut.jsonl");
+    assert_eq!(cut[0]["text"], "Exercise. ? Think about it. Solution. ? Manganese.");
+    let again = dir.run(&["decontaminate", "cut.jsonl", "--against", "bench.jsonl"]);
+    assert_eq!(again.status, 1, "{}", again.err);
+}
+
+#[test]
+fn a_question_with_choices_is_found_with_the_labels_of_the_choices() {
+    let dir = Dir::new();
+    let question = "What is the boiling point of pure water at sea level?";
+    let texts = ["90 degrees", "100 degrees", "110 degrees", "120 degrees"];
+    let labelled = json!({"text": texts, "label": ["A", "B", "C", "D"]});
+    for (name, choices) in [("plain.jsonl", json!(texts)), ("arc.jsonl", labelled)] {
+        dir.write(
+            name,
+            format!("{}\n", json!({"id": "q", "question": question, "choices": choices})),
+        );
+    }
+    let listed = |label: &dyn Fn(char) -> String| {
+        let options: Vec<String> =
+            "ABCD".chars().zip(texts).map(|(letter, text)| label(letter) + text).collect();
+        format!("Practice test. {question}\n{}\nAnswer: B", options.join("\n"))
+    };
+    let corpus = [
+        line("points", &listed(&|letter| format!("{letter}. ")), json!({})),
+        line("brackets", &listed(&|letter| format!("({letter}) ")), json!({})),
+        line("strokes", &listed(&|_| "- ".into()), json!({})),
+        line("alone", question, json!({})),
+    ];
+    dir.write("corpus.jsonl", corpus.concat());
+    for name in ["plain.jsonl", "arc.jsonl"] {
+        let list = format!("{name}.found.jsonl");
+        let args = ["decontaminate", "corpus.jsonl", "--against", name, "--documents", &list];
+        let fields = ["--question-field", "question", "--question-field", "choices"];
+        dir.json(&[&args[..], &fields].concat());
+        let found = lines(&dir, &list);
+        let shown: Vec<_> = found.iter().map(|row| (&row["document"], &row["share"])).collect();
+        let whole = json!(1.0);
+        let ids = [json!("points"), json!("brackets"), json!("strokes")];
+        assert_eq!(shown, ids.iter().map(|id| (id, &whole)).collect::<Vec<_>>(), "{name}");
+    }
+}
+
+#[test]
+fn a_record_is_not_annotated_twice() {
+    // It got two members of one name.
+    let dir = planted();
+    dir.json(&with(&["--out", "once.jsonl", "--annotate"]));
+    let args = ["decontaminate", "once.jsonl", "--against", "bench.jsonl", "--annotate"];
+    let twice = dir.run(&[&args[..], &["--out", "twice.jsonl"]].concat());
+    assert_eq!(twice.status, 2, "{}", twice.err);
+    let said = "the record \"d0\": it has a member `decontaminate` already";
+    assert!(twice.err.contains(said) && !dir.path("twice.jsonl").exists(), "{}", twice.err);
+    dir.write("a.jsonl", "{\"id\":\"a\",\"text\":\"x y z\",\"dedup\":1}\n");
+    let dedup = dir.run(&["dedup", "a.jsonl", "--annotate", "--out", "b.jsonl"]);
+    assert_eq!(dedup.status, 2, "{}", dedup.err);
+    assert!(dedup.err.contains("\"a\": it has a member `dedup` already"), "{}", dedup.err);
+    dir.write("a.csv", "id,text,dedup\na,x y z,1\n");
+    let dedup = dir.run(&["dedup", "a.csv", "--annotate", "--out", "b.csv"]);
+    assert!(
+        dedup.status == 2 && dedup.err.contains("a.csv: it has a column `dedup`"),
+        "{}",
+        dedup.err
+    );
+}
+
+#[test]
+fn benchmarks_that_are_ambiguous_are_refused_and_one_that_is_named_twice_counts_once() {
+    let dir = planted();
+    let args = ["decontaminate", "corpus.jsonl", "--against", "bench.jsonl"];
+    let once = dir.json(&args);
+    let twice = dir.json(&[&args[..], &["--against", "./bench.jsonl"]].concat());
+    assert_eq!(once["benchmarks"], twice["benchmarks"]);
+    let same = [question(1), question(2)].map(|text| json!({"id": "a", "question": text}));
+    dir.write("same.jsonl", same.map(|q| format!("{q}\n")).concat());
+    let run = dir.run(&["decontaminate", "corpus.jsonl", "--against", "same.jsonl"]);
+    let said = "same.jsonl:2: its id is \"a\", as that of same.jsonl:1";
+    assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
+    dir.write("lacks.jsonl", "{\"id\":\"q\",\"question\":\"x\"}\n");
+    let fields = ["--question-field", "question", "--question-field", "choices"];
+    let lacks = ["decontaminate", "corpus.jsonl", "--against", "lacks.jsonl"];
+    let run = dir.run(&[&lacks[..], &fields].concat());
+    let said = "lacks.jsonl:1: there is no `choices`";
+    assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
+}
+
+#[test]
+fn a_file_of_a_benchmark_that_is_left_out_is_listed() {
+    let dir = planted();
+    dir.write("all/a.jsonl", format!("{}\n", json!({"question": question(1)})));
+    dir.write("all/.hidden.jsonl", "");
+    let summary = dir.json(&["decontaminate", "corpus.jsonl", "--against", "all"]);
+    assert_eq!(summary["left_out"][0]["path"], "all/.hidden.jsonl", "{summary}");
+    assert_eq!((&summary["skipped"], &summary["skipped_by_name"]), (&json!(1), &json!(1)));
+}
+
+#[test]
 fn a_run_that_was_killed_leaves_no_output_and_can_be_started_again() {
     let dir = planted();
     let args = with(&["--out", "clean.jsonl", "--documents", "found.csv"]);
