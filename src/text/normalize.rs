@@ -370,6 +370,7 @@ fn classify(c: char) -> Class {
         return Class::Ignorable;
     }
     match category(c) {
+        _ if is_apostrophe(c) => Class::Other,
         Category::M => Class::Mark,
         // Among numbers, U+3007, the zero of Han numerals, is written among ideographs; decimal
         // digits are not.
@@ -377,6 +378,27 @@ fn classify(c: char) -> Class {
         Category::L | Category::Nl | Category::N | Category::Pc => Class::Word,
         Category::Cn | Category::Other => Class::Other,
     }
+}
+
+/// Returns whether `c` is a letter that looks and reads like the apostrophe or the quotation mark:
+/// the letters of Latin, and of no script, whose skeleton is `'` or `''` (Unicode UTS #39), and
+/// U+02BF, which is to U+02BE what U+2018 is to U+2019.
+///
+/// The orthographies of Ukrainian, Uzbek and Hawaiian and transcriptions of Arabic prescribe them,
+/// but most keyboards have the punctuation alone, which divides words. So both do.
+pub(super) fn is_apostrophe(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2b9}'
+            ..='\u{2bf}'
+                | '\u{2c8}'
+                | '\u{2ca}'
+                | '\u{2cb}'
+                | '\u{2ee}'
+                | '\u{374}'
+                | '\u{a78b}'
+                | '\u{a78c}'
+    )
 }
 
 #[cfg(feature = "avtor")]

@@ -1,5 +1,6 @@
 use super::*;
-use crate::text::tokenize::tests::{DEFAULT, characters, decomposed, map};
+use crate::text::normalize::is_apostrophe;
+use crate::text::tokenize::tests::{APOSTROPHES, DEFAULT, characters, decomposed, map};
 use crate::text::{Analyzer, Tokens};
 use proptest::prelude::*;
 use regex::Regex;
@@ -29,8 +30,9 @@ fn check_signs(kind: Kind, text: &str, expected: &str) {
 }
 
 /// A letter or digit with its marks, or any other character.
-static GROUPS: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?<sign>[\p{L}\p{N}]\p{M}*)|\P{M}").unwrap());
+static GROUPS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!(r"(?<sign>[[\p{{L}}\p{{N}}]--[{APOSTROPHES}]]\p{{M}}*)|\P{{M}}")).unwrap()
+});
 
 /// Returns the tokens of a text that is normalised as a whole, group by group, and their
 /// ranges.
@@ -65,6 +67,7 @@ fn check_reference(text: &str) -> std::result::Result<(), TestCaseError> {
     }
     prop_assert!(spans.is_sorted_by_key(|span| span.start), "{}", text);
     // Consonants keep the signs of letters other than the five vowels.
+    let is_letter = |c: char| is_letter(c) && !is_apostrophe(c);
     let is_kept = |sign: &str| {
         let c = sign.chars().next().unwrap();
         is_letter(c) && !"aeiou".contains(decomposed(c))

@@ -67,12 +67,16 @@ fn characters_like(pattern: &str) -> HashSet<char> {
     pattern.find_iter(&all).flat_map(|found| found.as_str().chars()).collect()
 }
 
+/// Letters that are apostrophes, as a class of a regular expression.
+pub(in crate::text) const APOSTROPHES: &str =
+    r"\x{2b9}-\x{2bf}\x{2c8}\x{2ca}\x{2cb}\x{2ee}\x{374}\x{a78b}\x{a78c}";
+
 /// Runs of units are captured; a match without the capture is a word.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let scripts = "Han Hiragana Katakana Hangul Thai Lao Khmer Myanmar";
     let scripts: String = scripts.split(' ').map(|s| format!(r"\p{{scx={s}}}")).collect();
-    let unit = format!(r"[[\p{{L}}\p{{Nl}}]&&[{scripts}]]");
-    let other = format!(r"[[\p{{L}}\p{{N}}\p{{Pc}}]--{unit}]");
+    let unit = format!(r"[[[\p{{L}}\p{{Nl}}]&&[{scripts}]]--[{APOSTROPHES}]]");
+    let other = format!(r"[[\p{{L}}\p{{N}}\p{{Pc}}]--[{unit}{APOSTROPHES}]]");
     Regex::new(&format!(r"(?<run>(?:{unit}\p{{M}}*)+)|(?:{other}\p{{M}}*)+")).unwrap()
 });
 
@@ -198,6 +202,32 @@ fn spellings_of_one_word_are_equal() {
     check("\u{130} i\u{307} I", &["i\u{307}", "i\u{307}", "i"]);
     check("\u{3a3}\u{3c3}\u{3c2}", &["\u{3c3}\u{3c3}\u{3c3}"]);
     check("\u{212b} \u{c5} A\u{30a}", &["\u{e5}"; 3]);
+}
+
+#[test]
+fn a_letter_that_looks_like_an_apostrophe_divides_words_as_it_does() {
+    // Copies of Ukrainian and Uzbek texts were unrelated if one had U+02BC or U+02BB for '.
+    let apostrophes = ['\'', '\u{2019}', '\u{2018}', '`', '\u{b4}', '\u{2032}', '\u{ff07}'];
+    let letters = ['\u{2bb}', '\u{2bc}', '\u{2bd}', '\u{2be}', '\u{2bf}', '\u{a78b}', '\u{a78c}'];
+    for c in apostrophes.into_iter().chain(letters) {
+        check(&format!("\u{43f}{c}\u{44f}\u{442}\u{44c}"), &["\u{43f}", "\u{44f}\u{442}\u{44c}"]);
+        check(&format!("O{c}zbekiston"), &["o", "zbekiston"]);
+        check_spans(&format!("O{c}z {c}a{c}"), &["O", "z", "a"]);
+    }
+    check("\u{149} Do\u{2ba}m", &["n", "do", "m"]);
+}
+
+#[cfg(feature = "avtor")]
+#[test]
+fn the_letters_that_divide_words_are_those_that_unicode_confuses_with_the_apostrophe() {
+    let of_scripts = characters_like(r"[\p{L}&&[\p{Common}\p{Latin}]]");
+    let is_like = |c: &char| unicode_security::skeleton(&c.to_string()).all(|c| c == '\'');
+    let expected: HashSet<char> =
+        of_scripts.into_iter().filter(is_like).chain(['\u{2bf}']).collect();
+    let normalizer = Normalizer::new(FORMS[3], Stop::NEVER);
+    let letters = characters_like(r"\p{L}").into_iter();
+    let divide = |c: &char| matches!(normalizer.settled(*c), Some((_, Class::Other)));
+    assert_eq!(letters.filter(divide).collect::<HashSet<_>>(), expected);
 }
 
 #[test]
@@ -376,6 +406,7 @@ pub(in crate::text) fn characters() -> impl Strategy<Value = char> {
         2 => pool("\u{1100}\u{1161}\u{11a8}\u{ac00}\u{ac01}\u{3131}\u{ffa1}\u{1175}\u{11c2}"),
         2 => pool("\u{e01}\u{e33}\u{e40}\u{e52}\u{eb3}\u{edc}\u{1780}\u{17d2}\u{1000}\u{102d}\u{1041}\u{915}\u{958}\u{9c7}\u{627}\u{644}\u{661}\u{5e9}\u{fb2a}"),
         2 => pool("\u{ad}\u{200b}\u{200c}\u{200d}\u{200e}\u{2060}\u{feff}\u{fe0f}\u{34f}\u{115f}\u{3164}\u{ffa0}\u{e0100}"),
+        1 => pool("\u{2bb}\u{2bc}\u{2bf}\u{2ee}\u{374}\u{149}\u{a78b}"),
         1 => pool("\u{1f44d}\u{1f3fd}\u{1f1e9}\u{263a}\u{2026}\u{2019}\u{2028}\u{85}\u{e000}\u{fffd}"),
         1 => any::<char>().prop_filter("assigned", |&c| ASSIGNED.contains(&c)),
     ]
