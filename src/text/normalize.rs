@@ -6,7 +6,8 @@
 //! letter). Characters that are invisible by definition (Default_Ignorable_Code_Point: soft hyphen,
 //! zero-width space and joiners, variation selectors, bidirectional controls, byte order mark) are
 //! dropped first, as Unicode's own NFKC_Casefold does: they are typeset, not read, and they are the
-//! usual way to hide a copy from a comparison.
+//! usual way to hide a copy from a comparison. So are signs that only lengthen the line between two
+//! letters, such as the Arabic tatweel.
 //!
 //! Normal forms do not reach across a *segment*: a character that starts a syllable or stands
 //! alone, and the characters after it that may combine with it. So a text is normalised segment by
@@ -99,8 +100,10 @@ pub(super) fn normal_form(word: &str, form: Form) -> String {
     }
     struct Letters(String);
     impl Sink for Letters {
-        fn accept(&mut self, c: char, _: Class, _: Span) {
-            self.0.push(c);
+        fn accept(&mut self, c: char, class: Class, _: Span) {
+            if class != Class::Ignorable {
+                self.0.push(c);
+            }
         }
     }
     let mut letters = Letters(String::new());
@@ -407,14 +410,18 @@ pub(super) fn is_within_words(c: char) -> bool {
     matches!(classify(c), Class::Mark | Class::Ignorable)
 }
 
-/// Returns whether `c` has the property Default_Ignorable_Code_Point, which Unicode keeps stable.
+/// Returns whether `c` is typeset, not read: of the property Default_Ignorable_Code_Point, which
+/// Unicode keeps stable, or a sign that only lengthens the line between two joined letters (of
+/// Joining_Type Join_Causing): the tatweel of Arabic, the lajanyalan of N'Ko, the nirugu of
+/// Mongolian. The tatweels that carry a hamza or dots, U+0883 to U+0885, are letters.
 pub(super) fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
         | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+        | '\u{640}' | '\u{7fa}' | '\u{180a}')
 }
 
 /// 256 consecutive characters.

@@ -520,8 +520,8 @@ struct SymbolSink<'a, T> {
 }
 
 impl<T: Take> Sink for SymbolSink<'_, T> {
-    fn accept(&mut self, c: char, _class: Class, span: Span) {
-        if !is_white_space(c) {
+    fn accept(&mut self, c: char, class: Class, span: Span) {
+        if class != Class::Ignorable && !is_white_space(c) {
             self.tokens.take(hash_bytes(c.encode_utf8(&mut [0; 4]).as_bytes()), span);
         }
     }
