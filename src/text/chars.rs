@@ -30,6 +30,7 @@
 use super::family::{Family, Tokenize};
 use super::fold::{FOLDS, Folds};
 use super::hyphens;
+use super::lines::line_end_within;
 use super::normalize::{Class, Form, Normalizer, Sink};
 use super::prepared::FORM;
 use super::tokenize::symbols;
@@ -230,7 +231,7 @@ fn has_sign(text: &str, stop: &Stop) -> Result<bool> {
 fn is_sign(c: char, class: Class) -> bool {
     // The connector punctuation that NFKC leaves.
     let joins = matches!(c, '_' | '\u{203f}' | '\u{2040}' | '\u{2054}');
-    matches!(class, Class::Word | Class::Unit) && !joins
+    matches!(class, Class::Word | Class::Unit | Class::Syllable) && !joins
 }
 
 /// Returns the sign of a lower-case byte of ASCII, if it has one.
@@ -269,9 +270,18 @@ impl Characters {
                 let start = at + chunk.start;
                 let mut sink = CharacterSink { by: self, letter, tokens };
                 normalizer.normalize(&text[start..at + chunk.end], start, &mut sink)?;
-                sink.close();
+                at += chunk.end;
+                let line_end = match sink.letter.is_open {
+                    true => line_end_within(text, at, normalizer)?,
+                    false => 0,
+                };
+                if line_end == 0 {
+                    sink.close();
+                }
+                at += line_end;
+            } else {
+                at += chunk.end;
             }
-            at += chunk.end;
         }
         Ok(())
     }

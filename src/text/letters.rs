@@ -57,7 +57,7 @@ fn letter_of(c: char, normalizer: &mut Normalizer<'_>) -> u16 {
     }
     let Some((c, class)) = normalizer.settled(c) else { return OTHERS };
     let is_letter = match class {
-        Class::Word | Class::Unit => c != '_',
+        Class::Word | Class::Unit | Class::Syllable => c != '_',
         Class::Mark => true,
         Class::Other | Class::Ignorable => false,
     };

@@ -12,6 +12,7 @@ mod fold;
 mod hyphens;
 pub mod kind;
 mod letters;
+mod lines;
 pub(crate) mod mark;
 mod normalize;
 mod prepared;

@@ -22,7 +22,7 @@ use super::unicode::normal::{
     combining_class, extend_by_decomposition, extend_by_nfkc, extend_by_nfkc_and_folding,
     is_second, nfkc, starts_segment,
 };
-use super::unicode::{Category, category, folded, is_assigned, is_unspaced};
+use super::unicode::{Category, category, folded, is_assigned, is_tibetan, is_unspaced};
 use crate::Result;
 use crate::runtime::Stop;
 use std::sync::OnceLock;
@@ -81,6 +81,9 @@ pub(super) enum Class {
     Word,
     /// Is a letter of a script written without spaces.
     Unit,
+    /// Is part of a word, as of [`Class::Word`], of a script with signs for spaces, where lines may
+    /// end within a word (Tibetan).
+    Syllable,
     /// Belongs to the character before it.
     Mark,
     /// It is ignored.
@@ -93,7 +96,8 @@ pub(super) trait Sink {
     fn accept(&mut self, c: char, class: Class, span: Span);
 }
 
-/// Returns the normal form of a single word.
+/// Returns the normal form of a single word, which may go on after a line end (see
+/// [`super::lines`]).
 pub(super) fn normal_form(word: &str, form: Form) -> String {
     if word.is_ascii() {
         return word.bytes().map(|byte| char::from(form.ascii(byte))).collect();
@@ -101,7 +105,7 @@ pub(super) fn normal_form(word: &str, form: Form) -> String {
     struct Letters(String);
     impl Sink for Letters {
         fn accept(&mut self, c: char, class: Class, _: Span) {
-            if class != Class::Ignorable {
+            if class != Class::Ignorable && !matches!(c, '\n' | '\r') {
                 self.0.push(c);
             }
         }
@@ -378,6 +382,7 @@ fn classify(c: char) -> Class {
         // Among numbers, U+3007, the zero of Han numerals, is written among ideographs; decimal
         // digits are not.
         Category::L | Category::Nl if is_unspaced(c) => Class::Unit,
+        Category::L | Category::Nl if is_tibetan(c) => Class::Syllable,
         Category::L | Category::Nl | Category::N | Category::Pc => Class::Word,
         Category::Cn | Category::Other => Class::Other,
     }

@@ -122,4 +122,14 @@ mod tests {
         assert_eq!(tokens.hashes, expected);
         assert_eq!(tokens.spans[0], Span { start: 0, end: 5 });
     }
+
+    #[test]
+    fn the_first_letters_of_a_wrapped_word_are_its_own() {
+        let hashes = |text| {
+            let mut tokens = Tokens::default();
+            prefixes(text, 1, &mut tokens);
+            tokens.hashes
+        };
+        assert_eq!(hashes("\u{4e2d}\n\u{6587}"), hashes("\u{4e2d}\u{6587}"));
+    }
 }

@@ -4,7 +4,8 @@
 //! letters, numbers and connector punctuation such as the underscore, each with the marks that
 //! follow it; a mark that follows no word character belongs to no word. Runs of letters of scripts
 //! written without spaces are cut into overlapping n-grams of *units*, a unit being a letter and
-//! the marks that follow; a run shorter than n is one token. A text with no word at all is taken
+//! the marks that follow; a run shorter than n is one token. A line end between two letters of such
+//! scripts but Korean and Burmese, or between two of Tibetan is not there ([`super::lines`]). A text with no word at all is taken
 //! symbol by symbol, so that "!!!" and "???" are not both empty; a text of white space and
 //! invisible characters has no token.
 //!
@@ -20,6 +21,7 @@
 use super::family::{Family, Tokenize};
 use super::fold::{FOLDS, Folds};
 use super::hyphens;
+use super::lines::line_end_within;
 use super::normalize::{Class, Form, Normalizer, Sink};
 use super::unicode::is_white_space;
 use super::{Span, Take};
@@ -218,8 +220,13 @@ fn chunk(
     tokens: &mut impl Take,
 ) -> Result<()> {
     let start = range.start;
+    let end = range.end;
     normalizer.normalize(&text[range], start, &mut WordSink { words, tokens })?;
-    words.close(tokens);
+    // A word that goes on in the next chunk stays open: that begins with a letter that is settled
+    // neither as a word nor between words, so `settled_words` takes nothing of it.
+    if line_end_within(text, end, normalizer)? == 0 {
+        words.close(tokens);
+    }
     Ok(())
 }
 
@@ -495,7 +502,7 @@ impl<T: Take> Sink for WordSink<'_, T> {
                 }
                 words.begin_unit(c, span, self.tokens);
             }
-            Class::Word | Class::Unit => {
+            Class::Word | Class::Unit | Class::Syllable => {
                 if words.open != Open::Word {
                     words.close(self.tokens);
                     words.open = Open::Word;

@@ -100,6 +100,24 @@ pub(super) fn is_unspaced(c: char) -> bool {
     is_in(c, &UNSPACED)
 }
 
+/// Returns whether `c` is a letter of Hangul, in any of its blocks.
+pub(super) const fn is_hangul(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{11ff}' | '\u{3131}'..='\u{318e}' | '\u{a960}'..='\u{a97c}'
+        | '\u{ac00}'..='\u{d7fb}' | '\u{ffa0}'..='\u{ffdc}')
+}
+
+/// Returns whether `c` is in a block of the script of Burma.
+pub(super) const fn is_burmese(c: char) -> bool {
+    matches!(c, '\u{1000}'..='\u{109f}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aa7f}')
+}
+
+/// Returns whether `c` is in the block of Tibetan, whose syllables are divided by the sign U+0F0B,
+/// and not by spaces.
+pub(super) const fn is_tibetan(c: char) -> bool {
+    matches!(c, '\u{f00}'..='\u{fff}')
+}
+
 /// Returns the script of `c`, if it is one of those that look alike.
 #[cfg(feature = "avtor")]
 pub(super) fn script(c: char) -> Option<Script> {
@@ -269,6 +287,11 @@ mod tests {
             let is_of_any = scripts.is_common() || scripts.is_inherited();
             let expected = !is_of_any && unspaced.iter().any(|&s| scripts.contains_script(s));
             assert_eq!(is_unspaced(c), expected, "{c:?}");
+            if is_letter(c) {
+                assert_eq!(is_hangul(c), c.script() == Known::Hangul, "{c:?}");
+                assert_eq!(is_burmese(c), c.script() == Known::Myanmar, "{c:?}");
+                assert_eq!(is_tibetan(c), c.script() == Known::Tibetan, "{c:?}");
+            }
         }
     }
 }

@@ -156,6 +156,17 @@ fn letters_of_all_scripts_are_kept_with_their_marks() {
 }
 
 #[test]
+fn a_line_end_within_text_without_spaces_is_no_sign() {
+    check_signs(Kind::Chars, "\u{4e2d}\n\u{6587}\r\n\u{5b57}", "\u{4e2d}\u{6587}\u{5b57}");
+    check(Kind::Chars, "\u{f42}\n\u{f7c}x", &["\u{f42}\u{f7c}", "x"]);
+    check_signs(
+        Kind::Chars,
+        "\u{4e2d}\n\n\u{6587} \u{5b57}\na\u{d55c}\n\u{ae00}",
+        "\u{4e2d}__\u{6587}_\u{5b57}_a\u{d55c}_\u{ae00}",
+    );
+}
+
+#[test]
 fn joiners_that_join_nothing_are_left_out() {
     // A mark after a sign or at the beginning, a joiner without neighbours.
     check_signs(Kind::Chars, "\u{301}a \u{301}b!\u{93f}", "a_b_");

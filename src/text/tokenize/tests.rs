@@ -72,13 +72,13 @@ fn characters_like(pattern: &str) -> HashSet<char> {
 pub(in crate::text) const APOSTROPHES: &str =
     r"\x{2b9}-\x{2bf}\x{2c8}\x{2ca}\x{2cb}\x{2ee}\x{374}\x{a78b}\x{a78c}";
 
+/// Letters of scripts without spaces, but for the apostrophe that Thai shares, as a class.
+const UNITS: &str = r"[[[\p{L}\p{Nl}]&&[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]]--\x{2bc}]";
+
 /// Runs of units are captured; a match without the capture is a word.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    let scripts = "Han Hiragana Katakana Hangul Thai Lao Khmer Myanmar";
-    let scripts: String = scripts.split(' ').map(|s| format!(r"\p{{scx={s}}}")).collect();
-    let unit = format!(r"[[[\p{{L}}\p{{Nl}}]&&[{scripts}]]--[{APOSTROPHES}]]");
-    let other = format!(r"[[\p{{L}}\p{{N}}\p{{Pc}}]--[{unit}{APOSTROPHES}]]");
-    Regex::new(&format!(r"(?<run>(?:{unit}\p{{M}}*)+)|(?:{other}\p{{M}}*)+")).unwrap()
+    let other = format!(r"[[\p{{L}}\p{{N}}\p{{Pc}}]--[{UNITS}{APOSTROPHES}]]");
+    Regex::new(&format!(r"(?<run>(?:{UNITS}\p{{M}}*)+)|(?:{other}\p{{M}}*)+")).unwrap()
 });
 
 static UNIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\P{M}\p{M}*").unwrap());
@@ -127,8 +127,41 @@ pub(in crate::text) fn map(
         sources.resize(joined.len(), (start, end));
     }
     assert_eq!(joined, normal(&kept), "segments can be normalised apart");
-    (joined, sources)
+    without_line_ends(&joined, &sources)
 }
+
+/// Removes the line ends between two letters, or a letter and its mark, of scripts that are wrapped
+/// within words.
+fn without_line_ends(text: &str, sources: &[(usize, usize)]) -> (String, Vec<(usize, usize)>) {
+    let (mut kept, mut kept_sources) = (String::new(), Vec::new());
+    let mut chars = text.char_indices().peekable();
+    let mut is_after_letter = false;
+    while let Some((at, c)) = chars.next() {
+        if c == '\r' || c == '\n' {
+            let mut next = chars.clone();
+            if c == '\r' {
+                next.next_if(|next| next.1 == '\n');
+            }
+            let goes_on =
+                |next: &(usize, char)| UNBROKEN.contains(&next.1) || MARKS.contains(&next.1);
+            if is_after_letter && next.peek().is_some_and(goes_on) {
+                chars = next;
+                continue;
+            }
+        }
+        is_after_letter = UNBROKEN.contains(&c) || is_after_letter && MARKS.contains(&c);
+        kept.push(c);
+        kept_sources.resize(kept.len(), sources[at]);
+    }
+    (kept, kept_sources)
+}
+
+/// Letters of the scripts that are wrapped within words.
+static UNBROKEN: LazyLock<HashSet<char>> = LazyLock::new(|| {
+    characters_like(&format!(r"[[{UNITS}--[\p{{Hangul}}\p{{Myanmar}}]][\p{{L}}&&\p{{Tibetan}}]]"))
+});
+
+static MARKS: LazyLock<HashSet<char>> = LazyLock::new(|| characters_like(r"\p{M}"));
 
 fn reference(original: &str, form: Form, units: usize) -> Vec<Token> {
     let (text, sources) = map(original, form, true);
@@ -274,6 +307,56 @@ fn scripts_without_spaces_become_pairs() {
         &["\u{e19}\u{e49}\u{e4d}\u{e32}", "\u{e52}\u{e55}"],
     );
     check_spans("\u{4e2d}\u{6587}\u{5b57}", &["\u{4e2d}\u{6587}", "\u{6587}\u{5b57}"]);
+}
+
+#[test]
+fn a_line_end_within_text_without_spaces_is_not_there() {
+    // Wrapped copies of Chinese, Thai and Tibetan texts lost half of their runs.
+    let pairs = ["\u{4e2d}\u{6587}", "\u{6587}\u{5b57}"];
+    for end in ["\n", "\r\n", "\r", "\u{200b}\n", "\n\u{200b}"] {
+        check(&format!("\u{4e2d}{end}\u{6587}\u{5b57}"), &pairs);
+        check(&format!("\u{4e2d}\u{6587}{end}\u{5b57}"), &pairs);
+        check(&format!("\u{e19}\u{e49}{end}\u{e33}"), &["\u{e19}\u{e49}\u{e4d}\u{e32}"]);
+        // Within a syllable of Tibetan, before a vowel sign of it, and in Khmer.
+        check(&format!("\u{f42}{end}\u{f45}\u{f0b}\u{f54}"), &["\u{f42}\u{f45}", "\u{f54}"]);
+        check(&format!("\u{f42}{end}\u{f7c}\u{f44}"), &["\u{f42}\u{f7c}\u{f44}"]);
+        check(&format!("\u{1780}{end}\u{17d2}{end}\u{1780}"), &["\u{1780}\u{17d2}\u{1780}"]);
+    }
+    // The form of a letter before it, or after it, is compatible.
+    check("\u{3314}\n\u{ff76}", &["\u{30ad}\u{30ed}", "\u{30ed}\u{30ab}"]);
+    check_spans("\u{4e2d}\n\u{6587}", &["\u{4e2d}\n\u{6587}"]);
+    // Whole runs go on, too.
+    let whole = hash_bytes("\u{4e2d}\u{6587}".as_bytes());
+    assert_eq!(actual("\u{4e2d}\n\u{6587}", DEFAULT, 0), [(whole, 0, 7)]);
+}
+
+#[test]
+fn other_line_ends_divide_words() {
+    let one = ["\u{4e2d}", "\u{6587}"];
+    for end in [
+        "\n\n",
+        "\r\n\r\n",
+        "\n\r",
+        " \n",
+        "\n ",
+        "\n\u{3000}",
+        "\u{3002}\n",
+        "\n-",
+        " ",
+        "\t",
+        "\u{c}",
+    ] {
+        check(&format!("\u{4e2d}{end}\u{6587}"), &one);
+    }
+    // Burmese phrases and Korean ones have spaces; other scripts, numbers, and text between both.
+    check("\u{1000}\n\u{1001}", &["\u{1000}", "\u{1001}"]);
+    check("\u{d55c}\n\u{ae00}", &["\u{d55c}", "\u{ae00}"]);
+    check("\u{e9}\n\u{e9}", &["\u{e9}"; 2]);
+    check("\u{915}\n\u{93f}", &["\u{915}"]);
+    check("\u{4e2d}\n\u{e52}\n\u{e52}", &["\u{4e2d}", "\u{e52}", "\u{e52}"]);
+    check("\u{4e2d}\na\n\u{6587}", &["\u{4e2d}", "a", "\u{6587}"]);
+    check("\u{4e2d}\n\u{e9}\n\u{6587}", &["\u{4e2d}", "\u{e9}", "\u{6587}"]);
+    check("\u{4e2d}\n", &["\u{4e2d}"]);
 }
 
 #[test]
@@ -441,6 +524,22 @@ proptest! {
         form in prop::sample::select(&FORMS[..]),
         units in 0..=UNITS_MAX,
         padding in prop::sample::select(vec![0, PIECE - 50, PIECE - 7]),
+    ) {
+        let text = ".".repeat(padding) + &String::from_iter(characters);
+        let expected = hashed(&reference(&text, form, units));
+        prop_assert_eq!(actual(&text, form, units), expected);
+    }
+
+    #[test]
+    fn wrapped_text_is_tokenised_as_defined(
+        characters in prop::collection::vec(prop::sample::select(
+            "\n\n\n\n\r\u{4e2d}\u{6587}\u{3042}\u{304b}\u{3099}\u{3314}\u{ff76}\u{ff9e}\u{e01}\u{e33}\u{e48}\
+             \u{f42}\u{f7c}\u{f0b}\u{1000}\u{102d}\u{d55c}\u{1161}\u{301}\u{345}\u{e9}a .\u{3002}\u{200b}\u{e52}"
+                .chars().collect::<Vec<_>>(),
+        ), 0..40),
+        form in prop::sample::select(&FORMS[..]),
+        units in 0..=UNITS_MAX,
+        padding in prop::sample::select(vec![0, PIECE - 50, PIECE - 20, PIECE - 7]),
     ) {
         let text = ".".repeat(padding) + &String::from_iter(characters);
         let expected = hashed(&reference(&text, form, units));
