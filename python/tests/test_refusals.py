@@ -96,6 +96,8 @@ def test_one_path_or_name_is_not_taken_for_many(tmp_path: Path, good: list[str])
             cento.merge(tmp_path / "all", cast(Any, one))
     with pytest.raises(cento.InvalidArgumentError, match="one name where a list of names is meant"):
         cento.compare(good[0], good[1], measures="style")
+    with pytest.raises(cento.InputError, match="the second text: there is nothing to compare"):
+        cento.compare(good[0], " ")
 
 
 def test_what_is_no_table_is_refused_with_what_to_pass(empty: cento.Index, good: list[str]) -> None:

@@ -13,7 +13,7 @@ pub(crate) mod programs;
 pub(crate) mod runs;
 
 use crate::Unseen;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::scheme::{Scheme, distinct_keys};
@@ -45,15 +45,19 @@ use runs::RunSet;
 /// # Ok::<(), cento::Error>(())
 /// ```
 /// # Errors
-/// When a text is too large to be analyzed.
+/// When a text is too large to be analyzed, or has no token, as a program of comments: it would seem
+/// to have nothing in common with any other.
 pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
     compare_by(scheme, analyzer, a, b, &[], Stop::NEVER)
 }
 
+/// The places that errors of a comparison name, for callers who have names for the texts.
+pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
+
 /// Compares like [`compare`], with additional measures.
 ///
 /// # Errors
-/// When a text is too large to be analyzed, or for a measure that is bounded;
+/// As [`compare`], for a text of [`COMPARED`], or for a measure that is bounded;
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn compare_by(
     scheme: &Scheme,
@@ -65,6 +69,11 @@ pub fn compare_by(
 ) -> Result<Comparison> {
     let signed = |text| SignedText::new(scheme, analyzer, text, stop);
     let (a_signed, b_signed) = (signed(a)?, signed(b)?);
+    for (place, signed) in COMPARED.into_iter().zip([&a_signed, &b_signed]) {
+        if signed.tokens.hashes.is_empty() {
+            return Err(Error::input(place, analyzer.nothing_to_compare()));
+        }
+    }
     let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
     let similarity = match scheme.run_tokens() {
         Some(k) => {

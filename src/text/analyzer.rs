@@ -129,6 +129,17 @@ impl Analyzer {
         self.spec().name() == code::FAMILY.name
     }
 
+    /// Returns why a text without a token is not compared, as a clause.
+    #[must_use]
+    pub fn nothing_to_compare(&self) -> &'static str {
+        match self.is_of_programs() {
+            true => {
+                "there is nothing to compare: without comments and layout nothing is left of it"
+            }
+            false => "there is nothing to compare: it has no words",
+        }
+    }
+
     /// Returns the first byte of each token of a program, ascending, for shares of programs, which
     /// count tokens: names and strings of any length are one token each. None if it does not read
     /// programs.

@@ -20,6 +20,7 @@ use super::terminal::{line, tell};
 use super::whole::LengthArgs;
 use super::{Outcome, Result};
 use cento::Stop;
+use cento::compare::COMPARED;
 use cento::{Analyzer, CompareOptions, Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Searched};
@@ -215,7 +216,17 @@ impl Compare {
             Measure::parse_all(&self.options.measures, table.as_ref(), &config.analyzer)?;
         // Ctrl-C ends the process: there is nothing to be put in order.
         let Config { scheme, analyzer, .. } = &config;
-        cento::compare_by(scheme, analyzer, a, b, &measures, Stop::NEVER)
+        let compared = cento::compare_by(scheme, analyzer, a, b, &measures, Stop::NEVER);
+        compared.map_err(|error| self.named(error))
+    }
+
+    /// Names the file in an error about its text.
+    fn named(&self, error: Error) -> Error {
+        let Error::Input { place, reason, what } = error else { return error };
+        let texts = COMPARED.into_iter().zip([&self.a, &self.b]);
+        let file = texts.into_iter().find(|&(text, _)| text == place);
+        let place = file.map_or(place, |(_, file)| file.display().to_string());
+        Error::Input { place, reason, what }
     }
 }
 

@@ -14,13 +14,6 @@ pub struct NotCompared {
     pub reason: String,
 }
 
-/// The reason why a document without a word is not compared.
-const NO_WORDS: &str = "there is nothing to compare: it has no words";
-
-/// The reason why a program without a token is not compared.
-const NO_TOKENS: &str =
-    "there is nothing to compare: without comments and layout nothing is left of it";
-
 /// The reason why a document that consists of boilerplate is not compared.
 const ONLY_BOILERPLATE: &str =
     "there is nothing to compare: without the boilerplate nothing is left of it";
@@ -38,8 +31,7 @@ impl NotCompared {
         let NothingLeft { id, has_tokens, .. } = left;
         let reason = match has_tokens {
             true => ONLY_BOILERPLATE,
-            false if analyzer.spec().name() == "code" => NO_TOKENS,
-            false => NO_WORDS,
+            false => analyzer.nothing_to_compare(),
         };
         NotCompared::new(id, reason)
     }

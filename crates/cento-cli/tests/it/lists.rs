@@ -88,6 +88,25 @@ fn a_program_of_comments_is_named_with_the_reason() {
 }
 
 #[test]
+fn a_file_that_has_nothing_to_compare_is_not_compared() {
+    // The answer was that it has nothing in common with the other, without a reason.
+    let dir = Dir::new();
+    dir.write("a.java", "class A { int f(int a) { return a + 1; } int g() { return f(2) * 3; } }");
+    dir.write("b.java", "// my solution\n");
+    dir.write("c.txt", "...!!! --- ***\n");
+    dir.write("d.txt", "\u{ad}\n");
+    for (args, file, why) in [
+        (["a.java", "b.java", "--for", "code"], "b.java", "without comments and layout nothing is"),
+        (["b.java", "a.java", "--for", "code"], "b.java", "without comments and layout nothing is"),
+        (["c.txt", "d.txt", "--for", "essays"], "d.txt", "it has no words"),
+    ] {
+        let ran = dir.run(&[&["compare"][..], &args].concat());
+        let said = format!("{file}: there is nothing to compare: {why}");
+        assert!(ran.status == 2 && ran.err.contains(&said) && ran.out.is_empty(), "{}", ran.err);
+    }
+}
+
+#[test]
 fn a_document_whose_id_another_one_has_is_named() {
     let dir = Dir::new();
     let lines = [("a", 1), ("b", 1), ("a", 2)];

@@ -116,6 +116,7 @@ fn an_empty_text_is_not_compared() {
         (with_text(String::new()), "a text is empty"),
         (with_text(" \u{a0}".into()), "a text is empty"),
         (blank, "the text of the document `blank` is empty"),
+        (with_text("\u{ad}".into()), "there is nothing to compare: it has no words"),
     ] {
         let refused = service.client().compare(&request).unwrap_err().to_string();
         assert!(refused.contains(said), "{refused}");
