@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// The parts of a text that are excluded on request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exclusions {
-    /// Text in quotation marks within a paragraph, and paragraphs of lines that begin with `>`.
+    /// Text in quotation marks within a paragraph, and paragraphs of lines that begin with `>`. The
+    /// straight single mark counts as an apostrophe.
     pub quotations: bool,
     /// Everything after a heading such as "References" in the second half of the text.
     pub bibliography: bool,
@@ -21,15 +22,60 @@ pub const QUOTATION_BYTES_MAX: usize = 2000;
 fn closing(open: char) -> &'static [char] {
     match open {
         '"' => &['"'],
+        '\u{ff02}' => &['\u{ff02}'],
         '\u{201c}' => &['\u{201d}'],
         // German and Polish, Hungarian.
         '\u{201e}' => &['\u{201c}', '\u{201d}'],
+        '\u{201a}' => &['\u{2018}', '\u{2019}'],
+        // Swedish and Finnish, which use one mark for both ends.
+        '\u{201d}' => &['\u{201d}'],
+        // British English.
+        '\u{2018}' => &['\u{2019}'],
         '\u{ab}' => &['\u{bb}'],
-        '\u{bb}' => &['\u{ab}'],
+        // German; Finnish.
+        '\u{bb}' => &['\u{ab}', '\u{bb}'],
+        '\u{2039}' => &['\u{203a}'],
+        '\u{203a}' => &['\u{2039}', '\u{203a}'],
         '\u{300c}' => &['\u{300d}'],
         '\u{300e}' => &['\u{300f}'],
+        '\u{ff62}' => &['\u{ff63}'],
+        '\u{301d}' => &['\u{301e}', '\u{301f}'],
         _ => &[],
     }
+}
+
+/// Returns whether a mark opens a quotation between these characters, the ends of the texts around
+/// it.
+///
+/// A mark that also closes quotations, or is an apostrophe, opens one where a word begins:
+/// otherwise the end of a quotation that is too long would open another.
+fn opens(mark: char, before: &str, after: &str) -> bool {
+    let is_ambiguous = matches!(mark, '\u{201d}' | '\u{bb}' | '\u{203a}' | '\u{2018}');
+    let is_bound = |c: char| {
+        c.is_whitespace() || "([{/-\u{2013}\u{2014}\u{2010}".contains(c) || !closing(c).is_empty()
+    };
+    let begins_word = || {
+        before.chars().next_back().is_none_or(is_bound)
+            && after.chars().next().is_some_and(|c| !c.is_whitespace())
+    };
+    !is_ambiguous || begins_word() && !(mark == '\u{2018}' && is_elided(after))
+}
+
+/// Returns whether the word that begins here lacks its beginning, so that an apostrophe is before
+/// it, which programs turn the wrong way.
+fn is_elided(after: &str) -> bool {
+    const ELIDED: [&str; 10] =
+        ["tis", "twas", "twere", "twill", "til", "till", "em", "cause", "bout", "n"];
+    let word = after.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    word.starts_with(|c: char| c.is_ascii_digit())
+        || ELIDED.iter().any(|elided| word.eq_ignore_ascii_case(elided))
+}
+
+/// Returns whether a mark that could close a quotation is an apostrophe: one before a letter.
+///
+/// That of a plural ("the boys' books") cannot be distinguished; it ends the quotation too early.
+fn is_apostrophe(mark: char, after: &str) -> bool {
+    mark == '\u{2019}' && after.starts_with(char::is_alphanumeric)
 }
 
 /// Finds the quotations of a text: ascending, disjoint ranges of bytes with their marks.
@@ -40,16 +86,17 @@ pub fn quotations(text: &str) -> Vec<Range<u32>> {
     let mut from = 0;
     for (at, c) in text.char_indices() {
         let closing = closing(c);
-        if at < from || closing.is_empty() {
+        let start = at + c.len_utf8();
+        if at < from || closing.is_empty() || !opens(c, &text[..at], &text[start..]) {
             continue;
         }
-        let start = at + c.len_utf8();
         for (offset, c) in text[start..].char_indices() {
             if offset > QUOTATION_BYTES_MAX || is_paragraph_end(&text[start + offset..]) {
                 break;
             }
-            if closing.contains(&c) {
-                from = start + offset + c.len_utf8();
+            let end = start + offset + c.len_utf8();
+            if closing.contains(&c) && !is_apostrophe(c, &text[end..]) {
+                from = end;
                 found.push(at as u32..from as u32);
                 break;
             }
@@ -148,6 +195,48 @@ mod tests {
         check("text\n> quoted\n> more\ntext", &["> quoted\n", "> more\n"]);
         check(&format!("\"{}\"", "long ".repeat(500)), &[]);
         check("it's John's", &[]);
+    }
+
+    #[test]
+    fn the_marks_of_every_language_enclose_a_quotation() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(cut(text, &quotations(text)), expected, "{text:?}");
+        };
+        // Swedish, Finnish, British, Swiss, German, Japanese.
+        for [open, close] in [
+            ["\u{201d}", "\u{201d}"],
+            ["\u{bb}", "\u{bb}"],
+            ["\u{2018}", "\u{2019}"],
+            ["\u{2039}", "\u{203a}"],
+            ["\u{203a}", "\u{2039}"],
+            ["\u{201a}", "\u{2018}"],
+            ["\u{301d}", "\u{301f}"],
+            ["\u{ff62}", "\u{ff63}"],
+            ["\u{ff02}", "\u{ff02}"],
+        ] {
+            let [one, other] = [format!("{open}En, en.{close}"), format!("{open}tv\u{e5}{close}")];
+            check(&format!("{one} sa ({other}) han."), &[&one, &other]);
+        }
+        check("\u{2018}I can\u{2019}t\u{2019}, he said.", &["\u{2018}I can\u{2019}t\u{2019}"]);
+    }
+
+    #[test]
+    fn apostrophes_and_ends_of_quotations_open_none() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(cut(text, &quotations(text)), expected, "{text:?}");
+        };
+        check("Don\u{2019}t, the boys\u{2019} books, O\u{2018}zbek, l\u{2019}eau.", &[]);
+        check(
+            "In the \u{2018}90s \u{2018}twas the boys\u{2019} book, rock \u{2018}n\u{2019} roll.",
+            &[],
+        );
+        check("a 5\u{201d} pipe, an 8\u{201d} pipe", &[]);
+        // The opening mark is in another paragraph.
+        check("its end.\u{201d} Then \u{201c}yes\u{201d}", &["\u{201c}yes\u{201d}"]);
+        check(
+            "its end\u{a0}\u{bb} then \u{ab}\u{a0}yes\u{a0}\u{bb}",
+            &["\u{ab}\u{a0}yes\u{a0}\u{bb}"],
+        );
     }
 
     #[test]

@@ -323,7 +323,7 @@ class CompareOptions(TypedDict, total=False):
     """Also compute these measures (:func:`measures`); ``["all"]`` for every one."""
 
     min_passage: int | None
-    """Only passages of at least this many tokens of the first text. Fewer than 12 tokens are a
+    """Only passages of at least this many words of the first text. Fewer than 12 words are a
     passage only if they are all of a text."""
 
 
