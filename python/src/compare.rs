@@ -39,8 +39,8 @@ pub fn compare(
         let config = config(preset, scheme, analyzer, false, None, None)?;
         let Config { scheme, analyzer, .. } = config;
         let measures = Measure::parse_all(&options.measures, None, &analyzer)?;
-        let found = cento::compare_by(&scheme, &analyzer, a, b, &measures, stop)?;
-        let found = found.with_passages_of_at_least(options.min_passage.unwrap_or(0));
+        let wanted = (&measures[..], options.min_passage.unwrap_or(0));
+        let found = cento::compare_by(&scheme, &analyzer, (a, b), wanted, stop)?;
         let mut shown = found.clone();
         if !as_bytes {
             convert_pairs(&mut shown.passages, a, b);

@@ -45,16 +45,17 @@ use runs::RunSet;
 /// # Ok::<(), cento::Error>(())
 /// ```
 /// # Errors
-/// When a text is too large to be analyzed, or has no token, as a program of comments: it would seem
-/// to have nothing in common with any other.
+/// When a text is too large to be analyzed, or has no token, as a program of comments: it would
+/// seem to have nothing in common with any other.
 pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
-    compare_by(scheme, analyzer, a, b, &[], Stop::NEVER)
+    compare_by(scheme, analyzer, (a, b), (&[], 0), Stop::NEVER)
 }
 
 /// The places that errors of a comparison name, for callers who have names for the texts.
 pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
 
-/// Compares like [`compare`], with additional measures.
+/// Compares like [`compare`], with additional measures, and with passages of at least `min_passage`
+/// words of the first text ([`Passages::of_at_least`]).
 ///
 /// # Errors
 /// As [`compare`], for a text of [`COMPARED`], or for a measure that is bounded;
@@ -62,9 +63,8 @@ pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
 pub fn compare_by(
     scheme: &Scheme,
     analyzer: &Analyzer,
-    a: &str,
-    b: &str,
-    measures: &[Measure],
+    (a, b): (&str, &str),
+    (measures, min_passage): (&[Measure], u32),
     stop: &Stop,
 ) -> Result<Comparison> {
     let signed = |text| SignedText::new(scheme, analyzer, text, stop);
@@ -99,7 +99,7 @@ pub fn compare_by(
         }
     }
     let genre = passages::Genre::of(analyzer);
-    let passages = passages::between(sides[0], sides[1], genre, stop)?;
+    let passages = passages::between(sides[0], sides[1], genre, stop)?.of_at_least(min_passage);
     Ok(Comparison {
         overlap: overlap.shared,
         similarity,

@@ -10,7 +10,7 @@ use super::place::{self, Parted};
 use super::{Passage, Unit, runs};
 use crate::error::Result;
 use crate::runtime::Stop;
-use crate::text::{Tokens, is_white_space};
+use crate::text::{Tokens, WORD, is_white_space, word_parts};
 
 /// The passages of a query and a document.
 ///
@@ -43,13 +43,27 @@ pub struct Passages {
     pub complete: bool,
     /// The tokens of the query in each.
     places: Vec<Range<u32>>,
+    /// The words of the query in each: its tokens, unless they are letters of scripts without
+    /// spaces, whose text is known.
+    words: Vec<u32>,
 }
 
 impl Passages {
     /// Passages, each with its tokens of the query.
     pub(crate) fn new(found: Vec<(Passage, Range<u32>)>, complete: bool) -> Passages {
-        let (found, places) = found.into_iter().unzip();
-        Passages { found, complete, places }
+        let (found, places): (_, Vec<Range<u32>>) = found.into_iter().unzip();
+        let words = places.iter().map(|place| place.len() as u32).collect();
+        Passages { found, complete, places, words }
+    }
+
+    /// Counts the words of passages of sentences.
+    #[must_use]
+    pub(crate) fn in_words_of(mut self, query: Side<'_>) -> Passages {
+        for (words, place) in self.words.iter_mut().zip(&self.places) {
+            let place = place.start as usize..place.end as usize;
+            *words = (word_parts(query, place) / WORD) as u32;
+        }
+        self
     }
 
     /// Adds parts, pages and lines to passages that are ranges of bytes of these texts.
@@ -61,8 +75,9 @@ impl Passages {
 
     /// Passages that are ranges of tokens.
     pub(super) fn of_tokens(found: Vec<Passage>, complete: bool) -> Passages {
-        let places = found.iter().map(|passage| passage.query.0..passage.query.1).collect();
-        Passages { found, complete, places }
+        let places = found.iter().map(|passage| passage.query.0..passage.query.1);
+        let places: Vec<Range<u32>> = places.collect();
+        Passages::new(found.into_iter().zip(places).collect(), complete)
     }
 
     /// Returns an empty set of passages.
@@ -78,6 +93,7 @@ impl Passages {
         names
             + self.found.capacity() * size_of::<Passage>()
             + self.places.capacity() * size_of::<Range<u32>>()
+            + self.words.capacity() * size_of::<u32>()
             + ranges.sum::<usize>() * size_of::<(u32, u32)>()
     }
 
@@ -100,11 +116,18 @@ impl Passages {
         tokens
     }
 
-    /// Keeps only passages that have at least this many tokens of the query.
+    /// Keeps only passages that have at least this many words of the query.
+    ///
+    /// Tokens are words, but for pairs of letters of scripts without spaces, which count as the
+    /// share of a word that a letter is, and letters of passages that were found without texts.
     #[must_use]
-    pub fn of_at_least(mut self, tokens: u32) -> Passages {
-        self.found.retain(|passage| passage.tokens >= tokens);
-        self.places.retain(|place| place.len() >= tokens as usize);
+    pub fn of_at_least(mut self, words: u32) -> Passages {
+        let is_long: Vec<bool> = self.words.iter().map(|&its| its >= words).collect();
+        let mut each = is_long.iter();
+        self.found.retain(|_| each.next() == Some(&true));
+        let mut each = is_long.iter();
+        self.places.retain(|_| each.next() == Some(&true));
+        self.words.retain(|&its| its >= words);
         self
     }
 }
@@ -118,7 +141,8 @@ pub fn between(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -
     between_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
 }
 
-/// Returns the minimum length of a passage, in tokens, unless one of the texts is shorter.
+/// Returns the minimum length of a passage, in words, or in tokens of programs, unless one of the
+/// texts is shorter.
 pub fn tokens_min(genre: Genre) -> usize {
     match genre {
         Genre::Prose => PASSAGE_TOKENS_MIN,
@@ -154,25 +178,41 @@ pub fn between_prepared(
             within(&breaks[0], &aligned.query).is_empty()
                 && within(&breaks[1], &aligned.hit).is_empty()
         };
-        found.extend(whole(tokens, tokens_min(genre), &is_in_one_part, stop)?);
+        let is_short = words_of_shorter(query, document, genre) < tokens_min(genre);
+        if is_short {
+            found.extend(whole(tokens, &is_in_one_part, stop)?);
+        }
     }
     let found = found.into_iter().map(passage).collect();
-    let found = Passages::new(found, alignment.is_complete);
+    let mut found = Passages::new(found, alignment.is_complete);
+    if genre == Genre::Prose {
+        found = found.in_words_of(query);
+    }
     Ok(found.placed((query.text, query.parts), (document.text, document.parts)))
 }
 
-/// Returns the first place where the longer text contains the whole shorter one, if the shorter one
-/// has fewer tokens than a passage needs: a partial match of that length would be chance, a
-/// complete one is not. The place must satisfy `is_passage`.
+/// Returns the number of words of the text that has fewer tokens; of programs, their tokens.
+pub(crate) fn words_of_shorter(query: Side<'_>, document: Side<'_>, genre: Genre) -> usize {
+    let shorter = [query, document].into_iter().min_by_key(|side| side.tokens.hashes.len());
+    let shorter = shorter.expect("there are two");
+    let tokens = shorter.tokens.hashes.len();
+    match genre {
+        Genre::Prose => (word_parts(shorter, 0..tokens) / WORD) as usize,
+        Genre::Program => tokens,
+    }
+}
+
+/// Returns the first place where the longer text contains the whole shorter one, which has fewer
+/// words than a passage needs: a partial match of that length would be chance, a complete one is
+/// not. The place must satisfy `is_passage`.
 fn whole(
     (query, document): (&[u64], &[u64]),
-    tokens_min: usize,
     is_passage: &dyn Fn(&Aligned) -> bool,
     stop: &Stop,
 ) -> Result<Option<Aligned>> {
     let is_in_document = query.len() <= document.len();
     let (short, long) = if is_in_document { (query, document) } else { (document, query) };
-    if short.is_empty() || short.len() >= tokens_min {
+    if short.is_empty() {
         return Ok(None);
     }
     for (at, window) in long.windows(short.len()).enumerate() {
@@ -331,18 +371,17 @@ mod tests {
         fn a_short_text_is_found_where_the_other_contains_all_of_it(
             one in prop::collection::vec(0u64..2, 0..9),
             other in prop::collection::vec(0u64..2, 0..9),
-            min in 1usize..9,
         ) {
             let is_query = one.len() <= other.len();
             let (short, long) = if is_query { (&one, &other) } else { (&other, &one) };
             let mut expected = None;
             for at in (0..=long.len() - short.len()).rev() {
                 let (own, place) = (0..short.len(), at..at + short.len());
-                if !short.is_empty() && short.len() < min && long[place.clone()] == short[..] {
+                if !short.is_empty() && long[place.clone()] == short[..] {
                     expected = Some(if is_query { (own, place) } else { (place, own) });
                 }
             }
-            let found = whole((&one, &other), min, &|_| true, Stop::NEVER).unwrap();
+            let found = whole((&one, &other), &|_| true, Stop::NEVER).unwrap();
             prop_assert_eq!(found.map(|aligned| (aligned.query, aligned.hit)), expected);
         }
 

@@ -270,7 +270,7 @@ impl<'a> Evidence<'a> {
         let aligned = aligned.of_at_least(tokens_min);
         let least = match self.min_passage {
             Some(least) => least as usize,
-            None => self.shorter(address, Purpose::Passages)?,
+            None => self.words_of_shorter(address)?,
         };
         // Programs have no passages beyond the runs of equal tokens.
         let is_enough = self.genre() == Genre::Program || least >= passages::PASSAGE_TOKENS_MIN;
@@ -284,7 +284,11 @@ impl<'a> Evidence<'a> {
             found.retain(|passage| passage.tokens as usize >= all);
         }
         let found = self.by_text(found, address)?;
-        let found = Passages::new(found, aligned.complete && complete).of_at_least(tokens_min);
+        let found = Passages::new(found, aligned.complete && complete);
+        let found = match self.query(Purpose::Passages) {
+            Some(query) => found.in_words_of(query).of_at_least(tokens_min),
+            None => found.of_at_least(tokens_min),
+        };
         let document = self.document(address, Purpose::Measures)?;
         let query = self.text.as_deref().unwrap_or_default();
         Ok(Some(found.placed((query, &self.parts), (&document.text, &document.parts))))
@@ -301,6 +305,15 @@ impl<'a> Evidence<'a> {
         let document = self.document(address, purpose)?.tokens.hashes.len();
         let query = self.query(purpose);
         Ok(query.map_or(document, |query| query.tokens.hashes.len().min(document)))
+    }
+
+    /// Returns the number of words of the query or of the document at `address`, whichever has fewer
+    /// tokens.
+    fn words_of_shorter(&mut self, address: DocAddress) -> Result<usize> {
+        let genre = self.genre();
+        let document = self.document(address, Purpose::Passages)?;
+        let query = self.query(Purpose::Passages).unwrap_or(document.side());
+        Ok(passages::words_of_shorter(query, document.side(), genre))
     }
 
     /// Converts passages of tokens to passages of bytes, each with its tokens as passages are

@@ -18,6 +18,7 @@ mod normalize;
 mod prepared;
 mod tokenize;
 mod unicode;
+mod word_share;
 
 use cento_api::Part;
 
@@ -29,6 +30,7 @@ pub use family::Family;
 pub(crate) use letters::Letters;
 pub(crate) use unicode::is_letter;
 pub use unicode::is_white_space;
+pub(crate) use word_share::{WORD, word_parts};
 
 /// Returns the token between the paragraphs of a program, that is, where a subroutine begins or
 /// ends: the analyzer `code` makes it, and the scheme `syntax` cuts there.

@@ -43,6 +43,7 @@ mod signatures;
 mod similarity;
 mod tidy;
 mod union;
+mod unspaced;
 mod watch_requests;
 mod watches;
 mod withdraw;

@@ -268,15 +268,17 @@ fn any_pair() -> PairOptions {
 
 /// The passages of two texts by a search for the first, by their comparison, and as a pair: each
 /// with its tokens and similarity.
-fn found_by_all(scheme: &str, [a, b]: [&str; 2], min: Option<u32>) -> [Vec<(u32, f64)>; 3] {
+pub fn found_by_all(scheme: &str, [a, b]: [&str; 2], min: Option<u32>) -> [Vec<(u32, f64)>; 3] {
     let config = || Config::new(scheme, "words", true).unwrap();
     let of = |passages: &[Passage]| passages.iter().map(|p| (p.tokens, p.similarity)).collect();
     let searcher = index(config(), &[("a", a), ("b", b)]);
     let query = Query::id("a").passages(true).min_passage(min);
     let hits = searcher.search(&query).unwrap().hits;
     let by_search = hits.first().map_or(Vec::new(), |hit| of(hit.passages.as_ref().unwrap()));
-    let compared = cento::compare(&config().scheme, &config().analyzer, a, b).unwrap();
-    let compared = compared.with_passages_of_at_least(min.unwrap_or(0)).passages;
+    let Config { scheme, analyzer, .. } = config();
+    let wanted = (&[][..], min.unwrap_or(0));
+    let compared = cento::compare_by(&scheme, &analyzer, (a, b), wanted, Stop::NEVER).unwrap();
+    let compared = compared.passages;
     let by_comparison = compared.iter().map(|p| (p.tokens, p.similarity)).collect();
     let found = pairs(&searcher, &any_pair().passages(true).min_passage(min));
     let as_pair = found

@@ -21,8 +21,8 @@ pub struct CompareOptions {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "MEASURE"))]
     pub measures: Vec<String>,
-    /// Only passages of at least this many tokens of the first text. Fewer than 12 tokens are a
-    /// passage only if they are all of a text.
+    /// Only passages of at least this many words of the first text, as in a search. Fewer than 12
+    /// words are a passage only if they are all of a text.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),

@@ -33,15 +33,6 @@ pub struct Comparison {
     pub unseen: [Unseen; 2],
 }
 
-impl Comparison {
-    /// Keeps only passages that have at least this many tokens of the first text.
-    #[must_use]
-    pub fn with_passages_of_at_least(mut self, tokens: u32) -> Comparison {
-        self.passages.retain(|passage| passage.tokens >= tokens);
-        self
-    }
-}
-
 /// Returns the default of `complete` where it is missing.
 fn yes() -> bool {
     true

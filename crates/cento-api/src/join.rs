@@ -51,9 +51,9 @@ pub struct PairOptions {
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = -1.0, maximum = 1.0))]
     pub min_margin: Option<f64>,
-    /// Only pairs with a passage of at least this many tokens; shows these passages. Fewer than 12
-    /// tokens are a passage only if they are all of a text. A pair whose search for passages was
-    /// cut short stays (`passages_complete` is false).
+    /// Only pairs with a passage of at least this many words, as in a search; shows these passages.
+    /// Fewer than 12 words are a passage only if they are all of a text. A pair whose search for
+    /// passages was cut short stays (`passages_complete` is false).
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),

@@ -78,7 +78,7 @@ impl Compare {
         let mut missing = Vec::new();
         let (a, a_file) = self.text(&self.a, &mut missing)?;
         let (b, b_file) = self.text(&self.b, &mut missing)?;
-        let comparison = match self.service.client()? {
+        let mut comparison = match self.service.client()? {
             None => self.compare(&a, &b)?,
             Some(_) if self.config.frequencies.is_some() => {
                 let what = "--frequencies cannot be used with --url; give it to `cento serve`";
@@ -95,8 +95,6 @@ impl Compare {
                 client.compare(&CompareRequest { a, b, options })?.comparison
             }
         };
-        let mut comparison =
-            comparison.with_passages_of_at_least(self.options.min_passage.unwrap_or(0));
         if let Some(origins) = &a_file.origins {
             origins.place_a(&mut comparison.passages);
         }
@@ -216,7 +214,8 @@ impl Compare {
             Measure::parse_all(&self.options.measures, table.as_ref(), &config.analyzer)?;
         // Ctrl-C ends the process: there is nothing to be put in order.
         let Config { scheme, analyzer, .. } = &config;
-        let compared = cento::compare_by(scheme, analyzer, a, b, &measures, Stop::NEVER);
+        let wanted = (&measures[..], self.options.min_passage.unwrap_or(0));
+        let compared = cento::compare_by(scheme, analyzer, (a, b), wanted, Stop::NEVER);
         compared.map_err(|error| self.named(error))
     }
 

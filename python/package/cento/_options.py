@@ -82,8 +82,9 @@ class SearchOptions(Thresholds, total=False):
     """Show the passages that the query shares with each hit."""
 
     min_passage: int | None
-    """Only hits with a passage of at least this many tokens of the query; shorter passages are not
-    shown. Below 12 fingerprints in common are passages too where no other is found, and may be
+    """Only hits with a passage of at least this many words of the query; shorter passages are not
+    shown. In scripts without spaces a letter counts as a share of a word: 5/8 in Chinese and
+    Japanese, 1/3 in Thai, Lao and Khmer, 1/2 in Burmese and Korean. Below 12 fingerprints in common are passages too where no other is found, and may be
     chance. A hit whose search for passages was cut short stays (``passages_complete`` is false)."""
 
     verify: str | None
@@ -134,7 +135,7 @@ class PairOptions(Thresholds, total=False):
     """Give the passages in common."""
 
     min_passage: int | None
-    """Only pairs with a passage of at least this many tokens; shorter passages are not shown. A
+    """Only pairs with a passage of at least this many words; shorter passages are not shown. A
     pair whose search for passages was cut short stays (``passages_complete`` is false)."""
 
     max_df: float | str | None
@@ -237,7 +238,7 @@ class WatchOptions(Thresholds, total=False):
     """Fingerprints in more documents find nothing by themselves: a number of documents, or a share
     such as ``0.01``. If not given, the setting of the index."""
     min_passage: int | None
-    """Only documents with a passage of at least this many tokens of the watch; shorter passages are
+    """Only documents with a passage of at least this many words of the watch; shorter passages are
     not in its events. 12 if there is no condition at all."""
 
 

@@ -45,8 +45,8 @@ use super::runs::{Place, trimmed};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::runtime::{Steps, Stop};
-use crate::text::Analyzer;
 pub use crate::text::Side;
+use crate::text::{Analyzer, WORD, word_parts};
 
 use adjoining::Part;
 use alike::{seeds, seeds_max};
@@ -96,7 +96,8 @@ impl Genre {
     }
 }
 
-/// Shorter passages are chance: the default scheme guarantees to find 14 tokens in a row.
+/// Shorter passages are chance: the default scheme guarantees to find 14 tokens in a row. The least
+/// number of words, too, where tokens are letters of scripts without spaces.
 pub(crate) const PASSAGE_TOKENS_MIN: usize = 12;
 
 /// The number of look-ups whose steps are taken together: each takes less time than a check.
@@ -222,11 +223,16 @@ fn align_within(
             .map(|Match { query, hit, len }| Aligned::run(query, hit, len))
             .collect(),
         Genre::Prose => {
-            let copied = copied::passages((q, &prepared.seeds), d, steps)?;
+            let mut copied = copied::passages((q, &prepared.seeds), d, steps)?;
+            copied.retain(|copied| has_words_enough(query, &copied.matched));
             let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
             steps.begin_stage();
             let noisy = noisy::passages((query, &prepared.noise), document, &copied, steps)?;
-            let passages = chosen((copied, noisy), candidates, (q, d), steps)?;
+            let mut passages = chosen((copied, noisy), candidates, (q, d), steps)?;
+            passages.retain(|passage| {
+                has_words_enough(query, std::slice::from_ref(&passage.query))
+                    && has_words_enough(document, std::slice::from_ref(&passage.hit))
+            });
             let again = |in_query, in_hit, steps: &mut Steps<'_>| {
                 parted::aligned_again((query, in_query), (document, in_hit), steps)
             };
@@ -234,6 +240,14 @@ fn align_within(
         }
     };
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
+}
+
+/// Tells whether these tokens of a text are as many words as a passage needs, or as many words as
+/// tokens: what is fewer tokens was decided before.
+fn has_words_enough(side: Side<'_>, places: &[Range<usize>]) -> bool {
+    let tokens: usize = places.iter().map(Range::len).sum();
+    let words: u64 = places.iter().map(|place| word_parts(side, place.clone())).sum();
+    words >= tokens.min(PASSAGE_TOKENS_MIN) as u64 * WORD
 }
 
 /// Returns the candidates that are passages.

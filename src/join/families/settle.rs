@@ -98,7 +98,7 @@ impl Wanted {
         let query = Side { text: passage, tokens: own, parts: &[] };
         let document = Side { text, tokens: &other, parts: &[] };
         let Passages { found, complete, .. } =
-            between_prepared((query, prepared), document, by.stop)?;
+            between_prepared((query, prepared), document, by.stop)?.of_at_least(by.min_passage);
         let whole = (0, passage.len() as u32);
         let found = found
             .into_iter()
@@ -106,7 +106,7 @@ impl Wanted {
             .filter(|(matched, found)| {
                 let has_most =
                     f64::from(length(found.query)) >= SHARE_MIN * f64::from(length(whole));
-                has_most && matched.is_passage(by.min_passage) && found.tokens >= by.min_passage
+                has_most && matched.is_passage(by.min_passage)
             });
         let best = found.max_by_key(|(_, found)| (found.matched, std::cmp::Reverse(found.hit)));
         let best = best.map(|(_, found)| (found.hit, Matched::new(&found, whole, own).share));

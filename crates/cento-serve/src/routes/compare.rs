@@ -70,8 +70,8 @@ pub async fn compare(
         }
         let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
         let Config { scheme, analyzer, .. } = config;
-        let comparison = compare_by(scheme, analyzer, &a_text, &b_text, &by, &stop)?;
-        let mut comparison = comparison.with_passages_of_at_least(options.min_passage.unwrap_or(0));
+        let (texts, wanted) = ((&*a_text, &*b_text), (&by[..], options.min_passage.unwrap_or(0)));
+        let mut comparison = compare_by(scheme, analyzer, texts, wanted, &stop)?;
         for (unseen, in_file) in comparison.unseen.iter_mut().zip(&in_files) {
             *unseen = unseen.with_hidden(in_file.hidden_characters);
         }
