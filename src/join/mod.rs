@@ -36,6 +36,7 @@ pub mod reuse;
 mod score;
 pub mod series;
 mod sets;
+mod sources;
 mod thresholds;
 mod verify;
 mod weights;

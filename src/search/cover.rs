@@ -13,14 +13,39 @@ use super::evidence::Evidence;
 use super::examine::Examined;
 use super::extent::Extent;
 use super::outcome::Outcome;
+use super::query::Query;
+use super::query_signature::QuerySignature;
 use super::retrieve::Search;
 use super::score::{self, Scored};
+use super::searcher::Searcher;
 use super::shared::{SharedFingerprints, terms_of};
 use super::verify;
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Stop;
 use crate::segment::{Candidates, SegmentReader, Terms};
+
+impl Searcher {
+    /// Returns the documents of the cover of a text, none of them hidden, the one that adds most
+    /// first; of those that add as many, the better hit, then the one stored first. Their texts are
+    /// not read. The limit of the query is that of the cover.
+    ///
+    /// # Errors
+    /// Those of [`search`](Self::search).
+    pub(crate) fn covering(
+        &self,
+        query: &Query,
+        hidden: Vec<DocAddress>,
+    ) -> Result<Vec<DocAddress>> {
+        let mut scratch = self.spare.pop().unwrap_or_default();
+        let subject = QuerySignature::of(self, query, &mut scratch.part)?;
+        let subject = QuerySignature { hidden, ..subject };
+        let (search, documents) = Search::retrieve((self, query), subject, &mut scratch.counters)?;
+        let _ = self.spare.push(scratch);
+        let chosen = search.choose(search.meeting(&documents)?)?;
+        Ok(chosen.into_iter().map(|(scored, _)| scored.address).collect())
+    }
+}
 
 impl Search<'_> {
     /// Returns the cover from the documents that meet the query, with all that it requests of them,
@@ -65,7 +90,7 @@ impl Search<'_> {
     /// Returns the documents of the cover, the one that adds most first, each with the number of
     /// fingerprints that it adds.
     ///
-    /// `hits` have their ids.
+    /// `hits` have their ids where these are to decide between equal ones.
     fn choose(&self, hits: Vec<Scored>) -> Result<Vec<(Scored, Option<u32>)>> {
         let Search { searcher, query, subject, .. } = self;
         let (snapshot, keys, stop) = (&searcher.snapshot, &subject.keys[..], query.stop());

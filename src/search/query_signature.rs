@@ -19,6 +19,8 @@ use cento_api::{QueryInfo, Stopped};
 pub struct QuerySignature {
     pub id: Option<String>,
     pub address: Option<DocAddress>,
+    /// Other documents that are never hits.
+    pub hidden: Vec<DocAddress>,
     pub tokens: u32,
     pub unseen: Unseen,
     pub signature: Vec<Fingerprint>,
@@ -76,7 +78,8 @@ impl QuerySignature {
         firsts.dedup_by_key(|fingerprint| fingerprint.key);
         let (keys, positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
         let unseen = Unseen::default();
-        QuerySignature { id: None, address: None, tokens, unseen, signature, keys, positions }
+        let (id, address, hidden) = (None, None, Vec::new());
+        QuerySignature { id, address, hidden, tokens, unseen, signature, keys, positions }
     }
 
     /// Removes fingerprints that are ignored.
@@ -86,14 +89,14 @@ impl QuerySignature {
         (self.keys, self.positions) = kept.unzip();
     }
 
-    /// Returns the documents that are never hits, ascending: the query itself, and those with these
-    /// ids, in all indexes of a union.
+    /// Returns the documents that are never hits, ascending: the query itself, the hidden ones, and
+    /// those with these ids, in all indexes of a union.
     pub fn excluded(&self, snapshot: &Snapshot, ids: &[String]) -> Result<Cow<'_, [DocAddress]>> {
         let own = self.address.as_slice();
-        if ids.is_empty() {
+        if ids.is_empty() && self.hidden.is_empty() {
             return Ok(Cow::Borrowed(own));
         }
-        let mut excluded = own.to_vec();
+        let mut excluded = [own, &self.hidden].concat();
         for id in ids {
             snapshot.find_all(id, &mut |address| {
                 excluded.push(address);

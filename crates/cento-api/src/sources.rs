@@ -20,15 +20,20 @@ pub struct Sources {
     pub shared: u32,
     /// Those of specified boilerplate.
     pub boilerplate: u32,
+    /// Whether the search for passages was not cut short; if it was, more of what is new may be
+    /// known or shared.
+    pub complete: bool,
 }
 
 impl Sources {
     /// Counts the tokens of a document, which begin at these bytes, by the ranges of bytes of
-    /// boilerplate, of passages of known documents, and of passages of new ones.
+    /// boilerplate, of passages of known documents, and of passages of new ones. `complete` tells
+    /// whether these are all passages.
     pub fn of(
         name: String,
         starts: impl Iterator<Item = u32>,
         mut ranges: [Vec<(u32, u32)>; 3],
+        complete: bool,
     ) -> Sources {
         ranges.iter_mut().for_each(|ranges| *ranges = merged(std::mem::take(ranges)));
         let (mut tokens, mut counts) = (0, [0; 3]);
@@ -40,7 +45,7 @@ impl Sources {
         }
         let [boilerplate, known, shared] = counts;
         let new = tokens - boilerplate - known - shared;
-        Sources { name, tokens, new, known, shared, boilerplate }
+        Sources { name, tokens, new, known, shared, boilerplate, complete }
     }
 }
 
@@ -70,7 +75,7 @@ mod tests {
     fn each_token_counts_once() {
         let starts = (0..100).step_by(10);
         let ranges = [vec![(0, 10)], vec![(25, 45), (5, 25), (40, 41)], vec![(40, 70), (0, 5)]];
-        let found = Sources::of("ann".into(), starts, ranges);
+        let found = Sources::of("ann".into(), starts, ranges, true);
         // Boilerplate at 0; known at 10 to 40; shared at 50 and 60; new at 70 to 90.
         let Sources { tokens, new, known, shared, boilerplate, .. } = found;
         assert_eq!((tokens, boilerplate, known, shared, new), (10, 1, 4, 2, 3));

@@ -29,7 +29,6 @@ mod reuse;
 mod rows;
 mod run;
 mod shares;
-mod sources;
 mod table;
 mod tuning;
 
@@ -57,7 +56,6 @@ pub use reuse::{
 pub use rows::{Delimiter, Rows};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
-pub use sources::sources_of;
 pub use tuning::TuningReport;
 
 /// The note on a search for passages that was cut short.

@@ -54,8 +54,7 @@ pub struct PairsReport {
     /// The documents that pairs connect; groups of documents, if pairs are of different groups. In
     /// an anonymous report groups have numbers.
     pub clusters: Vec<Cluster>,
-    /// What each new document has from where, according to the shown pairs, if documents are
-    /// compared with known ones. An anonymous report has those in pairs.
+    /// What each new document has from where, if documents are compared with known ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Sources>,
     #[serde(skip)]
@@ -407,8 +406,15 @@ pub(crate) mod tests {
     fn a_new_document_is_listed_with_the_one_that_it_is_most_alike() {
         let mut found = joined(vec![pair("ann", "bob", 0.9), pair("cas", "ann", 0.4)]);
         let (tokens, new, known, shared, boilerplate) = (9, 9, 0, 0, 0);
-        let of =
-            |name: &str| Sources { name: name.into(), tokens, new, known, shared, boilerplate };
+        let of = |name: &str| Sources {
+            name: name.into(),
+            tokens,
+            new,
+            known,
+            shared,
+            boilerplate,
+            complete: true,
+        };
         found.sources = vec![of("ann"), of("cas"), of("zoe")];
         let html = PairsReport::new(Run::new("pairs"), found, false).html();
         let (_, table) = html.split_once("<h2>New documents</h2>").unwrap();

@@ -17,8 +17,9 @@ pub struct PairsRequest {
     /// Those that have the id of one of `documents` are earlier versions of it and left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub against_index: bool,
-    /// Also count what each of the documents has from where, according to the passages of the
-    /// pairs.
+    /// Also count what each of the documents has from where, by a search for each of them among
+    /// the others, whatever the thresholds and the limit of the pairs are. `min_passage` says what
+    /// a passage is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sources: bool,
     /// Texts that do not count, such as handouts.

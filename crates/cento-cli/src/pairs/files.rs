@@ -31,7 +31,7 @@ use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
 use cento::{Error, PresetUse, Stop};
 use cento_api::Sources;
-use cento_report::{Joined, Network, PairsReport, Run, shown_of, sources_of};
+use cento_report::{Joined, Network, PairsReport, Run, shown_of};
 use cento_source::{AddOptions, Event, SourceOptions, is_by_name};
 
 /// Options that only pairs of files have.
@@ -53,6 +53,10 @@ pub struct FileArgs {
     #[command(flatten)]
     source: SourceArgs,
 }
+
+/// The line below shares that may be too small.
+const INCOMPLETE: &str =
+    "* the search for passages was cut short: more of what is new may be known or shared";
 
 /// Why a document is not compared if a later one has its id.
 const REPLACED: &str = "a later document has the same id, and was compared in its place";
@@ -126,9 +130,11 @@ impl Pairs {
         }
         let options = options.with_defaults_of_texts(&mut preset, has_scores);
         let number_of_new = pairs::document_count(&Searcher::new(new.clone()));
-        let found = pairs::pairs(&searcher, &options).threads(self.join.threads());
-        let found = found.documents(0..number_of_new).stop(stop);
-        let found = found.most_similar()?;
+        let join = || {
+            let join = pairs::pairs(&searcher, &options).threads(self.join.threads());
+            join.documents(0..number_of_new).stop(stop)
+        };
+        let found = join().most_similar()?;
         self.tell_without_field(found.summary);
         if let Some(said) = estimated(found.summary) {
             note!("cento: {said}");
@@ -153,7 +159,7 @@ impl Pairs {
         output::tell_defaults(preset.defaults());
         let mut sides = Sides::new(&searcher);
         let sources = match &known {
-            Some(_) => sources_of(&new, &searcher, &found.pairs, stop)?,
+            Some(_) => join().sources(&new, &found.pairs)?,
             None => Vec::new(),
         };
         self.write(&found, &mut sides, &sources, &end)?;
@@ -375,6 +381,11 @@ impl Pairs {
                 out.write(one, |out| print_sources(out, one))?;
             }
         }
+        if let ListOut::Human(out) = &mut out
+            && sources.iter().any(|one| !one.complete)
+        {
+            line!(out, "{INCOMPLETE}")?;
+        }
         if let ListOut::Json(out) = &mut out {
             end.write(out)?;
         }
@@ -410,8 +421,9 @@ fn names(pair: &PairReport) -> [String; 2] {
 fn print_sources(out: &mut impl Write, one: &Sources) -> io::Result<()> {
     let share = |tokens: u32| similarity(f64::from(tokens) / f64::from(one.tokens.max(1)));
     let (new, known, shared) = (share(one.new), share(one.known), share(one.shared));
-    let boilerplate = share(one.boilerplate);
-    line!(out, "{:>6}  {new}  {known}  {shared}  {boilerplate:>11}  {}", one.tokens, Id(&one.name))
+    let (boilerplate, tokens) = (share(one.boilerplate), one.tokens);
+    let mark = if one.complete { ' ' } else { '*' };
+    line!(out, "{tokens:>6}  {new}{mark} {known}  {shared}  {boilerplate:>11}  {}", Id(&one.name))
 }
 
 /// Writes a pair for people.

@@ -287,3 +287,36 @@ fn names_of_a_learning_platform_are_noticed() {
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found.contains(&"m.zip/Bo Berg_102 m.zip/Bo Berg_103".to_owned()), "{found:?}");
 }
+
+#[test]
+fn the_shares_of_a_hand_in_do_not_depend_on_the_listed_pairs() {
+    // All repeat the work sheet, so that the pair with the source is far down the list.
+    let dir = Dir::new();
+    let sheet = words(1, 60);
+    dir.write("old/eve/main.txt", words(2, 900));
+    dir.run(&["add", "old.idx", "old", "--by", "directory"]);
+    for number in 0..9 {
+        let text = format!("{sheet} {}", words(20 + number, 60));
+        dir.write(&format!("new/n{number}/main.txt"), text);
+    }
+    let source = words(2, 900);
+    let copied: Vec<&str> = source.split_whitespace().skip(300).take(80).collect();
+    let text = format!("{sheet} {} {}", words(30, 60), copied.join(" "));
+    dir.write("new/mal/main.txt", text);
+    let pairs_of = |more: &[&str]| {
+        let args = ["pairs", "new", "--by", "directory", "--against", "old.idx"];
+        let (listed, mut rest) = pairs(&dir, &[&args[..], more].concat());
+        rest.retain(|line| line["document"].is_string());
+        (listed, rest)
+    };
+    let (_, all) = pairs_of(&["--limit", "1000"]);
+    let mal = all.iter().find(|one| one["document"] == "new/mal").unwrap();
+    let count = |name: &str| mal[name].as_i64().unwrap();
+    assert!((count("known") - 80).abs() < 3 && (count("shared") - 60).abs() < 3, "{mal}");
+    assert_eq!(mal["complete"], true);
+    for options in [&["--limit", "1"][..], &["--min-similarity", "0.99"], &[]] {
+        let (listed, sources) = pairs_of(options);
+        assert!(!listed.iter().any(|pair| pair.contains("old/eve")) || options.is_empty());
+        assert_eq!(sources, all, "{options:?}");
+    }
+}

@@ -157,7 +157,10 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                 p.note {
                     "Known: in passages that the document shares with documents of the index. Shared: in passages that it \
                      shares with other new documents alone. New: in no passage."
-                    @if report.more { " Only the passages of the shown pairs count." }
+                    " They come from a search for each document, whatever pairs are shown."
+                    @if report.sources.iter().any(|one| !one.complete) {
+                        " Of those with *, the search was cut short: more of what is new may be known or shared."
+                    }
                 }
                 div.wide tabindex="0" role="region" aria-label="New documents" {
                     table.list {
@@ -178,7 +181,7 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                                 }
                             }
                             td.number { (count(one.tokens.into())) }
-                            td.number { (share(one, one.new)) }
+                            td.number { (share(one, one.new)) @if !one.complete { "*" } }
                             td.number { (share(one, one.known)) }
                             td.number { (share(one, one.shared)) }
                             @if has_boilerplate { td.number { (share(one, one.boilerplate)) } }

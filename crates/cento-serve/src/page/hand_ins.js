@@ -110,7 +110,7 @@ export function showSources({ sources, pairs, documents, hasIndex }, onChoose) {
   const short = shortNames(rows.map(({ document }) => document));
   const share = (title, name, sorted) => ({
     title, isNumber: true, sorted, value: (row) => (row[name] ?? 0) / Math.max(row.tokens ?? 0, 1),
-    text: (row) => (row.isEvery ? "" : percent(row[name] / Math.max(row.tokens, 1))),
+    text: (row) => (row.isEvery ? "" : percent(row[name] / Math.max(row.tokens, 1)) + (name === "new" && !row.complete ? "*" : "")),
   });
   const lines = fillTable(table, [
     { title: "Hand-in", text: ({ document }) => short.get(document) ?? document, full: ({ document }) => document, chooses: true },

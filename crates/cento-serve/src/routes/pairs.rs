@@ -28,7 +28,7 @@ use cento_api::http::{
     NotRead, PairsReportRequest, PairsRequest, PairsResponse,
 };
 use cento_api::{RepeatedPassage, Sources};
-use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE, sources_of};
+use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
 
 /// Compare a few documents with each other.
 ///
@@ -337,11 +337,14 @@ impl Compared {
         options.passages |= finds_passages;
         let options = options.with_defaults_of_texts(&mut preset, pairs::has_scores(&searcher));
         let own = pairs::document_count(&Searcher::new(new.clone()));
-        let found = pairs::pairs(&searcher, &options).threads(threads).stop(stop);
         let room = memory::room(&app.memory, memory.as_ref());
-        let found = found.documents(0..own).memory(room).most_similar()?;
+        let join = || {
+            let join = pairs::pairs(&searcher, &options).threads(threads).stop(stop);
+            join.documents(0..own).memory(room.clone())
+        };
+        let found = join().most_similar()?;
         let sources = match request.sources {
-            true => sources_of(&new, &searcher, &found.pairs, stop)?,
+            true => join().sources(&new, &found.pairs)?,
             false => Vec::new(),
         };
         let defaults = preset.defaults();
