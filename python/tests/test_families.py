@@ -36,6 +36,7 @@ def test_a_passage_has_its_carriers_by_date(dated: cento.Index) -> None:
     early, late = family.carriers
     assert (early.id, early.date, early.part, early.nearest) == ("early", "1884-03", "b", None)
     assert (late.id, late.nearest, late.unit) == ("late", 0, "characters")
+    assert (early.direction_by, late.direction_by, late.relation) == (None, "date", None)
     assert late.changes == (cento.Change("passage20", "otherwise"),)
     for carrier, text in ((early, " ".join(PASSAGE)), (late, changed())):
         document = dated.get(carrier.id)

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::runtime::Stop;
 
-pub use cento_api::TimeOrder;
+pub use cento_api::{DateRelation, TimeOrder};
 
 /// A period: in seconds since 1970, or numbers of the field's own kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -179,6 +179,16 @@ impl Chronology {
     /// Returns the time of the document of this rank, if it has one.
     pub fn time(&self, rank: u32) -> Option<Time> {
         self.times[rank as usize]
+    }
+
+    /// Returns how the date of one document relates to that of another.
+    pub fn relation(&self, one: u32, other: u32) -> DateRelation {
+        match self.time(one).zip(self.time(other)) {
+            Some((one, other)) if one.is_before(other) => DateRelation::Earlier,
+            Some((one, other)) if other.is_before(one) => DateRelation::Later,
+            Some((one, other)) if one == other => DateRelation::SameDate,
+            _ => DateRelation::Unknown,
+        }
     }
 
     /// Returns the date of the document of this rank as `meta` has it, if it has one.

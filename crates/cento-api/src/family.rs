@@ -4,6 +4,7 @@ use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::lineage::DirectionBy;
 use crate::{MaxDf, whole};
 
 /// The options of a search for families of passages.
@@ -121,6 +122,22 @@ pub enum TimeOrder {
     Added,
 }
 
+/// How the date of a document relates to that of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DateRelation {
+    /// Its date is before that of the other.
+    Earlier,
+    /// Both have the same date, which does not tell which is the earlier one.
+    SameDate,
+    /// Dates do not tell: one has none, or is less precise than the other, as `1885` is beside
+    /// `1885-03`; or the order is that of addition.
+    Unknown,
+    /// Its date is after that of the other.
+    Later,
+}
+
 /// A reused passage with all its carriers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -183,6 +200,11 @@ pub struct Carrier {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub line: Option<u32>,
+    /// How its date relates to that of the document that families were requested for; none without
+    /// such a document, and for the places of that document itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub relation: Option<DateRelation>,
     /// The number of its wording, in the order of the carriers that have it first.
     pub version: u64,
     /// The earlier carrier with the nearest wording, by its place in the list, from 1; none for the
@@ -190,6 +212,11 @@ pub struct Carrier {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub nearest: Option<u64>,
+    /// The reason why the nearest carrier is taken for the earlier one: `date`, or `added` if dates
+    /// do not tell. Only `date` is certain. None for places of the same document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub direction_by: Option<DirectionBy>,
     /// How alike the two wordings are, 0 to 1: the words that both have in the same order, as a
     /// share of their mean number.
     #[serde(default, skip_serializing_if = "Option::is_none")]

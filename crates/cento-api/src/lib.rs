@@ -54,7 +54,7 @@ pub use compare::CompareOptions;
 pub use comparison::Comparison;
 pub use decontaminate::DecontaminateOptions;
 pub use error::{Corruption, Error, Result};
-pub use family::{Carrier, Change, Family, FamilyOptions, TimeOrder};
+pub use family::{Carrier, Change, DateRelation, Family, FamilyOptions, TimeOrder};
 pub use join::{
     ClusterOptions, DedupOptions, Linkage, MARGIN_DOCUMENTS_MIN, MARGIN_RANK, PairOptions,
     PairRank, Prefer, ReuseOptions, Scope,

@@ -15,7 +15,9 @@ use super::report_args::{self, ReportArgs};
 use super::rows_out::{CellType, RowsOut};
 use super::terminal::{Id, line, note, printable, tell};
 use super::{Outcome, Result};
-use cento::join::families::{Carrier, Change, Family, FamilyOptions, FamilySummary, families};
+use cento::join::families::{
+    Carrier, Change, DirectionBy, Family, FamilyOptions, FamilySummary, families,
+};
 use cento::join::pairs::document_count;
 use cento::search::Searcher;
 use cento_report::{CarrierRow, FamiliesReport, IndexState, Run, Strip};
@@ -47,7 +49,8 @@ const REPORT_FAMILIES: usize = 200;
 
 fn cell_type(column: &str) -> CellType {
     match column {
-        "order" | "id" | "index" | "date" | "part" | "changes" | "text" => CellType::Text,
+        "order" | "id" | "index" | "date" | "part" | "relation" | "direction_by" | "changes"
+        | "text" => CellType::Text,
         "first_is_certain" | "complete" => CellType::Truth,
         "similarity" | "time" => CellType::Real,
         _ => CellType::Integer,
@@ -84,7 +87,7 @@ impl FamilyList {
         progress.finish();
         result?;
         out.finish()?;
-        graph.write(edges.iter().map(|((a, b), weight)| (&**a, &**b, *weight)))?;
+        graph.write(edges.iter().map(|((a, b), &(weight, by))| ((&**a, &**b, weight), by)))?;
         let summary = found.summary();
         if self.report.is_asked() {
             self.write_report(&searcher, reported, &summary)?;
@@ -165,21 +168,23 @@ pub fn tell_undated(field: Option<&str>, undated: u64, no_date: Option<&(String,
     note!("cento: {} without a date in `{field}`{such}", counted(undated, "document"));
 }
 
+/// The edges between documents: the number of families, and the reason for the direction.
+type Edges = BTreeMap<(String, String), (f64, DirectionBy)>;
+
 /// Adds the edge of each carrier from the nearest earlier one, once for each family.
-fn add_edges(edges: &mut BTreeMap<(String, String), f64>, family: &Family) {
+fn add_edges(edges: &mut Edges, family: &Family) {
     let name = |carrier: &Carrier| named(&carrier.id, carrier.index.as_deref());
     let mut of_family = Vec::new();
     for carrier in &family.carriers {
-        let Some(nearest) = carrier.nearest else { continue };
+        // A carrier that is nearest to a place of its own document has no edge.
+        let Some((nearest, by)) = carrier.nearest.zip(carrier.direction_by) else { continue };
         let from = &family.carriers[nearest as usize - 1];
-        if (&from.id, &from.index) != (&carrier.id, &carrier.index) {
-            of_family.push((name(from), name(carrier)));
-        }
+        of_family.push(((name(from), name(carrier)), by));
     }
-    of_family.sort_unstable();
-    of_family.dedup();
-    for edge in of_family {
-        *edges.entry(edge).or_default() += 1.0;
+    of_family.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    of_family.dedup_by(|one, other| one.0 == other.0);
+    for (edge, by) in of_family {
+        edges.entry(edge).or_insert((0.0, by)).0 += 1.0;
     }
 }
 
@@ -231,9 +236,10 @@ fn print(out: &mut impl Write, family: &Family) -> io::Result<()> {
 /// Formats what a carrier changed.
 fn compared(carrier: &Carrier, carriers: &[Carrier]) -> String {
     let Some(nearest) = carrier.nearest else { return String::new() };
-    let from = printable(&carriers[nearest as usize - 1].id).into_owned();
+    let doubt = if carrier.direction_by == Some(DirectionBy::Added) { "?" } else { "" };
+    let from = format!("{}{doubt}", printable(&carriers[nearest as usize - 1].id));
     match carrier.similarity {
-        None => format!(": too long to be compared with {from} word by word"),
+        None => format!(": too long to be compared word by word with {from}"),
         Some(_) if carrier.changes.is_empty() => format!(": as {from}"),
         Some(alike) => {
             let shown = carrier.changes.iter().take(CHANGES).map(changed);

@@ -68,8 +68,9 @@ impl LineageList {
             out.write(&row, |out| print(out, &row))?;
             if graph.is_asked()
                 && let (Some(ancestor), Some(found)) = (&row.ancestor, &row.similarity)
+                && let Some(by) = row.direction_by
             {
-                edges.push((ancestor.clone(), row.id.clone(), found.resemblance));
+                edges.push(((ancestor.clone(), row.id.clone(), found.resemblance), by));
             }
             if self.report.is_asked() && reported.len() < REPORT_DOCUMENTS {
                 reported.push(row);
@@ -79,7 +80,7 @@ impl LineageList {
         progress.finish();
         result?;
         out.finish()?;
-        graph.write(edges.iter().map(|(a, b, by)| (&**a, &**b, *by)))?;
+        graph.write(edges.iter().map(|((a, b, weight), by)| ((&**a, &**b, *weight), *by)))?;
         let summary = found.summary();
         if self.report.is_asked() {
             let snapshot = searcher.snapshot();

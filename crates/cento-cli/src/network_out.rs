@@ -6,9 +6,11 @@ use clap::Args;
 
 use super::Result;
 use super::list_format::ListFormat;
-use super::pairs::write_directed;
 use super::rows_out::{CellType, RowsOut};
-use cento_report::Network;
+use cento::Error;
+use cento::join::lineage::DirectionBy;
+use cento::runtime::replace;
+use cento_report::{Edge, Network};
 
 /// Options for the output of a network of documents.
 #[derive(Debug, Clone, Args)]
@@ -21,7 +23,8 @@ pub struct NetworkOut {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Also write the network of documents to this file: .gexf, .graphml or .dot. An edge leads
-    /// from a document to the later one that is nearest to it.
+    /// from a document to the later one that is nearest to it; its attribute `direction_by` is
+    /// `date` if dates tell which is the later one.
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
 }
@@ -58,13 +61,15 @@ impl Graph<'_> {
         self.0.is_some()
     }
 
-    /// Writes it: edges with their weights, each from the earlier document.
+    /// Writes it: edges with their weights, each from the earlier document, with the reason why
+    /// that is taken for the earlier one.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write<'a>(self, edges: impl Iterator<Item = (&'a str, &'a str, f64)>) -> Result<()> {
+    pub fn write<'a>(self, edges: impl Iterator<Item = (Edge<'a>, DirectionBy)>) -> Result<()> {
         if let Some((path, network)) = self.0 {
-            write_directed(path, network, &edges.collect::<Vec<_>>())?;
+            let text = network.write_directed(&edges.collect::<Vec<_>>());
+            replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use cento::join::TimeOrder;
-use cento::join::families::{Carrier, Family};
+use cento::join::families::{Carrier, DateRelation, Family};
 use cento::{Error, Result};
 
 use crate::rows::{Delimiter, Rows};
@@ -85,8 +85,10 @@ impl<'a> CarrierRow<'a> {
         "part",
         "page",
         "line",
+        "relation",
         "version",
         "nearest",
+        "direction_by",
         "similarity",
         "changes",
         "text",
@@ -129,45 +131,52 @@ pub struct StripPart {
     pub end: u32,
     /// The number of the family.
     pub family: u64,
-    /// The first other carrier of the passage.
+    /// The other carrier that is its source: the first that is known to be earlier; if none is, the
+    /// first whose date does not tell; else the first of the later ones, and the part is the
+    /// document's own.
     pub source: String,
     /// Its date, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Whether the source comes before the document in the order of the family.
-    pub is_earlier: bool,
+    /// How the date of the source relates to that of the document.
+    pub relation: DateRelation,
 }
 
+/// A document that carries parts of another one: its id, its date, how that relates to the date of
+/// the other, and the bytes of the parts.
+pub type StripSource<'a> = (&'a str, Option<&'a str>, DateRelation, u64);
+
 impl Strip {
-    /// Finds the sources of the parts of a document with this many bytes.
+    /// Finds the sources of the parts of a document with this many bytes, from the families that
+    /// were requested for it: only its own places have no `relation`.
     #[must_use]
     pub fn new(id: &str, size: usize, families: &[Family]) -> Strip {
         // The earliest source decides, then the longer passage.
-        let mut found: Vec<(u8, f64, u32, StripPart)> = Vec::new();
+        let mut found: Vec<(f64, u32, StripPart)> = Vec::new();
         for family in families {
-            let Some(source) = family.carriers.iter().position(|carrier| carrier.id != id) else {
+            let others = family.carriers.iter();
+            let others = others.filter_map(|carrier| Some((carrier.relation?, carrier)));
+            // The first of those that relate to the document in the same way.
+            let Some((relation, from)) = others.min_by_key(|&(relation, _)| relation) else {
                 continue;
             };
-            let from = &family.carriers[source];
-            for (at, carrier) in family.carriers.iter().enumerate() {
-                if carrier.id == id {
-                    let part = StripPart {
-                        start: carrier.start,
-                        end: carrier.end,
-                        family: family.family,
-                        source: from.id.clone(),
-                        date: from.date.clone(),
-                        is_earlier: source < at,
-                    };
-                    let (time, length) =
-                        (from.time.unwrap_or(f64::INFINITY), part.end - part.start);
-                    found.push((u8::from(!part.is_earlier), time, u32::MAX - length, part));
-                }
+            let own = family.carriers.iter().filter(|carrier| carrier.relation.is_none());
+            for carrier in own {
+                let part = StripPart {
+                    start: carrier.start,
+                    end: carrier.end,
+                    family: family.family,
+                    source: from.id.clone(),
+                    date: from.date.clone(),
+                    relation,
+                };
+                let (time, length) = (from.time.unwrap_or(f64::INFINITY), part.end - part.start);
+                found.push((time, u32::MAX - length, part));
             }
         }
         found.sort_by(|a, b| {
-            let by_time = a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
-            by_time.then_with(|| (a.2, a.3.start, a.3.family).cmp(&(b.2, b.3.start, b.3.family)))
+            let by_time = a.2.relation.cmp(&b.2.relation).then(a.0.total_cmp(&b.0));
+            by_time.then_with(|| (a.1, a.2.start, a.2.family).cmp(&(b.1, b.2.start, b.2.family)))
         });
         let mut parts: Vec<StripPart> = Vec::new();
         for (.., part) in found {
@@ -193,17 +202,17 @@ impl Strip {
 
     /// Returns the sources, each with its bytes in the document, the greatest first.
     #[must_use]
-    pub fn sources(&self) -> Vec<(&str, Option<&str>, bool, u64)> {
-        let mut sources: Vec<(&str, Option<&str>, bool, u64)> = Vec::new();
+    pub fn sources(&self) -> Vec<StripSource<'_>> {
+        let mut sources: Vec<StripSource<'_>> = Vec::new();
         for part in &self.parts {
             let bytes = u64::from(part.end - part.start);
-            let known = sources.iter_mut().find(|(id, _, is_earlier, _)| {
-                (*id, *is_earlier) == (&*part.source, part.is_earlier)
-            });
+            let known = sources
+                .iter_mut()
+                .find(|(id, _, relation, _)| (*id, *relation) == (&*part.source, part.relation));
             match known {
                 Some(source) => source.3 += bytes,
                 None => {
-                    sources.push((&part.source, part.date.as_deref(), part.is_earlier, bytes));
+                    sources.push((&part.source, part.date.as_deref(), part.relation, bytes));
                 }
             }
         }
@@ -220,9 +229,16 @@ mod tests {
         let carriers: Vec<_> = carriers
             .iter()
             .map(|&(id, time, start, end)| {
+                // The document that families were requested for is of the time 5.
+                let relation = match id {
+                    "own" => None,
+                    _ if time < 5.0 => Some("earlier"),
+                    _ if time == 5.0 => Some("same_date"),
+                    _ => Some("later"),
+                };
                 serde_json::json!({
                     "id": id, "time": time, "date": time.to_string(), "start": start, "end": end,
-                    "version": 1,
+                    "version": 1, "relation": relation,
                 })
             })
             .collect();
@@ -246,19 +262,53 @@ mod tests {
         let parts: Vec<_> = strip
             .parts
             .iter()
-            .map(|part| (part.start, part.end, &*part.source, part.is_earlier))
+            .map(|part| (part.start, part.end, &*part.source, part.relation))
             .collect();
         assert_eq!(
             parts,
             [
-                (0, 30, "b", true),
-                (30, 70, "a", true),
-                (70, 100, "b", true),
-                (150, 200, "late", false)
+                (0, 30, "b", DateRelation::Earlier),
+                (30, 70, "a", DateRelation::Earlier),
+                (70, 100, "b", DateRelation::Earlier),
+                (150, 200, "late", DateRelation::Later)
             ]
         );
         let sources: Vec<_> = strip.sources().iter().map(|source| (source.0, source.3)).collect();
         assert_eq!(sources, [("b", 60), ("late", 50), ("a", 40)]);
+    }
+
+    #[test]
+    fn a_source_of_the_same_date_is_no_earlier_one_and_what_only_later_ones_have_is_own() {
+        let families = [
+            family(1, &[("twin", 5.0, 0, 50), ("own", 5.0, 0, 50), ("late", 6.0, 0, 50)]),
+            family(2, &[("own", 5.0, 100, 150), ("late", 6.0, 50, 100)]),
+            family(3, &[("old", 1.0, 0, 50), ("twin", 5.0, 50, 99), ("own", 5.0, 150, 200)]),
+        ];
+        let mut report = FamiliesReport {
+            run: Run::new("families"),
+            total: 3,
+            pairs: 3,
+            cut_pairs: 0,
+            undated: 0,
+            stopped: None,
+            strip: Some(Strip::new("own", 200, &families)),
+            families: families.to_vec(),
+        };
+        let relations = |report: &FamiliesReport| -> Vec<DateRelation> {
+            let parts = &report.strip.as_ref().unwrap().parts;
+            parts.iter().map(|part| part.relation).collect()
+        };
+        let expected = [DateRelation::SameDate, DateRelation::Later, DateRelation::Earlier];
+        assert_eq!(relations(&report), expected);
+        let page = report.html();
+        for expected in ["25.0\u{a0}% of its text is in earlier documents", "<td>same date</td>"] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+        assert_eq!(page.matches("<rect class=\"own\"").count(), 1, "{page}");
+        // The order of the carriers does not tell what their dates do not.
+        report.families[0].carriers.swap(0, 1);
+        report.strip = Some(Strip::new("own", 200, &report.families));
+        assert_eq!(relations(&report), expected);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::number::decimals;
+use cento::join::lineage::DirectionBy;
 
 /// Documents, or groups of them, that pairs connect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -69,24 +70,30 @@ impl Direction {
     }
 }
 
-/// Returns the pairs with their similarities as a graph in the language of Graphviz. It keeps the
-/// documents of a cluster together.
-pub fn dot(direction: Direction, pairs: &[(&str, &str, f64)]) -> String {
+/// Returns pairs with their similarities, and the reasons for their direction, as a graph in the
+/// language of Graphviz. It keeps the documents of a cluster together.
+pub fn dot(direction: Direction, edges: &[((&str, &str, f64), Option<DirectionBy>)]) -> String {
     let (kind, edge) = match direction {
         Direction::None => ("graph", "--"),
         Direction::FirstToSecond => ("digraph", "->"),
     };
     let mut text = format!("{kind} pairs {{\n    node [shape=box];\n");
-    for Cluster { cluster, members, .. } in clusters(pairs.iter().map(|&(a, b, _)| (a, b))) {
+    for Cluster { cluster, members, .. } in clusters(edges.iter().map(|&((a, b, _), _)| (a, b))) {
         let ids = members.iter().map(|id| quoted(id)).collect::<Vec<_>>().join("; ");
         // Writing to a string cannot fail.
         let _ = writeln!(text, "    subgraph cluster_{cluster} {{ {ids}; }}");
     }
-    for (a, b, similarity) in pairs {
+    for ((a, b, similarity), by) in edges {
+        // Lengths tell a direction, but not for certain; the order of addition tells none.
+        let style = match by {
+            None | Some(DirectionBy::Date) => "",
+            Some(DirectionBy::Length) => ", style=dashed",
+            Some(DirectionBy::Added) => ", style=dashed, dir=none",
+        };
         let (a, b, width) = (quoted(a), quoted(b), 1.0 + 4.0 * similarity.min(1.0));
         let _ = writeln!(
             text,
-            "    {a} {edge} {b} [label=\"{}\", weight={:.0}, penwidth={width:.1}];",
+            "    {a} {edge} {b} [label=\"{}\", weight={:.0}, penwidth={width:.1}{style}];",
             decimals(*similarity, 2),
             100.0 * similarity
         );
@@ -120,7 +127,7 @@ mod tests {
 
     #[test]
     fn names_cannot_leave_their_quotes() {
-        let drawn = dot(Direction::None, &[("a\"b", "c\\\n", 0.5)]);
+        let drawn = dot(Direction::None, &[(("a\"b", "c\\\n", 0.5), None)]);
         assert!(
             drawn.contains(r#""a\"b" -- "c\\ " [label="0.50", weight=50, penwidth=3.0];"#),
             "{drawn}"

@@ -36,7 +36,7 @@ pub use answer::{ReportMemory, named};
 pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use difference::is_of_a_script_without_spaces;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
-pub use families::{CarrierRow, FamiliesReport, Strip, StripPart};
+pub use families::{CarrierRow, FamiliesReport, Strip, StripPart, StripSource};
 pub use graph::{Cluster, clusters};
 pub use group::{Group, Members};
 pub use lineage::LineageReport;

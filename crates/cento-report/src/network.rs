@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use cento::join::lineage::DirectionBy;
 use cento::{Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
@@ -28,6 +29,9 @@ pub enum Network {
 
 /// Two documents, by their ids, and their similarity, 0 to 1, or another weight.
 pub type Edge<'a> = (&'a str, &'a str, f64);
+
+/// An edge, and the reason for its direction, if it has one.
+type Told<'a> = (Edge<'a>, Option<DirectionBy>);
 
 impl Network {
     /// Returns the form that the ending of a file names.
@@ -51,16 +55,19 @@ impl Network {
     /// Writes a network. Control characters of ids, which XML cannot hold, become spaces.
     #[must_use]
     pub fn write(self, edges: &[Edge<'_>]) -> String {
-        self.write_with(Direction::None, edges)
+        let edges: Vec<Told<'_>> = edges.iter().map(|&edge| (edge, None)).collect();
+        self.write_with(Direction::None, &edges)
     }
 
-    /// Writes a network whose edges lead from the first document to the second.
+    /// Writes a network whose edges lead from the first document to the second, each with the
+    /// reason for that direction. Few programs read networks where some edges have no direction.
     #[must_use]
-    pub fn write_directed(self, edges: &[Edge<'_>]) -> String {
-        self.write_with(Direction::FirstToSecond, edges)
+    pub fn write_directed(self, edges: &[(Edge<'_>, DirectionBy)]) -> String {
+        let edges: Vec<Told<'_>> = edges.iter().map(|&(edge, by)| (edge, Some(by))).collect();
+        self.write_with(Direction::FirstToSecond, &edges)
     }
 
-    fn write_with(self, direction: Direction, edges: &[Edge<'_>]) -> String {
+    fn write_with(self, direction: Direction, edges: &[Told<'_>]) -> String {
         match self {
             Network::Dot => dot(direction, edges),
             Network::Gexf => xml(|out| gexf(out, direction, edges)),
@@ -71,8 +78,8 @@ impl Network {
 
 /// Returns the documents of a network with the numbers of their clusters, in the order of their
 /// ids.
-fn nodes<'a>(edges: &[Edge<'a>]) -> BTreeMap<String, usize> {
-    let pairs = edges.iter().map(|&(a, b, _): &Edge<'a>| (a, b));
+fn nodes(edges: &[Told<'_>]) -> BTreeMap<String, usize> {
+    let pairs = edges.iter().map(|&((a, b, _), _)| (a, b));
     let clusters = clusters(pairs).into_iter();
     clusters
         .flat_map(|found| found.members.into_iter().map(move |id| (id, found.cluster)))
@@ -80,6 +87,9 @@ fn nodes<'a>(edges: &[Edge<'a>]) -> BTreeMap<String, usize> {
 }
 
 type Out = Writer<Vec<u8>>;
+
+/// The name of the attribute of edges that has the reason for their direction.
+const BY: &str = "direction_by";
 
 fn xml(write: impl FnOnce(&mut Out) -> io::Result<()>) -> String {
     let mut out = Writer::new_with_indent(Vec::new(), b' ', 2);
@@ -97,11 +107,20 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if is_none(c) { ' ' } else { c }).collect()
 }
 
+/// Returns the name of the reason for a direction, as JSON has it.
+fn reason(by: DirectionBy) -> &'static str {
+    match by {
+        DirectionBy::Date => "date",
+        DirectionBy::Length => "length",
+        DirectionBy::Added => "added",
+    }
+}
+
 fn number(similarity: f64) -> String {
     decimals(similarity, 4)
 }
 
-fn gexf(out: &mut Out, direction: Direction, edges: &[Edge<'_>]) -> io::Result<()> {
+fn gexf(out: &mut Out, direction: Direction, edges: &[Told<'_>]) -> io::Result<()> {
     let nodes = nodes(edges);
     let numbers = numbers(&nodes);
     let root = out
@@ -118,6 +137,14 @@ fn gexf(out: &mut Out, direction: Direction, edges: &[Edge<'_>]) -> io::Result<(
                     out.create_element("attribute").with_attributes(cluster).write_empty()?;
                     Ok(())
                 })?;
+            if direction == Direction::FirstToSecond {
+                let attributes = out.create_element("attributes").with_attribute(("class", "edge"));
+                attributes.write_inner_content(|out| {
+                    let by = [("id", BY), ("title", BY), ("type", "string")];
+                    out.create_element("attribute").with_attributes(by).write_empty()?;
+                    Ok(())
+                })?;
+            }
             out.create_element("nodes").write_inner_content(|out| {
                 for (id, cluster) in &nodes {
                     let (number, label) = (numbers[id.as_str()].to_string(), printable(id));
@@ -139,12 +166,24 @@ fn gexf(out: &mut Out, direction: Direction, edges: &[Edge<'_>]) -> io::Result<(
                 Ok(())
             })?;
             out.create_element("edges").write_inner_content(|out| {
-                for (at, (a, b, similarity)) in edges.iter().enumerate() {
+                for (at, ((a, b, similarity), by)) in edges.iter().enumerate() {
                     let [a, b] = [a, b].map(|id| numbers[*id].to_string());
                     let (at, weight) = (at.to_string(), number(*similarity));
                     let edge =
                         [("id", &*at), ("source", &*a), ("target", &*b), ("weight", &*weight)];
-                    out.create_element("edge").with_attributes(edge).write_empty()?;
+                    let edge = out.create_element("edge").with_attributes(edge);
+                    let Some(by) = *by else {
+                        edge.write_empty()?;
+                        continue;
+                    };
+                    edge.write_inner_content(|out| {
+                        out.create_element("attvalues").write_inner_content(|out| {
+                            let value = [("for", BY), ("value", reason(by))];
+                            out.create_element("attvalue").with_attributes(value).write_empty()?;
+                            Ok(())
+                        })?;
+                        Ok(())
+                    })?;
                 }
                 Ok(())
             })?;
@@ -155,16 +194,17 @@ fn gexf(out: &mut Out, direction: Direction, edges: &[Edge<'_>]) -> io::Result<(
     Ok(())
 }
 
-fn graphml(out: &mut Out, direction: Direction, edges: &[Edge<'_>]) -> io::Result<()> {
+fn graphml(out: &mut Out, direction: Direction, edges: &[Told<'_>]) -> io::Result<()> {
     let nodes = nodes(edges);
     let numbers = numbers(&nodes);
     let root = out
         .create_element("graphml")
         .with_attribute(("xmlns", "http://graphml.graphdrawing.org/xmlns"));
     root.write_inner_content(|out| {
-        for (id, of, kind) in
-            [("label", "node", "string"), ("cluster", "node", "int"), ("weight", "edge", "double")]
-        {
+        let keys =
+            [("label", "node", "string"), ("cluster", "node", "int"), ("weight", "edge", "double")];
+        let by = (direction == Direction::FirstToSecond).then_some((BY, "edge", "string"));
+        for (id, of, kind) in keys.into_iter().chain(by) {
             let key = [("id", id), ("for", of), ("attr.name", id), ("attr.type", kind)];
             out.create_element("key").with_attributes(key).write_empty()?;
         }
@@ -183,11 +223,14 @@ fn graphml(out: &mut Out, direction: Direction, edges: &[Edge<'_>]) -> io::Resul
                     data(out, "cluster", &cluster.to_string())
                 })?;
             }
-            for (a, b, similarity) in edges {
+            for ((a, b, similarity), by) in edges {
                 let [a, b] = [a, b].map(|id| format!("n{}", numbers[*id]));
                 let edge = [("source", &*a), ("target", &*b)];
                 let edge = out.create_element("edge").with_attributes(edge);
-                edge.write_inner_content(|out| data(out, "weight", &number(*similarity)))?;
+                edge.write_inner_content(|out| {
+                    data(out, "weight", &number(*similarity))?;
+                    by.map_or(Ok(()), |by| data(out, BY, reason(by)))
+                })?;
             }
             Ok(())
         })?;
@@ -251,15 +294,33 @@ mod tests {
 
     #[test]
     fn edges_have_a_direction_if_it_was_requested() {
+        let by_date = EDGES.map(|edge| (edge, DirectionBy::Date));
         let check = |form: Network, undirected: &str, directed: &str| {
             assert!(form.write(&EDGES).contains(undirected), "{undirected}");
-            let text = form.write_directed(&EDGES);
+            let text = form.write_directed(&by_date);
             assert!(text.contains(directed) && !text.contains(undirected), "{text}");
         };
         check(Network::Gexf, "\"undirected\"", "\"directed\"");
         check(Network::GraphMl, "\"undirected\"", "\"directed\"");
         check(Network::Dot, "\"b\" -- \"a\"", "\"b\" -> \"a\"");
-        assert!(Network::Dot.write_directed(&EDGES).starts_with("digraph"));
+        assert!(Network::Dot.write_directed(&by_date).starts_with("digraph"));
+    }
+
+    #[test]
+    fn an_edge_has_the_reason_for_its_direction() {
+        let [a, b, c] = EDGES;
+        let edges = [(a, DirectionBy::Date), (b, DirectionBy::Length), (c, DirectionBy::Added)];
+        let gexf = Network::Gexf.write_directed(&edges);
+        let values = values(&gexf, "attvalue", Some("value"));
+        assert_eq!(values[5..], ["date", "length", "added"], "{gexf}");
+        let graphml = Network::GraphMl.write_directed(&edges);
+        assert_eq!(graphml.matches("<data key=\"direction_by\">").count(), 3, "{graphml}");
+        let dot = Network::Dot.write_directed(&edges);
+        assert_eq!(
+            (dot.matches("dashed").count(), dot.matches("dir=none").count()),
+            (2, 1),
+            "{dot}"
+        );
     }
 
     #[test]

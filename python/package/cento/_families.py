@@ -63,8 +63,14 @@ class Carrier(_Shown):
     """The page on which it begins, from 1, if the text has pages."""
     line: int | None = None
     """The line on which it begins, from 1, if the text has lines."""
+    relation: Literal["earlier", "same_date", "unknown", "later"] | None = None
+    """How its date relates to that of the requested ``document``; ``None`` without one, and for the
+    places of that document."""
     nearest: int | None = None
     """The earlier carrier with the nearest wording, by its place in the list, from 0."""
+    direction_by: Literal["date", "added"] | None = None
+    """Why the nearest carrier is taken for the earlier one. Only ``date`` is certain; ``None`` for
+    places of the same document."""
     similarity: float | None = None
     """How alike the two wordings are, 0 to 1."""
     changes: tuple[Change, ...] = ()
@@ -195,7 +201,9 @@ def _carrier(found: dict[str, Any], is_bytes: bool) -> Carrier:
         part=found.get("part"),
         page=found.get("page"),
         line=found.get("line"),
+        relation=found.get("relation"),
         nearest=None if nearest is None else nearest - 1,
+        direction_by=found.get("direction_by"),
         similarity=found.get("similarity"),
         changes=tuple(Change(**each) for each in found.get("changes", ())),
     )

@@ -8,6 +8,7 @@
 //! one document, or about those that were added since an earlier answer, compares the carriers of
 //! their fingerprints only, and its families are those that have a place in one of them.
 
+mod describe;
 mod grow;
 mod held;
 mod link;
@@ -18,25 +19,20 @@ mod request;
 mod settle;
 mod version;
 
-use std::collections::HashSet;
-
-use super::chronology::{Chronology, NoDate, TimeOrder};
+use super::chronology::{Chronology, NoDate};
 use super::pair_search::check_texts;
-use crate::compare::place::places_in_parts;
 use crate::error::Result;
-use crate::index::{Snapshot, StoredDocument};
 use crate::runtime::Stop;
 use crate::runtime::ordered::Ordered;
 use crate::search::Searcher;
-use crate::text::Analyzer;
+use describe::{Describing, document_count};
 use link::{Links, Place, links};
 use request::{Request, Tuning};
-use settle::{Settling, cut, tokens};
+use settle::Settling;
 use std::cmp::Reverse;
 use std::sync::{Arc, OnceLock};
 
-use cento_api::part::part_at;
-pub use cento_api::{Carrier, Change, Family, FamilyOptions};
+pub use cento_api::{Carrier, Change, DateRelation, DirectionBy, Family, FamilyOptions};
 
 /// The default of [`Families::memory_bytes`].
 const MEMORY_BYTES: usize = 1 << 30;
@@ -247,8 +243,16 @@ impl Plan {
             settled.shrink_to_fit();
             let held = held::bytes(&settled, &cut, threads).saturating_add(documents.bytes());
             let _ = found.set((summary, held));
+            let requested = options.document.as_ref().and(searched_for.as_deref());
+            let describing = Describing {
+                snapshot,
+                documents: &documents,
+                requested: requested.and_then(|ranks| ranks.first().copied()),
+                cut_short: &cut,
+                stop,
+            };
             begin(0..settled.len() as u64, &|at| {
-                let family = describe((snapshot, &documents), &cut, &settled[at as usize], stop)?;
+                let family = describing.family(&settled[at as usize])?;
                 Ok(Family { family: at + 1, ..family })
             });
             Ok(())
@@ -274,77 +278,6 @@ impl Iterator for Families {
             }
         }
     }
-}
-
-/// Counts the documents of places that are in the order of their documents.
-fn document_count(places: &Settled) -> u64 {
-    places.chunk_by(|one, other| one.0 == other.0).count() as u64
-}
-
-/// Describes the family with these places, without its number.
-fn describe(
-    (snapshot, documents): (&Snapshot, &Chronology),
-    cut_short: &HashSet<u32>,
-    settled: &Settled,
-    stop: &Stop,
-) -> Result<Family> {
-    let (mut carriers, mut texts) = (Vec::new(), Vec::new());
-    for of_document in settled.chunk_by(|one, other| one.0 == other.0) {
-        stop.check()?;
-        let rank = of_document[0].0;
-        let address = documents.address(rank);
-        let StoredDocument { id, text, parts, .. } = snapshot.document(address)?;
-        let (text, date) = (text.unwrap_or_default(), documents.date(snapshot, rank)?);
-        let starts: Vec<u32> = of_document.iter().map(|&(_, place)| place.0).collect();
-        let its_places = places_in_parts((&text, &parts), &starts);
-        for (&(_, place), (page, line)) in of_document.iter().zip(its_places) {
-            texts.push(cut(&text, place).to_owned());
-            carriers.push(Carrier {
-                id: id.clone(),
-                index: snapshot.name_of(address).map(str::to_owned),
-                date: date.clone(),
-                time: documents.time(rank).map(|time| time.start),
-                start: place.0,
-                end: place.1,
-                part: part_at(&parts, place.0).map(|part| part.name.clone()),
-                page,
-                line,
-                version: 0,
-                nearest: None,
-                similarity: None,
-                changes: Vec::new(),
-            });
-        }
-    }
-    let mut versions = 0;
-    for (carrier, found) in carriers.iter_mut().zip(version::versions(&texts, stop)?) {
-        versions = versions.max(found.number);
-        carrier.version = found.number;
-        carrier.nearest = found.nearest.map(|at| at as u64 + 1);
-        (carrier.similarity, carrier.changes) = (found.similarity, found.changes);
-    }
-    let text = texts.swap_remove(0);
-    Ok(Family {
-        family: 0,
-        documents: document_count(settled),
-        tokens: tokens(&Analyzer::default(), &text, stop)?.hashes.len() as u32,
-        order: documents.order,
-        first_is_certain: is_first_certain(documents, settled),
-        versions,
-        complete: !settled.iter().any(|(rank, _)| cut_short.contains(rank)),
-        text,
-        carriers,
-    })
-}
-
-/// Tells whether the first document is known to be earlier than all others.
-fn is_first_certain(documents: &Chronology, settled: &Settled) -> bool {
-    let first = settled[0].0;
-    documents.order == TimeOrder::Date
-        && settled.iter().filter(|(rank, _)| *rank != first).all(|&(rank, _)| {
-            let times = documents.time(first).zip(documents.time(rank));
-            times.is_some_and(|(one, other)| one.is_before(other))
-        })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::index::{Config, Document, Index, WriterOptions};
+use crate::join::chronology::TimeOrder;
 
 /// A word that is unlike all others.
 fn word(seed: u64, at: u64) -> String {
@@ -135,9 +136,47 @@ fn families_of_one_document_and_since_a_cursor_are_those_of_all_that_they_touch(
     assert_eq!(of(&options.clone().since(0u64)).len(), all.len());
 }
 
-/// What families say of passages, their numbers apart.
+/// What families say of passages, apart from their numbers, and from how carriers relate to the
+/// requested document.
 fn told(families: Vec<Family>) -> Vec<Family> {
-    families.into_iter().map(|family| Family { family: 0, ..family }).collect()
+    let without_relation = |carrier| Carrier { relation: None, ..carrier };
+    let told = families.into_iter().map(|family| Family {
+        family: 0,
+        carriers: family.carriers.into_iter().map(without_relation).collect(),
+        ..family
+    });
+    told.collect()
+}
+
+#[test]
+fn carriers_relate_to_the_requested_document_as_their_dates_do() {
+    let dates = [json!("1885"), json!("1885"), Value::Null, json!("1885-03"), json!("1890")];
+    let texts: Vec<(String, Value)> = (1..)
+        .zip(dates)
+        .map(|(at, date)| (format!("{} {}", words(0, 30), words(at, 20)), json!({"date": date})))
+        .collect();
+    let searcher = searcher(&texts);
+    let check = |options: FamilyOptions, expected: [Option<DateRelation>; 5]| {
+        let families = found(&searcher, &options);
+        let mut carriers = families[0].carriers.clone();
+        carriers.sort_by(|a, b| a.id.cmp(&b.id));
+        let relations: Vec<_> = carriers.iter().map(|carrier| carrier.relation).collect();
+        assert_eq!(relations, expected, "{options:?}");
+    };
+    let (earlier, later) = (Some(DateRelation::Earlier), Some(DateRelation::Later));
+    let (same, unknown) = (Some(DateRelation::SameDate), Some(DateRelation::Unknown));
+    let by_date = FamilyOptions::default().date("date");
+    check(by_date.clone().document("d0"), [None, same, unknown, unknown, later]);
+    check(by_date.clone().document("d3"), [unknown, unknown, unknown, None, later]);
+    check(by_date.clone().document("d4"), [earlier, earlier, unknown, earlier, None]);
+    check(by_date.clone(), [None; 5]);
+    let added = FamilyOptions::default().document("d4");
+    check(added, [unknown, unknown, unknown, unknown, None]);
+    // Only between documents whose dates tell it a direction is certain.
+    let families = found(&searcher, &by_date);
+    let by: Vec<_> = families[0].carriers.iter().map(|carrier| carrier.direction_by).collect();
+    let (date, added) = (Some(DirectionBy::Date), Some(DirectionBy::Added));
+    assert_eq!(by, [None, added, added, date, added], "{:?}", ids(&families[0]));
 }
 
 #[test]

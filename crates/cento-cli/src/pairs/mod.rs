@@ -245,12 +245,6 @@ fn write_network(path: &Path, network: Network, edges: &[Edge<'_>]) -> cento::Re
     replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))
 }
 
-/// Writes a network whose edges have a direction to a file.
-pub fn write_directed(path: &Path, network: Network, edges: &[Edge<'_>]) -> cento::Result<()> {
-    let text = network.write_directed(edges);
-    replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))
-}
-
 impl Pairs {
     /// Reports the number of documents without the field that decides.
     fn tell_without_field(&self, summary: JoinSummary) {

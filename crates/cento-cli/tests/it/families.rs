@@ -134,6 +134,64 @@ fn the_network_leads_from_each_carrier_to_the_next() {
 }
 
 #[test]
+fn a_document_whose_date_does_not_tell_is_no_earlier_one() {
+    // Two notices of one year, one without a date, one of a month of that year, and a late one; in
+    // either order of addition.
+    let notice = words(1, 40);
+    let all = [
+        ("mine", json!("1885")),
+        ("twin", json!("1885")),
+        ("undated", json!(null)),
+        ("month", json!("1885-03")),
+        ("late", json!("1890")),
+    ];
+    let texts: Vec<String> = (0..)
+        .zip(&all)
+        .map(|(at, (id, date))| line(id, &format!("{notice}. {}", words(10 + at, 20)), json!({ "date": date })))
+        .collect();
+    for is_turned in [false, true] {
+        let (dir, mut texts) = (Dir::new(), texts.clone());
+        if is_turned {
+            texts.reverse();
+        }
+        dir.write("in.jsonl", texts.concat());
+        assert_eq!(dir.json(&["add", "idx", "in.jsonl"])["added"], 5);
+        let of = ["--document", "mine", "--format", "json"];
+        let check = |family: &str, expected: [(&str, &str); 4]| {
+            let family: Value = serde_json::from_str(family).unwrap();
+            for (id, relation) in expected {
+                let found = carriers(&family).iter().find(|carrier| carrier["id"] == id);
+                assert_eq!(found.unwrap()["relation"], relation, "{id}: {family}");
+            }
+            let own = carriers(&family).iter().find(|carrier| carrier["id"] == "mine");
+            assert!(own.unwrap().get("relation").is_none(), "{family}");
+        };
+        let by_date = [
+            ("twin", "same_date"),
+            ("undated", "unknown"),
+            ("month", "unknown"),
+            ("late", "later"),
+        ];
+        check(&run(&dir, &of), by_date);
+        check(
+            &dir.run(&[&["families", "idx"], &of[..]].concat()).out,
+            by_date.map(|(id, _)| (id, "unknown")),
+        );
+        let csv = run(&dir, &["--document", "mine", "--format", "csv", "--graph", "n.dot"]);
+        assert!(csv.contains("same_date") && csv.contains("direction_by"), "{csv}");
+        let network = fs::read_to_string(dir.path("n.dot")).unwrap();
+        assert!(network.contains("dir=none"), "{network}");
+        run(&dir, &["--document", "mine", "--report", "mine.html"]);
+        let page = fs::read_to_string(dir.path("mine.html")).unwrap();
+        assert!(page.contains("0.0\u{a0}% of its text is in earlier documents"), "{page}");
+        assert!(page.contains("<td>same date</td>") && !page.contains("<td>earlier</td>"));
+        run(&dir, &["--document", "late", "--report", "late.html"]);
+        let page = fs::read_to_string(dir.path("late.html")).unwrap();
+        assert!(page.contains("<td>earlier</td>"), "{page}");
+    }
+}
+
+#[test]
 fn the_report_shows_each_family_and_where_a_document_comes_from() {
     let dir = press();
     run(&dir, &["--report", "all.html"]);

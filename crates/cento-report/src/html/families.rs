@@ -6,10 +6,10 @@ use super::names::ShortNames;
 use super::text::{VisibleText, plain};
 use super::timeline::{Point, timeline};
 use super::{colour, percent};
-use crate::families::{FamiliesReport, Strip};
+use crate::families::{FamiliesReport, Strip, StripSource};
 use crate::number::{count, counted, similarity};
 use cento::join::TimeOrder;
-use cento::join::families::{Carrier, Family};
+use cento::join::families::{Carrier, DateRelation, DirectionBy, Family};
 
 /// Of longer passages the beginning is shown.
 const TEXT_CHARACTERS: usize = 1500;
@@ -36,6 +36,7 @@ pub fn body(report: &FamiliesReport) -> Markup {
                 Some(TimeOrder::Added) => { "Carriers are in the order of addition, which says nothing about who had a passage first." }
                 _ => { "Carriers are in the order of their dates." }
             }
+            " A broken line, and a question mark, is a direction that dates do not tell."
         }
         @if report.undated > 0 {
             p.warning { (counted(report.undated, "document")) " without a date: in last place, whenever written." }
@@ -81,25 +82,33 @@ fn overview(report: &FamiliesReport, names: &ShortNames<'_>) -> Markup {
 /// Draws a document by the sources of its parts.
 fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
     let sources = strip.sources();
-    let number = |source: &str, is_earlier: bool| {
-        let own =
-            |found: &&(&str, Option<&str>, bool, u64)| (found.0, found.2) == (source, is_earlier);
-        sources.iter().position(|found| own(&found)).map_or(0, |at| at + 1)
+    let colour_of = |source: &str, relation: DateRelation| {
+        let is_it = |found: &StripSource<'_>| (found.0, found.2) == (source, relation);
+        source_colour(sources.iter().position(is_it).map_or(0, |at| at + 1), relation)
     };
     let size = strip.size.max(1) as u64;
     let place = |byte: u32| u64::from(byte) * 1000 / size;
-    let covered: u64 = sources.iter().filter(|source| source.2).map(|source| source.3).sum();
+    let covered = |is_it: fn(DateRelation) -> bool| -> u64 {
+        sources.iter().filter(|source| is_it(source.2)).map(|source| source.3).sum()
+    };
+    let earlier = covered(|relation| relation == DateRelation::Earlier);
+    let untold =
+        covered(|relation| matches!(relation, DateRelation::SameDate | DateRelation::Unknown));
     html! {
         section {
             h2 { "Where the parts of " bdi { (VisibleText(&strip.id)) } " come from" }
             p.note {
-                (percent(covered * 1000 / size)) " of its text is in earlier documents. From left to right the strip is "
-                "the text; a part has the colour of the first document that carries it."
+                (percent(earlier * 1000 / size)) " of its text is in earlier documents"
+                @if untold > 0 {
+                    ", " (percent(untold * 1000 / size)) " in documents that dates do not tell to be earlier or later"
+                }
+                ". From left to right the strip is the text; a part has the colour of the first document that carries "
+                "it. What only later documents carry too is grey: it is its own."
             }
             svg.bar viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label="Sources by place" {
                 rect.rest x="0" y="0" width="1000" height="16" {}
                 @for part in &strip.parts {
-                    rect class=(colour(number(&part.source, part.is_earlier))) x=(place(part.start)) y="0" width=((place(part.end) - place(part.start)).max(1)) height="16" {
+                    rect class=(colour_of(&part.source, part.relation)) x=(place(part.start)) y="0" width=((place(part.end) - place(part.start)).max(1)) height="16" {
                         title { (plain(&part.source)) }
                     }
                 }
@@ -109,22 +118,39 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
                     th.number scope="col" { "No." } th scope="col" { "Document" } th scope="col" { "Date" }
                     th scope="col" { "Relation" } th.number scope="col" { "Share" } th scope="col" { "Families" }
                 } }
-                tbody { @for (at, (id, date, is_earlier, bytes)) in sources.iter().enumerate() { tr {
-                    td.number { span class={ "badge " (colour(at + 1)) } { (at + 1) } }
+                tbody { @for (at, (id, date, relation, bytes)) in sources.iter().enumerate() { tr {
+                    td.number { span class={ "badge " (source_colour(at + 1, *relation)) } { (at + 1) } }
                     th scope="row" { (names.show(id, None)) }
                     td { (VisibleText(date.unwrap_or_default())) }
-                    td { @if *is_earlier { "earlier" } @else { "later" } }
+                    td { (relation_word(*relation)) }
                     td.number { (percent(bytes * 1000 / size)) }
-                    td { @for family in families_of(strip, id, *is_earlier) { a href={ "#family" (family) } { (family) } " " } }
+                    td { @for family in families_of(strip, id, *relation) { a href={ "#family" (family) } { (family) } " " } }
                 } } }
             }
         }
     }
 }
 
-fn families_of(strip: &Strip, source: &str, is_earlier: bool) -> Vec<u64> {
-    let own =
-        strip.parts.iter().filter(|part| part.source == source && part.is_earlier == is_earlier);
+/// Returns the class of a source by its number from 1. A part that only later documents carry too
+/// has no source: it is the document's own.
+fn source_colour(number: usize, relation: DateRelation) -> String {
+    match relation {
+        DateRelation::Later => "own".to_owned(),
+        _ => colour(number),
+    }
+}
+
+fn relation_word(relation: DateRelation) -> &'static str {
+    match relation {
+        DateRelation::Earlier => "earlier",
+        DateRelation::SameDate => "same date",
+        DateRelation::Unknown => "unknown",
+        DateRelation::Later => "later",
+    }
+}
+
+fn families_of(strip: &Strip, source: &str, relation: DateRelation) -> Vec<u64> {
+    let own = strip.parts.iter().filter(|part| part.source == source && part.relation == relation);
     let mut families: Vec<u64> = own.map(|part| part.family).collect();
     families.sort_unstable();
     families.dedup();
@@ -164,7 +190,7 @@ fn card(family: &Family, names: &ShortNames<'_>) -> Markup {
                         th scope="row" { (names.show(&carrier.id, None)) }
                         td { (where_it_is(carrier)) }
                         td.number { span class={ "badge " (colour(carrier.version as usize)) } { (carrier.version) } }
-                        td.number { @if let Some(nearest) = carrier.nearest { (nearest) } }
+                        td.number { @if let Some(nearest) = carrier.nearest { (nearest) @if !is_certain(carrier) { "?" } } }
                         td.number { @if let Some(alike) = carrier.similarity { (similarity(alike)) } }
                         td { (changes(carrier)) }
                     } } }
@@ -175,6 +201,11 @@ fn card(family: &Family, names: &ShortNames<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Tells whether the nearest carrier is known to be earlier, or is in the same document.
+fn is_certain(carrier: &Carrier) -> bool {
+    carrier.direction_by.is_none_or(|by| by == DirectionBy::Date)
 }
 
 fn where_it_is(carrier: &Carrier) -> Markup {
@@ -230,7 +261,7 @@ fn points(carriers: &[Carrier]) -> Vec<Point> {
             from: carrier
                 .nearest
                 .and_then(|nearest| drawn.binary_search(&(nearest as usize - 1)).ok()),
-            is_certain: true,
+            is_certain: is_certain(carrier),
         }
     };
     drawn.iter().map(point).collect()
