@@ -6,6 +6,9 @@
 //! makes no versions, but of documents that are nearly the same. A document that another one has
 //! whole, in one place of a text of its own, is quoted, and not its ancestor.
 //!
+//! Of documents with the same text the first one stands for all where dates do not tell: a hundred
+//! copies say no more than one, and would leave no room for other candidates.
+//!
 //! The document with the earlier date is the earlier one. Where dates do not tell, all versions of
 //! a document together do (`root`), because versions add more than they leave out; so a direction
 //! without dates is uncertain, and said to be.
@@ -13,12 +16,14 @@
 //! Each document has one ancestor at most, and the ancestors of a document never lead back to it:
 //! the pairs that explain most are taken first, and a pair that would close a circle is left out.
 
+mod copies;
 mod root;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use self::copies::first_copies;
 use self::root::{Link, Place, places};
 use super::PairOptions;
 use super::Thresholds;
@@ -175,15 +180,19 @@ struct Candidate {
 }
 
 /// What candidates are ordered by, the best last.
-type Key = (u64, u64, u32, Reverse<u32>);
+type Key = (u64, u64, i64, Reverse<u32>);
 
 impl Candidate {
     /// Returns how much the ancestor explains, how alike both documents are, then the later
-    /// ancestor.
+    /// ancestor by dates; where these do not tell, the first.
     fn by_explained(&self) -> Key {
         // Shares are not negative, so the order of their bits is that of the numbers.
         let Similarity { resemblance, containment_of_b, .. } = self.similarity;
-        (containment_of_b.to_bits(), resemblance.to_bits(), self.ancestor, Reverse(self.document))
+        let later = match self.by {
+            DirectionBy::Date => i64::from(self.ancestor),
+            DirectionBy::Length | DirectionBy::Added => -1 - i64::from(self.ancestor),
+        };
+        (containment_of_b.to_bits(), resemblance.to_bits(), later, Reverse(self.document))
     }
 
     /// Returns how alike both documents are, whichever is the earlier one.
@@ -212,6 +221,10 @@ impl Kept {
 
     fn add(&mut self, candidate: Candidate) {
         let of_document = self.of_documents.entry(candidate.document).or_default();
+        // The first of several copies is a candidate for each of them.
+        if of_document.iter().any(|known| known.ancestor == candidate.ancestor) {
+            return;
+        }
         of_document.push(candidate);
         if of_document.len() > CANDIDATES_MAX {
             let worst = (0..of_document.len()).min_by_key(|&at| (self.key)(&of_document[at]));
@@ -234,7 +247,8 @@ impl Plan {
             options.check()?;
             let snapshot = searcher.snapshot();
             let documents = Chronology::new(snapshot, options.date.as_deref(), stop)?;
-            let direct = Directions { searcher: &searcher, documents: &documents };
+            let first_copies = first_copies(snapshot, &documents, stop)?;
+            let direct = Directions { searcher: &searcher, documents: &documents, first_copies };
             let thresholds = Thresholds::default().min_containment(options.min_explained);
             let pair_options = PairOptions::default().thresholds(thresholds).max_df(options.max_df);
             let versions = Versions {
@@ -270,7 +284,9 @@ impl Plan {
                 no_date: no_date.clone().map(|NoDate { id, value }| (id, value)),
             };
             let waiting = results_max(threads) * DESCENT_BYTES;
-            let held = rows.capacity() * size_of::<Row>() + ancestors.len() * ANCESTOR_BYTES;
+            let copies = direct.first_copies.capacity() * size_of::<u32>();
+            let held =
+                rows.capacity() * size_of::<Row>() + ancestors.len() * ANCESTOR_BYTES + copies;
             let _ = found.set((summary, held + waiting + documents.bytes()));
             begin(0..rows.len() as u64, &|at| {
                 direct.describe(&rows[at as usize], ancestors.get(&rows[at as usize].document))
@@ -304,6 +320,8 @@ impl Iterator for Lineage {
 struct Directions<'a> {
     searcher: &'a Searcher,
     documents: &'a Chronology,
+    /// The first document with the text of each document, by rank.
+    first_copies: Vec<u32>,
 }
 
 impl Directions<'_> {
@@ -323,7 +341,8 @@ impl Directions<'_> {
         times.is_some_and(|(one, other)| one.is_before(other))
     }
 
-    /// Adds the candidates of a pair: that with the earlier date, or both if dates do not tell.
+    /// Adds the candidates of a pair: that with the earlier date, or both if dates do not tell, each
+    /// as the first document with its text.
     fn add(
         &self,
         pair: &Pair,
@@ -332,16 +351,20 @@ impl Directions<'_> {
         stop: &Stop,
     ) -> Result<()> {
         let [a, b] = [pair.a, pair.b].map(|address| self.documents.rank(address));
-        let (similarity, by) = (pair.similarity, DirectionBy::Date);
-        let (kept, is_a_first, is_b_first) = match () {
-            () if self.is_before(a, b) => (dated, true, false),
-            () if self.is_before(b, a) => (dated, false, true),
-            () => (others, true, true),
-        };
-        let forward = Candidate { ancestor: a, document: b, by, similarity };
-        let back = Candidate { ancestor: b, document: a, by, similarity: similarity.swapped() };
-        for (candidate, is_possible) in [(forward, is_a_first), (back, is_b_first)] {
-            if is_possible && self.is_version(&candidate, min_explained, stop)? {
+        let is_told = self.is_before(a, b) || self.is_before(b, a);
+        let similarity = pair.similarity;
+        for (one, document, similarity) in [(a, b, similarity), (b, a, similarity.swapped())] {
+            let ancestor = if is_told { one } else { self.first_copies[one as usize] };
+            if ancestor == document || self.is_before(document, ancestor) {
+                continue;
+            }
+            // The direction of the others is found when all are known.
+            let (kept, by) = match self.is_before(ancestor, document) {
+                true => (&mut *dated, DirectionBy::Date),
+                false => (&mut *others, DirectionBy::Added),
+            };
+            let candidate = Candidate { ancestor, document, by, similarity };
+            if self.is_version(&candidate, min_explained, stop)? {
                 kept.add(candidate);
             }
         }

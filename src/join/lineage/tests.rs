@@ -210,6 +210,37 @@ fn answers_are_those_of_a_reader_of_both_texts() {
 }
 
 #[test]
+fn all_copies_of_a_text_are_in_one_tree_from_the_earliest_on() {
+    // 12 and 100 copies, of which the last ones that were added have dates; a longer version; and a
+    // variant in capitals, which is another text of the same words.
+    let (text, longer) = (words(0..60), words(0..80));
+    for (copies, dated) in [(12, 0), (100, 0), (10, 1), (22, 2), (100, 3)] {
+        let date = |at: u32| match at + dated >= copies {
+            true => json!({"year": 2000 + copies - at}),
+            false => json!({}),
+        };
+        let ids: Vec<String> = (0..copies).map(|at| format!("c{at:03}")).collect();
+        let mut texts: Vec<(&str, String, Value)> =
+            (0..).zip(&ids).map(|(at, id)| (&**id, text.clone(), date(at))).collect();
+        texts.push(("longer", longer.clone(), json!({})));
+        texts.push(("capitals", text.to_uppercase(), json!({})));
+        let date = (dated > 0).then(|| "year".to_owned());
+        let options = LineageOptions { date, ..LineageOptions::default() };
+        let found = found(&searcher(&texts), &options);
+        assert_eq!(found.len(), texts.len(), "{copies} {dated}");
+        assert_eq!(found.last().map(|row| row.tree), Some(1), "{copies} {dated}");
+        let root = if dated > 0 { ids.last().unwrap() } else { &ids[0] };
+        assert_eq!(&found[0].id, root, "{copies} {dated}");
+        // Copies whose dates do not tell are each of the first; dated ones of the copy before.
+        let ancestors = ancestors_of(&found);
+        for (at, id) in (0..).zip(&ids).filter(|(_, id)| *id != root) {
+            let expected = if at + dated >= copies { &ids[at as usize + 1] } else { root };
+            assert_eq!(ancestors[&**id], expected, "{id} of {copies}");
+        }
+    }
+}
+
+#[test]
 fn equal_dates_tell_nothing() {
     let searcher = searcher(&[
         ("long", words(0..120), json!({"date": "1999"})),
