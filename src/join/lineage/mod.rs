@@ -4,7 +4,8 @@
 //! greatest share of its runs of words; of those, the one that is most like it. Two documents are
 //! compared if either explains enough of the other, beyond the text that many documents have; that
 //! makes no versions, but of documents that are nearly the same. A document that another one has
-//! whole, in one place of a text of its own, is quoted, and not its ancestor.
+//! whole, in one place of a text of its own that is longer than it, is quoted, and not its
+//! ancestor.
 //!
 //! Of documents with the same text the first one stands for all where dates do not tell: a hundred
 //! copies say no more than one, and would leave no room for other candidates.
@@ -53,8 +54,12 @@ const COMMON_DF: u64 = 50;
 const ALIKE: f64 = 0.7;
 
 /// An ancestor that explains little of a document must be spread over this share of it: less is a
-/// quotation.
+/// quotation. One that explains this share of it is an ancestor wherever it stands.
 const SPREAD_MIN: f64 = 0.5;
+
+/// A document that has this share of another one has it whole: where a quotation begins and ends,
+/// some words may be others.
+const WHOLE_MIN: f64 = 0.9;
 
 /// The memory of an ancestor in the tree of all: its entry, in nodes that may be half empty.
 const ANCESTOR_BYTES: usize = 2 * size_of::<(u32, Candidate)>();
@@ -374,7 +379,9 @@ impl Directions<'_> {
     /// Tells whether the document is a version of the other, and does not only quote it: the common
     /// text is enough of it, or spread over it.
     fn is_version(&self, of: &Candidate, min_explained: f64, stop: &Stop) -> Result<bool> {
-        if of.similarity.containment_of_b >= min_explained {
+        let Similarity { containment_of_a, containment_of_b: explained, .. } = of.similarity;
+        let may_be_quoted = containment_of_a >= WHOLE_MIN && explained < SPREAD_MIN;
+        if explained >= min_explained && !may_be_quoted {
             return Ok(true);
         }
         let keys = self.searcher.keys_of(self.documents.address(of.ancestor), stop)?;

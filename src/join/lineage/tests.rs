@@ -167,6 +167,28 @@ fn a_document_that_quotes_another_is_no_version_of_it() {
 }
 
 #[test]
+fn a_notice_that_is_a_third_of_the_minutes_is_quoted_by_them() {
+    let notice = words(0..24);
+    let check = |text: String, is_version: bool| {
+        let searcher = searcher(&[
+            ("notice", notice.clone(), json!({"year": 1901})),
+            ("minutes", text, json!({"year": 1902})),
+        ]);
+        let dated = found(&searcher, &LineageOptions::default().date("year"));
+        assert_eq!(!dated.is_empty(), is_version, "{dated:?}");
+        // Without dates nothing tells that the notice was cut out of the minutes.
+        let undated = found(&searcher, &LineageOptions::default());
+        assert_eq!(!undated.is_empty(), is_version, "{undated:?}");
+    };
+    check(own(1, 19) + &notice + &own(2, 21), false);
+    check(notice.clone() + &own(1, 40), false);
+    check(own(1, 40) + &notice, false);
+    // Twice as long, it has grown; so it has if the new words are between the old ones.
+    check(notice.clone() + &own(1, 20), true);
+    check(words(0..8) + &own(1, 20) + &words(8..16) + &own(2, 20) + &words(16..24), true);
+}
+
+#[test]
 fn answers_are_those_of_a_reader_of_both_texts() {
     let (left, right) = (words(0..60), words(200..260));
     let check = |texts: &[(&str, &str, u32)], expected: &[(&str, &str)]| {
@@ -292,8 +314,10 @@ proptest! {
                 let common = own.end.min(its.end).saturating_sub(own.start.max(its.start));
                 let (all, common) = ((own.len() + its.len()) as f64, f64::from(common));
                 let key = (common / own.len() as f64, common / (all - common));
-                // Text in one place of a text of its own is a quotation.
-                if key.0 >= 0.3 && best.is_none_or(|(most, _)| key >= most) {
+                // Text that stands whole in one place of a longer text is a quotation.
+                let is_whole = common / its.len() as f64 >= 0.9;
+                let is_quoted = is_whole && key.0 < 0.5;
+                if key.0 >= 0.3 && !is_quoted && best.is_none_or(|(most, _)| key >= most) {
                     best = Some((key, other));
                 }
             }
