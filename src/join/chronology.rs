@@ -116,14 +116,19 @@ impl Chronology {
         {
             return Err(no_dates(field, no_date.as_ref(), &fields));
         }
-        let has_dates = found.iter().any(|(written, ..)| matches!(written, Some(Written::Date(_))));
+        let has_dates = found.iter().any(|(written, ..)| matches!(written, Some(Written::Date(_))))
+            || are_years_and_days(found.iter().filter_map(|&(written, ..)| written));
         let mut times = Vec::with_capacity(found.len());
-        for (written, _, id, _) in &found {
+        for (written, _, id, number) in &found {
             let time = written.and_then(|written| written.time(has_dates));
-            if let (None, Some(Written::Number(number))) = (time, written) {
+            if time.is_none() && written.is_some() {
                 undated += 1;
-                let no = || NoDate { id: id.clone(), value: number.to_string() };
-                no_date.get_or_insert_with(no);
+                if let (Some(field), None) = (field, &no_date) {
+                    // As it is written: `0099` is no number in JSON.
+                    let meta: Map<String, Value> = snapshot.meta(numbering.address(*number))?;
+                    let value = field_of(&meta, field).map(shown).unwrap_or_default();
+                    no_date = Some(NoDate { id: id.clone(), value });
+                }
             }
             times.push(time);
         }
@@ -248,6 +253,28 @@ impl Written {
         }
     }
 }
+
+/// Tells whether numbers are years and days: `1901`, and `18990512` for 1899-05-12. As numbers the
+/// day would be later than any year. A field where every number is one or the other, and some are
+/// each, has no numbers of another sense, such as those of a series.
+fn are_years_and_days(written: impl Iterator<Item = Written>) -> bool {
+    let (mut has_year, mut has_day) = (false, false);
+    for written in written {
+        let Written::Number(number) = written else { return false };
+        let whole = if number.fract() == 0.0 { number as i64 } else { 0 };
+        let (year, month, day) = (whole / 10_000, whole / 100 % 100, whole % 100);
+        let is_year = YEARS.contains(&whole);
+        let is_day = YEARS.contains(&year) && period(&[year, month, day]).is_some();
+        if !is_year && !is_day {
+            return false;
+        }
+        (has_year, has_day) = (has_year || is_year, has_day || is_day);
+    }
+    has_year && has_day
+}
+
+/// Beside days written as numbers, these numbers are years.
+const YEARS: std::ops::Range<i64> = 1000..3000;
 
 /// Reads a value; `None` if it is no date.
 fn read(value: &Value) -> Option<Written> {
@@ -477,20 +504,48 @@ mod tests {
         check("2021-03-04 09:00", "2021-03-04 10:00", true);
     }
 
-    #[test]
-    fn a_number_beside_dates_that_is_no_year_is_named() {
+    /// The order of documents with these dates, which are named `a`, `b` and so on.
+    fn in_order(dates: &[Value]) -> (String, Chronology) {
         use crate::index::{Config, Document, Index, WriterOptions};
         let config = Config::new("kgram(k=2)", "words", true).unwrap();
         let index = Index::in_memory(config).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
-        for (id, date) in [("a", json!("1999-05")), ("b", json!(99)), ("c", json!("1901?"))] {
+        for (id, date) in ('a'..).zip(dates) {
             let meta = json!({"date": date}).as_object().unwrap().clone();
-            writer.add(Document::new(id, "some words").with_meta(meta)).unwrap();
+            writer.add(Document::new(id.to_string(), "some words").with_meta(meta)).unwrap();
         }
         writer.finish().unwrap();
         let snapshot = index.snapshot().unwrap();
         let found = Chronology::new(&snapshot, Some("date"), Stop::NEVER).unwrap();
+        let id = |rank| snapshot.id(found.address(rank)).unwrap();
+        ((0..dates.len() as u32).map(id).collect(), found)
+    }
+
+    #[test]
+    fn a_number_beside_dates_that_is_no_year_is_named() {
+        let (_, found) = in_order(&[json!("1999-05"), json!(99), json!("1901?")]);
         assert_eq!(found.undated, 2);
         assert_eq!(found.no_date.map(|no_date| no_date.value).as_deref(), Some("1901?"));
+        // It is named as it is written.
+        let (_, found) = in_order(&[json!("1999-05"), json!("0000")]);
+        assert_eq!(found.no_date.map(|no_date| no_date.value).as_deref(), Some("0000"));
+    }
+
+    #[test]
+    fn a_day_that_is_written_as_a_number_is_no_date_beside_years() {
+        let check = |dates: &[Value], order: &str, no_date: Option<&str>| {
+            let (found, chronology) = in_order(dates);
+            let named = chronology.no_date.map(|no_date| no_date.value);
+            assert_eq!((&*found, named.as_deref()), (order, no_date), "{dates:?}");
+            assert_eq!(chronology.undated > 0, no_date.is_some(), "{dates:?}");
+        };
+        // 1899-05-12 is before 1901, and 18990512 is a greater number.
+        let day = json!(18_990_512);
+        check(&[day.clone(), json!("1901"), json!(1902)], "bca", Some("18990512"));
+        check(&[json!("18990512"), json!("1901"), json!(1902)], "bca", Some("18990512"));
+        // All days are in order as numbers, and so are numbers in another sense.
+        check(&[json!(19_010_101), day.clone()], "ba", None);
+        check(&[json!(2616), json!(17), json!(18_990_512)], "bac", None);
+        check(&[json!(1901), json!(18_991_399)], "ab", None);
     }
 }
