@@ -147,7 +147,9 @@ fn a_document_whose_date_does_not_tell_is_no_earlier_one() {
     ];
     let texts: Vec<String> = (0..)
         .zip(&all)
-        .map(|(at, (id, date))| line(id, &format!("{notice}. {}", words(10 + at, 20)), json!({ "date": date })))
+        .map(|(at, (id, date))| {
+            line(id, &format!("{notice}. {}", words(10 + at, 20)), json!({ "date": date }))
+        })
         .collect();
     for is_turned in [false, true] {
         let (dir, mut texts) = (Dir::new(), texts.clone());
