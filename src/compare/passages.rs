@@ -4,7 +4,9 @@
 
 use std::ops::Range;
 
-use super::align::{Aligned, Side, TILE_TOKENS_MIN, align_prepared, breaks, within, words_of_both};
+use super::align::{
+    self, Aligned, Side, TILE_TOKENS_MIN, align_prepared, breaks, within, words_of_both,
+};
 pub(crate) use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
 use super::place::{self, Parted};
 use super::{Passage, Unit, runs};
@@ -160,15 +162,6 @@ pub fn between_prepared(
     stop: &Stop,
 ) -> Result<Passages> {
     let genre = prepared.genre();
-    let passage = |aligned: Aligned| {
-        let in_query = bytes(query.tokens, &aligned.query);
-        let in_hit = bytes(document.tokens, &aligned.hit);
-        let tokens = aligned.query.len() as u32;
-        let passage = Passage::new(in_query, in_hit, Unit::Bytes, tokens, aligned.similarity);
-        let matched = matched_bytes(query, &aligned.matched, genre);
-        let passage = passage.with_matched(aligned.matched_tokens() as u32, matched);
-        (passage, aligned.query.start as u32..aligned.query.end as u32)
-    };
     let alignment = align_prepared((query, prepared), document, stop)?;
     let mut found = alignment.passages;
     if found.is_empty() {
@@ -183,6 +176,7 @@ pub fn between_prepared(
             found.extend(whole(tokens, &is_in_one_part, stop)?);
         }
     }
+    let passage = |aligned| in_texts(aligned, (query, document), genre);
     let found = found.into_iter().map(passage).collect();
     let mut found = Passages::new(found, alignment.is_complete);
     if genre == Genre::Prose {
@@ -200,6 +194,33 @@ pub(crate) fn words_of_shorter(query: Side<'_>, document: Side<'_>, genre: Genre
         Genre::Prose => (word_parts(shorter, 0..tokens) / WORD) as usize,
         Genre::Program => tokens,
     }
+}
+
+/// Returns the copied passages that a text of prose has again further on, in its order. `document`
+/// is the same text; tokens that are hidden in it are others than those hidden in the query.
+///
+/// # Errors
+/// As [`between`].
+pub(crate) fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Passages> {
+    let alignment = align::repeated(query, document, stop)?;
+    let passage = |aligned| in_texts(aligned, (query, document), Genre::Prose);
+    let found = alignment.passages.into_iter().map(passage).collect();
+    Ok(Passages::new(found, alignment.is_complete).in_words_of(query))
+}
+
+/// Returns a passage in bytes of both texts, with its tokens of the query.
+fn in_texts(
+    aligned: Aligned,
+    (query, document): (Side<'_>, Side<'_>),
+    genre: Genre,
+) -> (Passage, Range<u32>) {
+    let in_query = bytes(query.tokens, &aligned.query);
+    let in_hit = bytes(document.tokens, &aligned.hit);
+    let tokens = aligned.query.len() as u32;
+    let passage = Passage::new(in_query, in_hit, Unit::Bytes, tokens, aligned.similarity);
+    let matched = matched_bytes(query, &aligned.matched, genre);
+    let passage = passage.with_matched(aligned.matched_tokens() as u32, matched);
+    (passage, aligned.query.start as u32..aligned.query.end as u32)
 }
 
 /// Returns the first place where the longer text contains the whole shorter one, which has fewer

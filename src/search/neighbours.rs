@@ -176,6 +176,29 @@ impl<'a> Texts<'a> {
         passages::between_prepared((query.side(), prepared), document.side(), stop)
     }
 
+    /// Returns the copied passages that a document has again further on, in its order.
+    ///
+    /// # Errors
+    /// As [`passages`](Self::passages).
+    pub(crate) fn repeated(&mut self, document: DocAddress, stop: &Stop) -> Result<Passages> {
+        // Hidden tokens differ on the two sides, so that they are no passage.
+        let [one, other] = self.pair(document, document, stop)?;
+        passages::repeated(one.side(), other.side(), stop)
+    }
+
+    /// Returns the texts of `a` and `b`, whose boilerplate is hidden.
+    ///
+    /// # Errors
+    /// As [`passages`](Self::passages).
+    pub(crate) fn pair(
+        &mut self,
+        a: DocAddress,
+        b: DocAddress,
+        stop: &Stop,
+    ) -> Result<[Arc<Analyzed>; 2]> {
+        Ok([self.read(0, a, stop)?, self.read(1, b, stop)?])
+    }
+
     /// Returns the tokens of the first document of the last pair.
     pub(crate) fn query(&self) -> Option<&Tokens> {
         self.last[0].as_ref().map(|last| &last.text.tokens)

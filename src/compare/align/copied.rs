@@ -130,12 +130,39 @@ pub fn passages(
     let (runs_max, occurrences_max) = (runs_max(query.len()), SEED_OCCURRENCES_MAX);
     let limits = Limits { runs_max, occurrences_max, places_max: 1 };
     let matches = matches::<SEED_TOKENS>((query, of_query), document, limits, steps)?;
-    let is_passage =
-        |chain: &Chain| chain.matched >= PASSAGE_TOKENS_MIN && chain.density() >= DENSITY_MIN;
-    let mut chained = chains_where(&matches, GAP_TOKENS_MAX, &is_passage, steps)?;
+    of_matches(&matches, (query, document), &|_| true, steps)
+}
+
+/// Returns the passages that a text has again further on, beside each other or with other text
+/// between, the longest first. `document` has the same tokens as the query, except for hidden ones.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+pub fn repeated(query: &[u64], document: &[u64], steps: &mut Steps<'_>) -> Result<Vec<Copied>> {
+    let seeds = Seeds::new(query, steps.stop())?;
+    let (runs_max, occurrences_max) = (runs_max(query.len()), SEED_OCCURRENCES_MAX);
+    let limits = Limits { runs_max, occurrences_max, places_max: 1 };
+    let mut matches = matches::<SEED_TOKENS>((query, &seeds), document, limits, steps)?;
+    // The text is equal to itself, and each pair of places is found from either of them.
+    matches.retain(|found| found.query < found.hit);
+    let is_apart = |chain: &Chain| chain.query.end <= chain.hit.start;
+    of_matches(&matches, (query, document), &is_apart, steps)
+}
+
+/// Returns the copied passages that runs of equal tokens make, those that `is_wanted` accepts.
+fn of_matches(
+    matches: &[Match],
+    (query, document): (&[u64], &[u64]),
+    is_wanted: &dyn Fn(&Chain) -> bool,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Copied>> {
+    let is_passage = |chain: &Chain| {
+        chain.matched >= PASSAGE_TOKENS_MIN && chain.density() >= DENSITY_MIN && is_wanted(chain)
+    };
+    let mut chained = chains_where(matches, GAP_TOKENS_MAX, &is_passage, steps)?;
     let found = distinct(std::mem::take(&mut chained.chains), steps)?;
     let copied = found.into_iter().map(|chain| Copied {
-        matched: matched(&chained.parts(&chain, &matches), query, document),
+        matched: matched(&chained.parts(&chain, matches), query, document),
         query: chain.query,
         hit: chain.hit,
         in_runs: chain.matched,
@@ -455,6 +482,30 @@ mod tests {
             assert_eq!(found.len(), 1);
             assert!(steps.taken() <= 64 * len, "{} steps for {len} tokens", steps.taken());
         }
+    }
+
+    #[test]
+    fn a_passage_that_a_text_has_again_is_found_at_both_places() {
+        let repeated = |text: &[u64]| {
+            let steps = &mut Steps::unbounded(Stop::NEVER);
+            let found = super::repeated(text, text, steps).unwrap();
+            found.into_iter().map(|found| (found.query, found.hit)).collect::<Vec<_>>()
+        };
+        let passage: Vec<u64> = (0..30).collect();
+        let own: Vec<u64> = (100..140).collect();
+        let other: Vec<u64> = (200..240).collect();
+        assert_eq!(repeated(&[&own[..], &passage, &other].concat()), []);
+        let twice = [&passage[..], &own, &passage].concat();
+        assert_eq!(repeated(&twice), [(0..30, 70..100)]);
+        // Of three places each is found, in two pairs.
+        let three = [&passage[..], &own, &passage, &other, &passage].concat();
+        let found = repeated(&three);
+        assert_eq!(found.len(), 2, "{found:?}");
+        let places: std::collections::BTreeSet<usize> =
+            found.iter().flat_map(|(one, other)| [one.start, other.start]).collect();
+        assert_eq!(places, [0, 70, 140].into());
+        // A word that repeats itself without end is no passage beside itself.
+        assert_eq!(repeated(&[7; 20]), []);
     }
 
     #[test]

@@ -206,6 +206,25 @@ pub(crate) fn align_prepared(
     align_within(query, document, &mut steps)
 }
 
+/// Returns the copied passages that a text has again further on, in its order. `document` is the
+/// same text; tokens that are hidden in it are others than those that are hidden in the query.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
+pub(crate) fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Alignment> {
+    let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
+    let mut steps = Steps::new(STAGE_STEPS_MAX + STAGE_STEPS_A_TOKEN * q.len() as u64, stop);
+    steps.begin_stage();
+    let found = copied::repeated(q, d, &mut steps)?;
+    let passage = |Copied { query, hit, matched, .. }: Copied| Aligned {
+        matched,
+        ..Aligned::of((query, hit), (q, d))
+    };
+    let mut passages: Vec<Aligned> = found.into_iter().map(passage).collect();
+    passages.sort_by_key(|passage| (passage.query.start, passage.hit.start));
+    Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
+}
+
 /// Aligns a prepared query within the given bounds.
 fn align_within(
     (query, prepared): (Side<'_>, &Prepared),

@@ -138,13 +138,10 @@ pub fn links(
             found.links.extend(links);
             progress(pair.0.into());
         }
-        // A list that grows takes the old memory and the new.
-        let bytes = 2 * found.links.len() * LINK_BYTES;
-        if bytes > request.memory_bytes || found.links.len() > u32::MAX as usize / 2 {
-            failed = Some(Error::memory("finding families", bytes, request.memory_bytes));
-            return Err(Error::Cancelled);
-        }
-        Ok(())
+        found.check(request.memory_bytes).map_err(|error| {
+            failed = Some(error);
+            Error::Cancelled
+        })
     })
     .map_err(|error| failed.take().unwrap_or(error))?;
     progress(documents.len() as u64);
@@ -154,7 +151,12 @@ pub fn links(
 }
 
 /// Returns the links of a pair of ranks by its passages, the first of the pair as their query.
-fn of_pair((a, b): (u32, u32), passages: &Passages, query: &Tokens, min_passage: u32) -> Vec<Link> {
+pub fn of_pair(
+    (a, b): (u32, u32),
+    passages: &Passages,
+    query: &Tokens,
+    min_passage: u32,
+) -> Vec<Link> {
     let link = |passage: &Passage| {
         let (places, matched) =
             ([passage.query, passage.hit], Matched::new(passage, passage.query, query));
@@ -164,4 +166,24 @@ fn of_pair((a, b): (u32, u32), passages: &Passages, query: &Tokens, min_passage:
         is_link.then_some(Link { documents: [a, b], places, matched })
     };
     passages.found.iter().filter(|found| found.unit == Unit::Bytes).filter_map(link).collect()
+}
+
+impl Links {
+    /// Refuses more links than there is memory for.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn check(&self, memory_bytes: usize) -> Result<()> {
+        // A list that grows takes the old memory and the new.
+        let bytes = 2 * self.links.len() * LINK_BYTES;
+        match bytes > memory_bytes || self.links.len() > u32::MAX as usize / 2 {
+            true => Err(Error::memory("finding families", bytes, memory_bytes)),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes that the search for passages of some documents was cut short.
+    pub fn cut(&mut self, documents: impl IntoIterator<Item = u32>) {
+        self.cut.extend(documents);
+    }
 }

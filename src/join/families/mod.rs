@@ -1,7 +1,8 @@
 //! Families of passages: each reused passage once, with all documents that carry it.
 //!
 //! The passages that pairs of documents have in common (`partners` chooses the pairs) become places
-//! in documents, and these become families (`grow`). The carriers of a family are in
+//! in documents, all of them where a document has a passage twice (`twice`), and these become
+//! families (`grow`). The carriers of a family are in
 //! the order of a date, and each is compared with those before it (`version`).
 //!
 //! Nothing is stored: families follow from the documents that are in the index. A question about
@@ -17,6 +18,7 @@ mod places;
 mod repeated;
 mod request;
 mod settle;
+mod twice;
 mod version;
 
 use super::chronology::{Chronology, NoDate};
@@ -204,7 +206,9 @@ impl Plan {
             check_texts(snapshot, snapshot)?;
             let Links { links, pairs, cut_pairs, mut cut } = {
                 let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
-                links(&request, &documents, &pairs, &mut progress)?
+                let mut links = links(&request, &documents, &pairs, &mut progress)?;
+                twice::divide(&mut links, &request, &documents)?;
+                links
             };
             let mut texts = Settling::new(snapshot, &documents, options.min_passage, stop);
             let grown = grow::grow(&links, documents.len(), &mut texts, stop)?;

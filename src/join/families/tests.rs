@@ -75,6 +75,79 @@ fn carriers_are_in_the_order_of_their_dates_with_what_each_changed() {
     assert!(!by_added.first_is_certain);
 }
 
+/// The texts of the places of a family, and whose they are.
+fn carried<'a>(texts: &'a [(String, Value)], family: &'a Family) -> Vec<(&'a str, &'a str)> {
+    let carried = family.carriers.iter().map(|carrier| {
+        let text = &texts[carrier.id[1..].parse::<usize>().unwrap()].0;
+        (carrier.id.as_str(), &text[carrier.start as usize..carrier.end as usize])
+    });
+    carried.collect()
+}
+
+#[test]
+fn a_passage_that_documents_have_twice_is_one_family_with_all_its_places() {
+    // Function words that the texts between have in common, as any two texts have.
+    let between = |seed: u64| {
+        let words: Vec<String> = (0..30)
+            .map(|at| {
+                if at % 4 == 0 {
+                    ["the", "of", "and"][at as usize % 3].into()
+                } else {
+                    word(seed, at)
+                }
+            })
+            .collect();
+        words.join(" ")
+    };
+    let passage = words(0, 33);
+    let edited = [3, 11, 19, 27]
+        .iter()
+        .fold(passage.clone(), |text, &at| text.replace(&word(0, at), &word(9, at)));
+    let twice =
+        |passage: &str, other: &str, seed: u64| format!("{passage}. {}. {other}.", between(seed));
+    let once = format!("{}. {passage}. {}", words(5, 40), words(6, 30));
+    for texts in [
+        vec![twice(&passage, &passage, 1), twice(&passage, &passage, 2)],
+        vec![once.clone(), twice(&passage, &passage, 2)],
+        vec![once.clone(), twice(&passage, &edited, 1), twice(&edited, &edited, 2)],
+        vec![twice(&edited, &passage, 1), twice(&edited, &edited, 2), once],
+    ] {
+        let texts: Vec<(String, Value)> = texts.into_iter().map(|text| (text, json!({}))).collect();
+        let searcher = searcher(&texts);
+        let families = found(&searcher, &FamilyOptions::default());
+        assert_eq!(families.len(), 1, "{families:?}");
+        let family = &families[0];
+        let mut expected = Vec::new();
+        for (number, (text, _)) in texts.iter().enumerate() {
+            let own: Vec<usize> = [&passage, &edited]
+                .iter()
+                .flat_map(|passage| text.match_indices(&***passage).map(|(at, _)| at))
+                .collect();
+            expected.extend(own.iter().map(|_| format!("d{number}")));
+        }
+        assert_eq!(ids(family), expected, "{:?}", carried(&texts, family));
+        for (id, place) in carried(&texts, family) {
+            assert!(place == passage || place == edited, "{id}: {place}");
+        }
+        assert_eq!((family.documents, family.tokens), (texts.len() as u64, 33));
+    }
+}
+
+#[test]
+fn a_copy_of_a_song_with_its_refrain_is_one_passage() {
+    let (refrain, verses) = (words(0, 30), [words(1, 40), words(2, 40)]);
+    let song = format!("{}. {refrain}. {}. {refrain}.", verses[0], verses[1]);
+    let texts = [
+        (format!("{}. {song}", words(3, 20)), json!({})),
+        (format!("{song} {}", words(4, 20)), json!({})),
+    ];
+    let searcher = searcher(&texts);
+    let families = found(&searcher, &FamilyOptions::default());
+    let tokens: Vec<u32> = families.iter().map(|family| family.tokens).collect();
+    assert_eq!(tokens, [140, 30], "{families:?}");
+    assert_eq!(families[1].carriers.len(), 4);
+}
+
 #[test]
 fn a_first_carrier_without_a_date_of_its_own_is_not_certain() {
     let passage = words(0, 30);
