@@ -1,6 +1,7 @@
 //! The questions of benchmarks in memory, and the search of a document for them.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use super::finding::{AnswerFinding, Finding};
@@ -80,6 +81,8 @@ pub struct Benchmarks {
     text_of: Vec<std::result::Result<u32, Unusable>>,
     answers: Vec<Option<Wanted>>,
     finders: Finders,
+    /// All runs of the texts.
+    runs: HashSet<u64, BuildKeyHasher>,
 }
 
 /// A text that one or several questions have.
@@ -214,7 +217,8 @@ impl Benchmarks {
             });
         }
         let finders = find_boilerplate(&mut texts, k, share);
-        Ok(Benchmarks { questions, analyzer, k, texts, text_of, answers, finders })
+        let runs = texts.iter().flat_map(|text| text.wanted.runs()).copied().collect();
+        Ok(Benchmarks { questions, analyzer, k, texts, text_of, answers, finders, runs })
     }
 
     /// Returns the questions, in their order.
@@ -252,8 +256,8 @@ impl Benchmarks {
 
     /// Returns each place of a text where a question occurs, in the order of the questions, and
     /// those of a question in the order of the text. They do not overlap. A text with escapes of
-    /// JSON or HTML is also searched without them, and one with labels of options, such as `A.`,
-    /// without these.
+    /// JSON or HTML is also searched without them, and one where labels of options, such as
+    /// `A.`, interrupt a question without these.
     ///
     /// # Errors
     /// When the text is too large to be analyzed;
@@ -275,7 +279,15 @@ impl Benchmarks {
     fn found_in(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
         self.analyzer.analyze(text, &mut scratch.tokens, stop)?;
         let found = self.found_in_tokens(scratch, stop)?;
-        Ok(match labels::remove(text, &mut scratch.tokens) {
+        let seams = labels::remove(text, &mut scratch.tokens);
+        let hashes = &scratch.tokens.hashes;
+        // Lists are common, but a label seldom interrupts a run of a question.
+        let is_run_of_question = |seam: &usize| {
+            let around = seam.saturating_sub(self.k - 1)..hashes.len().min(seam + self.k - 1);
+            around.len() >= self.k
+                && run_values(&hashes[around], self.k).any(|run| self.runs.contains(&run))
+        };
+        Ok(match seams.iter().any(is_run_of_question) {
             true => stronger(found, self.found_in_tokens(scratch, stop)?),
             false => found,
         })
@@ -458,7 +470,7 @@ fn in_bytes(spans: &[Span], tokens: &Range<usize>) -> (u32, u32) {
 /// else the one with the answer, or the first.
 fn stronger(mut findings: Vec<Finding>, others: Vec<Finding>) -> Vec<Finding> {
     findings.extend(others);
-    findings.sort_by(|a, b| (b.tokens, b.has_answer()).cmp(&(a.tokens, a.has_answer())));
+    findings.sort_by_key(|finding| Reverse((finding.tokens, finding.has_answer())));
     // The end of each place that is kept, by its start.
     let mut kept: HashMap<usize, BTreeMap<u32, u32>> = HashMap::new();
     findings.retain(|finding| {

@@ -1,6 +1,6 @@
 //! The labels of options in a text, such as `A.` or `(2)`, which the options of a benchmark lack.
 
-use crate::text::Tokens;
+use crate::text::{Tokens, is_white_space};
 
 /// The maximum number of tokens between two labels. The runs within longer options suffice.
 const OPTION_TOKENS_MAX: usize = 64;
@@ -29,15 +29,16 @@ struct List {
     first: Option<usize>,
 }
 
-/// Removes the tokens of a text that are labels of options; tells whether there were any.
+/// Removes the tokens of a text that are labels of options; returns the places of the tokens that
+/// come after them now, ascending.
 ///
 /// A label is a letter or number alone, and a mark follows. Labels of a list have one style and are
 /// consecutive, from the first letter or 1 on, with words between them, so that neither the end of
 /// a sentence nor initials are labels.
-pub(super) fn remove(text: &str, tokens: &mut Tokens) -> bool {
+pub(super) fn remove(text: &str, tokens: &mut Tokens) -> Vec<usize> {
     let mut labels = of_lists(text, tokens);
     if labels.is_empty() {
-        return false;
+        return labels;
     }
     labels.sort_unstable();
     let others = |number: &usize| labels.binary_search(number).is_err();
@@ -45,7 +46,7 @@ pub(super) fn remove(text: &str, tokens: &mut Tokens) -> bool {
     tokens.hashes.retain(|_| number.next().as_ref().is_some_and(others));
     let mut number = 0..;
     tokens.spans.retain(|_| number.next().as_ref().is_some_and(others));
-    true
+    (0..).zip(labels).map(|(before, label): (usize, usize)| label - before).collect()
 }
 
 /// Returns the tokens that are labels of options.
@@ -101,7 +102,7 @@ fn label(text: &str, start: usize, end: usize) -> Option<(Style, u32)> {
         }
         '.' | ':' | ')' | ']' | '}' => {
             let is_number = |next: char| alphabet == Alphabet::Digits && next.is_ascii_digit();
-            before.is_none_or(|before| before.is_whitespace() || OPENING.contains(before))
+            before.is_none_or(|before| is_white_space(before) || OPENING.contains(before))
                 && !next.is_some_and(is_number)
         }
         _ => false,
@@ -127,7 +128,17 @@ mod tests {
         let shown: Vec<_> = labels.iter().map(|at| tokens.spans[*at]).collect();
         let shown: Vec<_> = shown.iter().map(|s| &text[s.start as usize..s.end as usize]).collect();
         assert_eq!(shown, expected, "{text}");
-        assert_eq!(remove(text, &mut tokens), !expected.is_empty());
+        let seams = remove(text, &mut tokens);
+        assert_eq!(seams.len(), expected.len());
+        let after = |label: &usize| {
+            let mut rest = before.spans[*label..].iter();
+            rest.find(|span| tokens.spans.contains(span))
+        };
+        let mut sorted = labels.clone();
+        sorted.sort_unstable();
+        for (label, seam) in sorted.iter().zip(seams) {
+            assert_eq!(tokens.spans.get(seam), after(label), "{text}");
+        }
         assert_eq!(tokens.hashes.len(), tokens.spans.len());
         assert_eq!(tokens.hashes.len() + expected.len(), before.hashes.len());
         for (at, span) in before.spans.iter().enumerate().filter(|(at, _)| !labels.contains(at)) {
