@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::encoding::{Encoding, Unpacker};
 use super::failure::Failure;
+use super::readable::plain;
 use super::turns::Client;
 use cento::runtime::{ByteBudget, Permit};
 
@@ -187,7 +188,7 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
         return Err(Failure::bad_request("expected a JSON object"));
     }
     serde_json::from_slice(json).map_err(|error| {
-        unread::<T>(json).unwrap_or_else(|| Failure::bad_request(error.to_string()))
+        unread::<T>(json).unwrap_or_else(|| Failure::bad_request(plain(&error.to_string())))
     })
 }
 
@@ -199,7 +200,7 @@ fn unread<T: DeserializeOwned>(json: &[u8]) -> Option<Failure> {
     fields.into_iter().find_map(|(name, value)| {
         let alone = Map::from_iter([(name.clone(), value)]);
         let error = serde_json::from_value::<T>(Value::Object(alone)).err()?;
-        let what = format!("`{name}`: {error}");
+        let what = format!("`{name}`: {}", plain(&error.to_string()));
         Some(Failure::argument(name, what))
     })
 }

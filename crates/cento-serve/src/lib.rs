@@ -31,6 +31,7 @@ mod priority;
 mod process;
 mod published;
 mod query;
+mod readable;
 mod routes;
 mod schedule;
 mod service_file;

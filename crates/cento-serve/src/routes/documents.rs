@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 
 use crate::app::App;
@@ -11,6 +11,7 @@ use crate::body::Body;
 use crate::command::{Command, QueueReservation};
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
+use crate::readable::Parameters;
 use cento::index::Document;
 use cento::{Error, Part};
 use cento_api::http::{
@@ -59,7 +60,7 @@ fn status(committed: bool) -> StatusCode {
 ))]
 pub async fn add(
     State(app): State<Arc<App>>,
-    Query(when): Query<When>,
+    Parameters(when): Parameters<When>,
     request: Request,
 ) -> Result<(StatusCode, Json<AddResponse>), Failure> {
     let body = app.write_body(request).await?;
@@ -136,7 +137,7 @@ pub async fn stored(
 ))]
 pub async fn list(
     State(app): State<Arc<App>>,
-    Query(request): Query<ListRequest>,
+    Parameters(request): Parameters<ListRequest>,
 ) -> Result<Json<ListResponse>, Failure> {
     let limit = request.limit.unwrap_or(PAGE_DEFAULT);
     if !(1..=PAGE_MAX).contains(&limit) {
@@ -193,7 +194,7 @@ pub async fn list(
 pub async fn remove_one(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
-    Query(when): Query<When>,
+    Parameters(when): Parameters<When>,
 ) -> Result<(StatusCode, Json<RemoveResponse>), Failure> {
     let response = remove_all(&app, vec![id], when.commit, app.no_room()?).await?;
     match response.missing.first() {
@@ -218,7 +219,7 @@ pub async fn remove_one(
 ))]
 pub async fn remove(
     State(app): State<Arc<App>>,
-    Query(when): Query<When>,
+    Parameters(when): Parameters<When>,
     request: Request,
 ) -> Result<(StatusCode, Json<RemoveResponse>), Failure> {
     let body = app.write_body(request).await?;

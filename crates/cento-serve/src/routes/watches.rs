@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::command::Command;
 use crate::failure::Failure;
 use crate::matching::Matching;
+use crate::readable::Parameters;
 use cento::watch::{WatchReader, unknown};
 use cento_api::http::{EventsRequest, ListWatchesRequest, ListWatchesResponse, WatchRequest};
 use cento_api::{Watch, WatchEvents};
@@ -107,7 +108,7 @@ pub async fn add_watch(
 ))]
 pub async fn list_watches(
     State(app): State<Arc<App>>,
-    Query(request): Query<ListWatchesRequest>,
+    Parameters(request): Parameters<ListWatchesRequest>,
 ) -> Result<Json<ListWatchesResponse>, Failure> {
     let limit = limit_of(request.limit)?;
     let Some(reader) = reader(&app)? else { return Ok(Json(ListWatchesResponse::default())) };
@@ -176,7 +177,7 @@ pub async fn remove_watch(
 pub async fn watch_events(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-    Query(request): Query<EventsRequest>,
+    Parameters(request): Parameters<EventsRequest>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     if reader(&app)?.and_then(|reader| reader.get(&name)).is_none() {
@@ -201,7 +202,7 @@ pub async fn watch_events(
 ))]
 pub async fn events(
     State(app): State<Arc<App>>,
-    Query(request): Query<EventsRequest>,
+    Parameters(request): Parameters<EventsRequest>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     read(app, None, request, &headers).await

@@ -1,0 +1,141 @@
+//! Why can a value of a request not be read, in the words of its sender?
+//!
+//! serde names types of Rust and of its own: `struct Webhook`, `sequence`, `u64`. Clients write JSON
+//! or a query string, and know objects, lists and numbers.
+
+use axum::extract::{FromRequestParts, Query};
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::failure::Failure;
+
+/// Returns a message of serde about a value that it could not read, in plain words.
+pub fn plain(message: &str) -> String {
+    // serde_json ends with the place.
+    let (message, place) = match message.rfind(" at line ") {
+        Some(at) => message.split_at(at),
+        None => (message, ""),
+    };
+    let wrong = ["invalid type: ", "invalid value: ", "invalid length "]
+        .iter()
+        .find_map(|kind| message.strip_prefix(kind)?.rsplit_once(", expected "));
+    let said = match (wrong, message) {
+        (Some((found, wanted)), _) => {
+            format!("expected {}, not {}", expected(wanted), given(found))
+        }
+        (None, "invalid digit found in string" | "cannot parse integer from empty string") => {
+            "expected a whole number".to_owned()
+        }
+        (None, "number too large to fit in target type") => "the number is too large".to_owned(),
+        (None, "invalid float literal" | "cannot parse float from empty string") => {
+            "expected a number".to_owned()
+        }
+        (None, "provided string was not `true` or `false`") => "expected true or false".to_owned(),
+        (None, message) => message.replacen("unknown variant", "unknown value", 1),
+    };
+    said + place
+}
+
+/// Returns what was expected, as JSON has it.
+fn expected(wanted: &str) -> &str {
+    match wanted {
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        "u8" | "u16" | "u32" | "u64" | "usize" | "nonzero u64" => "a whole number, at least 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        _ if wanted.starts_with("struct ") => "an object",
+        _ if wanted.starts_with("enum ") || wanted == "variant identifier" => "a name",
+        _ => wanted,
+    }
+}
+
+/// Returns what was given, as JSON has it.
+fn given(found: &str) -> String {
+    match found.split_once(' ') {
+        Some(("boolean", value)) => value.trim_matches('`').to_owned(),
+        Some(("integer", value)) => format!("the number {}", value.trim_matches('`')),
+        Some(("floating", value)) => {
+            format!("the number {}", value.trim_start_matches("point ").trim_matches('`'))
+        }
+        Some(("string", _)) => format!("the {found}"),
+        Some(("unit" | "Option", _)) => "null".to_owned(),
+        _ => match found {
+            "sequence" => "a list".to_owned(),
+            "map" => "an object".to_owned(),
+            _ => found.to_owned(),
+        },
+    }
+}
+
+/// The parameters of a request, after `?` in its address.
+pub struct Parameters<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Parameters<T>, Failure> {
+        match Query::<T>::try_from_uri(&parts.uri) {
+            Ok(Query(parameters)) => Ok(Parameters(parameters)),
+            Err(rejection) => Err(unread(&rejection.body_text())),
+        }
+    }
+}
+
+/// Returns the failure for a query string that axum could not read.
+fn unread(message: &str) -> Failure {
+    let message = message.strip_prefix("Failed to deserialize query string: ").unwrap_or(message);
+    // The parameter comes first, if it is one that is known.
+    match message.split_once(": ") {
+        Some((name, why)) if name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
+            Failure::argument(name.to_owned(), format!("`{name}`: {}", plain(why)))
+        }
+        _ => Failure::bad_request(format!("the parameters: {}", plain(message))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento_api::Webhook;
+    use cento_api::http::{EventsRequest, WatchRequest};
+    use serde_json::json;
+
+    #[test]
+    fn types_of_rust_are_called_what_they_are_in_json() {
+        let check = |body: serde_json::Value, said: &str| {
+            let error = serde_json::from_value::<WatchRequest>(body).unwrap_err().to_string();
+            assert_eq!(plain(&error), said, "{error}");
+        };
+        check(json!({"webhook": "http://a"}), "expected an object, not the string \"http://a\"");
+        check(json!({"text": 5}), "expected a string, not the number 5");
+        check(json!({"text": ["a"]}), "expected a string, not a list");
+        check(json!({"parts": {"a": 1}}), "expected a list, not an object");
+        check(json!({"parts": [true]}), "expected an object, not true");
+        let error = serde_json::from_str::<Webhook>("{\"url\": 1}").unwrap_err().to_string();
+        assert_eq!(plain(&error), "expected a string, not the number 1 at line 1 column 9");
+        let error = serde_json::from_str::<Webhook>("{\"url\"").unwrap_err().to_string();
+        assert_eq!(plain(&error), error);
+    }
+
+    #[test]
+    fn a_parameter_that_cannot_be_read_is_named() {
+        let check = |query: &str, code: &str, said: &[&str]| {
+            let address = format!("http://a/?{query}").parse().unwrap();
+            let rejection = Query::<EventsRequest>::try_from_uri(&address).err().unwrap();
+            let failure = unread(&rejection.body_text());
+            assert_eq!(failure.code, code, "{}", failure.message);
+            for said in said {
+                assert!(failure.message.contains(said), "{}", failure.message);
+            }
+            for word in ["deserialize", "digit found", "variant", "struct"] {
+                assert!(!failure.message.contains(word), "{}", failure.message);
+            }
+        };
+        check("after=abc", "invalid_argument", &["`after`: expected a whole number"]);
+        check("after=", "invalid_argument", &["`after`: expected a whole number"]);
+        check("wait=99999999999", "invalid_argument", &["`wait`: the number is too large"]);
+        check("wat=1", "bad_request", &["unknown field `wat`"]);
+    }
+}
