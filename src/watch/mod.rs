@@ -165,6 +165,33 @@ impl Watches {
     /// conditions cannot be met, or another watch has its name; [`Error::UnknownId`] when its
     /// document is missing; when a file cannot be read or written.
     pub fn add_all(&mut self, requests: Vec<WatchRequest>) -> Result<Vec<Watch>> {
+        self.add_those(requests, &mut Err)
+    }
+
+    /// Adds the watches that can be added, and calls `refused` with the error of each other one.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written: none is added then.
+    pub fn add_each(
+        &mut self,
+        requests: Vec<WatchRequest>,
+        refused: &mut dyn FnMut(Error),
+    ) -> Result<Vec<Watch>> {
+        self.add_those(requests, &mut |error| match error {
+            Error::Input { .. } | Error::InvalidArgument { .. } | Error::UnknownId { .. } => {
+                refused(error);
+                Ok(())
+            }
+            error => Err(error),
+        })
+    }
+
+    /// Adds watches, unless `refused` returns the error of one.
+    fn add_those(
+        &mut self,
+        requests: Vec<WatchRequest>,
+        refused: &mut dyn FnMut(Error) -> Result<()>,
+    ) -> Result<Vec<Watch>> {
         let (snapshot, commits) = self.index.changes_after(self.log.matched())?;
         let commit = last(&commits).max(self.log.matched());
         let created = now();
@@ -178,19 +205,28 @@ impl Watches {
             };
             let same_name = self.store.get(&name).map(|entry| entry.definition.request.clone());
             let same_name = same_name.or_else(|| requested.get(&name).cloned());
-            match same_name {
-                Some(other) if other == digest => {}
+            let signed = match same_name {
+                Some(other) if other == digest => Ok(None),
                 Some(_) => {
                     let what = "a watch has this name and another content, or another secret of \
                                 its webhook; remove it first, or choose another name";
-                    return Err(Error::input(name, Refusal::new(Reason::IdTaken, what)));
+                    Err(Error::input(name.clone(), Refusal::new(Reason::IdTaken, what)))
                 }
                 None => {
-                    requested.insert(name.clone(), digest.clone());
-                    new.push(self.signed(&name, request, (commit, created, digest), &snapshot)?);
+                    let of = (commit, created, digest.clone());
+                    self.signed(&name, request, of, &snapshot).map(Some)
                 }
+            };
+            match signed {
+                Ok(signed) => {
+                    if let Some(signed) = signed {
+                        requested.insert(name.clone(), digest);
+                        new.push(signed);
+                    }
+                    names.push(name);
+                }
+                Err(error) => refused(error)?,
             }
-            names.push(name);
         }
         if !new.is_empty() {
             self.store.put(new)?;

@@ -16,7 +16,7 @@ use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::watch::{Watches, caught_up, unknown};
-use cento::{Document, Error, Stop};
+use cento::{Document, Error, Reason, Stop};
 use cento_api::part::exchanged_parts;
 use cento_api::{Thresholds, WatchEvents, WatchOptions, WatchedKind, Webhook};
 use cento_client::Client;
@@ -167,13 +167,34 @@ impl Add {
         let target = self.target.target(&mut self.files)?;
         let mut is_any_refused = false;
         let requests = self.requests(&mut is_any_refused)?;
-        let watches = match target {
-            Target::Index(path) => Watches::begin(&key::open(&path)?)?.add_all(requests)?,
-            Target::Service(client) => requests
-                .iter()
-                .map(|request| client.add_watch(request))
-                .collect::<cento::Result<_>>()?,
+        let (messages, is_one) = (Messages::default(), requests.len() == 1);
+        let (mut only, mut watches) = (None, Vec::new());
+        let mut refused = |error: Error| {
+            is_any_refused = true;
+            let error = without_hint(error);
+            match is_one {
+                true => only = Some(error),
+                false => messages.tell_error(&error),
+            }
         };
+        match target {
+            Target::Index(path) => {
+                watches = Watches::begin(&key::open(&path)?)?.add_each(requests, &mut refused)?;
+            }
+            Target::Service(client) => {
+                for request in &requests {
+                    match client.add_watch(request) {
+                        Ok(watch) => watches.push(watch),
+                        Err(error) if is_of_request(&error) => refused(error),
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+        }
+        messages.finish();
+        if let Some(error) = only {
+            return Err(error.into());
+        }
         let mut out =
             ListOut::new(BufWriter::new(io::stdout().lock()), self.format, WATCH_COLUMNS)?;
         write_watches(&mut out, &watches)?;
@@ -244,6 +265,23 @@ impl Add {
     }
 }
 
+/// Returns the error about a watch of the same name without the hint that `cento add` replaces
+/// documents: watches are not replaced.
+fn without_hint(error: Error) -> Error {
+    match error.reason() {
+        Reason::IdTaken => Error::arguments(error.to_string()),
+        _ => error,
+    }
+}
+
+/// Tells whether the service refused a watch, as it might not refuse the next one.
+fn is_of_request(error: &Error) -> bool {
+    matches!(
+        error.reason(),
+        Reason::InvalidInput | Reason::InvalidArgument { .. } | Reason::UnknownId | Reason::IdTaken
+    )
+}
+
 impl List {
     fn run(mut self) -> Result {
         let mut out =
@@ -291,7 +329,7 @@ impl Remove {
                 Box::new(move |name| watches.as_mut().map_or(Ok(false), |own| own.remove(name)))
             }
             Target::Service(client) => Box::new(move |name| match client.remove_watch(name) {
-                Err(error) if error.reason() == cento::Reason::UnknownId => Ok(false),
+                Err(error) if error.reason() == Reason::UnknownId => Ok(false),
                 removed => removed.map(|_| true),
             }),
         };
@@ -313,8 +351,16 @@ impl Events {
             Target::Index(path) => self.matched(&path, &stop_flag())?,
             Target::Service(client) => self.asked(&client)?,
         };
-        if found.missed {
-            tell!("cento: events after the cursor {} are no longer kept", self.after);
+        match found.missed {
+            // The cursor is one of a log that was there before.
+            true if found.next < self.after => tell!(
+                "cento: the last event has the cursor {}, so the cursor {} is of another log; was a \
+                 copy of the index put back? Go on with the last cursor before that copy was made",
+                found.next,
+                self.after
+            ),
+            true => tell!("cento: events after the cursor {} are no longer kept", self.after),
+            false => {}
         }
         let mut out =
             ListOut::new(BufWriter::new(io::stdout().lock()), self.format, EVENT_COLUMNS)?;

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use cento_testing::wait_until;
 use hmac::{Hmac, KeyInit, Mac};
@@ -104,6 +105,66 @@ fn a_watch_that_cannot_be_is_refused_with_the_reason() {
     check(&["a.txt", "--webhook", "http://a.example/", "--secret-file", "secret"], "16 bytes");
     let unknown = dir.run(&["watch", "events", "idx", "--watch", "unknown"]);
     assert_eq!(unknown.status, 2, "{}", unknown.err);
+}
+
+#[test]
+fn of_several_texts_those_that_can_be_are_watched_and_each_other_is_named() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    dir.write("n.txt", words(1, 80));
+    dir.write("s.txt", "two words");
+    dir.write("t.txt", words(2, 80));
+    let names = |out: &str| -> Vec<String> {
+        jsons(out).iter().map(|watch| watch["name"].as_str().unwrap().into()).collect()
+    };
+    let check = |to: &[&str], from: &[&str]| {
+        let run = dir.run(&[&["watch", "add"], to, &["n.txt", "s.txt", "t.txt"]].concat());
+        assert_eq!(run.status, 2, "{}", run.err);
+        assert!(run.err.contains("`s.txt` has fewer than 12 tokens"), "{}", run.err);
+        assert!(run.out.contains("n.txt") && !run.out.contains("s.txt"), "{}", run.out);
+        let listed = dir.run(&[&["watch", "list", "--format", "json"], from].concat());
+        assert_eq!(names(&listed.out), ["n.txt", "t.txt"]);
+        // Watches are not replaced, so no option for that is named.
+        dir.write("n.txt", words(3, 80));
+        let other = dir.run(&[&["watch", "add"], to, &["n.txt", "t.txt"]].concat());
+        assert_eq!(other.status, 2, "{}", other.err);
+        assert!(other.err.contains("remove it first"), "{}", other.err);
+        assert!(!other.err.contains("--replace"), "{}", other.err);
+        assert!(other.out.contains("t.txt") && !other.out.contains("n.txt"), "{}", other.out);
+        dir.write("n.txt", words(1, 80));
+    };
+    check(&["idx"], &["idx"]);
+    assert_eq!(dir.run(&["watch", "remove", "idx", "n.txt", "t.txt"]).status, 0);
+    let service = Service::start(&dir, &[]);
+    let url = service.url.as_str();
+    check(&["--url", url], &["--url", url]);
+}
+
+#[test]
+fn a_cursor_of_another_log_is_told_at_once_to_a_reader_that_waits() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    dir.write("mine.txt", words(1, 80));
+    assert_eq!(dir.run(&["watch", "add", "idx", "mine.txt"]).status, 0);
+    let told = dir.run(&["watch", "events", "idx", "--after", "7"]);
+    assert!(told.err.contains("the last event has the cursor 0"), "{}", told.err);
+    let service = Service::start(&dir, &[]);
+    add(&service, "one", 3);
+    let begun = Instant::now();
+    for path in ["/v1/events?after=7&wait=20", "/v1/watches/mine.txt/events?after=7&wait=20"] {
+        let found = get(&service, path).json();
+        assert_eq!(found["missed"], true, "{found}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    for (path, said) in [
+        ("/v1/events?after=x", "`after`: expected a whole number"),
+        ("/v1/watches?limit=x", "`limit`: expected a whole number"),
+        ("/v1/documents?limit=x", "`limit`: expected a whole number"),
+    ] {
+        let refused = get(&service, path);
+        assert_eq!((refused.status, refused.code().as_str()), (400, "invalid_argument"), "{path}");
+        assert!(refused.body.contains(said), "{path}: {}", refused.body);
+    }
 }
 
 /// A receiver of posts, which misbehaves at first.

@@ -237,7 +237,8 @@ async fn read(
     loop {
         let found = reading.events().await?;
         let is_over = Instant::now() >= until || reading.is_stopping();
-        if !found.events.is_empty() || is_over {
+        // A client that waits learns at once that it missed some: later reads begin elsewhere.
+        if !found.events.is_empty() || found.missed || is_over {
             return Ok(Json(found).into_response());
         }
         reading.after = found.next;
