@@ -17,8 +17,10 @@ pub fn count(number: u64) -> String {
 /// Writes a number of things; `one` is the singular.
 #[must_use]
 pub fn counted(number: u64, one: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
+    let stem = one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
+    match (number, stem) {
+        (1, _) => format!("1 {one}"),
+        (_, Some(stem)) => format!("{} {stem}ies", count(number)),
         _ => format!("{} {one}s", count(number)),
     }
 }
@@ -76,6 +78,14 @@ pub fn shown_of(shown: u64, total: u64, things: &str, option: &str) -> Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn things_have_their_plural() {
+        assert_eq!(counted(1, "family"), "1 family");
+        assert_eq!(counted(4, "family"), "4 families");
+        assert_eq!(counted(1_000, "key"), "1,000 keys");
+        assert_eq!(counted(0, "word"), "0 words");
+    }
 
     #[test]
     fn a_share_is_rounded_and_neither_all_nor_nothing_by_rounding() {
