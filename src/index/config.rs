@@ -5,6 +5,7 @@
 //! not be found.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -275,6 +276,20 @@ impl Config {
     /// # Errors
     /// When the scheme, the analyzer, the frequency table or the key differs.
     pub fn check_signs_as(&self, other: &Config, path: &Path) -> Result<()> {
+        self.check_signs_alike("the other index", other, path)
+    }
+
+    /// Refuses another configuration as [`check_signs_as`](Self::check_signs_as) does; the error
+    /// names the index with this one too.
+    ///
+    /// # Errors
+    /// As [`check_signs_as`](Self::check_signs_as).
+    pub(crate) fn check_signs_alike(
+        &self,
+        own_name: impl Display,
+        other: &Config,
+        path: &Path,
+    ) -> Result<()> {
         let name = |config: &Config| {
             let table = config
                 .frequencies_digest()
@@ -287,8 +302,8 @@ impl Config {
             return Ok(());
         }
         let what = format!(
-            "it uses {others}, but the other index uses {own}: their fingerprints cannot be \
-             compared"
+            "it uses {others}, but {own_name} uses {own}: their fingerprints cannot \
+             be compared"
         );
         Err(Error::index(path, Reason::OtherScheme, what))
     }

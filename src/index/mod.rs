@@ -420,7 +420,7 @@ impl Index {
     /// # Errors
     /// When the other index signs or stores documents in another way, or has other fields.
     fn check_fits(&self, other: &Index) -> Result<()> {
-        self.config().check_signs_as(other.config(), other.path())?;
+        self.config().check_signs_alike(self.path().display(), other.config(), other.path())?;
         let (own, others) = (self.config(), other.config());
         let stored = [
             ("texts", own.store_text, others.store_text),

@@ -148,13 +148,17 @@ impl Wanted {
 
 /// Checks that there are texts to find passages in.
 pub fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
-    match snapshot.config().store_text && other.config().store_text {
-        true => Ok(()),
-        false => {
-            let what = "passages are found by comparing texts, but an index stores none";
-            Err(Error::argument("passages", what))
-        }
-    }
+    let Some(without) = [snapshot, other].into_iter().find(|one| !one.config().store_text) else {
+        return Ok(());
+    };
+    // A client of a service may read this, so it has no path.
+    let (path, is_one) = (without.index().path(), snapshot.index().path() == other.index().path());
+    let index = match path.file_name().filter(|_| !is_one) {
+        Some(name) => format!("`{}`", name.to_string_lossy()),
+        None => "the index".to_owned(),
+    };
+    let what = format!("passages are found by comparing texts, but {index} stores none");
+    Err(Error::argument("passages", what))
 }
 
 /// The comparison of the texts of pairs.
@@ -247,7 +251,8 @@ impl<'a> PairSearch<'a> {
         let against = texts.against;
         let snapshot = searcher.snapshot();
         let other = against.unwrap_or(searcher).snapshot();
-        snapshot.config().check_signs_as(other.config(), other.index().path())?;
+        let (own_name, path) = (snapshot.index().path().display(), other.index().path());
+        snapshot.config().check_signs_alike(own_name, other.config(), path)?;
         if wanted.passages {
             check_texts(snapshot, other)?;
         }

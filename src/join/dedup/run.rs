@@ -101,7 +101,11 @@ impl Run {
         let config = index.config();
         for searcher in &against {
             let other = searcher.snapshot();
-            config.check_signs_as(other.config(), other.index().path())?;
+            config.check_signs_alike(
+                index.path().display(),
+                other.config(),
+                other.index().path(),
+            )?;
             if options.cut_passages.is_some() && !other.config().store_text {
                 let what = "the index stores no text, so that no passage can be found";
                 return Err(Error::index(other.index().path(), crate::Reason::NoTexts, what));
