@@ -8,6 +8,12 @@ use serde::Serialize;
 use crate::number::decimals;
 use cento::join::lineage::DirectionBy;
 
+/// Two documents, by their ids, and their similarity, 0 to 1, or another weight.
+pub type Edge<'a> = (&'a str, &'a str, f64);
+
+/// An edge, and the reason for its direction, if it has one.
+pub(crate) type Told<'a> = (Edge<'a>, Option<DirectionBy>);
+
 /// Documents, or groups of them, that pairs connect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cluster {
@@ -72,7 +78,7 @@ impl Direction {
 
 /// Returns pairs with their similarities, and the reasons for their direction, as a graph in the
 /// language of Graphviz. It keeps the documents of a cluster together.
-pub fn dot(direction: Direction, edges: &[((&str, &str, f64), Option<DirectionBy>)]) -> String {
+pub fn dot(direction: Direction, edges: &[Told<'_>]) -> String {
     let (kind, edge) = match direction {
         Direction::None => ("graph", "--"),
         Direction::FirstToSecond => ("digraph", "->"),

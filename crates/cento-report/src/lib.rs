@@ -37,11 +37,11 @@ pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use difference::is_of_a_script_without_spaces;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
 pub use families::{CarrierRow, FamiliesReport, Strip, StripPart, StripSource};
-pub use graph::{Cluster, clusters};
+pub use graph::{Cluster, Edge, clusters};
 pub use group::{Group, Members};
 pub use lineage::LineageReport;
 pub use link::link;
-pub use network::{Edge, Network};
+pub use network::Network;
 #[doc(hidden)]
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};

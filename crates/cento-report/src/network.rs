@@ -13,7 +13,7 @@ use cento::{Error, Result};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::graph::{Direction, clusters, dot};
+use crate::graph::{Direction, Edge, Told, clusters, dot};
 use crate::number::decimals;
 
 /// A form of networks.
@@ -26,12 +26,6 @@ pub enum Network {
     /// The language of Graphviz.
     Dot,
 }
-
-/// Two documents, by their ids, and their similarity, 0 to 1, or another weight.
-pub type Edge<'a> = (&'a str, &'a str, f64);
-
-/// An edge, and the reason for its direction, if it has one.
-type Told<'a> = (Edge<'a>, Option<DirectionBy>);
 
 impl Network {
     /// Returns the form that the ending of a file names.
