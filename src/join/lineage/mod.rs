@@ -346,8 +346,8 @@ impl Directions<'_> {
         times.is_some_and(|(one, other)| one.is_before(other))
     }
 
-    /// Adds the candidates of a pair: that with the earlier date, or both if dates do not tell, each
-    /// as the first document with its text.
+    /// Adds the candidates of a pair: that with the earlier date, or both if dates do not tell,
+    /// each as the first document with its text.
     fn add(
         &self,
         pair: &Pair,
