@@ -488,7 +488,7 @@ mod tests {
     fn a_passage_that_a_text_has_again_is_found_at_both_places() {
         let repeated = |text: &[u64]| {
             let steps = &mut Steps::unbounded(Stop::NEVER);
-            let found = super::repeated(text, text, steps).unwrap();
+            let found = repeated(text, text, steps).unwrap();
             found.into_iter().map(|found| (found.query, found.hit)).collect::<Vec<_>>()
         };
         let passage: Vec<u64> = (0..30).collect();
