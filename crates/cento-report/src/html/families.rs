@@ -100,7 +100,8 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
             p.note {
                 (percent(earlier * 1000 / size)) " of its text is in earlier documents"
                 @if untold > 0 {
-                    ", " (percent(untold * 1000 / size)) " in documents that dates do not tell to be earlier or later"
+                    ", " (percent(untold * 1000 / size))
+                    " in documents that dates do not tell to be earlier or later"
                 }
                 ". From left to right the strip is the text; a part has the colour of the first document that carries "
                 "it. What only later documents carry too is grey: it is its own."
@@ -190,7 +191,10 @@ fn card(family: &Family, names: &ShortNames<'_>) -> Markup {
                         th scope="row" { (names.show(&carrier.id, None)) }
                         td { (where_it_is(carrier)) }
                         td.number { span class={ "badge " (colour(carrier.version as usize)) } { (carrier.version) } }
-                        td.number { @if let Some(nearest) = carrier.nearest { (nearest) @if !is_certain(carrier) { "?" } } }
+                        td.number {
+                            @if let Some(nearest) = carrier.nearest { (nearest) }
+                            @if !is_certain(carrier) { "?" }
+                        }
                         td.number { @if let Some(alike) = carrier.similarity { (similarity(alike)) } }
                         td { (changes(carrier)) }
                     } } }

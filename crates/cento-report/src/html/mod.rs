@@ -35,7 +35,7 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of the style sheet and the script; a test compares them with the files.
-const STYLE_SHA256: &str = "Al6tJmEsueGJqk6a+J03zhen/vwz9mPLfcOEszgDGqM=";
+const STYLE_SHA256: &str = "7NAoVbLI5X4NF4BqYTpwEHuIW01hJqMFG/NSVRkrctg=";
 const SCRIPT_SHA256: &str = "8ViKQHP/+Pm/Up0EJW05Js2zv1DluXdc1h2+MNPhXdo=";
 
 /// The number of colours in the style sheet.
