@@ -307,8 +307,8 @@ impl<'a> Evidence<'a> {
         Ok(query.map_or(document, |query| query.tokens.hashes.len().min(document)))
     }
 
-    /// Returns the number of words of the query or of the document at `address`, whichever has fewer
-    /// tokens.
+    /// Returns the number of words of the query or of the document at `address`, whichever has
+    /// fewer tokens.
     fn words_of_shorter(&mut self, address: DocAddress) -> Result<usize> {
         let genre = self.genre();
         let document = self.document(address, Purpose::Passages)?;

@@ -5,9 +5,9 @@
 //! follow it; a mark that follows no word character belongs to no word. Runs of letters of scripts
 //! written without spaces are cut into overlapping n-grams of *units*, a unit being a letter and
 //! the marks that follow; a run shorter than n is one token. A line end between two letters of such
-//! scripts but Korean and Burmese, or between two of Tibetan is not there ([`super::lines`]). A text with no word at all is taken
-//! symbol by symbol, so that "!!!" and "???" are not both empty; a text of white space and
-//! invisible characters has no token.
+//! scripts but Korean and Burmese, or between two of Tibetan, is not there ([`super::lines`]). A
+//! text with no word at all is taken symbol by symbol, so that "!!!" and "???" are not both empty;
+//! a text of white space and invisible characters has no token.
 //!
 //! Most text is ASCII, so words that are ASCII with ASCII on both sides never meet the general
 //! machinery: 1 KiB at a time, the text is lower-cased and turned into a bit a byte (word or not),

@@ -426,6 +426,23 @@ fn a_story_with_a_corrected_word_is_a_duplicate_however_many_fingerprints_differ
 }
 
 #[test]
+fn a_text_without_a_token_is_not_compared() {
+    // It had nothing in common with any other, without a reason.
+    for (spec, empty, why) in [
+        ("words", "\u{ad} \n", "it has no words"),
+        ("code(language=java)", "// a comment\n", "without comments and layout nothing is left"),
+    ] {
+        let config = Config::new("winnow(k=5,w=10)", spec, true).unwrap();
+        let text = "class A { int b; }";
+        for (a, b, place) in [(empty, text, "first"), (text, empty, "second")] {
+            let error = cento::compare(&config.scheme, &config.analyzer, a, b).unwrap_err();
+            let said = format!("the {place} text: there is nothing to compare: {why}");
+            assert!(error.to_string().starts_with(&said), "{error}");
+        }
+    }
+}
+
+#[test]
 fn a_comparison_of_two_texts_is_exact_unless_it_is_of_sketches() {
     let texts = texts();
     let (a, b) = (&texts[0].1, &texts[3].1);

@@ -45,8 +45,8 @@ pub struct WatchOptions {
     ))]
     pub max_df: Option<MaxDf>,
     /// Only documents with a passage of at least this many words of the watch, as in a search;
-    /// shorter passages are not shown. Default: 12, if the watch has no threshold. A document whose search for
-    /// passages was cut short stays (`passages_complete` is false).
+    /// shorter passages are not shown. Default: 12, if the watch has no threshold. A document whose
+    /// search for passages was cut short stays (`passages_complete` is false).
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),

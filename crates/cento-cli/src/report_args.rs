@@ -33,11 +33,11 @@ pub struct ExcludeArgs {
 }
 
 /// The description of [`Part::Quotations`], which lists the marks.
-const QUOTATIONS: &str = "Text in quotation marks, up to 2,000 bytes within a paragraph, and lines that begin with >. \
-     The marks: \"x\", \u{201c}x\u{201d}, \u{201d}x\u{201d}, \u{201e}x\u{201c}, \u{201e}x\u{201d}, \
-     \u{2018}x\u{2019}, \u{201a}x\u{2018}, \u{ab}x\u{bb}, \u{bb}x\u{ab}, \u{bb}x\u{bb}, \
-     \u{2039}x\u{203a}, \u{203a}x\u{2039}, \u{300c}x\u{300d}, \u{300e}x\u{300f}, \u{301d}x\u{301f}; \
-     an apostrophe is none";
+const QUOTATIONS: &str = "Text in quotation marks, up to 2,000 bytes within a paragraph, and lines \
+     that begin with >. The marks: \"x\", \u{201c}x\u{201d}, \u{201d}x\u{201d}, \
+     \u{201e}x\u{201c}, \u{201e}x\u{201d}, \u{2018}x\u{2019}, \u{201a}x\u{2018}, \u{ab}x\u{bb}, \
+     \u{bb}x\u{ab}, \u{bb}x\u{bb}, \u{2039}x\u{203a}, \u{203a}x\u{2039}, \u{300c}x\u{300d}, \
+     \u{300e}x\u{300f}, \u{301d}x\u{301f}; an apostrophe is none";
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -73,7 +73,10 @@ pub(in crate::text) const APOSTROPHES: &str =
     r"\x{2b9}-\x{2bf}\x{2c8}\x{2ca}\x{2cb}\x{2ee}\x{374}\x{a78b}\x{a78c}";
 
 /// Letters of scripts without spaces, but for the apostrophe that Thai shares, as a class.
-const UNITS: &str = r"[[[\p{L}\p{Nl}]&&[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]]--\x{2bc}]";
+const UNITS: &str = concat!(
+    r"[[[\p{L}\p{Nl}]&&[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}",
+    r"\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]]--\x{2bc}]"
+);
 
 /// Runs of units are captured; a match without the capture is a word.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
@@ -533,8 +536,10 @@ proptest! {
     #[test]
     fn wrapped_text_is_tokenised_as_defined(
         characters in prop::collection::vec(prop::sample::select(
-            "\n\n\n\n\r\u{4e2d}\u{6587}\u{3042}\u{304b}\u{3099}\u{3314}\u{ff76}\u{ff9e}\u{e01}\u{e33}\u{e48}\
-             \u{f42}\u{f7c}\u{f0b}\u{1000}\u{102d}\u{d55c}\u{1161}\u{301}\u{345}\u{e9}a .\u{3002}\u{200b}\u{e52}"
+            "\n\n\n\n\r\u{4e2d}\u{6587}\u{3042}\u{304b}\u{3099}\u{3314}\u{ff76}\u{ff9e}\u{e01}\
+             \u{e33}\
+             \u{e48}\u{f42}\u{f7c}\u{f0b}\u{1000}\u{102d}\u{d55c}\u{1161}\u{301}\u{345}\u{e9}a .\
+             \u{3002}\u{200b}\u{e52}"
                 .chars().collect::<Vec<_>>(),
         ), 0..40),
         form in prop::sample::select(&FORMS[..]),

@@ -15,8 +15,8 @@ pub struct ReportRequest {
     /// The name of the document for readers. Default: its id, or "Text".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Quotations, in quotation marks of any language or lines that begin with `>`, count neither as
-    /// reused nor as text.
+    /// Quotations, in quotation marks of any language or lines that begin with `>`, count neither
+    /// as reused nor as text.
     #[serde(default)]
     pub exclude_quotations: bool,
     /// The bibliography counts neither as reused nor as text.
