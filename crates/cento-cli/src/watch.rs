@@ -354,8 +354,9 @@ impl Events {
         match found.missed {
             // The cursor is one of a log that was there before.
             true if found.next < self.after => tell!(
-                "cento: the last event has the cursor {}, so the cursor {} is of another log; was \
-                 a copy of the index put back? Go on with the last cursor before that copy was made",
+                "cento: the last event has the cursor {}, so the cursor {} is of another log; \
+                 was a copy of the index put back? Go on with the last cursor before that copy \
+                 was made",
                 found.next,
                 self.after
             ),
