@@ -41,12 +41,18 @@ pub(super) fn remove(text: &str, tokens: &mut Tokens) -> Vec<usize> {
         return labels;
     }
     labels.sort_unstable();
-    let others = |number: &usize| labels.binary_search(number).is_err();
-    let mut number = 0..;
-    tokens.hashes.retain(|_| number.next().as_ref().is_some_and(others));
-    let mut number = 0..;
-    tokens.spans.retain(|_| number.next().as_ref().is_some_and(others));
+    leave_out(&mut tokens.hashes, &labels);
+    leave_out(&mut tokens.spans, &labels);
     (0..).zip(labels).map(|(before, label): (usize, usize)| label - before).collect()
+}
+
+/// Removes the values with these numbers, which are ascending.
+fn leave_out<T>(values: &mut Vec<T>, numbers: &[usize]) {
+    let (mut all, mut left_out) = (0.., numbers.iter().peekable());
+    values.retain(|_| {
+        let number = all.next();
+        left_out.next_if(|other| Some(**other) == number).is_none()
+    });
 }
 
 /// Returns the tokens that are labels of options.
