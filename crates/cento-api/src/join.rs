@@ -76,7 +76,7 @@ pub struct PairOptions {
     #[cfg_attr(feature = "clap", arg(long, value_enum))]
     pub rank: Option<PairRank>,
     /// Maximum number of pairs, the best by `rank`; all others are counted. Default: all; 20 of
-    /// documents that are not stored.
+    /// documents that are not stored, 200 of files that `--against` compares with an index.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]

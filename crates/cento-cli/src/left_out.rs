@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::advice::with_advice;
 use super::terminal::note;
-use cento_report::{count, counted};
+use cento_report::counted;
 use cento_source::{PathFilter, advice, place_of};
 
 /// Patterns of names that select the files to read.
@@ -111,12 +111,13 @@ impl LeftOuts {
         }
     }
 
-    /// Returns all of them in a line, for the foot of a report; `None` if there are no such files.
-    pub fn summary(&self) -> Option<String> {
+    /// Returns their number and their names, for the foot of a report; `None` if there are no such
+    /// files.
+    pub fn summary(&self) -> Option<(String, String)> {
         let files: u64 = self.list.iter().map(|left| left.files).sum();
         let names = self.list.iter().take(TOLD_MAX).map(|left| left.name.as_str());
         let names = names.collect::<Vec<_>>().join(", ");
         let more = if self.list.len() > TOLD_MAX { ", ..." } else { "" };
-        (files > 0).then(|| format!("{} files: {names}{more}", count(files)))
+        (files > 0).then(|| (counted(files, "file"), format!("{names}{more}")))
     }
 }

@@ -94,7 +94,12 @@ impl Boilerplate {
         }
         out.flush()?;
         if let Some(said) = nothing_proposed(&found) {
-            note!("{said}; --min-share lowers the share");
+            // Of fewer documents no share is enough.
+            let advice = match found.of_documents < found.documents_min {
+                true => "",
+                false => "; --min-share lowers the share",
+            };
+            note!("{said}{advice}");
         }
         if shown.len() < found.passages.len() {
             let all = Some(found.passages.len() as u64);

@@ -9,7 +9,7 @@ use cento::runtime::replace;
 use cento::{Analyzer, Error, Result};
 use cento_report::{
     DecontaminationReport, Exclusions, FamiliesReport, LineageReport, PairsReport, ReuseReport,
-    Run, TuningReport,
+    Run, TuningReport, counted,
 };
 
 /// The destination of a report.
@@ -206,6 +206,12 @@ fn now() -> Result<String> {
         Err(_) => Timestamp::now(),
     };
     Ok(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
+}
+
+/// Returns these paths as [`listed`], and their number for a report without names; `None` if there
+/// are none.
+pub fn listed_and_counted(paths: &[PathBuf]) -> Option<(String, String)> {
+    (!paths.is_empty()).then(|| (listed(paths), counted(paths.len() as u64, "path")))
 }
 
 /// Formats paths for the foot of a report.

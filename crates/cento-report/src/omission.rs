@@ -41,14 +41,23 @@ impl NotCompared {
         NotCompared { name: name.into(), reason: reason.into() }
     }
 
-    /// Replaces the name by a number.
-    pub(crate) fn numbered(self, number: usize) -> NotCompared {
-        // Reasons name parts of archives and columns, seldom the file; where they do, it has no
-        // name.
-        let reason = match self.name.is_empty() {
-            true => self.reason,
-            false => self.reason.replace(&self.name, "it"),
-        };
-        NotCompared { name: format!("Not compared {number}"), reason }
+    /// Replaces the names by numbers, in the order of the reasons, which tells nothing of the names.
+    pub(crate) fn numbered(list: Vec<NotCompared>) -> Vec<NotCompared> {
+        let mut reasons: Vec<String> = list.into_iter().map(NotCompared::unnamed).collect();
+        reasons.sort_unstable();
+        let named = |(number, reason)| NotCompared::new(format!("Not compared {number}"), reason);
+        (1..).zip(reasons).map(named).collect()
+    }
+
+    /// Returns the reason without the name: reasons name columns, and seldom the file, by its path
+    /// or the end of that.
+    fn unnamed(self) -> String {
+        let mut reason = self.reason;
+        let mut name = self.name.as_str();
+        while !name.is_empty() {
+            reason = reason.replace(name, "it");
+            name = name.split_once('/').map_or("", |(_, rest)| rest);
+        }
+        reason
     }
 }

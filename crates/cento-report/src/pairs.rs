@@ -1,5 +1,6 @@
 //! Pairs of documents that resemble each other, with their passages.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use cento::join::most_similar::Histogram;
@@ -40,8 +41,7 @@ pub struct PairsReport {
     pub more: bool,
     /// The inputs that were not compared, or only in part.
     pub not_compared: Vec<NotCompared>,
-    /// The inputs that a reader does not see completely, each with the unseen part. An anonymous
-    /// report has the numbers of those in pairs, and no others.
+    /// The inputs that a reader does not see completely, each with the unseen part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<NotCompared>,
     /// The number of documents that lack the field for choosing pairs.
@@ -177,17 +177,18 @@ pub struct Joined {
 
 impl PairsReport {
     /// Makes a report of pairs. `anonymous` replaces the names of documents by numbers, which
-    /// follow the similarity of pairs, and so reveal nothing about the names, those of groups
-    /// likewise, and those of parts by their places.
+    /// follow the similarity of pairs, then the numbers of words, and so reveal nothing about the
+    /// names; those of groups likewise, those of parts by their places, and those of other inputs
+    /// by their number.
     #[must_use]
     pub fn new(run: Run, joined: Joined, anonymous: bool) -> PairsReport {
         let Joined { compared, measure, histogram, pairs, mut texts, mut boilerplate, .. } = joined;
         let (total, limit_option) = (joined.total.max(pairs.len() as u64), joined.limit_option);
-        let named = joined.not_compared.into_iter();
-        let not_compared = match anonymous {
-            true => (1..).zip(named).map(|(number, named)| named.numbered(number)).collect(),
-            false => named.collect(),
-        };
+        let run = if anonymous { run.without_names() } else { run };
+        let mut not_compared = joined.not_compared;
+        if anonymous {
+            not_compared = NotCompared::numbered(not_compared);
+        }
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut documents: Vec<Member> = Vec::new();
         let (mut groups, mut group_names) = (joined.groups, HashMap::new());
@@ -228,24 +229,10 @@ impl PairsReport {
                 });
             }
         }
-        let warnings = joined.warnings.into_iter().filter_map(|warning| match anonymous {
-            true => numbers
-                .get(&warning.name)
-                .map(|number| NotCompared { name: documents[number - 1].name.clone(), ..warning }),
-            false => Some(warning),
-        });
-        let warnings = warnings.collect();
-        let sources = joined.sources.into_iter().filter_map(|one| {
-            let number = numbers.get(&one.name);
-            match (anonymous, number) {
-                (false, _) => Some(one),
-                (true, Some(number)) => {
-                    Some(Sources { name: documents[number - 1].name.clone(), ..one })
-                }
-                (true, None) => None,
-            }
-        });
-        let sources = sources.collect();
+        let (mut sources, mut warnings) = (joined.sources, joined.warnings);
+        if anonymous {
+            number_names(&numbers, &mut sources, &mut warnings);
+        }
         let mut members = Members::default();
         for (pair, _) in pairs.iter().filter(|(pair, _)| pair.too_short != Some(true)) {
             let sides = [&pair.a, &pair.b].map(|id| &documents[numbers[id] - 1]);
@@ -291,6 +278,36 @@ impl PairsReport {
     pub(crate) fn member(&self, number: usize) -> &Member {
         &self.documents[number - 1]
     }
+}
+
+/// Replaces names by numbers: of documents in pairs by those that they have, of others by the next
+/// ones, in an order that does not depend on the names.
+fn number_names(
+    numbers: &HashMap<String, usize>,
+    sources: &mut [Sources],
+    warnings: &mut [NotCompared],
+) {
+    let mut numbers = numbers.clone();
+    sources.sort_by_key(|one| {
+        let counts = (one.tokens, one.known, one.shared, one.new, one.complete);
+        (numbers.get(&one.name).copied().unwrap_or(usize::MAX), Reverse(counts))
+    });
+    for one in sources {
+        one.name = numbered(&mut numbers, &one.name);
+    }
+    warnings.sort_by(|a, b| {
+        let number = |one: &NotCompared| numbers.get(&one.name).copied().unwrap_or(usize::MAX);
+        (number(a), &a.reason).cmp(&(number(b), &b.reason))
+    });
+    for warning in warnings {
+        warning.name = numbered(&mut numbers, &warning.name);
+    }
+}
+
+/// Returns the name of a document with a number, the next one if it has none.
+fn numbered(numbers: &mut HashMap<String, usize>, name: &str) -> String {
+    let next = numbers.len() + 1;
+    format!("Document {}", numbers.entry(name.to_owned()).or_insert(next))
 }
 
 fn entry(

@@ -27,6 +27,9 @@ pub struct Run {
     pub date: Option<String>,
     /// The version of cento.
     pub version: &'static str,
+    /// What a report without names has in place of the options that name inputs.
+    #[serde(skip)]
+    pub unnamed: BTreeMap<String, String>,
 }
 
 /// The state of an index.
@@ -73,6 +76,28 @@ impl Run {
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl ToString) -> Run {
         self.parameters.insert(name.into(), value.to_string());
+        self
+    }
+
+    /// Adds an option whose value names inputs, and what a report without names has in its place.
+    #[must_use]
+    pub fn with_names(
+        mut self,
+        name: impl Into<String>,
+        value: impl ToString,
+        unnamed: impl ToString,
+    ) -> Run {
+        let name = name.into();
+        self.unnamed.insert(name.clone(), unnamed.to_string());
+        self.with(name, value)
+    }
+
+    /// Leaves out the names of inputs.
+    pub(crate) fn without_names(mut self) -> Run {
+        self.parameters.extend(std::mem::take(&mut self.unnamed));
+        if let Some(index) = &mut self.index {
+            index.place = "an index".into();
+        }
         self
     }
 }

@@ -177,7 +177,7 @@ impl Pairs {
                 .filter(|found| found.pair.too_short != Some(true))
                 .map(|found| {
                     let [a, b] = names(&found.pair);
-                    (a, b, found.symmetric)
+                    (a, b, found.pair.similarity.resemblance)
                 })
                 .collect();
             let edges: Vec<_> = edges.iter().map(|(a, b, weight)| (&**a, &**b, *weight)).collect();
@@ -210,19 +210,20 @@ impl Pairs {
     ) -> cento::Result<Run> {
         let analyzer = &searcher.snapshot().config().analyzer;
         let mut run = self.report.run("pairs", analyzer)?;
-        let limit = self.options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
+        let limit = options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
         run = run.with("scheme", &searcher.snapshot().config().scheme).with("analyzer", analyzer);
         run = run.with_options(options).with("limit", limit);
-        run =
-            left_out.summary().into_iter().fold(run, |run, why| run.with("left out by name", why));
+        if let Some((count, names)) = left_out.summary() {
+            run = run.with_names("left out by name", format!("{count}: {names}"), count);
+        }
         if self.files.grouping.is_grouped() {
             run = run.with("by", self.files.grouping.by());
         }
         if let Some(against) = &self.against {
-            run = run.with("against", against.display());
+            run = run.with_names("against", against.display(), "an index");
         }
-        if !self.join.boilerplate.is_empty() {
-            run = run.with("boilerplate", report_args::listed(&self.join.boilerplate));
+        if let Some((paths, count)) = report_args::listed_and_counted(&self.join.boilerplate) {
+            run = run.with_names("boilerplate", paths, count);
         }
         Ok(run)
     }

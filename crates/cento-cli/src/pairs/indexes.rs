@@ -243,14 +243,11 @@ impl Pairs {
                 .with_options(&options.effective_thresholds())
                 .with("limit", self.options.limit.unwrap_or(REPORT_PAIRS))
                 .with("rank", rank);
-        for (name, value) in [
-            ("against", self.against.as_ref().map(|path| path.display().to_string())),
-            (
-                "boilerplate",
-                Some(report_args::listed(&self.join.boilerplate)).filter(|paths| !paths.is_empty()),
-            ),
-        ] {
-            run = value.into_iter().fold(run, |run, value| run.with(name, value));
+        if let Some(against) = &self.against {
+            run = run.with_names("against", against.display(), "another index");
+        }
+        if let Some((paths, count)) = report_args::listed_and_counted(&self.join.boilerplate) {
+            run = run.with_names("boilerplate", paths, count);
         }
         let all = pairs.len();
         let pairs = pairs.into_iter().map(|pair| {

@@ -65,10 +65,13 @@ impl Known {
         if !earlier.is_empty() {
             let count = earlier.len() as u64;
             note!(
-                "cento: {} of {} {} an earlier version of a new one, and is not compared",
+                "cento: {} of {} {}",
                 counted(count, "document"),
                 self.place,
-                if count == 1 { "is" } else { "are each" }
+                match count {
+                    1 => "is an earlier version of a new one, and is not compared",
+                    _ => "are earlier versions of new ones, and are not compared",
+                }
             );
         }
         Ok(snapshot)

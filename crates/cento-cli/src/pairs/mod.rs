@@ -51,8 +51,8 @@ use indexes::IndexArgs;
 /// --analyzer code is that of the commonest. Omitted files are named, and counted; --include '*'
 /// reads all of them.
 ///
-/// The margin of a pair is its resemblance less that of the sixth best other neighbour of either
-/// document, whichever is greater. It tells copies from the usual solutions of a task, which are
+/// The margin of a pair is the resemblance of its fingerprints less that of the sixth best other
+/// neighbour of either document, whichever is greater. It tells copies from the usual solutions of a task, which are
 /// alike and have no margin. It needs at least eight documents; pairs of files show it then, pairs
 /// of indexes with --rank margin or --min-margin.
 ///
