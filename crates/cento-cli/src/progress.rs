@@ -15,7 +15,7 @@ use super::messages::Messages;
 use super::output;
 use super::terminal::{self, Kind, note, tell};
 use cento::{Error, Stop};
-use cento_source::{AddReport, Event, advice};
+use cento_source::{AddReport, Event, advice, lacks_part};
 
 /// Returns a handle that is set when the user or the system asks the process to stop; a second
 /// request ends it immediately.
@@ -148,7 +148,9 @@ impl AddProgress {
             note!("{noted}");
         }
         if let Some(failed) = failed {
-            tell!("{failed}; skipped");
+            // Of an archive that lacks a part, the rest is read.
+            let is_skipped = !matches!(event, Event::Failed(error) if lacks_part(error));
+            tell!("{failed}{}", if is_skipped { "; skipped" } else { "" });
         }
         match event {
             Event::Skipped(..)

@@ -9,7 +9,7 @@
 
 mod zip_names;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{self, BufReader, Read, Seek};
 use std::ops::ControlFlow;
 
@@ -30,9 +30,12 @@ pub enum Entry<'a> {
     Bad(String),
     /// A part of the archive that has no name and is left out, as a clause.
     Lost(String),
+    /// A directory without entries.
+    EmptyDirectory,
 }
 
-/// Called for each entry that is not a directory, with its name in the archive and its contents.
+/// Called for each entry that is not a directory with entries, with its name in the archive and its
+/// contents. Empty directories come last.
 pub type Each<'a> = &'a mut dyn FnMut(&str, Entry<'_>) -> ControlFlow<()>;
 
 /// The maximum length of a name, in bytes. Some archives have entries that are names, of any
@@ -50,7 +53,20 @@ const BLOCK_BYTES: usize = 512;
 ///
 /// # Errors
 /// When it is not an archive, or ends too early.
-pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>> {
+pub fn tar(stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>> {
+    let mut empty = EmptyDirectories::default();
+    match entries_of_tar(stream, &mut empty, each)? {
+        ControlFlow::Continue(()) => Ok(empty.give(each)),
+        flow => Ok(flow),
+    }
+}
+
+/// See [`tar`].
+fn entries_of_tar(
+    mut stream: impl Read,
+    empty: &mut EmptyDirectories,
+    each: Each<'_>,
+) -> io::Result<ControlFlow<()>> {
     // The fields that earlier entries give for the next one.
     let mut next = Fields::default();
     let (mut gap, mut zeros, mut headers) = (0, 0, 0u64);
@@ -106,6 +122,7 @@ pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>>
         let fields = std::mem::take(&mut next);
         let name = fields.name.unwrap_or_else(|| header.path_bytes().into_owned());
         let name = names::escaped(&name);
+        let name = below_archive(&name);
         let size = fields.size.unwrap_or(size);
         let mut is_extended =
             header.as_gnu().is_some_and(|header| kind.is_gnu_sparse() && header.is_extended());
@@ -116,17 +133,33 @@ pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>>
         }
         let mut body = Body { stream: &mut stream, left: size };
         let is_file = kind.is_file() || kind.is_contiguous();
+        empty.note(name, kind.is_dir() || name.ends_with('/'));
         let flow = match fields.fault {
-            Some(fault) => each(&name, Entry::Bad(fault)),
+            Some(fault) => each(name, Entry::Bad(fault)),
             None if kind.is_dir() || (is_file && name.ends_with('/')) => ControlFlow::Continue(()),
-            None if is_file => each(&name, Entry::File(&mut body)),
-            None => each(&name, Entry::Other),
+            None if leads_out(name) => each(name, Entry::Bad(LEADS_OUT.into())),
+            None if is_file => each(name, Entry::File(&mut body)),
+            None => each(name, Entry::Other),
         };
         if flow.is_break() {
             return Ok(flow);
         }
         pass_over(body, size)?;
     }
+}
+
+/// Why an entry whose name has `..` is not read.
+const LEADS_OUT: &str = "its name leads out of the archive";
+
+/// Tells whether a name leads to a directory that the archive may not have.
+fn leads_out(name: &str) -> bool {
+    name.split('/').any(|part| part == "..")
+}
+
+/// Returns a name without what makes it absolute, as programs that unpack archives do: the slashes
+/// at its beginning.
+fn below_archive(name: &str) -> &str {
+    name.trim_start_matches('/')
 }
 
 /// Returns the size of an entry, if this block is a header.
@@ -313,30 +346,70 @@ pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow
     let mut places = HashSet::new();
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     if archive.has_duplicate_names() {
-        let what = "several files in it have the same name; only the last of these is read";
+        let what = "several files in it have the same name, and only the last of them is read";
         if each("", Entry::Lost(what.into())).is_break() {
             return Ok(ControlFlow::Break(()));
         }
     }
+    let mut empty = EmptyDirectories::default();
     for (at, name) in zip_names::of(&mut archive).into_iter().enumerate() {
         let name = names::escaped(name.as_bytes());
+        let name = below_archive(&name);
+        empty.note(name, name.ends_with('/'));
         let flow = match archive.by_index(at) {
             Ok(entry) if entry.is_dir() || name.ends_with('/') => continue,
+            Ok(_) if leads_out(name) => each(name, Entry::Bad(LEADS_OUT.into())),
             Ok(entry) if !places.insert(entry.header_start()) => each(
-                &name,
+                name,
                 Entry::Bad("another file of the archive has the same contents in it".into()),
             ),
             Ok(entry) if entry.is_file() => {
-                let flow = each(&name, Entry::File(&mut unpacking.unpacked(entry)));
+                let flow = each(name, Entry::File(&mut unpacking.unpacked(entry)));
                 unpacking.check()?;
                 flow
             }
-            Ok(_) => each(&name, Entry::Other),
-            Err(error) => each(&name, Entry::Bad(error.to_string())),
+            Ok(_) => each(name, Entry::Other),
+            Err(error) => each(name, Entry::Bad(error.to_string())),
         };
         if flow.is_break() {
             return Ok(flow);
         }
     }
-    Ok(ControlFlow::Continue(()))
+    Ok(empty.give(each))
+}
+
+/// The directories of an archive without entries.
+#[derive(Debug, Default)]
+struct EmptyDirectories {
+    /// Those without entries so far.
+    empty: BTreeSet<String>,
+    /// Those with entries, while some are empty or may come.
+    filled: HashSet<String>,
+}
+
+/// The number of directories that are remembered: an archive may have any number.
+const DIRECTORIES_MAX: usize = 100_000;
+
+impl EmptyDirectories {
+    /// Notes an entry of this name.
+    fn note(&mut self, name: &str, is_directory: bool) {
+        let name = name.trim_end_matches('/');
+        let mut above = name;
+        while let Some((dir, _)) = above.rsplit_once('/') {
+            self.empty.remove(dir);
+            if self.filled.len() >= DIRECTORIES_MAX || !self.filled.insert(dir.to_owned()) {
+                break;
+            }
+            above = dir;
+        }
+        let is_known = self.filled.contains(name) || self.filled.len() >= DIRECTORIES_MAX;
+        if is_directory && !name.is_empty() && !is_known && self.empty.len() < DIRECTORIES_MAX {
+            self.empty.insert(name.to_owned());
+        }
+    }
+
+    fn give(self, each: Each<'_>) -> ControlFlow<()> {
+        let named = self.empty.iter().filter(|name| !leads_out(name));
+        named.into_iter().try_for_each(|name| each(name, Entry::EmptyDirectory))
+    }
 }

@@ -8,7 +8,7 @@ use ignore::{DirEntry, Walk, WalkBuilder};
 
 use cento::Error;
 
-use crate::filter::{HIDDEN, LINK, PathFilter};
+use crate::filter::{HIDDEN, LINK, NO_FILES, PathFilter};
 use crate::read_error::ReadError;
 use crate::{SourceOptions, ignored, names};
 
@@ -52,6 +52,8 @@ struct FilesBelow {
     /// The directory itself if `dir` is a link to it.
     real: PathBuf,
     filter: PathFilter,
+    /// Whether to name directories without files: each may be a document.
+    tells_empty: bool,
     gate: Gate,
     /// `None` at the end.
     walk: Option<Walk>,
@@ -79,7 +81,8 @@ impl FilesBelow {
         let filter = gate.clone();
         walk.filter_entry(move |entry| filter.passes(entry));
         let (dir, filter, walk) = (dir.to_owned(), options.filter.clone(), Some(walk.build()));
-        Ok(FilesBelow { dir, real, filter, gate, walk, ready: VecDeque::new() })
+        let (tells_empty, ready) = (options.grouping.is_some(), VecDeque::new());
+        Ok(FilesBelow { dir, real, filter, tells_empty, gate, walk, ready })
     }
 
     fn named(&self, found: &Path) -> PathBuf {
@@ -93,7 +96,7 @@ impl FilesBelow {
         ReadError::LeftOut { place: place_of(&self.named(path)).to_string(), why, feature: None }
     }
 
-    /// Returns what the entry is; `None` if it is a directory.
+    /// Returns what the entry is; `None` if it is a directory that is not to be named.
     fn found(&self, entry: Result<DirEntry, ignore::Error>) -> Option<Found> {
         let entry = match entry {
             Ok(entry) => entry,
@@ -102,7 +105,11 @@ impl FilesBelow {
                 return Some(Err(Error::io("read", &self.dir, error).into()));
             }
         };
-        let kind = entry.file_type().filter(|kind| !kind.is_dir())?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            let is_told = self.tells_empty && entry.depth() > 0 && is_empty(entry.path());
+            return is_told.then(|| Err(self.left_out(entry.path(), NO_FILES)));
+        }
         let below = entry.path().strip_prefix(&self.real).unwrap_or(entry.path());
         Some(match self.filter.why_not(below) {
             Some(why) => Err(self.left_out(entry.path(), why)),
@@ -111,6 +118,11 @@ impl FilesBelow {
             None => Ok(FileBelow { path: self.named(entry.path()), below: below.to_owned() }),
         })
     }
+}
+
+/// Tells whether a directory has no entries.
+fn is_empty(dir: &Path) -> bool {
+    dir.read_dir().is_ok_and(|mut entries| entries.next().is_none())
 }
 
 impl Iterator for FilesBelow {

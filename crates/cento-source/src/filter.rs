@@ -55,11 +55,17 @@ pub(crate) const NO_TEXT_FIELD: &str =
 /// Why an empty file is no part of a document that has other files.
 pub(crate) const EMPTY_PART: &str = "it is empty, and its document has other files";
 
+/// Why a directory is no document, where directories are documents.
+pub(crate) const NO_FILES: &str = "it has no files";
+
 const BY_EXCLUDE: &str = "--exclude leaves it out";
 const BY_INCLUDE: &str = "no pattern of --include is for it";
 const LIBRARY: &str = "it is a library, or made by a program";
 const DATA: &str = "it holds data, by its name";
 const LANGUAGE: &str = "its name is not that of a program in the language";
+
+/// A pattern that is not for all files leaves out the others.
+const READ_ALL: &str = "--include '*' reads it";
 
 /// What a user of the command can do about files that are left out for these reasons.
 const ADVICE: [(&str, &str); 7] = [
@@ -67,9 +73,9 @@ const ADVICE: [(&str, &str); 7] = [
     (LIST, "--by file compares those"),
     (LINK, "--follow follows the links in directories"),
     (NO_TEXT_FIELD, "name that with --text-field, or read the file as it is with --html source"),
-    (LIBRARY, "--include reads it"),
-    (DATA, "--include reads it"),
-    (LANGUAGE, "--include reads it"),
+    (LIBRARY, READ_ALL),
+    (DATA, READ_ALL),
+    (LANGUAGE, READ_ALL),
 ];
 
 /// Names of directories that never hold the authors' own work.

@@ -12,7 +12,7 @@ use cento::Refusal;
 use cento::index::IdSource;
 
 use crate::chunk::{Chunk, ChunkKind, Parts};
-use crate::filter::{EMPTY_PART, LIST};
+use crate::filter::{EMPTY_PART, LIST, NO_FILES};
 use crate::grouping::{Grouping, NO_MATCH, Place};
 use crate::read_error::{Emit, ReadChunk, ReadError};
 use crate::{EMPTY, SourceOptions, too_long, unread, walk};
@@ -29,6 +29,9 @@ pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
         begun: 0,
         held_bytes: 0,
         seen: HashSet::new(),
+        is_several: inputs.len() > 1,
+        told: HashSet::new(),
+        left_out: HashSet::new(),
         emit,
     };
     for (number, input) in inputs.iter().enumerate() {
@@ -58,6 +61,12 @@ struct Collector<'a> {
     held_bytes: usize,
     /// The files that have been read, if some are in several inputs.
     seen: HashSet<String>,
+    /// Whether there are several inputs, of which one may be in another.
+    is_several: bool,
+    /// What has been reported, if there are several inputs.
+    told: HashSet<String>,
+    /// The files that have been left out, if there are several inputs.
+    left_out: HashSet<String>,
     emit: Emit<'a>,
 }
 
@@ -77,6 +86,13 @@ struct Open {
 
 impl Collector<'_> {
     fn take(&mut self, input: usize, found: ReadChunk) -> ControlFlow<()> {
+        // What is in several inputs is reported once.
+        if let Err(error) = &found
+            && self.is_several
+            && !self.told.insert(error.to_string())
+        {
+            return ControlFlow::Continue(());
+        }
         match found {
             Ok(chunk) if self.grouping.is_list(input, &chunk) => {
                 self.leave_out(chunk.path.to_string(), LIST)
@@ -85,6 +101,13 @@ impl Collector<'_> {
                 Some(place) => self.file(place, chunk),
                 None => self.leave_out(chunk.path.to_string(), NO_MATCH),
             },
+            Err(ReadError::LeftOut { place, why, .. }) if why == NO_FILES => {
+                match self.grouping.is_document(input, &place) {
+                    true => self.leave_out(place, why),
+                    // The document that it is in has other files.
+                    false => ControlFlow::Continue(()),
+                }
+            }
             Err(ReadError::LeftOut { place, why, .. }) if why == EMPTY => {
                 match self.grouping.place(input, &place) {
                     Some(found) if found.document != place => self.empty(found, place),
@@ -96,6 +119,9 @@ impl Collector<'_> {
     }
 
     fn leave_out(&mut self, place: String, why: &'static str) -> ControlFlow<()> {
+        if self.is_several && !self.left_out.insert(place.clone()) {
+            return ControlFlow::Continue(());
+        }
         (self.emit)(Err(ReadError::LeftOut { place, why, feature: None }))
     }
 

@@ -138,8 +138,7 @@ enum Level {
 }
 
 /// Why nothing is left of a document.
-const NOTHING_LEFT: &str =
-    "there is nothing to compare: all of its files are left out by their names";
+const NOTHING_LEFT: &str = "all of its files are left out by their names";
 
 /// Why a file is in no document.
 pub(crate) const NO_MATCH: &str = "its path does not fit the pattern";
@@ -214,15 +213,20 @@ impl Grouping {
             remarks: remark.into_iter().collect(),
         };
         let mut seen = HashSet::new();
+        let mut deeper = Deeper::default();
         for (number, names) in all.iter().enumerate() {
             for file in &names.files {
                 stop.check()?;
                 if !seen.insert(file) {
                     grouping.repeats = true;
                 } else if let Some(place) = grouping.place(number, file) {
+                    deeper.note(&place.part);
                     *grouping.files.entry(place.document).or_default() += 1;
                 }
             }
+        }
+        if let By::Pattern(pattern) = by {
+            grouping.remarks.extend(deeper.remark(pattern));
         }
         let mut emptied = HashSet::new();
         for (number, names) in all.iter().enumerate() {
@@ -246,6 +250,17 @@ impl Grouping {
     #[must_use]
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
+    }
+
+    /// Tells whether the files of a directory of an input, which has none, would be a document that
+    /// no other files are in.
+    pub(crate) fn is_document(&self, input: usize, dir: &str) -> bool {
+        let below = parts_below(&self.roots[input].container.place, dir);
+        if below.into_iter().any(PathFilter::is_library) {
+            return false;
+        }
+        let place = self.place(input, &format!("{dir}/file"));
+        place.is_some_and(|place| place.document == dir && self.files_of(dir) == 0)
     }
 
     /// Returns the number of files of a document.
@@ -297,6 +312,39 @@ impl Grouping {
             }
             (Level::Pattern { .. }, _) => Some(alone()),
         }
+    }
+}
+
+/// Whether a pattern has fewer directories than the paths of all files.
+#[derive(Debug, Default)]
+struct Deeper {
+    /// A part with a directory.
+    example: Option<String>,
+    /// Whether a file is in no directory of its document.
+    is_other: bool,
+}
+
+impl Deeper {
+    fn note(&mut self, part: &str) {
+        match part.contains('/') {
+            true if self.example.is_none() => self.example = Some(part.to_owned()),
+            true => {}
+            false => self.is_other = true,
+        }
+    }
+
+    /// Tells that `{part}` has directories in all files: its document may be one of them.
+    fn remark(self, pattern: &NamePattern) -> Option<Remark> {
+        let example = self.example.filter(|_| !self.is_other)?;
+        if !pattern.fields().any(|field| field == PART) {
+            return None;
+        }
+        let fact = format!("{{part}} has a directory in all files, such as `{example}`");
+        let advice = format!(
+            "--by '{{*}}/{pattern}' begins one directory further down",
+            pattern = pattern.as_str()
+        );
+        Some(Remark::new(fact, advice))
     }
 }
 

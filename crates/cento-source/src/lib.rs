@@ -372,6 +372,15 @@ fn unread(place: &str, why: impl Into<Refusal>) -> Error {
     Error::io("read", place, io::Error::from(why.into()))
 }
 
+/// The action that fails where an archive lacks a part and the rest of it is read.
+const READ_ALL_OF: &str = "read all of";
+
+/// Tells whether an error is about a part that an archive lacks, while the rest of it is read.
+#[must_use]
+pub fn lacks_part(error: &Error) -> bool {
+    matches!(error, Error::Io { action: READ_ALL_OF, .. })
+}
+
 /// The reason why a file that makes a library panic is not read.
 const DEFECT: &str = "reading it triggers a defect in cento; please report it";
 

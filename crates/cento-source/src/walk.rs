@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[cfg(feature = "archives")]
+use super::READ_ALL_OF;
+#[cfg(feature = "archives")]
 use super::archive::{self, Entry, ZipForm};
 use super::bytes::Source;
 #[cfg(feature = "archives")]
@@ -22,6 +24,8 @@ use super::directory::{files_below, place_of};
 #[cfg(feature = "archives")]
 use super::filter::HIDDEN;
 use super::filter::LIST;
+#[cfg(feature = "archives")]
+use super::filter::NO_FILES;
 use super::filter::NO_TEXT_FIELD;
 use super::format::{Columnar, has_ending};
 use super::html::Html;
@@ -454,6 +458,13 @@ impl<'a> Reader<'a> {
     fn inside(&mut self, archive: &str, name: &str, entry: Entry<'_>) -> ControlFlow<()> {
         let name = name.strip_prefix("./").unwrap_or(name);
         let is_hidden = |part: &str| part.starts_with('.') && part != "." && part != "..";
+        if matches!(entry, Entry::EmptyDirectory) {
+            let is_kept = self.options.read_hidden || !name.split('/').any(is_hidden);
+            return match is_kept && self.options.grouping.is_some() {
+                true => self.skip(&format!("{archive}/{name}"), NO_FILES),
+                false => ControlFlow::Continue(()),
+            };
+        }
         let names = self.within.last_mut().map(|within| &mut within.names);
         let seen = names.map_or(1, |names| {
             let count = names.entry(Digest::of(name.as_bytes()).low).or_insert(0);
@@ -485,7 +496,8 @@ impl<'a> Reader<'a> {
             Entry::LeftOut(why) => self.skip(&place, why),
             Entry::Other => self.skip(&place, "it is a link, or not a regular file"),
             Entry::Bad(why) => self.fail(unread(&place, why)),
-            Entry::Lost(what) => self.fail(unread(archive, what)),
+            Entry::EmptyDirectory => ControlFlow::Continue(()),
+            Entry::Lost(what) => self.fail(Error::io(READ_ALL_OF, archive, io::Error::other(what))),
         }
     }
 

@@ -45,6 +45,7 @@ mod families;
 mod follow;
 mod forms;
 mod fuzz_replay;
+mod hand_in_names;
 mod hand_ins;
 #[cfg(feature = "tls")]
 mod https;
