@@ -121,6 +121,9 @@ impl Pairs {
         };
         // Pairs outside of the series are not compared: they may have much in common.
         wanted.series = Series::read(&wanted.scope, &[snapshot])?.map(Arc::new);
+        if let Some(series) = &wanted.series {
+            series.check_has_pairs(documents)?;
+        }
         let is_archived = join.documents.start == 0 && !others.is_empty();
         wanted.archive = is_archived.then(|| {
             let limit = options.limit.unwrap_or(PairOptions::MOST_SIMILAR);
@@ -311,7 +314,14 @@ mod tests {
             let has_groups = documents.iter().any(|(_, group)| *group > 0);
             prop_assume!(has_groups);
             let options = PairOptions::default().group_by("group".to_owned()).limit(1000usize);
-            let found = pairs(&searcher, &options).documents(0..new as u64).most_similar().unwrap();
+            let found = pairs(&searcher, &options).documents(0..new as u64).most_similar();
+            let first = documents[0].1;
+            if documents.iter().all(|(_, group)| *group == first) {
+                let said = found.unwrap_err().to_string();
+                prop_assert!(said.contains("are of one group"), "{said}");
+                return Ok(());
+            }
+            let found = found.unwrap();
             let ids = found.pairs.iter().map(|pair| format!("{} {}", pair.pair.a, pair.pair.b));
             let mut ids: Vec<String> = ids.collect();
             ids.sort_unstable();

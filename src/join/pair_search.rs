@@ -266,7 +266,12 @@ impl<'a> PairSearch<'a> {
         };
         let series = match &wanted.series {
             Some(series) => Some(series.clone()),
-            None => Series::read(&wanted.scope, &snapshots)?.map(Arc::new),
+            None => {
+                let documents = snapshots.iter().map(|snapshot| snapshot.documents()).sum();
+                let series = Series::read(&wanted.scope, &snapshots)?;
+                series.as_ref().map_or(Ok(()), |series| series.check_has_pairs(documents))?;
+                series.map(Arc::new)
+            }
         };
         let has_margins = wanted.min_margin.is_some();
         let margins =

@@ -24,6 +24,8 @@ pub struct Series {
     without_field: u64,
     /// The number of series, with documents that are in none.
     count: u64,
+    /// What all documents have in common, if no pair across series is kept for that.
+    common: Option<String>,
 }
 
 impl Series {
@@ -89,7 +91,27 @@ impl Series {
             });
         }
         let count = values.len() as u64 + without_field;
-        Ok(Some(Series { within, codes, without_field, count }))
+        let value = values.keys().next().filter(|_| !within && count == 1);
+        let common = value.map(|value| described(field, value));
+        Ok(Some(Series { within, codes, without_field, count, common }))
+    }
+
+    /// Refuses to look for pairs across series where all documents, this number of them, are of
+    /// one: the field or the pattern is another than was meant.
+    ///
+    /// # Errors
+    /// When all documents, at least two, are of one series and pairs are kept across series.
+    pub(super) fn check_has_pairs(&self, documents: u64) -> Result<()> {
+        match &self.common {
+            Some(common) if documents > 1 => {
+                let what = format!(
+                    "all {documents} documents are of one group ({common}), so there are no pairs \
+                     to compare"
+                );
+                Err(Error::argument("group_by", what))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the number of documents that do not have the field: they are in no series.
@@ -189,6 +211,22 @@ pub(super) fn add_fields(meta: &Map<String, Value>, before: &str, fields: &mut B
     }
 }
 
+/// Describes a value of a field, or the values of the fields of a pattern, as they are kept.
+fn described(field: &str, value: &str) -> String {
+    let shown = |name: &str, value: &Value| match value {
+        Value::String(text) => format!("`{name}` is {text}"),
+        value => format!("`{name}` is {value}"),
+    };
+    match serde_json::from_str(value) {
+        Ok(Value::Array(fields)) if NamePattern::is_pattern(field) => {
+            let of = |one: &Value| Some(shown(one.get(0)?.as_str()?, one.get(1)?));
+            fields.iter().filter_map(of).collect::<Vec<_>>().join(", ")
+        }
+        Ok(value) => shown(field, &value),
+        Err(_) => format!("`{field}`"),
+    }
+}
+
 fn unfit(pattern: &str, id: Option<&String>) -> Error {
     let example = id.map_or(String::new(), |id| format!("; an id is `{id}`"));
     Error::argument("series", format!("no id ends as the pattern `{pattern}` asks{example}"))
@@ -270,6 +308,36 @@ mod tests {
     }
 
     #[test]
+    fn documents_of_one_group_have_no_pairs_across_groups() {
+        let meta = |value: Value| serde_json::json!({"student": value});
+        let check = |metas: &[Value], scope: Scope, expected: &str| {
+            let snapshot = snapshot(metas);
+            let series = Series::read(&scope, &[&snapshot]).unwrap().unwrap();
+            let found = series.check_has_pairs(snapshot.documents());
+            let said = found.err().map_or(String::new(), |error| error.to_string());
+            assert_eq!(said, expected);
+        };
+        let across = |by: &str| Scope::Across(by.into());
+        let year = meta(2026.into());
+        check(
+            &[year.clone(), year.clone()],
+            across("student"),
+            "all 2 documents are of one group (`student` is 2026), so there are no pairs to compare",
+        );
+        check(
+            &[meta("ann".into()), meta("ann".into()), meta("ann".into())],
+            across("student"),
+            "all 3 documents are of one group (`student` is ann), so there are no pairs to compare",
+        );
+        check(&[year.clone(), serde_json::json!({})], across("student"), "");
+        check(&[year.clone(), meta("ann".into())], across("student"), "");
+        check(&[year.clone(), year.clone()], Scope::Within("student".into()), "");
+        check(std::slice::from_ref(&year), across("student"), "");
+        check(&[year], across("{number}"), "");
+        assert_eq!(described("{a}/{*}", r#"[["a","2026"],["b","x"]]"#), "`a` is 2026, `b` is x");
+    }
+
+    #[test]
     fn documents_without_the_field_are_counted() {
         let metas =
             [serde_json::json!({"series": 1}), serde_json::json!({}), serde_json::json!({})];
@@ -290,7 +358,7 @@ mod tests {
             let numbers: Vec<u64> = some.collect();
             let codes_of = vec![codes.clone()];
             let series =
-                Series { within: is_within, codes: codes_of, without_field: 0, count: 4 };
+                Series { within: is_within, codes: codes_of, without_field: 0, count: 4, common: None };
             let mut kept = 0;
             for (at, &a) in numbers.iter().enumerate() {
                 for &b in &numbers[at + 1..] {
