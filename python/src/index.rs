@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cento::index::WriterOptions;
+use cento::watch::Watches;
 use cento::join::withdraw::{self, Plan, WithdrawOptions};
 use cento::{Error, Preset, StoredDocument};
 use cento_api::part::part_texts;
@@ -187,14 +188,22 @@ impl Index {
         let index = self.open.index().map_err(Failure)?;
         let (withdrawal, again, snapshot) = run::long(py, move |stop| {
             if dry_run {
-                let plan = Plan::new(&index.snapshot()?, &id, &options, stop)?;
-                return Ok((plan.withdrawal().clone(), false, None));
+                let snapshot = index.snapshot()?;
+                return match Plan::new(&snapshot, &id, &options, stop) {
+                    Err(Error::UnknownId { .. }) => {
+                        Ok((withdraw::earlier_record(&snapshot, &id, stop)?, true, None))
+                    }
+                    plan => Ok((plan?.withdrawal().clone(), false, None)),
+                };
             }
             let mut writer = index.writer(WriterOptions::default().merge(false))?;
             let (withdrawal, again) = match Plan::new(writer.committed()?, &id, &options, stop) {
-                Err(Error::UnknownId { .. }) => (withdraw::complete(&mut writer, &id)?, true),
+                Err(Error::UnknownId { .. }) => (withdraw::complete(&mut writer, &id, stop)?, true),
                 plan => (plan?.apply(&mut writer, stop)?, false),
             };
+            if let Some(mut watches) = Watches::open_if_any(&index)? {
+                watches.forget_withdrawn()?;
+            }
             writer.finish()?;
             Ok((withdrawal, again, Some(index.snapshot()?)))
         })?;

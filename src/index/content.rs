@@ -1,5 +1,7 @@
 //! Does a document differ from the stored one of its id?
 
+use tantivy::DateTime;
+
 use super::canonical::canonical_json;
 use super::{DocAddress, Document, Snapshot, parts};
 use crate::error::{Error, Result};
@@ -13,6 +15,10 @@ pub struct Content {
     pub digest: Digest,
     /// The place that its id was made from, if it was.
     pub place: Option<u64>,
+    /// The digest of its text.
+    pub text: Digest,
+    /// When it was added with this text.
+    pub added: DateTime,
 }
 
 impl Content {
@@ -25,7 +31,8 @@ impl Content {
         let text = segment.signatures.digest(address.doc)?;
         let parts = segment.parts_digest(address.doc)?;
         let digest = content_digest(text, parts, &snapshot.meta_json(address)?);
-        Ok(Content { digest, place: segment.place(address.doc)? })
+        let added = segment.added(address.doc)?;
+        Ok(Content { digest, place: segment.place(address.doc)?, text, added })
     }
 }
 
@@ -64,6 +71,14 @@ impl Compared {
     /// Returns whether the stored one has the same content.
     pub fn is_unchanged(&self) -> bool {
         self.before.is_some_and(|before| before.digest == self.content)
+    }
+
+    /// Returns the time that a document whose text has this digest was added: that of the stored
+    /// one if it has the same text, and only the meta object or the parts differ. So a correction
+    /// of these makes no document a later one than those that quote it.
+    pub fn added(&self, text: Digest, now: DateTime) -> DateTime {
+        let same = self.before.filter(|before| before.text == text);
+        same.map_or(now, |before| before.added.min(now))
     }
 
     /// Refuses a document that would replace one of another source without anybody having chosen

@@ -62,7 +62,7 @@ pub use snapshot::{DocAddress, Snapshot};
 pub(crate) use storage::{ByteLru, InMemory, Owner, query_words, words};
 pub use stored_document::StoredDocument;
 pub use view::{SegmentFiles, SegmentView};
-pub use withdrawals::{Withdrawals, date_of, digest_of_hex, hex_of};
+pub use withdrawals::{Withdrawals, date_of, digest_of_hex, hex_of, seconds_of};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Error, Result};

@@ -257,7 +257,8 @@ impl Writer {
         }
         let signed =
             SignedDocument::with_digest(document, digest, self.index.config(), Stop::NEVER)?;
-        self.put(signed, &compared, date(SystemTime::now()))
+        let added = compared.added(digest, date(SystemTime::now()));
+        self.put(signed, &compared, added)
     }
 
     /// Adds a document that is signed already, as the index signs.
@@ -281,6 +282,7 @@ impl Writer {
         if compared.is_unchanged() {
             return Ok(Outcome::Unchanged);
         }
+        let added = compared.added(own.digest, added);
         self.put(signed, &compared, added)
     }
 
@@ -307,6 +309,7 @@ impl Writer {
             tokens: own.token_count,
             signature: own.signature.clone(),
         };
+        let text = own.digest;
         let replaced = compared.before.is_some().then(|| own.document.id.clone());
         let point = self.index.faults().at(Point::Add, &own.document.id);
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
@@ -319,9 +322,9 @@ impl Writer {
         if let Some(id) = replaced {
             self.delete(compared.of_id, &id)?;
         }
-        let added = self.tantivy_writer().add_document(document);
-        added.map_err(|e| self.failure("add a document to", e))?;
-        let content = Content { digest: compared.content, place };
+        let queued = self.tantivy_writer().add_document(document);
+        queued.map_err(|e| self.failure("add a document to", e))?;
+        let content = Content { digest: compared.content, place, text, added };
         self.changed.insert(compared.of_id, Change::Added(content));
         self.failed = false;
         self.commit_if_many()?;

@@ -258,7 +258,8 @@ mod tests {
         ) {
             let grams = Grams::new(&query, q, Stop::NEVER).unwrap();
             let narrowed = &text[grams.narrowed(&text)];
-            let common = |tokens: &[u64]| grams.common(tokens, 0, Stop::NEVER).unwrap().unwrap_or(0);
+            let common =
+                |tokens: &[u64]| grams.common(tokens, 0, Stop::NEVER).unwrap().unwrap_or(0);
             prop_assert_eq!(common(narrowed), common(&text));
             if common(&text) > 0 {
                 for end in [&narrowed[..grams.q], &narrowed[narrowed.len() - grams.q..]] {

@@ -8,7 +8,7 @@
 //! more than [`EVENTS_BYTES_MAX`].
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -143,6 +143,39 @@ fn last_batch(path: &Path) -> Result<(u64, Option<Marker>)> {
     }
 }
 
+/// Returns the whole batches of a file, which take `len` bytes, with changed events, and the number
+/// of these.
+fn rewritten(
+    path: &Path,
+    len: u64,
+    change: &mut dyn FnMut(&mut WatchEvent) -> bool,
+) -> Result<(Vec<u8>, u64)> {
+    let failed = |e| Error::io("read", path, e);
+    let mut file = BufReader::new(File::open(path).map_err(failed)?.take(len));
+    let (mut bytes, mut line, mut changed) = (Vec::new(), Vec::new(), 0);
+    let mut lines = crc32fast::Hasher::new();
+    loop {
+        line.clear();
+        if file.read_until(b'\n', &mut line).map_err(failed)? == 0 {
+            return Ok((bytes, changed));
+        }
+        let broken = |_| damaged(path, bytes.len() as u64, "a line is not as it was written");
+        if line.starts_with(MARKER) {
+            let Marker { matched, next, .. } = serde_json::from_slice(&line).map_err(broken)?;
+            let marker = Marker::new(matched, next, std::mem::take(&mut lines));
+            bytes.extend_from_slice(marker.line().as_bytes());
+            continue;
+        }
+        let mut event = serde_json::from_slice::<WatchEvent>(&line).map_err(broken)?;
+        if change(&mut event) {
+            changed += 1;
+            line = (serde_json::to_string(&event).expect("an event is JSON") + "\n").into_bytes();
+        }
+        lines.update(&line);
+        bytes.extend_from_slice(&line);
+    }
+}
+
 impl EventLog {
     /// Opens the log in the directory, or begins it: with no event, after the commit of the number
     /// `matched`.
@@ -205,6 +238,31 @@ impl EventLog {
     /// Returns the number of the last commit whose events are in the log.
     pub fn matched(&self) -> u64 {
         self.matched
+    }
+
+    /// Changes events in their places: `change` tells whether it has changed one. Returns their
+    /// number. Each file that has any is replaced at once; cursors and batches stay.
+    ///
+    /// # Errors
+    /// When a file is damaged, or cannot be read or replaced; those before it have been.
+    pub fn rewrite(&mut self, change: &mut dyn FnMut(&mut WatchEvent) -> bool) -> Result<u64> {
+        let mut changed = 0;
+        for first in firsts(&self.reader.dir)? {
+            let path = path_of(&self.reader.dir, first);
+            let (len, _) = last_batch(&path)?;
+            let (bytes, of_file) = rewritten(&path, len, change)?;
+            if of_file == 0 {
+                continue;
+            }
+            let failed = |e| Error::io("write to", &path, e);
+            replace::file(&path, &bytes).map_err(failed)?;
+            if path == self.path {
+                self.file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
+                self.len = bytes.len() as u64;
+            }
+            changed += of_file;
+        }
+        Ok(changed)
     }
 
     /// Begins the events of a commit.
@@ -485,6 +543,34 @@ mod tests {
         assert_eq!(cursors(log.reader(), 0, None, 100), [1, 2]);
         add(&mut log, 2);
         assert_eq!(cursors(log.reader(), 0, None, 100), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn rewritten_events_keep_their_cursors_and_batches() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = EventLog::open(dir.path(), 0).unwrap().with_bytes_max(500, u64::MAX);
+        (1..6).for_each(|commit| add(&mut log, commit));
+        let rename = |event: &mut WatchEvent| {
+            let is_one = event.hit.id == "d2" || event.hit.id == "d10";
+            event.hit.id = if is_one { "gone".into() } else { event.hit.id.clone() };
+            is_one
+        };
+        assert_eq!(log.rewrite(&mut { rename }).unwrap(), 2);
+        assert_eq!(log.rewrite(&mut { rename }).unwrap(), 0);
+        // What follows is written behind the new bytes, and all is whole.
+        add(&mut log, 6);
+        drop(log);
+        let log = EventLog::open(dir.path(), 0).unwrap();
+        assert_eq!((log.matched(), log.reader().next()), (6, 13));
+        let events = log.reader().read(0, None, 100).unwrap().events;
+        let ids: Vec<&str> = events.iter().map(|event| event.hit.id.as_str()).collect();
+        let expected =
+            ["d1", "gone", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "gone", "d11", "d12"];
+        assert_eq!(ids, expected);
+        for first in firsts(dir.path()).unwrap() {
+            let path = path_of(dir.path(), first);
+            assert_eq!(last_batch(&path).unwrap().0, fs::metadata(&path).unwrap().len());
+        }
     }
 
     #[test]

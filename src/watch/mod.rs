@@ -20,6 +20,7 @@
 mod events;
 mod matching;
 mod store;
+mod withdrawn;
 
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
@@ -351,6 +352,13 @@ impl Watches {
     /// When a file cannot be read or written: the commits from the failed one on are matched by the
     /// next call. [`Error::Cancelled`] soon after `stop`.
     pub fn match_commits(&mut self, stop: &Stop) -> Result<u64> {
+        let events = self.match_logged(stop)?;
+        self.forget_withdrawn()?;
+        Ok(events)
+    }
+
+    /// Matches the commits that the index has logged.
+    fn match_logged(&mut self, stop: &Stop) -> Result<u64> {
         let matched = self.log.matched();
         let Some(changes) = self.index.change_log() else { return Ok(0) };
         changes.forget_before(matched)?;

@@ -269,6 +269,9 @@ impl Store {
     pub fn remove(&mut self, name: &str) -> Result<bool> {
         let mut writer = writer_of(&self.index)?;
         let is_there = writer.remove(name)?;
+        writer.commit()?;
+        // Its text may be one that must not be anywhere.
+        writer.purge()?;
         writer.finish()?;
         self.refresh()?;
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);

@@ -47,4 +47,5 @@ mod unspaced;
 mod watch_requests;
 mod watches;
 mod withdraw;
+mod withdraw_record;
 mod writer_defects;

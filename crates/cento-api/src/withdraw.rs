@@ -49,6 +49,11 @@ pub struct WithdrawOptions {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     pub keep: Vec<String>,
+    /// Withdraw the document that has the id now, although another text was withdrawn under it.
+    /// Such a document is otherwise refused.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub reused_id: bool,
 }
 
 /// Shorter runs of tokens are common to texts that have nothing to do with each other.
@@ -200,6 +205,9 @@ pub struct LeftText {
     /// Documents whose search for edited passages was cut short, so that some may be left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<LeftPassages>,
+    /// Documents that have the whole text, which is shorter than a passage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub whole: Vec<LeftPassages>,
     /// The documents that share runs of at least 5 tokens, all shorter than a passage.
     pub shorter_documents: u64,
     /// The longest of these runs, in tokens.
@@ -207,10 +215,12 @@ pub struct LeftText {
 }
 
 impl LeftText {
-    /// Returns whether no passage is left that the withdrawn document is the source of.
+    /// Returns whether no passage is left that the withdrawn document is the source of, nor its
+    /// whole text.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.edited.is_empty() && self.kept.is_empty() && self.unfinished.is_empty()
+        let lists = [&self.edited, &self.kept, &self.unfinished, &self.whole];
+        lists.iter().all(|list| list.is_empty())
     }
 }
 
@@ -222,4 +232,9 @@ pub struct LeftPassages {
     pub id: String,
     /// The tokens that stay.
     pub tokens: u32,
+    /// The document that was added before the withdrawn one and has them, if they stay for that
+    /// reason; it may be this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub earlier: Option<String>,
 }

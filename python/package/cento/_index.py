@@ -465,6 +465,8 @@ class Index:
 
         Raises:
             UnknownIdError: No document has the id, and none with it was withdrawn.
+            InputError: It was withdrawn before, and documents have passages of it that cannot be
+                cut without its text; or another text has the id now.
             OpenError: The index stores no texts.
             LockedError: There is another writer.
         """

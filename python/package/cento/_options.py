@@ -260,6 +260,8 @@ class WithdrawOptions(TypedDict, total=False):
     """Also cut passages that a document which was added before the withdrawn one has."""
     keep: Sequence[str] | None
     """Ids of documents that stay as they are."""
+    reused_id: bool | None
+    """Withdraw the document that has the id now, although another text was withdrawn under it."""
 
 
 class DedupOptions(TypedDict, total=False):

@@ -70,6 +70,16 @@ impl Index {
         self.listed_withdrawals()
     }
 
+    /// Returns the name of the file with the withdrawals as of the last commit, if there are any:
+    /// another one when they change.
+    ///
+    /// # Errors
+    /// When the list of segments cannot be read.
+    pub(crate) fn withdrawals_file(&self) -> Result<Option<String>> {
+        self.list()?;
+        Ok(self.directory().withdrawals())
+    }
+
     /// Returns the withdrawals that the list of segments named when it was last read.
     pub(super) fn listed_withdrawals(&self) -> Result<Withdrawals> {
         let Some(name) = self.directory().withdrawals() else { return Ok(Withdrawals::default()) };
@@ -84,6 +94,13 @@ impl Index {
 pub fn date_of(time: SystemTime) -> String {
     let time = OffsetDateTime::from(time).replace_nanosecond(0).expect("0 is a nanosecond");
     time.format(&Rfc3339).unwrap_or_default()
+}
+
+/// Returns the time that [`date_of`] gave, in seconds since 1970.
+#[must_use]
+pub fn seconds_of(date: &str) -> Option<u64> {
+    let time = OffsetDateTime::parse(date, &Rfc3339).ok()?;
+    u64::try_from(time.unix_timestamp()).ok()
 }
 
 /// Returns a digest as records have it.
@@ -191,7 +208,7 @@ impl Withdrawals {
 
     /// Returns the reason why a text with this digest, number of tokens and signature is refused,
     /// as a clause.
-    pub(super) fn refusal(
+    pub(crate) fn refusal(
         &self,
         config: &Config,
         (digest, tokens, signature): (Digest, u32, &[Fingerprint]),

@@ -18,6 +18,7 @@ mod check;
 mod source;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::time::SystemTime;
 
 pub use cento_api::{
@@ -33,12 +34,12 @@ use crate::hash::Digest;
 use crate::index::{
     DocAddress, Document, IdSource, SignedDocument, Snapshot, Writer, date_of, hex_of,
 };
-use crate::reason::{ConflictKind, Reason};
+use crate::reason::{ConflictKind, Reason, Refusal};
 use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
 use crate::search::ForeignSignature;
 use crate::text::Tokens;
-pub use check::check;
+pub use check::{RecordCheck, check};
 use source::{Found, Source};
 
 /// The default minimum length of a passage: that of search.
@@ -81,6 +82,9 @@ pub struct Plan {
     withdrawal: Withdrawal,
     /// The addresses of the documents that are cut.
     cut: Vec<DocAddress>,
+    /// The documents that have passages of it and were added before it: their ids, and the tokens
+    /// of the withdrawn document in these passages.
+    earlier: Vec<(String, Vec<Range<usize>>)>,
 }
 
 /// What becomes of a text.
@@ -121,6 +125,8 @@ impl Plan {
     /// # Errors
     /// When the options are out of bounds, or name a document that is not stored; when the index
     /// stores no texts, or cannot be read; [`Error::UnknownId`] if no document has the id;
+    /// [`Error::Input`] with the reason [`Reason::Withdrawn`] if another text was withdrawn under
+    /// the id, and the options do not say that this one is meant;
     /// [`Error::Cancelled`] soon after `stop`.
     pub fn new(
         snapshot: &Snapshot,
@@ -140,6 +146,9 @@ impl Plan {
         let address = snapshot.find(id)?.ok_or_else(unknown)?;
         let text = snapshot.text(address)?.unwrap_or_default();
         let digest = config.text_digest(&text)?;
+        if !options.reused_id {
+            check_is_not_reused(snapshot, id, digest)?;
+        }
         let signature = ForeignSignature::new(config, &text, &mut Tokens::default())?.body(config);
         let least = options.resemblance();
         let source = Source::new(text, config, (least, options.min_passage), stop)?;
@@ -161,12 +170,14 @@ impl Plan {
             files: Vec::new(),
             left: LeftText::default(),
         };
-        let (snapshot, cut) = (snapshot.clone(), Vec::new());
-        let mut plan = Plan { snapshot, source, least, digest, withdrawal, cut };
+        let (snapshot, cut, earlier) = (snapshot.clone(), Vec::new(), Vec::new());
+        let mut plan = Plan { snapshot, source, least, digest, withdrawal, cut, earlier };
         let sharing = plan.sharing(address, stop)?;
         if !options.cut_earlier {
-            let earlier = plan.earlier(address, &sharing, stop)?;
-            plan.source.hide(&earlier);
+            plan.earlier = plan.earlier(address, &sharing, stop)?;
+            let hidden: Vec<Range<usize>> =
+                plan.earlier.iter().flat_map(|(_, ranges)| ranges).cloned().collect();
+            plan.source.hide(&hidden);
         }
         plan.find(&sharing, &kept, stop)?;
         Ok(plan)
@@ -214,7 +225,11 @@ impl Plan {
             return Ok(Fate::Kept);
         }
         let found = self.source.found_in(text, stop)?;
-        let mut fate = self.fate(found, id, left);
+        let source = match found.earlier_tokens {
+            0 => None,
+            _ => self.earlier_source(id, text, stop)?,
+        };
+        let mut fate = self.fate(found, (id, source), left);
         if let Fate::Cut { passages, text: rest, parts: of_rest, .. } = &mut fate
             && !parts.is_empty()
         {
@@ -224,8 +239,26 @@ impl Plan {
         Ok(fate)
     }
 
-    /// Decides by the findings in a text.
-    fn fate(&self, found: Found, id: &str, left: &mut LeftText) -> Fate {
+    /// Returns the earlier document that has passages which a text of this id shares with the
+    /// withdrawn one: itself, or else the first.
+    fn earlier_source(&self, id: &str, text: &str, stop: &Stop) -> Result<Option<String>> {
+        let shared = self.source.in_passages_of(text, stop)?;
+        let meets = |ranges: &[Range<usize>]| {
+            let meets = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
+            ranges.iter().any(|a| shared.iter().any(|b| meets(a, b)))
+        };
+        let sources = self.earlier.iter().filter(|(_, ranges)| meets(ranges));
+        let source = sources.min_by_key(|(earlier, _)| (earlier != id, earlier));
+        Ok(source.map(|(earlier, _)| earlier.clone()))
+    }
+
+    /// Decides by the findings in a text, which has an id, and passages of an earlier document.
+    fn fate(
+        &self,
+        found: Found,
+        (id, earlier): (&str, Option<String>),
+        left: &mut LeftText,
+    ) -> Fate {
         let quoted = f64::from(found.cut_tokens) / f64::from(found.tokens.max(1));
         let resemblance = found.resemblance;
         let removed = |reason| Fate::Removed { reason, resemblance, quoted };
@@ -235,9 +268,11 @@ impl Plan {
         if found.left.is_some() && (quoted >= self.least || found.cut_tokens == found.tokens) {
             return removed(RemovalReason::LittleLeft);
         }
-        let stays = |tokens| LeftPassages { id: id.to_owned(), tokens };
+        let stays = |tokens| LeftPassages { id: id.to_owned(), tokens, earlier: None };
         if found.earlier_tokens > 0 {
-            left.earlier.push(stays(found.earlier_tokens));
+            left.earlier.push(LeftPassages { earlier, ..stays(found.earlier_tokens) });
+        } else if found.has_whole {
+            left.whole.push(stays(self.source.tokens() as u32));
         } else if found.shorter_tokens > 0 {
             left.shorter_documents += 1;
             left.shorter_tokens = left.shorter_tokens.max(found.shorter_tokens);
@@ -277,27 +312,28 @@ impl Plan {
         Ok(sharing)
     }
 
-    /// Returns the tokens of the withdrawn document in passages of earlier documents that are no
-    /// copies of it.
+    /// Returns the earlier documents that are no copies of the withdrawn one, with its tokens in
+    /// passages of theirs.
     fn earlier(
         &self,
         own: DocAddress,
         sharing: &[DocAddress],
         stop: &Stop,
-    ) -> Result<Vec<std::ops::Range<usize>>> {
+    ) -> Result<Vec<(String, Vec<Range<usize>>)>> {
         let added = |at: DocAddress| self.snapshot.segment(at).added_micros(at.doc);
         let since = added(own)?;
         let mut earlier = Vec::new();
         let read = |number: u64| {
             let address = sharing[number as usize];
             if added(address)? >= since {
-                return Ok(Vec::new());
+                return Ok(None);
             }
             let text = self.snapshot.text(address)?.unwrap_or_default();
             if self.source.resemblance(&text, stop)? >= self.least {
-                return Ok(Vec::new());
+                return Ok(None);
             }
-            self.source.in_passages_of(&text, stop)
+            let ranges = self.source.in_passages_of(&text, stop)?;
+            Ok((!ranges.is_empty()).then_some((self.snapshot.id(address)?, ranges)))
         };
         self.in_order(sharing.len(), stop, &read, &mut |found| earlier.extend(found))?;
         Ok(earlier)
@@ -344,7 +380,7 @@ impl Plan {
                         _ => self.source.tokens() as u32,
                     };
                     of_document = LeftText::default();
-                    of_document.kept.push(LeftPassages { id, tokens });
+                    of_document.kept.push(LeftPassages { id, tokens, earlier: None });
                 }
                 Fate::Removed { reason, resemblance, quoted } => {
                     removed.push(RemovedDocument { id, digest, reason, resemblance, quoted });
@@ -361,7 +397,8 @@ impl Plan {
         // By id: the order of segments is chance.
         removed.sort_unstable_by(|a: &RemovedDocument, b| a.id.cmp(&b.id));
         cut.sort_unstable_by(|a: &(CutDocument, _), b| a.0.id.cmp(&b.0.id));
-        let lists = [&mut left.earlier, &mut left.edited, &mut left.kept, &mut left.unfinished];
+        let LeftText { earlier, edited, kept, unfinished, whole, .. } = &mut left;
+        let lists = [earlier, edited, kept, unfinished, whole];
         lists.into_iter().for_each(|list| list.sort_unstable_by(|a, b| a.id.cmp(&b.id)));
         self.withdrawal.removed.extend(removed);
         (self.withdrawal.cut, self.cut) = cut.into_iter().unzip();
@@ -457,13 +494,54 @@ impl Plan {
 /// file of the directory has bytes of removed documents afterwards. Returns its record.
 ///
 /// # Errors
-/// [`Error::UnknownId`] if no document with this id was withdrawn; the errors of
-/// [`Writer::purge`].
-pub fn complete(writer: &mut Writer, id: &str) -> Result<Withdrawal> {
-    let known = writer.withdrawals().find(id).cloned();
+/// Those of [`earlier_record`] and of [`Writer::purge`].
+pub fn complete(writer: &mut Writer, id: &str, stop: &Stop) -> Result<Withdrawal> {
+    if writer.withdrawals().find(id).is_some() {
+        writer.purge()?;
+    }
+    earlier_record(writer.committed()?, id, stop)
+}
+
+/// Returns the record of the withdrawal of a document that is no longer in the index, as a
+/// repetition of the withdrawal answers it. The text is gone, so that a repetition cuts nothing.
+///
+/// # Errors
+/// [`Error::UnknownId`] if no document with this id was withdrawn; [`Error::Input`] with the reason
+/// [`Reason::Withdrawn`], which names them, when other documents than those of the record have the
+/// text or passages of it ([`check`]); [`Error::Cancelled`] soon after `stop`.
+pub fn earlier_record(snapshot: &Snapshot, id: &str, stop: &Stop) -> Result<Withdrawal> {
+    let withdrawals = snapshot.index().withdrawals()?;
+    let known = withdrawals.find(id).cloned();
     let withdrawal = known.ok_or_else(|| Error::UnknownId { id: id.to_owned() })?;
-    writer.purge()?;
-    Ok(withdrawal)
+    let found = check::documents(snapshot, &withdrawal, stop)?.problems;
+    if found.is_empty() {
+        return Ok(withdrawal);
+    }
+    let what = format!(
+        "it was withdrawn on {} already, and its text, by which passages are cut, is not kept, but \
+         {}; to cut what was added since, lift the withdrawal, add the document again, and \
+         withdraw it with the passages of earlier documents (`cut_earlier`)",
+        withdrawal.withdrawn,
+        found.join("; "),
+    );
+    Err(Error::input(format!("document `{id}`"), Refusal::new(Reason::Withdrawn, what)))
+}
+
+/// Refuses a document that has the id of one that was withdrawn, and another text.
+fn check_is_not_reused(snapshot: &Snapshot, id: &str, digest: Digest) -> Result<()> {
+    let (withdrawals, digest) = (snapshot.index().withdrawals()?, hex_of(digest));
+    let is_known = withdrawals.iter().any(|one| one.id == id && one.digest == digest);
+    match withdrawals.find(id).filter(|_| !is_known) {
+        None => Ok(()),
+        Some(Withdrawal { withdrawn, .. }) => {
+            let what = format!(
+                "another text was withdrawn under this id on {withdrawn}, and the one that has it \
+                 now is not that; to withdraw this one too, say that the id is reused \
+                 (`reused_id`)"
+            );
+            Err(Error::input(format!("document `{id}`"), Refusal::new(Reason::Withdrawn, what)))
+        }
+    }
 }
 
 /// Lifts the withdrawals of the document with this id, which may be added again; returns their
@@ -503,6 +581,7 @@ fn add_left(all: &mut LeftText, one: LeftText) {
     all.edited.extend(one.edited);
     all.kept.extend(one.kept);
     all.unfinished.extend(one.unfinished);
+    all.whole.extend(one.whole);
     all.shorter_documents += one.shorter_documents;
     all.shorter_tokens = all.shorter_tokens.max(one.shorter_tokens);
 }

@@ -36,12 +36,16 @@ pub struct Source {
     shared: Runs,
     /// The tokens of passages; those of earlier documents are hidden.
     tokens: Tokens,
+    /// The same, with none hidden.
+    unhidden: Vec<u64>,
     least: f64,
     passage_tokens: usize,
     /// The runs that are cut, all of that length, and all short ones.
     cut: Runs,
     all: Runs,
     short: Runs,
+    /// The whole text, if it is shorter than a passage and no chance.
+    whole: Option<Runs>,
     /// Each is used by one thread at a time.
     prepared: Mutex<Vec<Prepared>>,
 }
@@ -67,6 +71,8 @@ pub struct Found {
     pub is_complete: bool,
     /// The longest stretch of runs that stays because it is shorter than a passage.
     pub shorter_tokens: u32,
+    /// Whether it has the whole text, which is shorter than a passage.
+    pub has_whole: bool,
 }
 
 impl std::fmt::Debug for Source {
@@ -111,10 +117,14 @@ impl Source {
             runs
         };
         let (all, short) = (runs_of(passage_tokens), runs_of(SHORT_TOKENS));
+        let count = tokens.hashes.len();
+        let whole = (SHORT_TOKENS..passage_tokens).contains(&count).then(|| runs_of(count));
         Ok(Source {
             cut: all.clone(),
             all,
             short,
+            whole,
+            unhidden: tokens.hashes.clone(),
             text,
             analyzer,
             of_passages,
@@ -171,7 +181,7 @@ impl Source {
         Ok(self.runs.overlap(&runs).resemblance())
     }
 
-    /// Returns the tokens of this text in passages that another one has too.
+    /// Returns the tokens of this text, hidden ones included, in passages that another one has too.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -180,7 +190,7 @@ impl Source {
         if self.all.mask(&other.hashes).is_empty() {
             return Ok(Vec::new());
         }
-        stretches(&self.tokens.hashes, &other.hashes, self.passage_tokens, stop)
+        stretches(&self.unhidden, &other.hashes, self.passage_tokens, stop)
     }
 
     /// Returns what a text has of this one.
@@ -225,6 +235,8 @@ impl Source {
         found.earlier_tokens = count(&self.all.mask(&tokens.hashes));
         let short = self.short.mask(&tokens.hashes);
         found.shorter_tokens = short.iter().map(|range| range.len() as u32).max().unwrap_or(0);
+        let whole = self.whole.as_ref();
+        found.has_whole = whole.is_some_and(|whole| !whole.mask(&tokens.hashes).is_empty());
         found.cuts = cutting.cuts();
         if !found.cuts.is_empty() {
             found.cut_tokens = before.saturating_sub(tokens.hashes.len()) as u32;

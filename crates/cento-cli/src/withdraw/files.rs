@@ -1,9 +1,13 @@
-//! Files that a document is withdrawn from: JSON lines and Parquet, each replaced at once.
+//! Files that a document is withdrawn from: JSON lines and Parquet.
+//!
+//! All are read, and written anew beside the old ones, before the first is replaced: a file that
+//! cannot be read leaves all others as they were.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use flate2::read::MultiGzDecoder;
 use tempfile::NamedTempFile;
@@ -32,6 +36,21 @@ enum Form {
     Parquet,
 }
 
+/// Files that have been read, with what takes their places.
+pub struct ReadFiles(Vec<ReadFile>);
+
+struct ReadFile {
+    path: PathBuf,
+    found: WithdrawnFile,
+    /// What the file was when it was read.
+    state: State,
+    /// The file that takes its place, if anything changes.
+    new: Option<NamedTempFile>,
+}
+
+/// The length and the time of change of a file.
+type State = (u64, Option<SystemTime>);
+
 /// The maximum length of a line: that of other readers.
 const LINE_BYTES_MAX: u64 = 64 << 20;
 
@@ -39,7 +58,7 @@ impl Files {
     /// Opens the files, without reading them.
     ///
     /// # Errors
-    /// When one is not there, or is neither JSON lines nor Parquet by its first bytes.
+    /// When one is not there, or has a form by its first bytes that is not written.
     pub fn open(paths: &[PathBuf], id_field: &str, text_field: &str) -> Result<Files> {
         let tables = tables();
         let mut files = Vec::new();
@@ -55,29 +74,24 @@ impl Files {
         Ok(Files { files, id_field, text_field, tables })
     }
 
-    /// Finds what the plan removes and cuts in each file, and replaces the files that have anything
-    /// of it if `writes`.
+    /// Finds what the plan removes and cuts in each file and, if `writes`, writes what takes the
+    /// places of the files that have anything of it. None is changed.
     ///
     /// # Errors
-    /// When a file cannot be read or replaced; those before it have been.
-    pub fn examine(
-        &mut self,
-        plan: &Plan,
-        writes: bool,
-        stop: &Stop,
-    ) -> Result<Vec<WithdrawnFile>> {
-        let mut reached = Failpoint::at("file");
-        let mut done = Vec::new();
+    /// When a file cannot be read, or not be written anew.
+    pub fn read(&self, plan: &Plan, writes: bool, stop: &Stop) -> Result<ReadFiles> {
+        let mut all = Vec::new();
         for (path, form) in &self.files {
+            let state = state_of(path)?;
             let mut found = Findings::new(plan, path, stop);
-            match form {
-                Form::Lines(compression) => self.lines(path, *compression, &mut found, writes)?,
+            let new = match form {
+                Form::Lines(compression) => self.lines(path, *compression, &mut found)?,
                 Form::Parquet => self.rows(path, &mut found, writes)?,
-            }
-            done.push(found.file);
-            reached.reached();
+            };
+            let (path, found) = (path.clone(), found.file);
+            all.push(ReadFile { path, found, state, new: new.filter(|_| writes) });
         }
-        Ok(done)
+        Ok(ReadFiles(all))
     }
 
     fn lines(
@@ -85,8 +99,7 @@ impl Files {
         path: &Path,
         compression: Compression,
         found: &mut Findings<'_>,
-        writes: bool,
-    ) -> Result<()> {
+    ) -> Result<Option<NamedTempFile>> {
         let read = |e| Error::io("read", path, e);
         let write = |e| Error::io("write", path, e);
         let mut reader = reader(File::open(path).map_err(read)?, compression).map_err(read)?;
@@ -118,7 +131,7 @@ impl Files {
             );
             return Err(Error::input(path.display().to_string(), what));
         }
-        if writes && found.is_any() { replaced(new, path) } else { Ok(()) }
+        Ok(found.is_any().then_some(new))
     }
 
     /// Returns a line with its end, as it is or without the passages; nothing if it is removed.
@@ -163,7 +176,12 @@ impl Files {
         })
     }
 
-    fn rows(&self, path: &Path, found: &mut Findings<'_>, writes: bool) -> Result<()> {
+    fn rows(
+        &self,
+        path: &Path,
+        found: &mut Findings<'_>,
+        writes: bool,
+    ) -> Result<Option<NamedTempFile>> {
         let source = SourceOptions {
             id_field: self.id_field.clone(),
             text_field: self.text_field.clone(),
@@ -216,14 +234,47 @@ impl Files {
         lines.flush().map_err(failed)?;
         drop(lines);
         if !writes || !found.is_any() {
-            return Ok(());
+            return Ok(None);
         }
         let new = beside(path)?;
         let out = new.as_file().try_clone().map_err(failed)?;
         let tables = self.tables.as_ref().expect("it was there when the files were opened");
         tables.copy(path, out, selection.path(), &self.text_field, None)?.finish()?;
-        replaced(new, path)
+        Ok(Some(new))
     }
+}
+
+impl ReadFiles {
+    /// Returns what was found in the files.
+    pub fn findings(&self) -> Vec<WithdrawnFile> {
+        self.0.iter().map(|file| file.found.clone()).collect()
+    }
+
+    /// Replaces the files that have anything to remove or cut; adds each to `done`.
+    ///
+    /// # Errors
+    /// When a file cannot be replaced, or has changed since it was read; those before it have been.
+    pub fn replace(self, done: &mut Vec<WithdrawnFile>) -> Result<()> {
+        let mut reached = Failpoint::at("file");
+        for ReadFile { path, found, state, new } in self.0 {
+            if let Some(new) = new {
+                if state_of(&path)? != state {
+                    let what = "it has changed since it was read; run the command again";
+                    return Err(Error::input(path.display().to_string(), what));
+                }
+                replaced(new, &path)?;
+            }
+            done.push(found);
+            reached.reached();
+        }
+        Ok(())
+    }
+}
+
+/// Returns what tells whether a file is as it was.
+fn state_of(path: &Path) -> Result<State> {
+    let found = std::fs::metadata(path).map_err(|e| Error::io("read", path, e))?;
+    Ok((found.len(), found.modified().ok()))
 }
 
 /// What becomes of a record.
@@ -308,10 +359,22 @@ fn form_of(path: &Path) -> Result<Form> {
         return Ok(Form::Parquet);
     }
     let mut first = Vec::new();
-    File::open(path).and_then(|file| file.take(4).read_to_end(&mut first)).map_err(failed)?;
+    File::open(path).and_then(|file| file.take(6).read_to_end(&mut first)).map_err(failed)?;
+    let unwritten = match first[..] {
+        [0xfd, b'7', b'z', b'X', b'Z', 0] => Some("xz"),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some("bzip2"),
+        _ => None,
+    };
+    if let Some(name) = unwritten {
+        let what = format!(
+            "it is compressed with {name}, which is read and not written; decompress it, or \
+             compress it with gzip or zstd"
+        );
+        return Err(Error::input(path.display().to_string(), what));
+    }
     Ok(Form::Lines(match first[..] {
         [0x1f, 0x8b, ..] => Compression::Gzip,
-        [0x28, 0xb5, 0x2f, 0xfd] => Compression::Zstd,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
         _ => Compression::None,
     }))
 }

@@ -6,7 +6,7 @@ mod record;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{ArgGroup, Args};
+use clap::{ArgAction, ArgGroup, Args};
 use serde::Serialize;
 
 use super::key;
@@ -16,11 +16,12 @@ use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::{Outcome, Result};
 use cento::Error;
-use cento::index::{Writer, WriterOptions};
+use cento::index::{Index, Withdrawals, Writer, WriterOptions};
 use cento::join::withdraw::{
-    self, CutDocument, LeftPassages, LeftText, Plan, RemovalReason, RemovedDocument,
+    self, CutDocument, LeftPassages, LeftText, Plan, RecordCheck, RemovalReason, RemovedDocument,
     WithdrawOptions, Withdrawal, WithdrawnFile,
 };
+use cento::watch::Watches;
 use cento_client::Client;
 use cento_client::api::{ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse};
 use files::Files;
@@ -31,8 +32,9 @@ use files::Files;
 /// and passages are cut out of other documents; a document that would lose most of its text is
 /// removed. From then on the
 /// index refuses the document and its copies, by its signature: it keeps no text of it. No file of
-/// the index has bytes of it afterwards. Commits that were pushed to a store, copies of the index
-/// elsewhere, and watches for its text still have it. The index must store texts.
+/// the index has bytes of its text afterwards, and the events of watches lose its meta object.
+/// Commits that were pushed to a store, copies of the index elsewhere, and watches for its text
+/// still have it. Meta objects of other documents are not searched. The index must store texts.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("task").args(["list", "forget", "check"]))]
 pub struct Withdraw {
@@ -41,6 +43,8 @@ pub struct Withdraw {
     /// Id of the document.
     #[arg(
         value_name = "ID",
+        num_args = 1,
+        action = ArgAction::Set,
         required_unless_present_any = ["task", "url"],
         conflicts_with = "task",
     )]
@@ -50,8 +54,9 @@ pub struct Withdraw {
     dry_run: bool,
     #[command(flatten)]
     options: WithdrawOptions,
-    /// Also remove and cut in these files: JSON lines, perhaps compressed, and Parquet. Each is
-    /// replaced at once; all other fields and records stay as they are.
+    /// Also remove and cut in these files: JSON lines, perhaps compressed with gzip or Zstandard,
+    /// and Parquet. All are read before the first is replaced; all other fields and records stay
+    /// as they are.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["task", "url"])]
     files: Vec<PathBuf>,
     /// JSON field or column of these files that holds the id.
@@ -70,7 +75,8 @@ pub struct Withdraw {
     /// Lift the withdrawal of the document with this id: it may be added again.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     forget: Option<String>,
-    /// Check that nothing that this record names is in the index.
+    /// Look for what this record of a withdrawal names: its texts by their digests, copies by the
+    /// signature, and passages by two fingerprints near each other.
     #[arg(long, value_name = "RECORD", conflicts_with = "url")]
     check: Option<PathBuf>,
     /// Output format.
@@ -101,7 +107,12 @@ struct Checked {
     id: String,
     withdrawn: String,
     problems: Vec<String>,
+    left: Vec<String>,
+    single: Vec<String>,
 }
+
+/// The number of documents that are named of those that have a single fingerprint.
+const NAMED_MAX: usize = 5;
 
 impl Withdraw {
     pub(super) fn run(mut self) -> Result {
@@ -151,27 +162,111 @@ impl Withdraw {
     fn withdraw(&self, path: &Path, id: &str) -> cento::Result<WithdrawResponse> {
         let stop = stop_flag();
         let index = key::open(path)?;
-        let mut files = Files::open(&self.files, &self.id_field, &self.text_field)?;
+        let files = Files::open(&self.files, &self.id_field, &self.text_field)?;
         if self.dry_run {
-            let plan = Plan::new(&index.snapshot()?, id, &self.options, &stop)?;
-            let found = files.examine(&plan, false, &stop)?;
+            let snapshot = index.snapshot()?;
+            let plan = match Plan::new(&snapshot, id, &self.options, &stop) {
+                Err(Error::UnknownId { .. }) => {
+                    self.check_no_files(&index.withdrawals()?, id)?;
+                    let withdrawal = withdraw::earlier_record(&snapshot, id, &stop)?;
+                    return Ok(WithdrawResponse { done: false, again: true, withdrawal });
+                }
+                plan => plan?,
+            };
+            let found = files.read(&plan, false, &stop)?.findings();
             let withdrawal = plan.with_files(found).withdrawal().clone();
             return Ok(WithdrawResponse { done: false, again: false, withdrawal });
         }
         let mut writer = index.writer(WriterOptions::default().merge(false))?;
         let plan = match Plan::new(writer.committed()?, id, &self.options, &stop) {
-            Err(Error::UnknownId { .. }) => return self.again(&mut writer, id),
+            Err(Error::UnknownId { .. }) => {
+                self.check_no_files(writer.withdrawals(), id)?;
+                let withdrawal = withdraw::complete(&mut writer, id, &stop)?;
+                forget_events(&index)?;
+                return Ok(WithdrawResponse { done: true, again: true, withdrawal });
+            }
             plan => plan?,
         };
-        let found = files.examine(&plan, true, &stop)?;
-        let withdrawal = plan.with_files(found).apply(&mut writer, &stop)?;
-        Ok(WithdrawResponse { done: true, again: false, withdrawal })
+        let planned = plan.withdrawal().clone();
+        let read = files.read(&plan, true, &stop)?;
+        let mut done = Vec::new();
+        let withdrawn = read.replace(&mut done).and_then(|()| {
+            let all = self.all_files(&planned, done.clone());
+            let withdrawal = plan.with_files(all).apply(&mut writer, &stop)?;
+            forget_events(&index).map(|()| withdrawal)
+        });
+        match withdrawn {
+            Ok(withdrawal) => Ok(WithdrawResponse { done: true, again: false, withdrawal }),
+            Err(error) => {
+                self.record_cut_off(&writer, &planned, done)?;
+                Err(error)
+            }
+        }
     }
 
-    /// Completes an earlier withdrawal, which may have been cut off after its commit.
-    fn again(&self, writer: &mut Writer, id: &str) -> cento::Result<WithdrawResponse> {
+    /// Adds the files that an earlier run, which was cut off, had rewritten by its record.
+    fn all_files(&self, planned: &Withdrawal, files: Vec<WithdrawnFile>) -> Vec<WithdrawnFile> {
+        let earlier = self.record.as_ref().and_then(|path| record::read(path).ok());
+        // Only the record of such a run says that nothing was removed.
+        let earlier = earlier.filter(|record| {
+            record.removed.is_empty()
+                && (&record.id, &record.digest) == (&planned.id, &planned.digest)
+        });
+        let mut all = earlier.map_or_else(Vec::new, |record| record.files);
+        for file in files {
+            match all.iter_mut().find(|other| other.file == file.file) {
+                Some(other) => {
+                    other.removed.extend(file.removed);
+                    other.cut.extend(file.cut);
+                    (other.documents, other.left) = (file.documents, file.left);
+                }
+                None => all.push(file),
+            }
+        }
+        all
+    }
+
+    /// Names the files that a run has rewritten, which was cut off after that, and writes a record
+    /// of them.
+    fn record_cut_off(
+        &self,
+        writer: &Writer,
+        planned: &Withdrawal,
+        done: Vec<WithdrawnFile>,
+    ) -> cento::Result<()> {
+        let (id, digest) = (&planned.id, &planned.digest);
+        let is_same = |one: &&Withdrawal| (&one.id, &one.digest) == (id, digest);
+        let committed = writer.withdrawals().iter().find(is_same).cloned();
+        let changed = done.iter().filter(|file| !file.removed.is_empty() || !file.cut.is_empty());
+        let changed: Vec<&str> = changed.map(|file| &*file.file).collect();
+        if changed.is_empty() && committed.is_none() {
+            return Ok(());
+        }
+        let record = match committed {
+            Some(record) => {
+                tell!(
+                    "cento: `{id}` was withdrawn from the index; run the command again without \
+                       files, so that no bytes of it are left"
+                );
+                record
+            }
+            None => {
+                let files = changed.join(", ");
+                tell!(
+                    "cento: these files were rewritten: {files}; the index still has `{id}`: \
+                       run the command again when the cause of the error is removed"
+                );
+                let files = self.all_files(planned, done);
+                Withdrawal { removed: Vec::new(), cut: Vec::new(), files, ..planned.clone() }
+            }
+        };
+        self.record.as_ref().map_or(Ok(()), |path| record::write(path, &record))
+    }
+
+    /// Refuses files together with a document that was withdrawn before.
+    fn check_no_files(&self, withdrawals: &Withdrawals, id: &str) -> cento::Result<()> {
         if let (Some(Withdrawal { withdrawn, .. }), false) =
-            (writer.withdrawals().find(id), self.files.is_empty())
+            (withdrawals.find(id), self.files.is_empty())
         {
             let what = format!(
                 "the document `{id}` was withdrawn on {withdrawn} already, and its text, by which \
@@ -180,8 +275,7 @@ impl Withdraw {
             );
             return Err(Error::argument("files", what));
         }
-        let withdrawal = withdraw::complete(writer, id)?;
-        Ok(WithdrawResponse { done: true, again: true, withdrawal })
+        Ok(())
     }
 
     fn send(&self, client: &Client, id: String) -> cento::Result<WithdrawResponse> {
@@ -191,22 +285,44 @@ impl Withdraw {
 
     fn check(&self, path: &Path, record: &Path) -> Result {
         let withdrawal = record::read(record)?;
-        let problems = withdraw::check(&key::open(path)?, &withdrawal, &stop_flag())?;
+        let found = withdraw::check(&key::open(path)?, &withdrawal, &stop_flag())?;
         let Withdrawal { id, withdrawn, .. } = withdrawal;
-        let checked = Checked { id, withdrawn, problems };
-        match self.format {
-            Format::Json => output::print_json(&checked)?,
-            Format::Human => {
-                for problem in &checked.problems {
-                    tell!("cento: {problem}");
-                }
-                if checked.problems.is_empty() {
-                    let Checked { id, withdrawn, .. } = &checked;
-                    note!("nothing of `{id}`, which was withdrawn on {withdrawn}, is in the index");
-                }
-            }
+        let outcome = match (found.problems.is_empty(), found.left.is_empty()) {
+            (false, _) => Outcome::Nothing,
+            (true, false) => Outcome::Incomplete,
+            (true, true) => Outcome::Found,
+        };
+        let RecordCheck { problems, left, single, fingerprints, needed, near_tokens, .. } = found;
+        if self.format == Format::Json {
+            output::print_json(&Checked { id, withdrawn, problems, left, single })?;
+            return Ok(outcome);
         }
-        Ok(if checked.problems.is_empty() { Outcome::Found } else { Outcome::Nothing })
+        for sentence in problems.iter().chain(&left) {
+            tell!("cento: {sentence}");
+        }
+        if outcome == Outcome::Found {
+            let fingerprints = counted(fingerprints.into(), "fingerprint");
+            let evidence = match needed {
+                1 => format!("one of its {fingerprints}"),
+                _ => format!("two of its {fingerprints} within {near_tokens} tokens"),
+            };
+            note!(
+                "`{id}`, which was withdrawn on {withdrawn}: no document has a text of the record, \
+                 is a copy, or has {evidence}"
+            );
+        }
+        if !single.is_empty() {
+            let documents = counted(single.len() as u64, "document");
+            let mut named: Vec<String> =
+                single.iter().take(NAMED_MAX).map(|id| Id(id).to_string()).collect();
+            named.extend((single.len() > NAMED_MAX).then(|| "...".to_owned()));
+            note!(
+                "{documents} with fingerprints of it that are no evidence of a passage: {}; \
+                 search for the text to see whether they quote it",
+                named.join(", ")
+            );
+        }
+        Ok(outcome)
     }
 
     fn forgotten(&self, forgotten: u64) -> Result {
@@ -246,43 +362,68 @@ impl Withdraw {
             output::print_json(response)?;
             return Ok(outcome);
         }
+        if response.again {
+            note!(
+                "`{id}` was withdrawn on {withdrawn} already, and nothing of it is in a file; its \
+                 text is not kept, so that no passages were looked for"
+            );
+            return Ok(outcome);
+        }
         let mut out = BufWriter::new(io::stdout().lock());
-        print_part(&mut out, (removed, cut, left), response.done)?;
+        print_part(&mut out, id, (removed, cut, left), response.done)?;
         for WithdrawnFile { file, removed, cut, left, .. } in files {
             line!(out, "{file}:")?;
-            print_part(&mut out, (removed, cut, left), response.done)?;
+            print_part(&mut out, id, (removed, cut, left), response.done)?;
         }
         out.flush()?;
         let count_of = |count: usize, what| counted(count as u64, what);
         let removed = count_of(removed.len(), "document");
         let cut = count_of(cut.len(), "document");
-        match (response.done, response.again) {
-            (_, true) => note!("`{id}` was withdrawn on {withdrawn}; nothing of it is in a file"),
-            (true, _) => note!("removed {removed}, cut passages out of {cut}"),
-            (false, _) => note!("would remove {removed}, cut passages out of {cut}"),
+        match response.done {
+            true => note!("removed {removed}, cut passages out of {cut}"),
+            false => note!("would remove {removed}, cut passages out of {cut}"),
+        }
+        if !left.earlier.is_empty() || files.iter().any(|file| !file.left.earlier.is_empty()) {
+            match response.done {
+                true => note!("passages of earlier documents were left without `--cut-earlier`"),
+                false => note!("`--cut-earlier` cuts passages of earlier documents too"),
+            }
         }
         for WithdrawnFile { file, documents, no_documents, removed, cut, .. } in files {
             let all = counted(*documents, "document");
             let (removed, cut) = (count(removed.len() as u64), count(cut.len() as u64));
             note!("{file}: {removed} removed, {cut} cut of {all}");
             if *no_documents > 0 {
-                let records = counted(*no_documents, "record");
-                tell!("cento: {file}: {records} without a text stay as they are");
+                let (records, verb) = match no_documents {
+                    1 => ("1 record".to_owned(), "stays as it is"),
+                    _ => (counted(*no_documents, "record"), "stay as they are"),
+                };
+                tell!("cento: {file}: {records} without a text {verb}");
             }
         }
         if response.done {
             note!(
                 "earlier commits in stores, copies of the index or of the files, and watches for \
-                 its text still have the document; `cento push` removes old commits with --keep"
+                 its text still have the document, and meta objects of other documents may; `cento \
+                 push` removes old commits with --keep"
             );
         }
         Ok(outcome)
     }
 }
 
+/// Takes the data of withdrawn documents out of the events of watches.
+fn forget_events(index: &Index) -> cento::Result<()> {
+    if let Some(mut watches) = Watches::open_if_any(index)? {
+        watches.forget_withdrawn()?;
+    }
+    Ok(())
+}
+
 /// Writes the texts that are removed, cut and left in an index or a file.
 fn print_part(
     out: &mut impl Write,
+    withdrawn: &str,
     (removed, cut, left): (&[RemovedDocument], &[CutDocument], &LeftText),
     is_done: bool,
 ) -> io::Result<()> {
@@ -305,14 +446,27 @@ fn print_part(
         let passages = counted(document.passages.len() as u64, "passage");
         line!(out, "{cuts:<8} {}: {passages}, {tokens} of {all} tokens", Id(&document.id))?;
     }
+    for LeftPassages { id, tokens, earlier } in &left.earlier {
+        let source = match earlier {
+            Some(earlier) if earlier != id => format!("`{}` had them", Id(earlier)),
+            Some(_) => "it had them".to_owned(),
+            None => "an earlier document had them".to_owned(),
+        };
+        let (tokens, withdrawn) = (count((*tokens).into()), Id(withdrawn));
+        line!(
+            out,
+            "{leaves:<8} {}: {tokens} tokens, because {source} before `{withdrawn}` was added",
+            Id(id)
+        )?;
+    }
     let reasons: [(&[LeftPassages], &str); 4] = [
-        (&left.earlier, "in passages that a document added earlier has"),
         (&left.edited, "in passages that were edited too much to be cut"),
         (&left.kept, "because it is to be kept"),
         (&left.unfinished, "or more: the search for edited passages was cut short"),
+        (&left.whole, "which are the whole text, too short to be cut"),
     ];
     for (documents, why) in reasons {
-        for LeftPassages { id, tokens } in documents {
+        for LeftPassages { id, tokens, .. } in documents {
             line!(out, "{leaves:<8} {}: {} tokens {why}", Id(id), count((*tokens).into()))?;
         }
     }

@@ -104,9 +104,14 @@ fn what_was_withdrawn_is_refused_by_name_until_that_is_lifted() {
         assert!(again.err.contains(what), "{}", again.err);
     }
     assert_eq!(stored(&dir).len(), 2);
-    // The second time it is found to be done.
+    // The second time it is found to be done, and no list is printed as if it were done again.
     let second = dir.json(&["withdraw", "idx", "own"]);
     assert_eq!((&second["done"], &second["again"]), (&json!(true), &json!(true)));
+    let planned = dir.json(&["withdraw", "idx", "own", "--dry-run"]);
+    assert_eq!((&planned["done"], &planned["again"]), (&json!(false), &json!(true)));
+    let human = dir.run(&["withdraw", "idx", "own", "--cut-earlier"]);
+    assert_eq!((human.status, &*human.out), (0, ""), "{}", human.err);
+    assert!(human.err.contains("already") && human.err.contains("no passages were looked for"));
     let listed = dir.json(&["withdraw", "idx", "--list"]);
     assert_eq!(
         (&listed["id"], &listed["removed"], &listed["cut"]),
@@ -225,6 +230,116 @@ fn a_file_that_has_no_texts_is_refused_before_anything_is_done() {
 }
 
 #[test]
+fn no_file_is_changed_if_one_of_them_cannot_be_read() {
+    let dir = indexed();
+    dir.write("a.jsonl", lines());
+    // As `xz` and `bzip2` begin: these are read by `add`, and not written.
+    dir.write("b.jsonl.xz", b"\xfd7zXZ\0\0\x04");
+    dir.write("b.jsonl.bz2", b"BZh91AY&SY");
+    dir.write("b.txt", "just a text\n");
+    for (file, expected) in [
+        ("b.jsonl.xz", "it is compressed with xz, which is read and not written"),
+        ("b.jsonl.bz2", "it is compressed with bzip2"),
+        ("b.txt", "no line of it is a JSON object"),
+    ] {
+        let args = ["withdraw", "idx", "own", "--record", "r.json", "--files", "a.jsonl", file];
+        let run = dir.run(&args);
+        assert!(run.status == 2 && run.err.contains(expected), "{}", run.err);
+        assert_eq!(read(&dir, "a.jsonl"), lines());
+        assert!(!dir.path("r.json").exists());
+        assert_eq!(stored(&dir).len(), 4);
+    }
+    let names = fs::read_dir(dir.path(".")).unwrap().count();
+    assert_eq!(names, 6, "no temporary file stays");
+}
+
+#[test]
+fn files_that_were_rewritten_before_a_failure_are_named_and_recorded() {
+    let dir = indexed();
+    dir.write("a.jsonl", lines());
+    dir.write("b.jsonl", lines());
+    let args = [
+        "withdraw", "idx", "own", "--record", "r.json", "--files", "a.jsonl", "b.jsonl",
+        "--format", "json",
+    ];
+    // Another program appends to the second file, while the first is replaced.
+    let paused = dir.paused("file:1", &args);
+    let appended = lines() + &line("new", &words(77, 40), json!({}));
+    dir.write("b.jsonl", &appended);
+    let (status, told) = paused.go_on();
+    assert_eq!(status, 2, "{told}");
+    assert!(told.contains("b.jsonl: it has changed since it was read"), "{}", told);
+    assert!(told.contains("these files were rewritten: a.jsonl;"), "{}", told);
+    assert_eq!((read(&dir, "a.jsonl"), read(&dir, "b.jsonl")), (left(), appended));
+    assert_eq!(stored(&dir).len(), 4);
+    let record = |dir: &Dir| serde_json::from_str::<Value>(&read(dir, "r.json")).unwrap();
+    let files = record(&dir)["withdrawal"]["files"].clone();
+    assert_eq!(
+        (&files[0]["file"], ids(&files[0]["removed"])),
+        (&json!("a.jsonl"), vec!["own", "copy"])
+    );
+    assert_eq!(record(&dir)["withdrawal"]["removed"], json!([]));
+    // The repetition completes it, and its record has all that was changed.
+    assert_eq!(dir.run(&args).status, 0);
+    let done = record(&dir)["withdrawal"].clone();
+    assert_eq!(ids(&done["removed"]), ["own", "copy"]);
+    for file in done["files"].as_array().unwrap() {
+        assert_eq!(
+            (ids(&file["removed"]), ids(&file["cut"])),
+            (vec!["own", "copy"], vec!["quoting"])
+        );
+    }
+    assert_eq!(stored(&dir).len(), 2);
+}
+
+#[test]
+fn events_of_watches_lose_what_was_withdrawn() {
+    for by_service in [false, true] {
+        let dir = Dir::new();
+        dir.write("mine.txt", words(1, 100));
+        dir.write("old.jsonl", line("old", &words(4, 60), json!({"title": "kept up"})));
+        assert_eq!(dir.run(&["add", "idx", "old.jsonl"]).status, 0);
+        assert_eq!(dir.run(&["watch", "add", "idx", "mine.txt"]).status, 0);
+        let quoting = format!("{} {}", words(2, 60), words(1, 30));
+        let documents = [
+            line("own", &words(1, 100), json!({"title": "laid up"})),
+            line("quoting", &quoting, json!({"title": "kept"})),
+        ];
+        dir.write("in.jsonl", documents.concat());
+        assert_eq!(dir.run(&["add", "idx", "in.jsonl"]).status, 0);
+        let events = |dir: &Dir| -> Vec<Value> {
+            let out = dir.run(&["watch", "events", "idx", "--format", "json"]).out;
+            out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        let before = events(&dir);
+        assert_eq!(before.len(), 2);
+        assert_eq!(dir.run(&["watch", "remove", "idx", "mine.txt"]).status, 0);
+        if by_service {
+            let service = Service::start(&dir, &[]);
+            assert_eq!(dir.run(&["withdraw", "own", "--url", &service.url]).status, 0);
+        } else {
+            assert_eq!(dir.run(&["withdraw", "idx", "own"]).status, 0);
+        }
+        // Before anything reads the events.
+        for entry in fs::read_dir(dir.path("idx/.watches/events")).unwrap() {
+            let bytes = fs::read(entry.unwrap().path()).unwrap();
+            assert!(!String::from_utf8_lossy(&bytes).contains("laid up"), "{by_service}");
+        }
+        let after = events(&dir);
+        let own = |events: &[Value]| events.iter().find(|one| one["hit"]["id"] == "own").cloned();
+        let (had, has) = (own(&before).unwrap(), own(&after).unwrap());
+        assert_eq!(had["hit"]["meta"]["title"], "laid up");
+        assert_eq!((&has["hit"]["meta"], has["hit"].get("passages")), (&json!({}), None));
+        assert_eq!(has["cursor"], had["cursor"]);
+        let rest = |events: &[Value]| -> Vec<Value> {
+            events.iter().filter(|one| one["hit"]["id"] != "own").cloned().collect()
+        };
+        let others = rest(&after);
+        assert_eq!(others[..1], rest(&before)[..]);
+    }
+}
+
+#[test]
 fn a_run_that_is_killed_after_any_file_is_completed_by_another() {
     for at in 1..=2 {
         let dir = indexed();
@@ -252,7 +367,8 @@ fn a_record_tells_later_that_nothing_is_there() {
     let check = |dir: &Dir| dir.run(&["withdraw", "idx", "--check", "record.json"]);
     let sound = check(&dir);
     assert_eq!((sound.status, &*sound.out), (0, ""), "{}", sound.err);
-    assert!(sound.err.contains("nothing of `own`"), "{}", sound.err);
+    let claim = "no document has a text of the record, is a copy, or has two of its ";
+    assert!(sound.err.contains(claim), "{}", sound.err);
     // With the withdrawal lifted, and a part of it back.
     assert_eq!(dir.run(&["withdraw", "idx", "--forget", "own"]).status, 0);
     let back = format!("{} {}", words(8, 60), words(1, 60));

@@ -8,8 +8,8 @@ use axum::extract::{Request, State};
 use crate::app::{App, StopOnDrop};
 use crate::command::Command;
 use crate::failure::Failure;
-use cento::Stop;
-use cento::join::withdraw::Plan;
+use cento::join::withdraw::{self, Plan};
+use cento::{Error, Stop};
 use cento_api::http::{
     ForgetRequest, ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse,
     WithdrawalsResponse,
@@ -42,9 +42,15 @@ pub async fn withdraw(
     if request.dry_run {
         let searcher = app.searcher();
         let found = app.run(move |stop| {
-            let plan = Plan::new(searcher.snapshot(), &request.id, &request.options, &stop)?;
-            let withdrawal = plan.withdrawal().clone();
-            Ok(WithdrawResponse { done: false, again: false, withdrawal })
+            let WithdrawRequest { id, options, .. } = &request;
+            let snapshot = searcher.snapshot();
+            let (withdrawal, again) = match Plan::new(snapshot, id, options, &stop) {
+                Err(Error::UnknownId { .. }) => {
+                    (withdraw::earlier_record(snapshot, id, &stop)?, true)
+                }
+                plan => (plan?.withdrawal().clone(), false),
+            };
+            Ok(WithdrawResponse { done: false, again, withdrawal })
         });
         return Ok(Json(found.await?));
     }

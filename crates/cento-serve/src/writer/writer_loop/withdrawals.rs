@@ -24,7 +24,7 @@ impl WriterLoop {
         self.change_withdrawals(|writer| {
             let plan = match Plan::new(writer.committed()?, id, options, stop) {
                 Err(Error::UnknownId { .. }) => {
-                    let withdrawal = withdraw::complete(writer, id)?;
+                    let withdrawal = withdraw::complete(writer, id, stop)?;
                     return Ok(WithdrawResponse { done: true, again: true, withdrawal });
                 }
                 plan => plan?,
@@ -55,6 +55,9 @@ impl WriterLoop {
         let is_usable = self.writer.as_ref().is_some_and(Writer::is_usable);
         // Also a change that failed after its commit.
         self.publish();
+        // The events of watches lose what was withdrawn before the client is answered.
+        self.settings.matching.begin();
+        self.settings.matching.settle();
         changed.map_err(|error| match error {
             error if is_usable => Failure::from(&error),
             // Stopped before its commit: nothing has changed.
