@@ -7,7 +7,7 @@
 //! of the shared runs.
 //!
 //! Without boilerplate the fingerprints left are a sample of the runs left, if every fingerprint of
-//! a run of the boilerplate is removed. Where one text has boilerplate and the other has none, or
+//! a run of the boilerplate is removed. Where one text has boilerplate and the other lacks it, or
 //! has it elsewhere, all runs across its edges differ: it costs common runs and fingerprints as any
 //! other edit does, so the same limits apply.
 

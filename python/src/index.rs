@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cento::index::WriterOptions;
-use cento::watch::Watches;
 use cento::join::withdraw::{self, Plan, WithdrawOptions};
+use cento::watch::Watches;
 use cento::{Error, Preset, StoredDocument};
 use cento_api::part::part_texts;
 use pyo3::prelude::*;

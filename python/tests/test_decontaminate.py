@@ -53,7 +53,7 @@ def test_a_question_has_its_choices_as_with_the_command() -> None:
     assert ids == [("", "1"), ("other", "1")], "ids are unique within a benchmark only"
     text = f"{PLANET} a) Jupiter b) Saturn"
     (finding,) = benchmarks.find([text])[0]
-    # The letters before the choices are none of their words.
+    # The letters before the choices are not words of them.
     assert (finding.question, finding.answer, finding.share) == ("0", None, 1)
     (whole,) = benchmarks.find([text.replace("a) ", "").replace("b) ", "")])[0]
     assert whole.share == 1

@@ -93,7 +93,7 @@ fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
     all
 }
 
-/// What is known of a new document.
+/// The known facts about a new document.
 struct Document {
     id: String,
     /// The first byte of each token.
@@ -242,7 +242,7 @@ mod tests {
         };
         let all = [[120, 0, 80, 40], [80, 0, 0, 80], [80, 0, 40, 40]];
         assert_eq!(counts(&PairOptions::default()), all);
-        // The list would have none of these pairs.
+        // The list would lack all of these pairs.
         assert_eq!(counts(&PairOptions::default().min_similarity(1.0).limit(1usize)), all);
         let across = PairOptions::default().group_by("author".to_owned());
         assert_eq!(counts(&across), [[120, 80, 40, 0], [80, 40, 0, 40], [80, 0, 40, 40]]);

@@ -6,7 +6,7 @@
 //! is best that has most of the query's q-grams (one-sided Jaccard of multisets), the shorter of
 //! equal ones. A heap by upper bounds leaves most of them uncompared (section 6).
 //!
-//! The best one is cut to what lies between its first and last q-gram that the query has: the paper
+//! The best one is cut to the tokens between its first and last q-gram that the query has: the paper
 //! takes as many tokens around fingerprints as may have made them, and with them those of the
 //! sentences before and after. Its similarity stays the same.
 //!
@@ -104,7 +104,7 @@ impl Grams {
     }
 
     /// Returns the range from the first to the last q-gram of `tokens` that the query has; all of
-    /// them if it has none.
+    /// them if there is no such q-gram.
     pub fn narrowed(&self, tokens: &[u64]) -> Range<usize> {
         let is_had = |gram: &[u64]| self.counts.contains_key(&hash(gram));
         let mut had = tokens.windows(self.q).map(is_had);

@@ -15,7 +15,7 @@ use crate::Result;
 /// marks. A letter with more marks, which no text has, ends at the line end.
 const CHARS_EXAMINED: usize = 32;
 
-/// Returns the length of the line end at byte `at` of a text: 0 if there is none.
+/// Returns the length of the line end at byte `at` of a text: 0 without one.
 #[inline(always)]
 fn line_end(text: &[u8], at: usize) -> usize {
     match text.get(at) {

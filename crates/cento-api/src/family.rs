@@ -131,7 +131,7 @@ pub enum DateRelation {
     Earlier,
     /// Both have the same date, which does not tell which is the earlier one.
     SameDate,
-    /// Dates do not tell: one has none, or is less precise than the other, as `1885` is beside
+    /// Dates do not tell: one is missing, or is less precise than the other, as `1885` is beside
     /// `1885-03`; or the order is that of addition.
     Unknown,
     /// Its date is after that of the other.

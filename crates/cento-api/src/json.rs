@@ -1,9 +1,9 @@
-//! What is wrong with a JSON text, in the words of its writer instead of those of a parser.
+//! The fault of a JSON text, in the words of its writer instead of those of a parser.
 
 use serde_json::Error;
 use serde_json::error::Category;
 
-/// The messages of the parser that name its own terms, and what they are about.
+/// The messages of the parser that name its own terms, and their subjects.
 const PROBLEMS: [(&str, &str); 19] = [
     ("EOF while parsing a list", "it ends within a list"),
     ("EOF while parsing an object", "it ends within an object"),
@@ -38,7 +38,7 @@ const TYPES: [(&str, &str); 8] = [
     ("null", "`null`"),
 ];
 
-/// Returns what is wrong with a JSON text, as a clause: what is there, and what is needed. It lacks
+/// Describes the fault of a JSON text, as a clause: the value there, and the one needed. It lacks
 /// the place, which [`Error::column`] has.
 #[must_use]
 pub fn problem(error: &Error) -> String {

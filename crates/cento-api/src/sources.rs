@@ -20,7 +20,7 @@ pub struct Sources {
     pub shared: u32,
     /// Those of specified boilerplate.
     pub boilerplate: u32,
-    /// Whether the search for passages was not cut short; if it was, more of what is new may be
+    /// Whether the search for passages was not cut short; if it was, more of the new text may be
     /// known or shared.
     pub complete: bool,
 }

@@ -37,7 +37,7 @@ const QUOTATIONS: &str = "Text in quotation marks, up to 2,000 bytes within a pa
      that begin with >. The marks: \"x\", \u{201c}x\u{201d}, \u{201d}x\u{201d}, \
      \u{201e}x\u{201c}, \u{201e}x\u{201d}, \u{2018}x\u{2019}, \u{201a}x\u{2018}, \u{ab}x\u{bb}, \
      \u{bb}x\u{ab}, \u{bb}x\u{bb}, \u{2039}x\u{203a}, \u{203a}x\u{2039}, \u{300c}x\u{300d}, \
-     \u{300e}x\u{300f}, \u{301d}x\u{301f}; an apostrophe is none";
+     \u{300e}x\u{300f}, \u{301d}x\u{301f}; an apostrophe does not count";
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -208,8 +208,8 @@ fn now() -> Result<String> {
     Ok(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
-/// Returns these paths as [`listed`], and their number for a report without names; `None` if there
-/// are none.
+/// Returns these paths as [`listed`], and their number for a report without names; `None` without
+/// paths.
 pub fn listed_and_counted(paths: &[PathBuf]) -> Option<(String, String)> {
     (!paths.is_empty()).then(|| (listed(paths), counted(paths.len() as u64, "path")))
 }

@@ -131,7 +131,7 @@ pub struct StripPart {
     pub end: u32,
     /// The number of the family.
     pub family: u64,
-    /// The other carrier that is its source: the first that is known to be earlier; if none is, the
+    /// The other carrier that is its source: the first that is known to be earlier; or else the
     /// first whose date does not tell; else the first of the later ones, and the part is the
     /// document's own.
     pub source: String,
@@ -305,7 +305,7 @@ mod tests {
             assert!(page.contains(expected), "{expected}: {page}");
         }
         assert_eq!(page.matches("<rect class=\"own\"").count(), 1, "{page}");
-        // The order of the carriers does not tell what their dates do not.
+        // The order of the carriers is no evidence where their dates are not.
         report.families[0].carriers.swap(0, 1);
         report.strip = Some(Strip::new("own", 200, &report.families));
         assert_eq!(relations(&report), expected);

@@ -304,7 +304,7 @@ fn number_names(
     }
 }
 
-/// Returns the name of a document with a number, the next one if it has none.
+/// Returns the name of a document with a number, the next one if it lacks one.
 fn numbered(numbers: &mut HashMap<String, usize>, name: &str) -> String {
     let next = numbers.len() + 1;
     format!("Document {}", numbers.entry(name.to_owned()).or_insert(next))

@@ -36,7 +36,7 @@ pub fn plain(message: &str) -> String {
     said + place
 }
 
-/// Returns what was expected, as JSON has it.
+/// Returns the expected kind of value, as JSON has it.
 fn expected(wanted: &str) -> &str {
     match wanted {
         "a boolean" => "true or false",
@@ -51,7 +51,7 @@ fn expected(wanted: &str) -> &str {
     }
 }
 
-/// Returns what was given, as JSON has it.
+/// Returns the given kind of value, as JSON has it.
 fn given(found: &str) -> String {
     match found.split_once(' ') {
         Some(("boolean", value)) => value.trim_matches('`').to_owned(),

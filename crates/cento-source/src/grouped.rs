@@ -61,9 +61,9 @@ struct Collector<'a> {
     held_bytes: usize,
     /// The files that have been read, if some are in several inputs.
     seen: HashSet<String>,
-    /// Whether there are several inputs, of which one may be in another.
+    /// Whether there are several inputs: one may be in another.
     is_several: bool,
-    /// What has been reported, if there are several inputs.
+    /// The paths that have been reported, if there are several inputs.
     told: HashSet<String>,
     /// The files that have been left out, if there are several inputs.
     left_out: HashSet<String>,
@@ -86,7 +86,7 @@ struct Open {
 
 impl Collector<'_> {
     fn take(&mut self, input: usize, found: ReadChunk) -> ControlFlow<()> {
-        // What is in several inputs is reported once.
+        // A path in several inputs is reported once.
         if let Err(error) = &found
             && self.is_several
             && !self.told.insert(error.to_string())

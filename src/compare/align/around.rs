@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn sentences_copied_from_one_text_around_other_text_are_passages_of_their_own() {
-        // They were one rewritten passage, in which the words that any two texts have matched.
+        // They were one rewritten passage, where the words that any two texts have matched.
         let [first, last] = [words(1, 17), words(2, 33)];
         // A quarter of its words are those that any two texts have.
         let of_any = ["the", "of", "and", "in", "to", "a"];

@@ -262,7 +262,7 @@ fn align_within(
 }
 
 /// Tells whether these tokens of a text are as many words as a passage needs, or as many words as
-/// tokens: what is fewer tokens was decided before.
+/// tokens: passages with fewer tokens were decided before.
 fn has_words_enough(side: Side<'_>, places: &[Range<usize>]) -> bool {
     let tokens: usize = places.iter().map(Range::len).sum();
     let words: u64 = places.iter().map(|place| word_parts(side, place.clone())).sum();

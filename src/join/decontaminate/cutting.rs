@@ -13,8 +13,8 @@ use crate::runtime::Stop;
 const ROUNDS: u32 = 8;
 
 impl Benchmarks {
-    /// Returns the text of a document without its passages where questions occur, of those of which
-    /// `is_cut` tells so by their number, and its parts; `None` if none occurs.
+    /// Returns the text of a document without its passages where questions occur, of those that
+    /// `is_cut` names by their numbers, and its parts; `None` if no such question occurs.
     ///
     /// No question occurs in the rest: it is searched again after each cut, because words that come
     /// together can make a question.

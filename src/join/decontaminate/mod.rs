@@ -18,7 +18,7 @@
 //!   word.
 //!
 //! A question that is in a document several times occurs in several places: all are found, none
-//! overlap. [`Benchmarks::cut_out`] leaves a text in which none is found any more.
+//! overlap. [`Benchmarks::cut_out`] leaves a text where nothing is found any more.
 //!
 //! A question shorter than a run identifies nothing, and is named ([`Benchmarks::unusable`]). One
 //! of a few tokens that many documents have is a common phrase, which the [`Tally`] tells.

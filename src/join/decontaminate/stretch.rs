@@ -160,8 +160,8 @@ fn beside<'a>(
 }
 
 /// Returns the strongest stretch of these common runs where the text occurs, among those that end
-/// within `reach` places of the first one, and the number of the run with which the first of these
-/// may begin; `None` if it occurs in none.
+/// within `reach` places of the first one, and the number of the run where the first of these may
+/// begin; `None` if it does not occur in any.
 fn strongest(
     wanted: &Wanted,
     common: &[Common],

@@ -120,7 +120,7 @@ impl Tally {
         }
     }
 
-    /// Counts a document with its findings, in the order in which they are returned.
+    /// Counts a document with its findings, in the returned order.
     pub fn add(&mut self, id: &str, text: &str, findings: &[Finding]) {
         self.documents += 1;
         self.digest =

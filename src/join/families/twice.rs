@@ -22,7 +22,7 @@ use crate::search::Texts;
 use crate::text::{Side, Tokens};
 
 /// A link is divided if its pieces have less than this share of it in common: the rest is text that
-/// nobody reused.
+/// was not reused.
 const SHARED_MIN: f64 = 0.8;
 
 /// A place with this share of a repeated passage has it.

@@ -7,7 +7,7 @@
 //! whole, in one place of a text of its own that is longer than it, is quoted, and not its
 //! ancestor.
 //!
-//! Of documents with the same text the first one stands for all where dates do not tell: a hundred
+//! Of documents with the same text the first one represents all where dates do not tell: a hundred
 //! copies say no more than one, and would leave no room for other candidates.
 //!
 //! The document with the earlier date is the earlier one. Where dates do not tell, all versions of

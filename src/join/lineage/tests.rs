@@ -178,7 +178,7 @@ fn a_notice_that_is_a_third_of_the_minutes_is_quoted_by_them() {
         ]);
         let dated = found(&searcher, &LineageOptions::default().date("year"));
         assert_eq!(!dated.is_empty(), is_version, "{dated:?}");
-        // Without dates nothing tells that the notice was cut out of the minutes.
+        // Without dates there is no evidence that the notice was cut out of the minutes.
         let undated = found(&searcher, &LineageOptions::default());
         assert_eq!(!undated.is_empty(), is_version, "{undated:?}");
     };
@@ -235,7 +235,7 @@ fn answers_are_those_of_a_reader_of_both_texts() {
 
 #[test]
 fn all_copies_of_a_text_are_in_one_tree_from_the_earliest_on() {
-    // 12 and 100 copies, of which the last ones that were added have dates; a longer version; and a
+    // 12 and 100 copies; the last ones that were added have dates; a longer version; and a
     // variant in capitals, which is another text of the same words.
     let (text, longer) = (words(0..60), words(0..80));
     for (copies, dated) in [(12, 0), (100, 0), (10, 1), (22, 2), (100, 3)] {

@@ -36,7 +36,7 @@ pub struct Source {
     shared: Runs,
     /// The tokens of passages; those of earlier documents are hidden.
     tokens: Tokens,
-    /// The same, with none hidden.
+    /// The same tokens, without hidden ones.
     unhidden: Vec<u64>,
     least: f64,
     passage_tokens: usize,

@@ -72,7 +72,7 @@ struct Verdict<'a> {
     question: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<f64>,
-    /// The number of questions, each of which may have several passages.
+    /// The number of questions; each may have several passages.
     #[serde(skip_serializing_if = "Option::is_none")]
     questions: Option<usize>,
     /// The bytes of their passages.

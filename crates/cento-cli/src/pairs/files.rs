@@ -56,7 +56,7 @@ pub struct FileArgs {
 
 /// The line below shares that may be too small.
 const INCOMPLETE: &str =
-    "* the search for passages was cut short: more of what is new may be known or shared";
+    "* the search for passages was cut short: more of the new text may be known or shared";
 
 /// Why a document is not compared if a later one has its id.
 const REPLACED: &str = "a later document has the same id, and was compared in its place";

@@ -36,7 +36,7 @@ enum Form {
     Parquet,
 }
 
-/// Files that have been read, with what takes their places.
+/// Files that have been read, with the contents that take their places.
 pub struct ReadFiles(Vec<ReadFile>);
 
 struct ReadFile {
@@ -245,7 +245,7 @@ impl Files {
 }
 
 impl ReadFiles {
-    /// Returns what was found in the files.
+    /// Returns the findings of the files.
     pub fn findings(&self) -> Vec<WithdrawnFile> {
         self.0.iter().map(|file| file.found.clone()).collect()
     }

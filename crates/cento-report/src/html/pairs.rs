@@ -159,7 +159,7 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                      shares with other new documents alone. New: in no passage."
                     " They come from a search for each document, whatever pairs are shown."
                     @if report.sources.iter().any(|one| !one.complete) {
-                        " Of those with *, the search was cut short: more of what is new may be known or shared."
+                        " Of those with *, the search was cut short: more of the new text may be known or shared."
                     }
                 }
                 div.wide tabindex="0" role="region" aria-label="New documents" {

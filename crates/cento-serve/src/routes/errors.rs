@@ -8,7 +8,7 @@ use utoipa::{IntoResponses, ToSchema};
 use cento_api::http::ErrorBody;
 
 /// The errors that every route of the API may answer with. A route that says more of one names them
-/// first: what is named later takes their place.
+/// first: a later one takes the place of an earlier one.
 pub struct Errors;
 
 impl IntoResponses for Errors {

@@ -121,7 +121,7 @@ impl Paused {
         assert!(!self.child.wait().unwrap().success());
     }
 
-    /// Lets the process go on; gives its exit status and what it says from then on.
+    /// Lets the process go on; gives its exit status and its messages from then on.
     pub fn go_on(mut self) -> (i32, String) {
         drop(self.child.stdin.take());
         let told = self.told.map(|line| line.unwrap() + "\n").collect();

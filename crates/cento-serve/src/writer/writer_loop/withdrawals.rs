@@ -55,7 +55,7 @@ impl WriterLoop {
         let is_usable = self.writer.as_ref().is_some_and(Writer::is_usable);
         // Also a change that failed after its commit.
         self.publish();
-        // The events of watches lose what was withdrawn before the client is answered.
+        // The events of watches lose the withdrawn data before the client is answered.
         self.settings.matching.begin();
         self.settings.matching.settle();
         changed.map_err(|error| match error {
