@@ -322,7 +322,8 @@ mod tests {
         check(
             &[year.clone(), year.clone()],
             across("student"),
-            "all 2 documents are of one group (`student` is 2026), so there are no pairs to compare",
+            "all 2 documents are of one group (`student` is 2026), so there are no pairs to \
+             compare",
         );
         check(
             &[meta("ann".into()), meta("ann".into()), meta("ann".into())],
@@ -357,8 +358,13 @@ mod tests {
             let some = (0..codes.len() as u64).filter(|number| number % 5 != 1);
             let numbers: Vec<u64> = some.collect();
             let codes_of = vec![codes.clone()];
-            let series =
-                Series { within: is_within, codes: codes_of, without_field: 0, count: 4, common: None };
+            let series = Series {
+                within: is_within,
+                codes: codes_of,
+                without_field: 0,
+                count: 4,
+                common: None,
+            };
             let mut kept = 0;
             for (at, &a) in numbers.iter().enumerate() {
                 for &b in &numbers[at + 1..] {

@@ -6,8 +6,8 @@
 //! is best that has most of the query's q-grams (one-sided Jaccard of multisets), the shorter of
 //! equal ones. A heap by upper bounds leaves most of them uncompared (section 6).
 //!
-//! The best one is cut to the tokens between its first and last q-gram that the query has: the paper
-//! takes as many tokens around fingerprints as may have made them, and with them those of the
+//! The best one is cut to the tokens between its first and last q-gram that the query has: the
+//! paper takes as many tokens around fingerprints as may have made them, and with them those of the
 //! sentences before and after. Its similarity stays the same.
 //!
 //! Two places where the paper's algorithms 2 and 3 would not give the answer of algorithm 1: they

@@ -113,8 +113,8 @@ pub fn tune(
     let fewest = halves[0].min(halves[1]);
     if fewest < ORIGINALS_MIN {
         let what = format!(
-            "too few originals: {} queries have {} in all, and one half of the queries has {fewest}; \
-             each half needs at least {ORIGINALS_MIN}",
+            "too few originals: {} queries have {} in all, and one half of the queries has \
+             {fewest}; each half needs at least {ORIGINALS_MIN}",
             cases.cases.len(),
             halves[0] + halves[1],
         );

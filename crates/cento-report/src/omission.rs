@@ -41,7 +41,7 @@ impl NotCompared {
         NotCompared { name: name.into(), reason: reason.into() }
     }
 
-    /// Replaces the names by numbers, in the order of the reasons, which tells nothing of the names.
+    /// Replaces the names by numbers, in the order of the reasons, which reveals no name.
     pub(crate) fn numbered(list: Vec<NotCompared>) -> Vec<NotCompared> {
         let mut reasons: Vec<String> = list.into_iter().map(NotCompared::unnamed).collect();
         reasons.sort_unstable();

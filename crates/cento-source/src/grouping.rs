@@ -252,8 +252,8 @@ impl Grouping {
         &self.remarks
     }
 
-    /// Tells whether the files of a directory of an input without such files would be a document that
-    /// no other files are in.
+    /// Tells whether the files of a directory of an input without such files would be a document
+    /// that no other files are in.
     pub(crate) fn is_document(&self, input: usize, dir: &str) -> bool {
         let below = parts_below(&self.roots[input].container.place, dir);
         if below.into_iter().any(PathFilter::is_library) {

@@ -17,17 +17,17 @@ const COPY_SHARE: f64 = 0.85;
 /// of the passage: without this bound shuffled passages of PAN 2013 lose .001 of plagdet.
 const RUN_TOKENS_MIN: usize = 20;
 
-/// Of the words that the sides of a rewritten passage have in common, the copied passages in it have
-/// at least this share if they may be all that it is. This share and the next two numbers change no
-/// kind of PAN 2013 for the worse, and translated passages by .0003 for the better.
+/// Of the words that the sides of a rewritten passage have in common, the copied passages in it
+/// have at least this share if they may be all that it is. This share and the next two numbers
+/// change no kind of PAN 2013 for the worse, and translated passages by .0003 for the better.
 const COPIES_SHARE: f64 = 0.75;
 
 /// What a rewritten passage has beside copied ones is text of its own if it has at least this many
 /// tokens on each side. Fewer are words that were put in.
 const REST_TOKENS_MIN: usize = 25;
 
-/// Beside copied passages, the sides of a rewritten passage are at least this similar: any two texts
-/// of one language have a quarter of their words in common, articles and prepositions.
+/// Beside copied passages, the sides of a rewritten passage are at least this similar: any two
+/// texts of one language have a quarter of their words in common, articles and prepositions.
 const REST_SIMILARITY_MIN: f64 = 0.4;
 
 /// Returns, for each of these rewritten passages of a query and a document, whether copied passages

@@ -52,9 +52,9 @@ use indexes::IndexArgs;
 /// reads all of them.
 ///
 /// The margin of a pair is the resemblance of its fingerprints less that of the sixth best other
-/// neighbour of either document, whichever is greater. It tells copies from the usual solutions of a task, which are
-/// alike and have no margin. It needs at least eight documents; pairs of files show it then, pairs
-/// of indexes with --rank margin or --min-margin.
+/// neighbour of either document, whichever is greater. It tells copies from the usual solutions of
+/// a task, which are alike and have no margin. It needs at least eight documents; pairs of files
+/// show it then, pairs of indexes with --rank margin or --min-margin.
 ///
 /// The score of a pair of programs is how much they suggest that one was copied, 0 to 1: how alike
 /// they are in code and in words, where what few programs have counts for more. Where many programs

@@ -75,8 +75,8 @@ pub struct Withdraw {
     /// Lift the withdrawal of the document with this id: it may be added again.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     forget: Option<String>,
-    /// Look for all that this record of a withdrawal names: its texts by their digests, copies by the
-    /// signature, and passages by two fingerprints near each other.
+    /// Look for all that this record of a withdrawal names: its texts by their digests, copies by
+    /// the signature, and passages by two fingerprints near each other.
     #[arg(long, value_name = "RECORD", conflicts_with = "url")]
     check: Option<PathBuf>,
     /// Output format.

@@ -155,8 +155,9 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
             section {
                 h2 { "New documents" }
                 p.note {
-                    "Known: in passages that the document shares with documents of the index. Shared: in passages that it \
-                     shares with other new documents alone. New: in no passage."
+                    "Known: in passages that the document shares with documents of the index. \
+                     Shared: in passages that it shares with other new documents alone. \
+                     New: in no passage."
                     " They come from a search for each document, whatever pairs are shown."
                     @if report.sources.iter().any(|one| !one.complete) {
                         " Of those with *, the search was cut short: more of the new text may be known or shared."
