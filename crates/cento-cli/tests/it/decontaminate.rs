@@ -165,7 +165,7 @@ fn each_place_of_a_question_is_cut_listed_and_annotated() {
 #[test]
 fn a_question_with_choices_is_found_with_the_labels_of_the_choices() {
     let dir = Dir::new();
-    let question = "Name the boiling point of pure water at the level of the sea?";
+    let question = "Name the usual boiling point of pure water at sea level?";
     let texts = ["90 degrees", "100 degrees", "110 degrees", "120 degrees"];
     let labelled = json!({"text": texts, "label": ["A", "B", "C", "D"]});
     for (name, choices) in [("plain.jsonl", json!(texts)), ("arc.jsonl", labelled)] {

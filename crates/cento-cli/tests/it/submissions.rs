@@ -112,7 +112,7 @@ fn libraries_are_left_out_of_submissions_and_counted() {
     let ran = dir.run(&[&args[..], &only].concat());
     // Nothing is left, and each is reported with the reason.
     assert!(
-        ran.status == 2 && ran.err.contains("in/bob: left out: there is nothing to compare"),
+        ran.status == 2 && ran.err.contains("in/bob: left out: all of its files are left out"),
         "{}",
         ran.err
     );

@@ -69,7 +69,7 @@ fn a_wrong_path_or_method_is_refused_with_its_status() {
             ("GET", "/../../etc/passwd", "", "", 404, "no_such_route"),
             ("GET", "/v1/documents/%00", "", "", 404, "unknown_id"),
             ("GET", "/v1/documents/%FF", "", "", 400, "bad_request"),
-            ("POST", "/v1/documents?commit=now", JSON, "{}", 400, "bad_request"),
+            ("POST", "/v1/documents?commit=now", JSON, "{}", 400, "invalid_argument"),
             ("POST", "/v1/compact", JSON, "{\"segments\": 0}", 400, "invalid_argument"),
             ("POST", "/v1/compact", JSON, "[]", 400, "bad_request"),
             ("POST", "/v1/compare", JSON, "{\"a\": {\"id\": \"a\"}}", 400, "bad_request"),
