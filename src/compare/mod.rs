@@ -59,7 +59,7 @@ pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
 ///
 /// # Errors
 /// As [`compare`], for a text of [`COMPARED`], or for a measure that is bounded;
-/// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+/// [`Error::Cancelled`] soon after `stop`.
 pub fn compare_by(
     scheme: &Scheme,
     analyzer: &Analyzer,
