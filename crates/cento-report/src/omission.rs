@@ -55,9 +55,52 @@ impl NotCompared {
         let mut reason = self.reason;
         let mut name = self.name.as_str();
         while !name.is_empty() {
-            reason = reason.replace(name, "it");
+            reason = replaced(&reason, name);
             name = name.split_once('/').map_or("", |(_, rest)| rest);
         }
         reason
+    }
+}
+
+/// Returns a reason with `it` in place of a name, where it is not a part of a longer word: a
+/// document may be called `ann`, and a file cannot be read.
+fn replaced(reason: &str, name: &str) -> String {
+    let mut replaced = String::with_capacity(reason.len());
+    let mut rest = reason;
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let is_in_word = {
+            let last = before.chars().next_back().or_else(|| replaced.chars().next_back());
+            let ends = [last, name.chars().next()];
+            let begins = [name.chars().next_back(), after.chars().next()];
+            let is_one =
+                |two: [Option<char>; 2]| two.iter().all(|c| c.is_some_and(char::is_alphanumeric));
+            is_one(ends) || is_one(begins)
+        };
+        replaced += before;
+        replaced += if is_in_word { name } else { "it" };
+        rest = after;
+    }
+    replaced + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_within_a_word_of_the_reason_stays_and_each_other_one_is_replaced() {
+        let shown = |name: &str, reason: &str| NotCompared::new(name, reason).unnamed();
+        // It was "citot be opened".
+        assert_eq!(shown("hw/ann", "it cannot be opened"), "it cannot be opened");
+        assert_eq!(shown("e", "there is nothing to compare"), "there is nothing to compare");
+        assert_eq!(
+            shown("hw/ann", "cannot open hw/ann, ann.zip: ann"),
+            "cannot open it, it.zip: it"
+        );
+        assert_eq!(
+            shown("bob.zip", "cannot open x/bob.zip: cut short"),
+            "cannot open x/it: cut short"
+        );
     }
 }
