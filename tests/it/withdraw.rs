@@ -4,40 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use cento::index::{Config, Document, Index, Withdrawals, Writer, WriterOptions};
-use cento::join::withdraw::{Plan, RemovalReason, WithdrawOptions, Withdrawal};
+use cento::join::withdraw::{Plan, RemovalReason, WithdrawOptions};
 use cento::text::{Analyzer, Tokens};
-use cento::{AddIndexesOptions, Part, Reason, Result, Stop};
+use cento::{AddIndexesOptions, Part, Reason, Stop};
 use proptest::prelude::*;
 
+use crate::common::withdrawals::{fill, in_memory, options, withdraw};
 use crate::common::{Model, assert_holds, config, contents, words};
-
-fn options() -> WriterOptions {
-    WriterOptions::default().merge(false)
-}
-
-fn withdraw(index: &Index, id: &str, options: &WithdrawOptions) -> Result<Withdrawal> {
-    let mut writer = index.writer(self::options())?;
-    let plan = Plan::new(writer.committed()?, id, options, &Stop::default())?;
-    let planned = plan.withdrawal().clone();
-    let done = plan.apply(&mut writer, &Stop::default())?;
-    assert_eq!(Withdrawal { withdrawn: planned.withdrawn.clone(), ..done.clone() }, planned);
-    Ok(done)
-}
-
-fn fill(index: &Index, documents: &[(&str, &str)]) {
-    let mut writer = index.writer(options()).unwrap();
-    for (id, text) in documents {
-        writer.add(Document::new(*id, *text)).unwrap();
-        // Each in a segment of its own, added at a time of its own.
-        writer.commit().unwrap();
-    }
-}
-
-fn in_memory(documents: &[(&str, &str)]) -> Index {
-    let index = Index::in_memory(config()).unwrap();
-    fill(&index, documents);
-    index
-}
 
 #[track_caller]
 fn assert_refused(writer: &mut Writer, id: &str, text: &str, expected: &str) {

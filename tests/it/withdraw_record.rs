@@ -1,34 +1,11 @@
 //! After a withdrawal: what its record tells, and what a repetition does.
 
-use cento::index::{Document, Index, WriterOptions};
-use cento::join::withdraw::{Plan, RecordCheck, WithdrawOptions, Withdrawal, check, complete};
-use cento::{Reason, Result, Stop};
+use cento::index::{Document, Index};
+use cento::join::withdraw::{RecordCheck, WithdrawOptions, Withdrawal, check, complete};
+use cento::{Reason, Stop};
 
+use crate::common::withdrawals::{fill, in_memory, options, withdraw};
 use crate::common::{config, contents, words};
-
-fn options() -> WriterOptions {
-    WriterOptions::default().merge(false)
-}
-
-fn add(index: &Index, documents: &[(&str, &str)]) {
-    let mut writer = index.writer(options()).unwrap();
-    for (id, text) in documents {
-        writer.add(Document::new(*id, *text)).unwrap();
-        writer.commit().unwrap();
-    }
-}
-
-fn in_memory(documents: &[(&str, &str)]) -> Index {
-    let index = Index::in_memory(config()).unwrap();
-    add(&index, documents);
-    index
-}
-
-fn withdraw(index: &Index, id: &str, options: &WithdrawOptions) -> Result<Withdrawal> {
-    let mut writer = index.writer(self::options())?;
-    let plan = Plan::new(writer.committed()?, id, options, Stop::NEVER)?;
-    plan.apply(&mut writer, Stop::NEVER)
-}
 
 fn checked(index: &Index, record: &Withdrawal) -> RecordCheck {
     check(index, record, Stop::NEVER).unwrap()
@@ -54,7 +31,7 @@ fn a_check_names_documents_that_were_added_later_with_a_sentence_of_it() {
         ("other", format!("{kettles} {}", words(3, 60))),
     ];
     let later = later.each_ref().map(|(id, text)| (*id, text.as_str()));
-    add(&index, &later);
+    fill(&index, &later);
     let found = checked(&index, &record);
     assert_eq!(found.problems.len(), 2, "{found:?}");
     for (problem, id) in found.problems.iter().zip(["later1", "later2"]) {
@@ -74,7 +51,7 @@ fn a_single_fingerprint_is_named_and_is_no_evidence() {
     let tokens: Vec<&str> = own.split(' ').collect();
     for (_, position) in record.signature.fingerprints.iter().take(3) {
         let run = tokens[*position as usize..][..5].join(" ");
-        add(&index, &[(&format!("d{position}"), &run)]);
+        fill(&index, &[(&format!("d{position}"), &run)]);
     }
     let found = checked(&index, &record);
     assert_eq!((found.problems.len(), found.single.len()), (0, 3), "{found:?}");
@@ -155,7 +132,7 @@ fn a_new_text_of_an_id_is_added_when_it_comes() {
         snapshot.segment(address).added_micros(address.doc).unwrap()
     };
     assert!(added("own") < added("other"));
-    add(&index, &[("own", &words(3, 60))]);
+    fill(&index, &[("own", &words(3, 60))]);
     assert!(added("own") > added("other"));
 }
 
@@ -170,7 +147,7 @@ fn a_repetition_names_the_quotations_that_it_cannot_cut() {
     };
     assert_eq!(again().unwrap(), done);
     let quote = format!("{} {}", words(3, 60), words(1, 40));
-    add(&index, &[("quote", &quote)]);
+    fill(&index, &[("quote", &quote)]);
     let error = again().unwrap_err();
     assert_eq!(error.reason(), Reason::Withdrawn, "{error}");
     assert!(error.to_string().contains("the document `quote` has a passage"), "{error}");
@@ -178,7 +155,7 @@ fn a_repetition_names_the_quotations_that_it_cannot_cut() {
     let mut writer = index.writer(options()).unwrap();
     assert_eq!(cento::join::withdraw::forget(&mut writer, "own").unwrap(), 1);
     writer.finish().unwrap();
-    add(&index, &[("own", &own)]);
+    fill(&index, &[("own", &own)]);
     let all = WithdrawOptions::default().cut_earlier(true);
     let done = withdraw(&index, "own", &all).unwrap();
     assert_eq!(done.cut[0].id, "quote");
@@ -191,7 +168,7 @@ fn another_text_under_the_id_of_a_withdrawn_one_is_not_removed_by_a_repetition()
     let index = in_memory(&[("own", &words(1, 100))]);
     withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
     let innocent = words(7, 80);
-    add(&index, &[("own", &innocent)]);
+    fill(&index, &[("own", &innocent)]);
     let error = withdraw(&index, "own", &WithdrawOptions::default()).unwrap_err();
     assert_eq!(error.reason(), Reason::Withdrawn, "{error}");
     assert_eq!(contents(&index.snapshot().unwrap())["own"], innocent);

@@ -3,6 +3,7 @@
 pub mod example;
 pub mod sim;
 pub mod stream;
+pub mod withdrawals;
 
 pub use cento_testing::{
     Model, add, assert_holds, config, contents, document, fault, holds, naive, naive_withdrawals,
