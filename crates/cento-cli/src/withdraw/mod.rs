@@ -363,9 +363,13 @@ impl Withdraw {
             return Ok(outcome);
         }
         if response.again {
+            let files = match response.done {
+                true => ", and no file of the index has bytes of it",
+                false => "",
+            };
             note!(
-                "`{id}` was withdrawn on {withdrawn} already, and nothing of it is in a file; its \
-                 text is not kept, so that no passages were looked for"
+                "`{id}` was withdrawn on {withdrawn} already{files}; its text is not kept, so that \
+                 no passages were looked for, but its digests and fingerprints"
             );
             return Ok(outcome);
         }
