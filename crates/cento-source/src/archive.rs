@@ -156,8 +156,8 @@ fn leads_out(name: &str) -> bool {
     name.split('/').any(|part| part == "..")
 }
 
-/// Returns a name without what makes it absolute, as programs that unpack archives do: the slashes
-/// at its beginning.
+/// Returns a name without the slashes at its beginning, which make it absolute: programs that
+/// unpack archives drop them too.
 fn below_archive(name: &str) -> &str {
     name.trim_start_matches('/')
 }

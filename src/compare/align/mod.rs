@@ -405,8 +405,8 @@ fn judged(
         }
         let passage = Aligned::of((in_query, in_hit), (q, d));
         if passage.similarity >= similarity_min
-            && query.has_words(&passage.query)
-            && document.has_words(&passage.hit)
+            && query.is_mostly_words(&passage.query)
+            && document.is_mostly_words(&passage.hit)
         {
             passages.push(passage);
         }

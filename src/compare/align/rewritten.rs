@@ -67,7 +67,7 @@ pub fn passages(
 
 impl Side<'_> {
     /// Returns whether at least half of these tokens have a letter.
-    pub(super) fn has_words(&self, tokens: &Range<usize>) -> bool {
+    pub(super) fn is_mostly_words(&self, tokens: &Range<usize>) -> bool {
         let spans = self.tokens.spans[tokens.clone()].iter();
         let written = spans.map(|span| &self.text[span.start as usize..span.end as usize]);
         written.filter(|token| token.chars().any(is_letter)).count() * 2 >= tokens.len()
@@ -161,7 +161,7 @@ mod tests {
             align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages
         };
         assert_eq!(found(&table(1), &table(2)), []);
-        // A copy of one is a passage all the same.
+        // A copy of one is a passage.
         let [copy] = &found(&table(1), &table(1))[..] else { panic!("no copy") };
         assert_eq!((copy.query.len(), copy.similarity), (305, 1.0));
     }

@@ -42,7 +42,7 @@ pub struct ReadFiles(Vec<ReadFile>);
 struct ReadFile {
     path: PathBuf,
     found: WithdrawnFile,
-    /// What the file was when it was read.
+    /// The state of the file when it was read.
     state: State,
     /// The file that takes its place, if anything changes.
     new: Option<NamedTempFile>,
@@ -74,8 +74,8 @@ impl Files {
         Ok(Files { files, id_field, text_field, tables })
     }
 
-    /// Finds what the plan removes and cuts in each file and, if `writes`, writes what takes the
-    /// places of the files that have anything of it. None is changed.
+    /// Finds the records that the plan removes and cuts in each file and, if `writes`, writes a new
+    /// file beside each file that has such records. No file is changed.
     ///
     /// # Errors
     /// When a file cannot be read, or not be written anew.
@@ -271,7 +271,7 @@ impl ReadFiles {
     }
 }
 
-/// Returns what tells whether a file is as it was.
+/// Returns the length of a file and the time of its last change.
 fn state_of(path: &Path) -> Result<State> {
     let found = std::fs::metadata(path).map_err(|e| Error::io("read", path, e))?;
     Ok((found.len(), found.modified().ok()))
