@@ -24,8 +24,8 @@ pub struct Series {
     without_field: u64,
     /// The number of series, with documents that are in none.
     count: u64,
-    /// What all documents have in common, if no pair across series is kept for that.
-    common: Option<String>,
+    /// What all documents have in common, or none has with another, if no pair is kept for that.
+    unpaired: Option<String>,
 }
 
 impl Series {
@@ -44,7 +44,7 @@ impl Series {
             NamePattern::is_pattern(field).then(|| NamePattern::new(field)).transpose()?;
         let mut values: HashMap<String, u32> = HashMap::new();
         let mut codes = Vec::new();
-        let (mut without_field, mut fields) = (0, BTreeSet::new());
+        let (mut documents, mut without_field, mut fields) = (0, 0, BTreeSet::new());
         for snapshot in snapshots {
             let numbering = Numbering::new(snapshot);
             let mut of_snapshot = vec![0; numbering.end() as usize];
@@ -53,6 +53,7 @@ impl Series {
                 if !snapshot.segment(address).is_alive(address.doc) {
                     continue;
                 }
+                documents += 1;
                 if let Some(pattern) = &pattern {
                     let id = snapshot.id(address)?;
                     match pattern.of_end(&id) {
@@ -91,27 +92,29 @@ impl Series {
             });
         }
         let count = values.len() as u64 + without_field;
-        let value = values.keys().next().filter(|_| !within && count == 1);
-        let common = value.map(|value| described(field, value));
-        Ok(Some(Series { within, codes, without_field, count, common }))
+        let unpaired = match within {
+            false => {
+                let value = values.keys().next().filter(|_| count == 1);
+                value.map(|value| described(field, value))
+            }
+            true => (count == documents).then(|| format!("by `{field}`")),
+        };
+        Ok(Some(Series { within, codes, without_field, count, unpaired }))
     }
 
-    /// Refuses to look for pairs across series where all documents, this number of them, are of
-    /// one: the field or the pattern is another than was meant.
+    /// Refuses to look for pairs where no two of all documents, this number of them, can be one:
+    /// all are of one series and pairs are kept across series, or each is of another and pairs are
+    /// kept within. The field or the pattern is another than was meant.
     ///
     /// # Errors
-    /// When all documents, at least two, are of one series and pairs are kept across series.
+    /// When there are at least two documents, and no pair is kept.
     pub(super) fn check_has_pairs(&self, documents: u64) -> Result<()> {
-        match &self.common {
-            Some(common) if documents > 1 => {
-                let what = format!(
-                    "all {documents} documents are of one group ({common}), so there are no pairs \
-                     to compare"
-                );
-                Err(Error::argument("group_by", what))
-            }
-            _ => Ok(()),
-        }
+        let Some(why) = self.unpaired.as_ref().filter(|_| documents > 1) else { return Ok(()) };
+        let (argument, what) = match self.within {
+            false => ("group_by", format!("all {documents} documents are of one group ({why})")),
+            true => ("within", format!("no two of {documents} documents are of one group {why}")),
+        };
+        Err(Error::argument(argument, format!("{what}, so there are no pairs to compare")))
     }
 
     /// Returns the number of documents that do not have the field: they are in no series.
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_of_one_group_have_no_pairs_across_groups() {
+    fn no_pairs_within_or_across_groups_are_refused() {
         let meta = |value: Value| serde_json::json!({"student": value});
         let check = |metas: &[Value], scope: Scope, expected: &str| {
             let snapshot = snapshot(metas);
@@ -332,7 +335,20 @@ mod tests {
         );
         check(&[year.clone(), serde_json::json!({})], across("student"), "");
         check(&[year.clone(), meta("ann".into())], across("student"), "");
-        check(&[year.clone(), year.clone()], Scope::Within("student".into()), "");
+        let within = |by: &str| Scope::Within(by.into());
+        check(&[year.clone(), year.clone(), serde_json::json!({})], within("student"), "");
+        check(
+            &[year.clone(), meta("ann".into()), serde_json::json!({})],
+            within("student"),
+            "no two of 3 documents are of one group by `student`, so there are no pairs to compare",
+        );
+        check(
+            &[year.clone(), year.clone()],
+            within("{number}"),
+            "no two of 2 documents are of one group by `{number}`, so there are no pairs to \
+             compare",
+        );
+        check(std::slice::from_ref(&year), within("student"), "");
         check(std::slice::from_ref(&year), across("student"), "");
         check(&[year], across("{number}"), "");
         assert_eq!(described("{a}/{*}", r#"[["a","2026"],["b","x"]]"#), "`a` is 2026, `b` is x");
@@ -363,7 +379,7 @@ mod tests {
                 codes: codes_of,
                 without_field: 0,
                 count: 4,
-                common: None,
+                unpaired: None,
             };
             let mut kept = 0;
             for (at, &a) in numbers.iter().enumerate() {

@@ -249,7 +249,13 @@ fn a_field_that_no_document_has_is_an_error_that_names_the_fields() {
     assert_eq!((ran.status, pairs), (0, 3), "{}", ran.err);
     assert!(ran.err.contains("1 document without the field `series`"), "{}", ran.err);
     assert!(read(&dir, "r.html").contains("1 document does not have the field"));
-    let ran = dir.run(&["pairs", "idx", "--within", "series"]);
+    let within = || dir.run(&["pairs", "idx", "--within", "series"]);
+    let ran = within();
+    let why = "no two of 3 documents are of one group by `series`, so there are no pairs";
+    assert!(ran.status == 2 && ran.err.contains(why), "{}", ran.err);
+    dir.write("other.jsonl", line("d3", &words(9, 40), json!({"series": "herald"})));
+    dir.json(&["add", "idx", "other.jsonl"]);
+    let ran = within();
     assert!(ran.status == 1 && ran.err.contains("in no pair"), "{}", ran.err);
 }
 
