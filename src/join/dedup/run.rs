@@ -13,7 +13,9 @@ use super::verdict::{Decision, Reason, Verdict};
 use super::{Event, Progress, Record, Settings};
 use crate::error::{Error, Result};
 use crate::hash::{Digest, mix64};
-use crate::index::{Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
+use crate::index::{
+    Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Withdrawals, Writer, WriterOptions,
+};
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
 use crate::search::Searcher;
@@ -59,6 +61,8 @@ pub(super) struct Run {
     /// The searcher over the committed documents.
     own: Searcher,
     against: Arc<[Searcher]>,
+    /// The documents that the indexes of `against` refuse.
+    refused: Vec<Withdrawals>,
     options: Arc<Settings>,
     recent: RecentDocuments,
     texts: Arc<RecentTexts>,
@@ -99,6 +103,7 @@ impl Run {
         stop: &Stop,
     ) -> Result<Run> {
         let config = index.config();
+        let mut refused = Vec::new();
         for searcher in &against {
             let other = searcher.snapshot();
             config.check_signs_alike(
@@ -110,6 +115,7 @@ impl Run {
                 let what = "the index stores no text, so that no passage can be found";
                 return Err(Error::index(other.index().path(), crate::Reason::NoTexts, what));
             }
+            refused.push(other.index().withdrawals()?);
         }
         if options.cut_passages.is_some() && !config.store_text {
             let what = "the index stores no text, so that no passage can be found";
@@ -125,6 +131,7 @@ impl Run {
             own,
             writer,
             against: against.into(),
+            refused,
             options: Arc::new(options),
             recent: RecentDocuments::default(),
             texts: Arc::new(texts),
@@ -333,11 +340,12 @@ impl Run {
         self.keep(signed, keys, (committed.sampling(), size))
     }
 
-    /// Returns the verdict on a document that the index refuses because it was withdrawn.
+    /// Returns the verdict on a document that one of the indexes refuses because it was withdrawn.
     fn withdrawn(&self, signed: &SignedDocument) -> Option<Verdict> {
         let text = (signed.digest, signed.token_count, &signed.signature[..]);
         let config = self.writer.index().config();
-        let found = self.writer.withdrawals().refused_for(config, text)?;
+        let mut all = std::iter::once(self.writer.withdrawals()).chain(&self.refused);
+        let found = all.find_map(|withdrawals| withdrawals.refused_for(config, text))?;
         Some(Verdict::Withdrawn { of: found.id.clone(), withdrawn: found.withdrawn.clone() })
     }
 

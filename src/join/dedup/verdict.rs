@@ -64,7 +64,8 @@ pub enum Verdict {
         /// The passages that were cut out.
         cut: Vec<Cut>,
     },
-    /// The index refuses it: it was withdrawn, or is a copy of a document that was.
+    /// The index, or one that it is compared with, refuses it: it was withdrawn, or is a copy of a
+    /// document that was.
     Withdrawn {
         /// The id of the withdrawn document.
         of: String,

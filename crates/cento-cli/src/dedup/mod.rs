@@ -144,7 +144,7 @@ struct Summary {
     estimated: u64,
     /// Dropped because passages of other documents contain all of it.
     passages: u64,
-    /// Dropped because the index refuses them: they were withdrawn, or are copies.
+    /// Dropped because an index refuses them: they were withdrawn, or are copies.
     #[serde(default, skip_serializing_if = "is_zero")]
     withdrawn: u64,
     /// Kept without some passages.

@@ -131,11 +131,14 @@ fn dedup_drops_what_was_withdrawn() {
     assert_eq!(dir.run(&["withdraw", "idx", "own"]).status, 0);
     let new = [line("new", &words(1, 100), json!({})), line("n", &words(9, 50), json!({}))];
     dir.write("new.jsonl", new.concat());
-    let args = ["dedup", "new.jsonl", "--index", "idx", "--out", "out.jsonl", "--dropped", "d"];
-    let summary = dir.json(&args);
-    assert_eq!((&summary["kept"], &summary["withdrawn"]), (&json!(1), &json!(1)));
-    let dropped: Value = serde_json::from_str(&read(&dir, "d")).unwrap();
-    assert_eq!((&dropped["verdict"], &dropped["of"]), (&json!("withdrawn"), &json!("own")));
+    for index in ["--against", "--index"] {
+        let (out, dropped) = (format!("out{index}"), format!("dropped{index}"));
+        let args = ["dedup", "new.jsonl", index, "idx", "--out", &out, "--dropped", &dropped];
+        let summary = dir.json(&args);
+        assert_eq!((&summary["kept"], &summary["withdrawn"]), (&json!(1), &json!(1)), "{index}");
+        let dropped: Value = serde_json::from_str(&read(&dir, &dropped)).unwrap();
+        assert_eq!((&dropped["verdict"], &dropped["of"]), (&json!("withdrawn"), &json!("own")));
+    }
 }
 
 #[test]
