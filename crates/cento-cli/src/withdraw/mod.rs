@@ -125,6 +125,7 @@ impl Withdraw {
             _ => return Err(Error::argument("id", "name one document to withdraw").into()),
         };
         self.options.check()?;
+        self.earlier_record(id.as_deref())?;
         let Some(id) = id else {
             return match (target, &self.forget, &self.check) {
                 (Target::Index(path), None, Some(record)) => self.check(&path, record),
@@ -188,42 +189,60 @@ impl Withdraw {
             plan => plan?,
         };
         let planned = plan.withdrawal().clone();
+        let earlier = self.earlier_files(&planned)?;
         let read = files.read(&plan, true, &stop)?;
         let mut done = Vec::new();
         let withdrawn = read.replace(&mut done).and_then(|()| {
-            let all = self.all_files(&planned, done.clone());
+            let all = all_files(earlier.clone(), done.clone());
             let withdrawal = plan.with_files(all).apply(&mut writer, &stop)?;
             forget_events(&index).map(|()| withdrawal)
         });
         match withdrawn {
             Ok(withdrawal) => Ok(WithdrawResponse { done: true, again: false, withdrawal }),
             Err(error) => {
-                self.record_cut_off(&writer, &planned, done)?;
+                self.record_cut_off(&writer, &planned, all_files(earlier, done))?;
                 Err(error)
             }
         }
     }
 
-    /// Adds the files that an earlier run, which was cut off, had rewritten by its record.
-    fn all_files(&self, planned: &Withdrawal, files: Vec<WithdrawnFile>) -> Vec<WithdrawnFile> {
-        let earlier = self.record.as_ref().and_then(|path| record::read(path).ok());
-        // Only the record of such a run says that nothing was removed.
-        let earlier = earlier.filter(|record| {
-            record.removed.is_empty()
-                && (&record.id, &record.digest) == (&planned.id, &planned.digest)
-        });
-        let mut all = earlier.map_or_else(Vec::new, |record| record.files);
-        for file in files {
-            match all.iter_mut().find(|other| other.file == file.file) {
-                Some(other) => {
-                    other.removed.extend(file.removed);
-                    other.cut.extend(file.cut);
-                    (other.documents, other.left) = (file.documents, file.left);
-                }
-                None => all.push(file),
-            }
+    /// Reads the record that is replaced, if there is one.
+    ///
+    /// # Errors
+    /// When the file is no record, or that of another document: it is not overwritten.
+    fn earlier_record(&self, id: Option<&str>) -> cento::Result<Option<Withdrawal>> {
+        let Some(path) = self.record.as_ref().filter(|path| path.exists()) else { return Ok(None) };
+        let not_over = |what: String| {
+            let what = format!("{what}; name a new file for the record, nothing was withdrawn");
+            Error::input(path.display().to_string(), what)
+        };
+        let earlier = record::read(path).map_err(|error| match error {
+            Error::Input { what, .. } => not_over(what),
+            error => error,
+        })?;
+        if id.is_some_and(|id| earlier.id != id) {
+            return Err(not_over(format!("it has the record of `{}`", earlier.id)));
         }
-        all
+        Ok(Some(earlier))
+    }
+
+    /// Returns the files that an earlier run, which was cut off, had rewritten by its record.
+    ///
+    /// # Errors
+    /// When the record is that of another text.
+    fn earlier_files(&self, planned: &Withdrawal) -> cento::Result<Vec<WithdrawnFile>> {
+        let Some(earlier) = self.earlier_record(Some(&planned.id))? else { return Ok(Vec::new()) };
+        if earlier.digest != planned.digest {
+            let path = self.record.as_deref().unwrap_or(Path::new(""));
+            let what = format!(
+                "it has the record of another text that was withdrawn as `{}` on {}; name a new \
+                 file for the record, nothing was withdrawn",
+                earlier.id, earlier.withdrawn
+            );
+            return Err(Error::input(path.display().to_string(), what));
+        }
+        // Only the record of such a run says that nothing was removed.
+        Ok(if earlier.removed.is_empty() { earlier.files } else { Vec::new() })
     }
 
     /// Names the files that a run has rewritten, which was cut off after that, and writes a record
@@ -256,8 +275,7 @@ impl Withdraw {
                     "cento: these files were rewritten: {files}; the index still has `{id}`: \
                        run the command again when the cause of the error is removed"
                 );
-                let files = self.all_files(planned, done);
-                Withdrawal { removed: Vec::new(), cut: Vec::new(), files, ..planned.clone() }
+                Withdrawal { removed: Vec::new(), cut: Vec::new(), files: done, ..planned.clone() }
             }
         };
         self.record.as_ref().map_or(Ok(()), |path| record::write(path, &record))
@@ -414,6 +432,22 @@ impl Withdraw {
         }
         Ok(outcome)
     }
+}
+
+/// Adds files to those that an earlier run had rewritten.
+fn all_files(earlier: Vec<WithdrawnFile>, files: Vec<WithdrawnFile>) -> Vec<WithdrawnFile> {
+    let mut all = earlier;
+    for file in files {
+        match all.iter_mut().find(|other| other.file == file.file) {
+            Some(other) => {
+                other.removed.extend(file.removed);
+                other.cut.extend(file.cut);
+                (other.documents, other.left) = (file.documents, file.left);
+            }
+            None => all.push(file),
+        }
+    }
+    all
 }
 
 /// Takes the data of withdrawn documents out of the events of watches.

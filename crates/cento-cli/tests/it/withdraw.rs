@@ -390,6 +390,32 @@ fn a_record_tells_later_that_nothing_is_there() {
 }
 
 #[test]
+fn a_record_replaces_no_other_file() {
+    let dir = indexed();
+    let first = dir.run(&["withdraw", "idx", "own", "--record", "own.json"]);
+    assert_eq!(first.status, 0, "{}", first.err);
+    let damaged = read(&dir, "own.json").replace("\"min_passage\":12", "\"min_passage\":13");
+    dir.write("damaged.json", damaged);
+    dir.write("texts.jsonl", lines());
+    let all = stored(&dir);
+    let refusals = [
+        ("own.json", "own.json: it has the record of `own`"),
+        ("damaged.json", "damaged.json: it was changed: it does not match its checksum"),
+        ("texts.jsonl", "texts.jsonl: it is no record of a withdrawal"),
+    ];
+    for (file, why) in refusals {
+        let before = read(&dir, file);
+        let args = ["withdraw", "idx", "quoting", "--record", file, "--files", "texts.jsonl"];
+        let refused = dir.run(&args);
+        assert_eq!(refused.status, 2, "{}", refused.err);
+        assert!(refused.err.contains(why), "{}", refused.err);
+        assert!(refused.err.contains("name a new file for the record"), "{}", refused.err);
+        assert_eq!((read(&dir, file), read(&dir, "texts.jsonl")), (before, lines()));
+        assert_eq!(stored(&dir), all);
+    }
+}
+
+#[test]
 fn a_service_withdraws_as_the_command_does() {
     let (by_command, by_service) = (indexed(), indexed());
     let mut expected = by_command.json(&["withdraw", "idx", "own"]);
