@@ -26,18 +26,6 @@ const PROBLEMS: [(&str, &str); 19] = [
     ("recursion limit exceeded", "it is nested too deeply, beyond the recursion limit"),
 ];
 
-/// The names of types in messages of the parser; a value may follow them.
-const TYPES: [(&str, &str); 8] = [
-    ("sequence", "a list"),
-    ("map", "an object"),
-    ("string", "a string"),
-    ("integer", "a number"),
-    ("floating point", "a number"),
-    ("number", "a number"),
-    ("boolean", "`true` or `false`"),
-    ("null", "`null`"),
-];
-
 /// Describes the fault of a JSON text, as a clause: the value there, and the one needed. It lacks
 /// the place, which [`Error::column`] has.
 #[must_use]
@@ -50,14 +38,60 @@ pub fn problem(error: &Error) -> String {
     if error.classify() != Category::Data {
         return named(&PROBLEMS, what).unwrap_or(what).to_owned();
     }
-    let types = what.strip_prefix("invalid type: ");
-    match types.and_then(|types| types.rsplit_once(", expected ")) {
-        Some((found, needed)) => {
-            let found = named(&TYPES, found).unwrap_or(found);
-            let needed = if needed == "a sequence" { "a list" } else { needed };
-            format!("it is {found}, not {needed}")
-        }
+    match wrong_value(what) {
+        Some((given, needed)) => format!("it is {given}, not {needed}"),
         None => what.to_owned(),
+    }
+}
+
+/// Returns the value that is there, and the one needed, of a message of serde about a value of
+/// another kind; `None` for other messages. serde names types of Rust and of its own: `struct
+/// Webhook`, `sequence`, `u64`; writers of JSON know objects, lists and numbers.
+#[must_use]
+pub fn wrong_value(message: &str) -> Option<(String, &str)> {
+    let (found, wanted) = ["invalid type: ", "invalid value: ", "invalid length "]
+        .iter()
+        .find_map(|kind| message.strip_prefix(kind)?.rsplit_once(", expected "))?;
+    Some((given(found), needed(wanted)))
+}
+
+/// The maximum number of characters of a string that a message repeats.
+const STRING_MAX: usize = 60;
+
+/// Returns the kind of value that was given, as JSON has it.
+fn given(found: &str) -> String {
+    match found.split_once(' ') {
+        Some(("boolean", value)) => value.trim_matches('`').to_owned(),
+        Some(("integer" | "number", value)) => format!("the number {}", value.trim_matches('`')),
+        Some(("floating", value)) => {
+            format!("the number {}", value.trim_start_matches("point ").trim_matches('`'))
+        }
+        Some(("string", value)) => match value.char_indices().nth(STRING_MAX) {
+            Some((end, _)) => format!("the string {}...\"", &value[..end]),
+            None => format!("the {found}"),
+        },
+        Some(("unit" | "Option", _)) => "null".to_owned(),
+        _ => match found {
+            "null" => "null".to_owned(),
+            "sequence" => "a list".to_owned(),
+            "map" => "an object".to_owned(),
+            _ => found.to_owned(),
+        },
+    }
+}
+
+/// Returns the kind of value that is needed, as JSON has it.
+fn needed(wanted: &str) -> &str {
+    match wanted {
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        "u8" | "u16" | "u32" | "u64" | "usize" | "nonzero u64" => "a whole number of at least 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        _ if wanted.starts_with("struct ") => "an object",
+        _ if wanted.starts_with("enum ") || wanted == "variant identifier" => "a name",
+        _ => wanted,
     }
 }
 
@@ -94,11 +128,15 @@ mod tests {
         check("{a: 1}", "the name of a field is not in quotation marks");
         check("{\"a\":[1],}", "there is no value after a comma");
         check("{} x", "there is more text after its end");
-        check("[1]", "it is a list, not a map");
-        check("5", "it is a number, not a map");
-        check("\"a, expected b\"", "it is a string, not a map");
-        check("null", "it is `null`, not a map");
-        check("{\"a\":true}", "it is `true` or `false`, not a list");
+        check("[1]", "it is a list, not an object");
+        check("5", "it is the number 5, not an object");
+        check("\"a, expected b\"", "it is the string \"a, expected b\", not an object");
+        let long = format!("\"{}\"", "\u{e9}".repeat(200));
+        let shown = format!("\"{}...\"", "\u{e9}".repeat(59));
+        check(&long, &format!("it is the string {shown}, not an object"));
+        check("null", "it is null, not an object");
+        check("{\"a\":true}", "it is true, not a list");
+        check("{\"a\":[-1]}", "it is the number -1, not a whole number of at least 0");
         let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
         let error = serde_json::from_str::<serde_json::Value>(&deep).unwrap_err();
         assert!(problem(&error).contains("nested too deeply"));

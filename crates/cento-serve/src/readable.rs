@@ -1,10 +1,8 @@
 //! Why can a value of a request not be read, in the words of its sender?
-//!
-//! serde names types of Rust and of its own: `struct Webhook`, `sequence`, `u64`. Clients write
-//! JSON or a query string, and know objects, lists and numbers.
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
+use cento_api::json::wrong_value;
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
@@ -16,13 +14,8 @@ pub fn plain(message: &str) -> String {
         Some(at) => message.split_at(at),
         None => (message, ""),
     };
-    let wrong = ["invalid type: ", "invalid value: ", "invalid length "]
-        .iter()
-        .find_map(|kind| message.strip_prefix(kind)?.rsplit_once(", expected "));
-    let said = match (wrong, message) {
-        (Some((found, wanted)), _) => {
-            format!("expected {}, not {}", expected(wanted), given(found))
-        }
+    let said = match (wrong_value(message), message) {
+        (Some((given, needed)), _) => format!("expected {needed}, not {given}"),
         (None, "invalid digit found in string" | "cannot parse integer from empty string") => {
             "expected a whole number".to_owned()
         }
@@ -34,39 +27,6 @@ pub fn plain(message: &str) -> String {
         (None, message) => message.replacen("unknown variant", "unknown value", 1),
     };
     said + place
-}
-
-/// Returns the expected kind of value, as JSON has it.
-fn expected(wanted: &str) -> &str {
-    match wanted {
-        "a boolean" => "true or false",
-        "a sequence" => "a list",
-        "a map" => "an object",
-        "u8" | "u16" | "u32" | "u64" | "usize" | "nonzero u64" => "a whole number, at least 0",
-        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
-        "f32" | "f64" => "a number",
-        _ if wanted.starts_with("struct ") => "an object",
-        _ if wanted.starts_with("enum ") || wanted == "variant identifier" => "a name",
-        _ => wanted,
-    }
-}
-
-/// Returns the given kind of value, as JSON has it.
-fn given(found: &str) -> String {
-    match found.split_once(' ') {
-        Some(("boolean", value)) => value.trim_matches('`').to_owned(),
-        Some(("integer", value)) => format!("the number {}", value.trim_matches('`')),
-        Some(("floating", value)) => {
-            format!("the number {}", value.trim_start_matches("point ").trim_matches('`'))
-        }
-        Some(("string", _)) => format!("the {found}"),
-        Some(("unit" | "Option", _)) => "null".to_owned(),
-        _ => match found {
-            "sequence" => "a list".to_owned(),
-            "map" => "an object".to_owned(),
-            _ => found.to_owned(),
-        },
-    }
 }
 
 /// The parameters of a request, after `?` in its address.
