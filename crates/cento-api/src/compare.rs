@@ -25,7 +25,7 @@ pub struct CompareOptions {
     /// words are a passage only if they are all of a text.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
-        long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),
+        long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..),
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,

@@ -31,7 +31,7 @@ pub struct FamilyOptions {
     /// Minimum number of words of a passage; of as many, six in ten are different ones.
     #[serde(deserialize_with = "whole::number")]
     #[cfg_attr(feature = "clap", arg(
-        long, value_name = "TOKENS", default_value_t = MIN_PASSAGE,
+        long, value_name = "WORDS", default_value_t = MIN_PASSAGE,
         value_parser = clap::value_parser!(u32).range(1..),
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]

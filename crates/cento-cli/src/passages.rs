@@ -35,7 +35,7 @@ pub struct PassageList {
     against: Option<PathBuf>,
     /// Only passages of at least this many words.
     #[arg(
-        long, value_name = "TOKENS", default_value = "20",
+        long, value_name = "WORDS", default_value = "20",
         value_parser = clap::value_parser!(u32).range(1..),
     )]
     min_passage: u32,
