@@ -6,6 +6,9 @@
 //! so the events of a commit are in the log once or not at all. Each file begins with a marker, so
 //! the last file alone has the state of the log. The oldest files are removed when the log takes
 //! more than [`EVENTS_BYTES_MAX`].
+//!
+//! A cursor is at least the time of its batch in microseconds, and greater than all before it: a
+//! log that is put back from a copy does not give the cursors again that its readers have seen.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -80,6 +83,8 @@ pub struct Batch<'a> {
     file: BufWriter<File>,
     lines: crc32fast::Hasher,
     bytes: u64,
+    /// The cursor of the first event.
+    first: u64,
     next: u64,
     is_ended: bool,
 }
@@ -265,11 +270,11 @@ impl EventLog {
         Ok(changed)
     }
 
-    /// Begins the events of a commit.
+    /// Begins the events of a commit, which are matched at this time, in microseconds since 1970.
     ///
     /// # Errors
     /// When the log cannot be written.
-    pub fn batch(&mut self) -> Result<Batch<'_>> {
+    pub fn batch(&mut self, time: u64) -> Result<Batch<'_>> {
         if self.len >= self.bytes_max.0 && self.next() > 1 {
             let bytes_max = self.bytes_max;
             *self = EventLog::begin(self.reader.clone(), self.next(), self.matched)?;
@@ -281,9 +286,9 @@ impl EventLog {
         self.file.set_len(self.len).map_err(failed)?;
         self.file.seek(SeekFrom::Start(self.len)).map_err(failed)?;
         let file = BufWriter::new(self.file.try_clone().map_err(failed)?);
-        let next = self.next();
+        let first = self.next().max(time);
         let lines = crc32fast::Hasher::new();
-        Ok(Batch { log: self, file, lines, bytes: 0, next, is_ended: false })
+        Ok(Batch { log: self, file, lines, bytes: 0, first, next: first, is_ended: false })
     }
 
     fn next(&self) -> u64 {
@@ -331,12 +336,15 @@ impl Batch<'_> {
         written.map_err(|e| Error::io("write to", &self.log.path, e))
     }
 
-    /// Ends the batch with the number of its commit: its events are then durable.
+    /// Ends the batch with the number of its commit: its events are then durable. Returns their
+    /// number.
     ///
     /// # Errors
     /// When it cannot be written; the log is then as before.
-    pub fn end(mut self, commit: u64) -> Result<()> {
-        let marker = Marker::new(commit, self.next, std::mem::take(&mut self.lines)).line();
+    pub fn end(mut self, commit: u64) -> Result<u64> {
+        let events = self.next - self.first;
+        let next = if events > 0 { self.next } else { self.log.next() };
+        let marker = Marker::new(commit, next, std::mem::take(&mut self.lines)).line();
         let write = |file: &mut BufWriter<File>| -> io::Result<()> {
             file.write_all(marker.as_bytes())?;
             file.flush()?;
@@ -347,8 +355,8 @@ impl Batch<'_> {
         self.is_ended = true;
         self.log.len += self.bytes + marker.len() as u64;
         self.log.matched = commit;
-        self.log.reader.next.store(self.next, Ordering::Release);
-        Ok(())
+        self.log.reader.next.store(next, Ordering::Release);
+        Ok(events)
     }
 }
 
@@ -466,135 +474,4 @@ fn cursor_of(line: &[u8]) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use cento_api::Hit;
-
-    fn event(cursor: u64, watch: &str) -> WatchEvent {
-        let hit = serde_json::json!({
-            "id": format!("d{cursor}"), "overlap": 1, "fingerprints": 1, "meta": {},
-            "resemblance": 1.0, "containment_of_query": 1.0, "containment_of_hit": 1.0,
-            "exact": true,
-        });
-        let hit: Hit = serde_json::from_value(hit).unwrap();
-        WatchEvent { cursor, watch: watch.into(), commit: cursor, time: 0, hit }
-    }
-
-    /// Adds a commit with two events.
-    fn add(log: &mut EventLog, commit: u64) {
-        let mut batch = log.batch().unwrap();
-        for watch in ["a", "b"] {
-            let cursor = batch.next();
-            batch.push(&event(cursor, watch)).unwrap();
-        }
-        batch.end(commit).unwrap();
-    }
-
-    fn cursors(reader: &EventReader, after: u64, watch: Option<&str>, limit: usize) -> Vec<u64> {
-        let read = reader.read(after, watch, limit).unwrap();
-        read.events.iter().map(|event| event.cursor).collect()
-    }
-
-    #[test]
-    fn events_are_read_after_a_cursor_and_the_next_one_passes_those_of_other_watches() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut log = EventLog::open(dir.path(), 7).unwrap().with_bytes_max(1, u64::MAX);
-        assert_eq!((log.matched(), log.reader().next()), (7, 1));
-        (8..12).for_each(|commit| add(&mut log, commit));
-        for reader in [log.reader().clone(), EventReader::open(dir.path()).unwrap()] {
-            assert_eq!(cursors(&reader, 0, None, 100), [1, 2, 3, 4, 5, 6, 7, 8]);
-            assert_eq!(cursors(&reader, 3, None, 2), [4, 5]);
-            assert_eq!(cursors(&reader, 2, Some("b"), 100), [4, 6, 8]);
-            let read = reader.read(2, Some("b"), 2).unwrap();
-            assert_eq!((read.next, read.more, read.missed), (6, true, false));
-            let read = reader.read(0, Some("nobody"), 2).unwrap();
-            assert_eq!((read.events.len(), read.next, read.more), (0, 8, false));
-            // A cursor that no event has had.
-            let read = reader.read(100, None, 2).unwrap();
-            assert_eq!((read.next, read.missed), (8, true));
-        }
-        drop(log);
-        let log = EventLog::open(dir.path(), 0).unwrap();
-        assert_eq!((log.matched(), log.reader().next()), (11, 9));
-    }
-
-    #[test]
-    fn the_oldest_events_go_when_the_log_is_too_large_and_a_reader_is_told() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut log = EventLog::open(dir.path(), 0).unwrap().with_bytes_max(300, 2000);
-        (1..20).for_each(|commit| add(&mut log, commit));
-        let read = log.reader().read(0, None, 1000).unwrap();
-        let first = read.events[0].cursor;
-        assert!(first > 1 && read.missed && read.next == 38, "{first}");
-        assert!(!log.reader().read(first - 1, None, 1000).unwrap().missed);
-        let bytes: u64 =
-            fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
-        assert!(bytes < 3500, "{bytes}");
-    }
-
-    #[test]
-    fn a_batch_that_was_given_up_leaves_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut log = EventLog::open(dir.path(), 0).unwrap();
-        add(&mut log, 1);
-        let mut batch = log.batch().unwrap();
-        batch.push(&event(3, "lost")).unwrap();
-        drop(batch);
-        assert_eq!(cursors(log.reader(), 0, None, 100), [1, 2]);
-        add(&mut log, 2);
-        assert_eq!(cursors(log.reader(), 0, None, 100), [1, 2, 3, 4]);
-    }
-
-    #[test]
-    fn rewritten_events_keep_their_cursors_and_batches() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut log = EventLog::open(dir.path(), 0).unwrap().with_bytes_max(500, u64::MAX);
-        (1..6).for_each(|commit| add(&mut log, commit));
-        let rename = |event: &mut WatchEvent| {
-            let is_one = event.hit.id == "d2" || event.hit.id == "d10";
-            event.hit.id = if is_one { "gone".into() } else { event.hit.id.clone() };
-            is_one
-        };
-        assert_eq!(log.rewrite(&mut { rename }).unwrap(), 2);
-        assert_eq!(log.rewrite(&mut { rename }).unwrap(), 0);
-        // What follows is written behind the new bytes, and all is whole.
-        add(&mut log, 6);
-        drop(log);
-        let log = EventLog::open(dir.path(), 0).unwrap();
-        assert_eq!((log.matched(), log.reader().next()), (6, 13));
-        let events = log.reader().read(0, None, 100).unwrap().events;
-        let ids: Vec<&str> = events.iter().map(|event| event.hit.id.as_str()).collect();
-        let expected =
-            ["d1", "gone", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "gone", "d11", "d12"];
-        assert_eq!(ids, expected);
-        for first in firsts(dir.path()).unwrap() {
-            let path = path_of(dir.path(), first);
-            assert_eq!(last_batch(&path).unwrap().0, fs::metadata(&path).unwrap().len());
-        }
-    }
-
-    #[test]
-    fn damage_before_the_last_batch_is_an_error_and_not_an_end() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut log = EventLog::open(dir.path(), 0).unwrap();
-        (1..4).for_each(|commit| add(&mut log, commit));
-        let path = log.path.clone();
-        drop(log);
-        let whole = fs::read(&path).unwrap();
-        let markers: Vec<usize> = whole
-            .windows(MARKER.len())
-            .enumerate()
-            .filter(|(_, bytes)| *bytes == MARKER)
-            .map(|(at, _)| at)
-            .collect();
-        let changed = |at: usize| {
-            let mut bytes = whole.clone();
-            bytes[at] ^= 1;
-            fs::write(&path, bytes).unwrap();
-            EventLog::open(dir.path(), 0).map(|log| log.reader().next())
-        };
-        assert!(changed(markers[1] - 10).unwrap_err().to_string().contains("damaged"));
-        // The last batch may have been cut off.
-        assert_eq!(changed(markers[3] - 10).unwrap(), 5);
-    }
-}
+mod tests;

@@ -195,7 +195,7 @@ impl Watches {
     ) -> Result<Vec<Watch>> {
         let (snapshot, commits) = self.index.changes_after(self.log.matched())?;
         let commit = last(&commits).max(self.log.matched());
-        let created = now();
+        let created = now() / 1_000_000;
         let (mut names, mut new) = (Vec::new(), Vec::new());
         let mut requested: HashMap<String, String> = HashMap::new();
         for request in requests {
@@ -378,7 +378,7 @@ impl Watches {
             }
             all.push((commit.number, ids));
         }
-        let (before, time) = (self.log.reader().next(), now());
+        let mut events = 0;
         let searcher = Searcher::new(snapshot.clone());
         for (commit, mut ids) in all {
             ids.retain(|id| {
@@ -386,15 +386,16 @@ impl Watches {
                 last.is_none_or(|last| *last == commit)
             });
             self.store.follow(ids.iter(), &snapshot, stop)?;
-            let mut batch = self.log.batch()?;
+            let time = now();
+            let mut batch = self.log.batch(time)?;
             if !self.store.is_empty() {
-                let matched = Matched { commit, time };
+                let matched = Matched { commit, time: time / 1_000_000 };
                 match_documents(&mut self.store, &searcher, &ids, matched, &mut batch, stop)?;
             }
-            batch.end(commit)?;
+            events += batch.end(commit)?;
         }
         changes.forget_before(self.log.matched())?;
-        Ok(self.log.reader().next() - before)
+        Ok(events)
     }
 }
 
@@ -538,6 +539,7 @@ fn last(commits: &[LoggedCommit]) -> u64 {
     commits.last().map_or(0, |commit| commit.number)
 }
 
+/// Returns the time in microseconds since 1970.
 fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }

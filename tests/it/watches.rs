@@ -123,8 +123,10 @@ fn check_crashes(path: &Path, before: u64, expected: &[WatchEvent]) {
         let mut watches = Watches::open(&index).unwrap();
         watches.match_commits(Stop::NEVER).unwrap();
         let mut found = watches.reader().events(0, None, usize::MAX).unwrap().events;
+        assert!(found.is_sorted_by(|one, next| one.cursor < next.cursor));
+        // The events of a batch that was cut off have the time of the next one.
         for (event, expected) in found.iter_mut().zip(expected) {
-            event.time = expected.time;
+            (event.time, event.cursor) = (expected.time, expected.cursor);
         }
         assert_eq!(found, expected, "cut off at byte {at} of {before} to {after}");
     }
@@ -244,7 +246,7 @@ impl Trial {
         let found = self.watches().reader().events(after, None, usize::MAX).unwrap();
         assert!(!found.more && !found.missed);
         let cursors: Vec<u64> = found.events.iter().map(|event| event.cursor).collect();
-        assert_eq!(cursors, (after + 1..=after + cursors.len() as u64).collect::<Vec<_>>());
+        assert!(cursors.is_sorted_by(|one, next| one < next), "{cursors:?}");
         assert_eq!(by_watch(&found.events), naive(&self.index, &self.requests, &ids));
         let is_new = !found.events.is_empty();
         self.events.extend(found.events);

@@ -49,7 +49,7 @@ pub struct WatchOptions {
     /// search for passages was cut short stays (`passages_complete` is false).
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
-        long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..),
+        long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(1..),
     ))]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,
@@ -169,7 +169,9 @@ pub struct Watch {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchEvent {
-    /// Its number: it ascends over all watches, and is never reused.
+    /// Its number, which ascends over all watches: at least the time when its commit was matched,
+    /// in microseconds since 1970, so that also a copy of the index that was put back gives none
+    /// again.
     pub cursor: u64,
     /// The name of the watch.
     pub watch: String,
@@ -192,7 +194,8 @@ pub struct WatchEvents {
     pub next: u64,
     /// Whether there are more events already.
     pub more: bool,
-    /// Whether events after the cursor of the request were there and are no longer kept.
+    /// Whether events after the cursor of the request were there and are no longer kept, or the
+    /// log is another one and has no such cursor yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missed: bool,
 }

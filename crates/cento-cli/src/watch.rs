@@ -355,10 +355,11 @@ impl Events {
             // The cursor is one of a log that was there before.
             true if found.next < self.after => tell!(
                 "cento: the last event has the cursor {}, so the cursor {} is of another log; \
-                 was a copy of the index put back? Go on with the last cursor before that copy \
-                 was made",
+                 was a copy of the index put back? Events that it did not have are lost; go on \
+                 with --after {}",
                 found.next,
-                self.after
+                self.after,
+                found.next
             ),
             true => tell!("cento: events after the cursor {} are no longer kept", self.after),
             false => {}
@@ -372,7 +373,7 @@ impl Events {
                 let matched: u64 = passages.iter().map(|passage| u64::from(passage.matched)).sum();
                 line!(
                     out,
-                    "{:>8}  {}  {}  {} of watch, {} in {}",
+                    "{}  {}  {}  {} of watch, {} in {}",
                     event.cursor,
                     Id(&event.watch),
                     Id(&hit.id),
@@ -383,8 +384,10 @@ impl Events {
             })?;
         }
         out.finish()?.flush()?;
-        if found.more {
-            note!("there are more: --after {}", found.next);
+        match (found.more, found.events.is_empty()) {
+            (true, _) => note!("there are more: --after {}", found.next),
+            (false, false) => note!("for later events: --after {}", found.next),
+            (false, true) => {}
         }
         Ok(if found.events.is_empty() { Outcome::Nothing } else { Outcome::Found })
     }

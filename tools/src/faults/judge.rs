@@ -105,8 +105,12 @@ pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
             }
         }
         let found = WatchReader::open_events(&index)?.read(0, None, usize::MAX)?;
-        let events = found.events.iter();
-        contents.extend(events.map(|found| event(found.cursor, &found.watch, &found.hit.id)));
+        if !found.events.is_sorted_by(|one, next| one.cursor < next.cursor) {
+            let place = path.display().to_string();
+            return Err(cento::Error::internal(place, "the cursors of events do not ascend"));
+        }
+        let events = (1..).zip(&found.events);
+        contents.extend(events.map(|(n, found)| event(n, &found.watch, &found.hit.id)));
         Ok((contents, snapshot.segments().len(), problems))
     };
     let (contents, segments, problems) = read().map_err(|e| format!("cannot be read: {e}"))?;

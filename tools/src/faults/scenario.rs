@@ -66,9 +66,9 @@ pub fn watch(name: &str) -> (String, String) {
     (format!("watch {name}"), String::new())
 }
 
-/// An event of a watch and a document.
-pub fn event(cursor: u64, watch: &str, id: &str) -> (String, String) {
-    (format!("event {cursor}"), format!("{watch} {id}"))
+/// An event of a watch and a document, which has this number in the log.
+pub fn event(number: u64, watch: &str, id: &str) -> (String, String) {
+    (format!("event {number}"), format!("{watch} {id}"))
 }
 
 impl Scenario {

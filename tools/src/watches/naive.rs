@@ -161,7 +161,7 @@ impl Model {
     /// When one is missing, or there twice, or out of order, or not expected.
     pub fn check(&self, events: &[WatchEvent]) -> Result<usize> {
         let mut rest = events.iter().peekable();
-        let (mut last, mut count) = (0, 0);
+        let (mut last, mut cursor) = (0, 0);
         for (number, expected) in self.expected.iter().enumerate() {
             let mut found = BTreeSet::new();
             let mut before: Option<&WatchEvent> = None;
@@ -169,8 +169,8 @@ impl Model {
                 let pair = (event.watch.clone(), event.hit.id.clone());
                 expected.pairs.contains_key(&pair) && !found.contains(&pair)
             }) {
-                count += 1;
-                let is_next = event.cursor == count && event.commit > last;
+                let is_next = event.cursor > cursor && event.commit > last;
+                cursor = event.cursor;
                 let is_after = |before: &WatchEvent| {
                     (before.commit, &before.watch) <= (event.commit, &event.watch)
                 };
