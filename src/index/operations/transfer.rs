@@ -329,8 +329,13 @@ impl Receiver {
         if self.current.as_ref() != Some(list) {
             // Cut off before the next step, the files of the old list are a writer's to collect.
             let old = self.current.iter().flat_map(FileList::files);
+            // The directory keeps the withdrawals itself: what is managed and not of a segment is
+            // collected by the first commit.
+            let withdrawals = [Some(list), self.current.as_ref()];
+            let withdrawals = withdrawals.map(|list| list.and_then(FileList::withdrawals));
+            let names = list.files().chain(old).map(|file| file.name).chain([META]);
             let names: BTreeSet<&str> =
-                list.files().chain(old).map(|file| file.name).chain([META]).collect();
+                names.filter(|name| !withdrawals.contains(&Some(*name))).collect();
             let managed = serde_json::to_vec(&names).expect("names are JSON");
             self.directory.replace(Path::new(MANAGED), &managed).map_err(failed)?;
             self.directory.replace_list(list.as_bytes(), &list.files).map_err(failed)?;

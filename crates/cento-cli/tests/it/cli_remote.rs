@@ -93,6 +93,38 @@ fn a_withdrawn_document_comes_back_by_force_only_and_is_named() {
 }
 
 #[test]
+fn a_pulled_index_keeps_its_withdrawals_whatever_writes_to_it() {
+    let dir = Dir::new();
+    (0..4).for_each(|n| add(&dir, "idx", &format!("d{n}"), n + 1));
+    for (at, id) in ["d0", "d1"].iter().enumerate() {
+        // The second time, the pulled index has withdrawals of its own list before.
+        assert_eq!(dir.run(&["withdraw", "idx", id]).status, 0);
+        dir.json(&["push", "idx", "store"]);
+        dir.write("new.jsonl", line("new", &words(9, 200), json!({})));
+        for (name, write) in [
+            ("removing", &["remove", "removing", "d3"][..]),
+            ("adding", &["add", "adding", "new.jsonl"]),
+            ("compacting", &["compact", "compacting"]),
+            ("withdrawing", &["withdraw", "withdrawing", "d2"]),
+        ] {
+            dir.json(&["pull", "store", name, "--force"]);
+            // Another commit collects what the first one leaves.
+            for write in [write, &["remove", name, "d2"], &["compact", name]] {
+                let written = dir.run(write);
+                assert!(written.status < 2, "{write:?}: {}", written.err);
+            }
+            let checked = dir.run(&["check", name]);
+            assert_eq!(checked.status, 0, "{name}: {}", checked.err);
+            dir.write("back.jsonl", line("back", &words(at as u64 + 1, 200), json!({})));
+            let refused = dir.run(&["add", name, "back.jsonl"]);
+            assert_eq!(refused.status, 2, "{name}");
+            let why = format!("`{id}`, which was withdrawn on");
+            assert!(refused.err.contains(&why), "{name}: {}", refused.err);
+        }
+    }
+}
+
+#[test]
 fn a_pull_that_changes_the_list_of_segments_alone_says_what_it_did() {
     let dir = Dir::new();
     add(&dir, "idx", "a", 1);
