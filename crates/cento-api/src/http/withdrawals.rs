@@ -7,6 +7,7 @@ use crate::{WithdrawOptions, Withdrawal};
 /// A document to withdraw: with its copies, and the passages quoted from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
 pub struct WithdrawRequest {
     /// The id of the document.
     pub id: String,
@@ -14,7 +15,6 @@ pub struct WithdrawRequest {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// The options.
-    // They get all other fields, and refuse unknown ones.
     #[serde(flatten)]
     pub options: WithdrawOptions,
 }

@@ -24,9 +24,10 @@ mod withdrawals;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Request;
 use axum::handler::Handler;
 use axum::http::{self, Method};
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{self, MethodRouter};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -48,18 +49,42 @@ struct Route {
     method: Method,
     path: &'static str,
     handler: MethodRouter<Arc<App>>,
+    /// Whether its handler reads the parameters after `?`, and refuses unknown ones.
+    has_parameters: bool,
+}
+
+impl Route {
+    fn with_parameters(self) -> Route {
+        Route { has_parameters: true, ..self }
+    }
+}
+
+/// Refuses parameters after `?` for a route that reads none: a request with `?dry_run=true` would
+/// be carried out.
+async fn without_parameters(request: Request, next: Next) -> Result<Response, Failure> {
+    let query = request.uri().query().unwrap_or_default();
+    match query.split(['=', '&']).next() {
+        None | Some("") => Ok(next.run(request).await),
+        Some(name) => {
+            let what = format!(
+                "`{name}`: this route has no parameters in its address; see /openapi.json for the \
+                 fields of its body"
+            );
+            Err(Failure::argument(name.to_owned(), what))
+        }
+    }
 }
 
 fn get<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Route { method: Method::GET, path, handler: routing::get(handler) }
+    Route { method: Method::GET, path, handler: routing::get(handler), has_parameters: false }
 }
 
 fn post<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Route { method: Method::POST, path, handler: routing::post(handler) }
+    Route { method: Method::POST, path, handler: routing::post(handler), has_parameters: false }
 }
 
 fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Route { method: Method::DELETE, path, handler: routing::delete(handler) }
+    Route { method: Method::DELETE, path, handler: routing::delete(handler), has_parameters: false }
 }
 
 /// The routes for clients that may read.
@@ -75,24 +100,25 @@ fn readers() -> Vec<Route> {
         post("/v1/report", report::report),
         post("/v1/texts", texts::texts),
         post("/v1/grouping", grouping::grouping),
-        get("/v1/documents", documents::list),
+        get("/v1/documents", documents::list).with_parameters(),
         get("/v1/documents/{id}", documents::stored),
-        get("/v1/watches", watches::list_watches),
+        get("/v1/watches", watches::list_watches).with_parameters(),
         get("/v1/watches/{name}", watches::watch),
-        get("/v1/watches/{name}/events", watches::watch_events),
-        get("/v1/events", watches::events),
+        get("/v1/watches/{name}/events", watches::watch_events).with_parameters(),
+        get("/v1/events", watches::events).with_parameters(),
         get("/v1/withdrawals", withdrawals::list),
         get("/v1/stats", status::stats),
-        get("/metrics", status::metrics),
+        // Monitoring systems may add their own.
+        get("/metrics", status::metrics).with_parameters(),
     ]
 }
 
 /// The routes for clients that may write.
 fn writers() -> Vec<Route> {
     vec![
-        post("/v1/documents", documents::add),
-        delete("/v1/documents/{id}", documents::remove_one),
-        post("/v1/remove", documents::remove),
+        post("/v1/documents", documents::add).with_parameters(),
+        delete("/v1/documents/{id}", documents::remove_one).with_parameters(),
+        post("/v1/remove", documents::remove).with_parameters(),
         post("/v1/watches", watches::add_watch),
         delete("/v1/watches/{name}", watches::remove_watch),
         post("/v1/commit", maintenance::commit),
@@ -106,16 +132,20 @@ fn writers() -> Vec<Route> {
 /// The routes for every client.
 fn everybody() -> Vec<Route> {
     vec![
-        get("/healthz", status::healthz),
-        get("/readyz", status::readyz),
-        get("/openapi.json", status::openapi),
+        get("/healthz", status::healthz).with_parameters(),
+        get("/readyz", status::readyz).with_parameters(),
+        get("/openapi.json", status::openapi).with_parameters(),
     ]
 }
 
 fn routed(routes: Vec<Route>) -> Router<Arc<App>> {
-    routes
-        .into_iter()
-        .fold(Router::new(), |router, Route { path, handler, .. }| router.route(path, handler))
+    routes.into_iter().fold(Router::new(), |router, route| {
+        let handler = match route.has_parameters {
+            true => route.handler,
+            false => route.handler.route_layer(from_fn(without_parameters)),
+        };
+        router.route(route.path, handler)
+    })
 }
 
 /// All routes.

@@ -19,7 +19,8 @@ use cento_api::http::{
 ///
 /// Copies are removed, and passages are cut out of other documents, in one commit; from then on the
 /// service refuses the document and its copies (`withdrawn`). All texts are read, and other changes
-/// wait meanwhile; searches continue. With `dry_run` nothing is changed.
+/// wait meanwhile; searches continue. With `dry_run` nothing is changed; additions and removals that
+/// were accepted before are committed.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/withdrawals",
@@ -40,6 +41,8 @@ pub async fn withdraw(
     let request: WithdrawRequest = app.write_body(request).await?.json()?;
     request.options.check()?;
     if request.dry_run {
+        // What was accepted is in the index when the withdrawal begins.
+        app.command(Command::Commit).await?;
         let searcher = app.searcher();
         let found = app.run(move |stop| {
             let WithdrawRequest { id, options, .. } = &request;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::common::{Ask, Dir, JSON, Routes, Service, indexed};
+use serde_json::{Value, json};
+
+use crate::common::{Ask, Dir, JSON, Routes, Service, documents, indexed};
 
 /// The routes of a service that takes small bodies.
 fn routes(dir: &Dir) -> Routes {
@@ -47,6 +49,70 @@ fn a_wrong_search_is_refused_with_its_status() {
     let searches =
         searches.map(|(body, status, code)| ("POST", "/v1/search", JSON, body, status, code));
     check(&routes(&dir), &searches);
+}
+
+/// Returns a body with the fields that the schema of a request requires.
+fn required(api: &Value, schema: &Value) -> Value {
+    let named = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
+    if let Some(name) = named {
+        return required(api, api.pointer(name).unwrap());
+    }
+    if let Some(any) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
+        return required(api, any.last().unwrap());
+    }
+    match schema["type"].as_str() {
+        Some("string") => json!("a"),
+        Some("array") => json!([required(api, &schema["items"])]),
+        Some("integer" | "number") => json!(1),
+        _ => {
+            let fields = schema["required"].as_array().cloned().unwrap_or_default();
+            let fields = fields.iter().map(|field| {
+                let field = field.as_str().unwrap();
+                (field.to_owned(), required(api, &schema["properties"][field]))
+            });
+            Value::Object(fields.collect())
+        }
+    }
+}
+
+#[test]
+fn what_a_route_does_not_know_is_refused_and_not_passed_over() {
+    let dir = indexed();
+    let service = routes(&dir);
+    let before = documents(&dir, "idx");
+    let api: Value =
+        serde_json::from_str(&service.ask("GET", "/openapi.json", "", "").body).unwrap();
+    let (mut bodies, mut addresses) = (0, 0);
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        let path = path.replace("{id}", "a").replace("{name}", "a");
+        for (method, operation) in methods.as_object().unwrap() {
+            let method = method.to_uppercase();
+            if !path.starts_with("/v1/") || !["GET", "POST", "DELETE"].contains(&&*method) {
+                continue;
+            }
+            let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+            let mut body = match schema {
+                Value::Null => json!({}),
+                schema => required(&api, schema),
+            };
+            let reply = service.ask(&method, &format!("{path}?strange=1"), JSON, &body.to_string());
+            assert_eq!(reply.status, 400, "{method} {path}: {reply:?}");
+            assert!(reply.body.contains("strange"), "{method} {path}: {reply:?}");
+            addresses += 1;
+            // A record of a collection may have fields that no index keeps; this service merges
+            // nothing.
+            if schema.is_null() || path == "/v1/documents" || path == "/v1/merge" {
+                continue;
+            }
+            body["strange"] = json!(1);
+            let reply = service.post(&path, &body.to_string());
+            assert_eq!(reply.status, 400, "{path} {body}: {reply:?}");
+            assert!(reply.body.contains("strange"), "{path} {body}: {reply:?}");
+            bodies += 1;
+        }
+    }
+    assert!(bodies >= 12 && addresses >= 25, "{bodies} {addresses}");
+    assert_eq!(documents(&dir, "idx"), before);
 }
 
 #[test]
