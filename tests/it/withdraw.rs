@@ -131,6 +131,31 @@ fn passages_of_earlier_documents_stay_unless_asked_for() {
 }
 
 #[test]
+fn own_words_beside_those_of_an_earlier_document_are_cut() {
+    let shared = words(1, 12);
+    let own = format!("{} {shared} {}", words(2, 11), words(3, 11));
+    let earlier = format!("{} {shared}", words(4, 60));
+    // It goes on with one word of the withdrawn document, by chance.
+    let next = own.split(' ').nth(23).unwrap();
+    let by_chance = format!("{} {shared} {next} {}", words(8, 30), words(9, 30));
+    let later = format!("{} {own} {}", words(5, 30), words(6, 30));
+    let index = in_memory(&[
+        ("earlier", &*earlier),
+        ("own", &format!("{} {own}", words(7, 60))),
+        ("later", &later),
+        ("by_chance", &by_chance),
+    ]);
+    let done = withdraw(&index, "own", &WithdrawOptions::default()).unwrap();
+    let left = &done.left.earlier;
+    let left: Vec<_> = left.iter().map(|one| (one.id.as_str(), one.tokens)).collect();
+    assert_eq!(left, [("by_chance", 12), ("earlier", 12), ("later", 12)]);
+    assert!(done.left.is_complete(), "{:?}", done.left);
+    let cut = format!("{}  {shared}  {}", words(5, 30), words(6, 30));
+    let expected = [("earlier", &*earlier), ("later", &cut), ("by_chance", &by_chance)];
+    assert_holds(&index, &model(&expected));
+}
+
+#[test]
 fn a_document_that_is_to_be_kept_is_listed_and_stays() {
     let text = words(1, 100);
     let index = in_memory(&[("own", &text), ("copy", &text)]);
@@ -381,8 +406,8 @@ fn an_index_that_changed_since_the_plan_is_not_changed_by_it() {
     assert!(index.withdrawals().unwrap().is_empty());
 }
 
-/// What the definition leaves of the documents: runs of `min` tokens that the withdrawn text has
-/// outside of the passages of earlier documents are cut until no such run is left.
+/// What the definition leaves of the documents: tokens in runs of `min` that the withdrawn text
+/// has, and not in such runs of the passages of an earlier document, are cut until none are left.
 fn naive(own: &str, documents: &[String], earlier: usize, min: usize) -> Vec<Option<String>> {
     const LEAST: f64 = 1.0;
     let analyze = |text: &str| {
@@ -399,27 +424,41 @@ fn naive(own: &str, documents: &[String], earlier: usize, min: usize) -> Vec<Opt
         let (a, b) = (runs(&source), runs(&analyze(text).hashes));
         text == own || (a.union(&b).count() > 0 && a == b)
     };
-    let mut is_earlier = vec![false; source.len()];
-    for text in &documents[..earlier] {
-        let other = analyze(text).hashes;
-        for at in 0..(source.len() + 1).saturating_sub(min) {
-            let run = &source[at..at + min];
-            if !is_copy(text) && other.windows(min).any(|of| of == run) {
-                is_earlier[at..at + min].fill(true);
+    let marked = |tokens: &[u64], has: &dyn Fn(&[u64]) -> bool| -> Vec<bool> {
+        let mut marked = vec![false; tokens.len()];
+        for at in 0..(tokens.len() + 1).saturating_sub(min) {
+            if has(&tokens[at..at + min]) {
+                marked[at..at + min].fill(true);
             }
         }
+        marked
+    };
+    // The runs of the passages that each earlier document has.
+    let mut of_earlier = BTreeSet::new();
+    for text in documents[..earlier].iter().filter(|text| !is_copy(text)) {
+        let other = analyze(text).hashes;
+        let is_shared = marked(&source, &|run| other.windows(min).any(|of| of == run));
+        let whole = (0..(source.len() + 1).saturating_sub(min))
+            .filter(|at| !is_shared[*at..*at + min].contains(&false));
+        of_earlier.extend(whole.map(|at| source[at..at + min].to_vec()));
     }
     let cut_once = |text: &str| -> Option<(String, usize)> {
         let tokens = analyze(text);
-        let mut is_cut = vec![false; tokens.hashes.len()];
-        for at in 0..(is_cut.len() + 1).saturating_sub(min) {
-            let run = &tokens.hashes[at..at + min];
-            let is_own = |from: usize| {
-                source[from..from + min] == *run && !is_earlier[from..from + min].contains(&true)
-            };
-            if (0..(source.len() + 1).saturating_sub(min)).any(is_own) {
-                is_cut[at..at + min].fill(true);
+        let is_shared = marked(&tokens.hashes, &|run| source.windows(min).any(|of| of == run));
+        let is_earlier = marked(&tokens.hashes, &|run| of_earlier.contains(run));
+        let mut is_cut: Vec<bool> = is_shared
+            .iter()
+            .zip(&is_earlier)
+            .map(|(shared, earlier)| *shared && !earlier)
+            .collect();
+        // A few tokens beside a passage are chance.
+        let mut at = 0;
+        while at < is_cut.len() {
+            let len = is_cut[at..].iter().take_while(|is| **is).count();
+            if len < 5 {
+                is_cut[at..at + len].fill(false);
             }
+            at += len.max(1);
         }
         let (mut left, mut end) = (String::new(), 0);
         let mut at = 0;

@@ -9,7 +9,7 @@ use crate::compare::runs::{self, Place, RunSet, Runs};
 use crate::error::Result;
 use crate::index::Config;
 use crate::join::cutting::Cutting;
-use crate::join::ranges::joined;
+use crate::join::ranges::{joined, without};
 use crate::runtime::Stop;
 use crate::text::{Analyzer, Side, Tokens};
 
@@ -40,9 +40,9 @@ pub struct Source {
     unhidden: Vec<u64>,
     least: f64,
     passage_tokens: usize,
-    /// The runs that are cut, all of that length, and all short ones.
-    cut: Runs,
+    /// All runs of that length, those of them that earlier documents have, and all short runs.
     all: Runs,
+    earlier: Runs,
     short: Runs,
     /// The whole text, if it is shorter than a passage and no chance.
     whole: Option<Runs>,
@@ -120,7 +120,7 @@ impl Source {
         let count = tokens.hashes.len();
         let whole = (SHORT_TOKENS..passage_tokens).contains(&count).then(|| runs_of(count));
         Ok(Source {
-            cut: all.clone(),
+            earlier: Runs::new(passage_tokens),
             all,
             short,
             whole,
@@ -149,12 +149,20 @@ impl Source {
         self.tokens.hashes.len()
     }
 
-    /// Hides the tokens of these passages: they are not cut.
+    /// Hides the tokens of these passages, each of an earlier document: they are not cut.
     pub fn hide(&mut self, earlier: &[Range<usize>]) {
         runs::hide(&mut self.tokens.hashes, earlier, Place::Query);
-        self.cut = Runs::new(self.passage_tokens);
-        self.cut.add(&self.tokens.hashes);
+        for range in earlier {
+            self.earlier.add(&self.unhidden[range.clone()]);
+        }
         self.prepared = Mutex::default();
+    }
+
+    /// Returns the tokens of a text that are in passages of this one and in none of an earlier
+    /// document. A few tokens beside such a passage may follow it by chance.
+    fn own_in(&self, tokens: &[u64]) -> Vec<Range<usize>> {
+        let own = without(&self.all.mask(tokens), &self.earlier.mask(tokens));
+        own.into_iter().filter(|range| range.len() >= SHORT_TOKENS).collect()
     }
 
     /// Returns whether a text may have anything of this one: a run in common.
@@ -212,7 +220,7 @@ impl Source {
         loop {
             // Each round cuts a passage at least, so that their number is bounded.
             stop.check()?;
-            let mut ranges = self.cut.mask(&tokens.hashes);
+            let mut ranges = self.own_in(&tokens.hashes);
             if ranges.is_empty() {
                 let aligned = self.edited_in(&cutting.text, &tokens, stop)?;
                 found.is_complete = aligned.is_complete;
@@ -232,7 +240,7 @@ impl Source {
         }
         let count = |ranges: &[Range<usize>]| ranges.iter().map(|r| r.len() as u32).sum();
         found.edited_tokens = count(&edited);
-        found.earlier_tokens = count(&self.all.mask(&tokens.hashes));
+        found.earlier_tokens = count(&self.earlier.mask(&tokens.hashes));
         let short = self.short.mask(&tokens.hashes);
         found.shorter_tokens = short.iter().map(|range| range.len() as u32).max().unwrap_or(0);
         let whole = self.whole.as_ref();
