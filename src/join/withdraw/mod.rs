@@ -571,7 +571,10 @@ fn kept_of(
             return Err(Error::argument("keep", what));
         }
         let address = snapshot.find(other)?;
-        kept.insert(address.ok_or_else(|| Error::UnknownId { id: other.clone() })?);
+        // Not that of an unknown document, which means the one to withdraw.
+        kept.insert(address.ok_or_else(|| {
+            Error::argument("keep", format!("no document has the id `{other}`, to be kept"))
+        })?);
     }
     Ok(kept)
 }

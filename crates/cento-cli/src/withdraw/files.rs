@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use flate2::read::MultiGzDecoder;
+use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
 
 use crate::advice::advised;
@@ -155,6 +156,7 @@ impl Files {
             return Err(Error::input(found.file.file.clone(), what));
         }
         let Some((text, parts)) = cento_source::text_of(record, &self.text_field) else {
+            found.check_without_text(record, number, &self.text_field)?;
             found.file.no_documents += u64::from(!record.trim().is_empty());
             return Ok(Some(line.into()));
         };
@@ -313,6 +315,31 @@ impl Findings<'_> {
         !self.file.removed.is_empty() || !self.file.cut.is_empty()
     }
 
+    /// Refuses the file if a record without a text has words of the withdrawn document: it is
+    /// damaged, or has its text in another field.
+    fn check_without_text(&self, record: &str, number: u64, text_field: &str) -> Result<()> {
+        let words = unescaped(record);
+        let fate = self.plan.decide("", (&words, &[]), &mut LeftText::default(), self.stop)?;
+        if matches!(fate, Fate::Kept) {
+            return Ok(());
+        }
+        let problem = match serde_json::from_str::<&RawValue>(record.trim()) {
+            Ok(_) => format!(
+                "it has no text in the field `{text_field}`; name the field with --text-field, or \
+                 take the record out"
+            ),
+            Err(error) => {
+                let what = cento_api::json::problem(&error);
+                format!("it is not JSON: {what}, at column {}; mend it", error.column())
+            }
+        };
+        let what = format!(
+            "the record has passages of the withdrawn document that cannot be cut: {problem}, and \
+             run the command again; no file was changed"
+        );
+        Err(Error::input(self.place(number), what))
+    }
+
     /// Decides about a document.
     fn decide(&mut self, id: &str, (text, parts): (&str, &[Part])) -> Result<Changed> {
         self.stop.check()?;
@@ -334,6 +361,30 @@ impl Findings<'_> {
             _ => Changed::No,
         })
     }
+}
+
+/// Returns a record of JSON, perhaps a damaged one, with the characters that its escapes mean.
+fn unescaped(record: &str) -> String {
+    let mut words = String::with_capacity(record.len());
+    let mut rest = record;
+    while let Some(at) = rest.find('\\') {
+        words.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        // Halves of pairs are read together: a string of JSON has both.
+        let len = match rest.as_bytes() {
+            [b'u', ..] if rest.get(5..7) == Some("\\u") => 11,
+            [b'u', ..] => 5,
+            _ => rest.chars().next().map_or(0, char::len_utf8),
+        };
+        let escape = [len, 5].into_iter().find_map(|len| {
+            let json = format!("\"\\{}\"", rest.get(..len)?);
+            Some((len, serde_json::from_str::<String>(&json).ok()?))
+        });
+        let (len, character) = escape.unwrap_or((0, " ".to_owned()));
+        words.push_str(&character);
+        rest = &rest[len..];
+    }
+    words + rest
 }
 
 /// Writes the characters of a record of JSON that are not ASCII as escapes, which mean the same in

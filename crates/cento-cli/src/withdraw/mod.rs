@@ -21,6 +21,7 @@ use cento::join::withdraw::{
     self, CutDocument, LeftPassages, LeftText, Plan, RecordCheck, RemovalReason, RemovedDocument,
     WithdrawOptions, Withdrawal, WithdrawnFile,
 };
+use cento::runtime::replace;
 use cento::watch::Watches;
 use cento_client::Client;
 use cento_client::api::{ForgetResponse, ListedWithdrawal, WithdrawRequest, WithdrawResponse};
@@ -126,6 +127,10 @@ impl Withdraw {
         };
         self.options.check()?;
         self.earlier_record(id.as_deref())?;
+        if let Some(path) = &self.record {
+            // Before anything is withdrawn.
+            replace::beside(path).map_err(|e| Error::io("write the record", path, e))?;
+        }
         let Some(id) = id else {
             return match (target, &self.forget, &self.check) {
                 (Target::Index(path), None, Some(record)) => self.check(&path, record),
@@ -152,8 +157,16 @@ impl Withdraw {
             Target::Index(path) => self.withdraw(&path, &id)?,
             Target::Service(client) => self.send(&client, id)?,
         };
-        if let (Some(path), true) = (&self.record, response.done) {
-            record::write(path, &response.withdrawal)?;
+        if let (Some(path), true) = (&self.record, response.done)
+            && let Err(error) = record::write(path, &response.withdrawal)
+        {
+            self.print(&response)?;
+            tell!(
+                "cento: `{}` is withdrawn, and the record of it is not written; run the command \
+                 again, without files, to write it",
+                response.withdrawal.id
+            );
+            return Err(error.into());
         }
         self.print(&response)
     }

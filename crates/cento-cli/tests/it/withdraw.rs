@@ -390,6 +390,42 @@ fn a_record_tells_later_that_nothing_is_there() {
 }
 
 #[test]
+fn a_line_without_a_text_that_has_the_words_is_named_and_nothing_changes() {
+    let own = words(1, 100);
+    let escaped = own.replace(' ', "\\u0020");
+    for (line, why) in [
+        (format!("{{\"id\": \"x\", \"text\": \"{own}\"\n"), "it is not JSON"),
+        (format!("{{\"id\": \"x\", \"text\": \"{escaped}\n"), "it is not JSON"),
+        (
+            format!("{{\"id\": \"x\", \"content\": \"{own}\"}}\n"),
+            "name the field with --text-field",
+        ),
+    ] {
+        let dir = indexed();
+        dir.write("a.jsonl", lines());
+        dir.write("b.jsonl", lines() + &line);
+        let args = ["withdraw", "idx", "own", "--files", "a.jsonl", "b.jsonl"];
+        let refused = dir.run(&args);
+        assert_eq!(refused.status, 2, "{}", refused.err);
+        assert!(refused.err.contains("b.jsonl:7: the record has passages"), "{}", refused.err);
+        assert!(refused.err.contains(why), "{}", refused.err);
+        assert_eq!((read(&dir, "a.jsonl"), read(&dir, "b.jsonl")), (lines(), lines() + &line));
+        assert_eq!(stored(&dir).len(), 4);
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_written_is_told_before_anything_is_withdrawn() {
+    let dir = indexed();
+    let refused = dir.run(&["withdraw", "idx", "own", "--record", "none/r.json"]);
+    assert_eq!(refused.status, 2, "{}", refused.err);
+    assert!(refused.err.contains("write the record none/r.json"), "{}", refused.err);
+    assert_eq!(stored(&dir).len(), 4);
+    let refused = dir.run(&["withdraw", "idx", "own", "--keep", "quotin"]);
+    assert!(refused.err.contains("no document has the id `quotin`"), "{}", refused.err);
+}
+
+#[test]
 fn a_record_replaces_no_other_file() {
     let dir = indexed();
     let first = dir.run(&["withdraw", "idx", "own", "--record", "own.json"]);
