@@ -72,8 +72,8 @@ pub fn list(py: Python<'_>, index: &OpenIndex) -> PyResult<Vec<String>> {
 
 /// Removes a watch; returns whether there was one.
 pub fn remove(py: Python<'_>, index: &OpenIndex, name: &str) -> PyResult<bool> {
-    run::long(py, |_| match Watches::open_if_any(&index.index()?)? {
-        Some(mut watches) => watches.remove(name),
+    run::long(py, |stop| match Watches::open_if_any(&index.index()?)? {
+        Some(mut watches) => Ok(watches.remove(name, stop)?.0),
         None => Ok(false),
     })
 }

@@ -9,6 +9,7 @@ mod ranges;
 use tantivy::query::{EnableScoring, QueryParser, Weight};
 use tantivy::query_grammar::{
     Delimiter, Occur, UserInputAst, UserInputBound, UserInputLeaf, UserInputLiteral, parse_query,
+    parse_query_lenient,
 };
 use tantivy::{DocSet, TERMINATED, TantivyError};
 
@@ -43,7 +44,7 @@ impl Filter<'_> {
         let searcher = snapshot.tantivy();
         let schema = searcher.schema();
         let meta = schema.get_field(META).map_err(|e| refused(text, &words(&e)))?;
-        let mut ast = parse_query(text).map_err(|_| refused(text, "it is no query"))?;
+        let mut ast = parse_query(text).map_err(|_| refused(text, &no_query(text)))?;
         let mut seen = FilterCost::default();
         qualify(
             &mut ast,
@@ -120,6 +121,15 @@ fn failed(snapshot: &Snapshot, filter: &str, error: TantivyError) -> Error {
         | TantivyError::FieldNotFound(_)
         | TantivyError::SchemaError(_) => refused(filter, &words(&error)),
         error => snapshot.index().error("look for the documents of a filter in", error),
+    }
+}
+
+/// Says where a filter is no query, and why, as far as the parser knows.
+fn no_query(filter: &str) -> String {
+    let (_, errors) = parse_query_lenient(filter);
+    match errors.first() {
+        Some(error) => format!("it is no query: {}, at character {}", error.message, error.pos + 1),
+        None => "it is no query".to_owned(),
     }
 }
 

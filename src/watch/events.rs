@@ -392,12 +392,18 @@ impl EventReader {
         self.next.load(Ordering::Acquire)
     }
 
-    /// Returns the events after a cursor, at most `limit` and some megabytes, of one watch or of
-    /// all.
+    /// Returns the events after a cursor, at most `limit` and some megabytes, of all watches or of
+    /// the one with this name that was created after a commit: those of earlier commits are of
+    /// another that had the name before.
     ///
     /// # Errors
     /// When a file is damaged or cannot be read.
-    pub fn read(&self, after: u64, watch: Option<&str>, limit: usize) -> Result<WatchEvents> {
+    pub fn read(
+        &self,
+        after: u64,
+        watch: Option<(&str, u64)>,
+        limit: usize,
+    ) -> Result<WatchEvents> {
         loop {
             let next = self.next();
             let firsts = if next > 1 { firsts(&self.dir)? } else { Vec::new() };
@@ -413,7 +419,7 @@ impl EventReader {
         &self,
         firsts: &[u64],
         (after, next): (u64, u64),
-        watch: Option<&str>,
+        watch: Option<(&str, u64)>,
         limit: usize,
     ) -> Result<WatchEvents> {
         let oldest = firsts.first().copied().unwrap_or(1);
@@ -449,7 +455,8 @@ impl EventReader {
                 }
                 let event = serde_json::from_slice::<WatchEvent>(&line);
                 let event = event.map_err(|_| damaged(&path, at, "an event is not JSON"))?;
-                if watch.is_some_and(|watch| event.watch != watch) {
+                let is_of = |(name, since)| event.watch == name && event.commit > since;
+                if watch.is_some_and(|watch| !is_of(watch)) {
                     continue;
                 }
                 bytes += line.len();

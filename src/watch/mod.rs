@@ -334,15 +334,19 @@ impl Watches {
         Searcher::new(snapshot.clone()).search_among(&query, &[]).map(|_| ())
     }
 
-    /// Removes the watch of this name; its events stay in the log. Returns whether there was one.
+    /// Removes the watch of this name, after the commits that were made while it was there have
+    /// been matched; its events stay in the log. Returns whether there was one, and the number of
+    /// new events, of all watches.
     ///
     /// # Errors
-    /// When the store cannot be written.
-    pub fn remove(&mut self, name: &str) -> Result<bool> {
+    /// The errors of [`match_commits`](Self::match_commits): the watch is then still there. When
+    /// the store cannot be written.
+    pub fn remove(&mut self, name: &str, stop: &Stop) -> Result<(bool, u64)> {
         if self.store.get(name).is_none() {
-            return Ok(false);
+            return Ok((false, 0));
         }
-        self.store.remove(name)
+        let events = self.match_commits(stop)?;
+        Ok((self.store.remove(name)?, events))
     }
 
     /// Matches the commits that have not been matched; returns the number of new events, which are
@@ -440,17 +444,17 @@ impl WatchReader {
         &self.events
     }
 
-    /// Returns the events after a cursor, at most `limit`, of one watch or of all.
+    /// Returns the events after a cursor, at most `limit`, of one watch or of all. Those of a watch
+    /// that had the name before, and was removed, are among all only.
     ///
     /// # Errors
     /// When there is no such watch; when a file is damaged or cannot be read.
     pub fn events(&self, after: u64, watch: Option<&str>, limit: usize) -> Result<WatchEvents> {
-        if let Some(name) = watch
-            && self.entry(name).is_none()
-        {
-            return Err(unknown(name));
-        }
-        self.events.read(after, watch, limit)
+        let of = |name| match self.entry(name) {
+            Some(entry) => Ok((name, entry.definition.commit)),
+            None => Err(unknown(name)),
+        };
+        self.events.read(after, watch.map(of).transpose()?, limit)
     }
 }
 
@@ -479,11 +483,11 @@ pub fn caught_up(
             }
         },
         Err(Error::Locked { .. }) => {
-            if let Some(name) = watch
-                && !store::has(&dir_of(index), name)?
-            {
-                return Err(unknown(name));
-            }
+            let of = |name| match store::commit_of(&dir_of(index), name)? {
+                Some(commit) => Ok((name, commit)),
+                None => Err(unknown(name)),
+            };
+            let watch = watch.map(of).transpose()?;
             Ok((WatchReader::open_events(index)?.read(after, watch, limit)?, true))
         }
         Err(error) => Err(error),

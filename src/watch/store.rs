@@ -85,6 +85,12 @@ impl Entry {
     pub fn watch(&self) -> Watch {
         let Definition { kind, id, thresholds, options, webhook, commit, created, problem, .. } =
             self.definition.clone();
+        let is_missing = kind == WatchedKind::Document && self.tokens == 0;
+        let missing = || {
+            "the index has no text with this id; the watch goes on when a document with it is added"
+                .to_owned()
+        };
+        let problem = problem.or_else(|| is_missing.then(missing));
         Watch {
             name: self.name.clone(),
             kind,
@@ -149,10 +155,12 @@ fn open_unlocked(path: &Path, index: &Index) -> Result<Index> {
     Ok(own)
 }
 
-/// Returns whether the store in the directory of the watches has one of this name, while another
-/// process may write to it.
-pub fn has(dir: &Path, name: &str) -> Result<bool> {
-    Ok(Index::open(dir.join(INDEX))?.snapshot()?.find(name)?.is_some())
+/// Returns the last commit before the watch of this name was created, while another process may
+/// write to the store in the directory of the watches; `None` if there is no such watch.
+pub fn commit_of(dir: &Path, name: &str) -> Result<Option<u64>> {
+    let snapshot = Index::open(dir.join(INDEX))?.snapshot()?;
+    let Some(address) = snapshot.find(name)? else { return Ok(None) };
+    Ok(Some(entry(&snapshot, address)?.definition.commit))
 }
 
 fn writer_of(index: &Index) -> Result<Writer> {

@@ -71,7 +71,7 @@ fn watches_that_differ_in_the_secret_of_their_receiver_are_one() {
         watches.add(of("https://b.example/", "one more secret of it")).unwrap().name,
         one.name
     );
-    assert!(watches.remove(&one.name).unwrap());
+    assert!(watches.remove(&one.name, Stop::NEVER).unwrap().0);
     let again = watches.add(of("https://a.example/", "one more secret of it")).unwrap();
     assert_eq!(again.name, one.name);
     assert_eq!(secret(&watches, &one.name), "one more secret of it");

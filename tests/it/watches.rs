@@ -224,8 +224,8 @@ impl Trial {
             Step::Forget(number) => {
                 if number < self.requests.len() {
                     let name = self.requests.remove(number).name.unwrap();
-                    assert!(self.watches().remove(&name).unwrap());
-                    assert!(!self.watches().remove(&name).unwrap());
+                    assert!(self.watches().remove(&name, Stop::NEVER).unwrap().0);
+                    assert!(!self.watches().remove(&name, Stop::NEVER).unwrap().0);
                 }
             }
             Step::Reopen => {

@@ -18,9 +18,8 @@ use super::store_args;
 use super::terminal::{self, note, printable, tell};
 use super::{Failure, Outcome, Result};
 use super::{signals, tokens};
-use cento::Error;
-use cento::Stop;
 use cento::scheme::frequency::FrequencyTable;
+use cento::{Error, Refusal, Stop};
 #[cfg(feature = "remote")]
 use cento_remote::{Mirror, Watch};
 use cento_serve::{DEFAULT_PORT, IpNet, Origins, Service, Settings, Tokens};
@@ -338,9 +337,15 @@ impl WebPoster {
 }
 
 impl cento_serve::Poster for WebPoster {
-    fn check(&self, url: &str) -> std::result::Result<(), String> {
+    fn check(&self, url: &str) -> std::result::Result<(), Refusal> {
         let is_allowed = |address| self.networks.iter().any(|one| one.contains(&address));
-        self.poster.check(url, &is_allowed)
+        self.poster.check(url, &is_allowed).map_err(|mut refusal| {
+            if refusal.reason.is_none() {
+                refusal.what +=
+                    "; `cento serve --webhook-network` allows networks that are not public";
+            }
+            refusal
+        })
     }
 
     fn post(

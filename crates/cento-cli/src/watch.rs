@@ -326,7 +326,11 @@ impl Remove {
         let mut remove: RemoveOne = match target {
             Target::Index(path) => {
                 let mut watches = Watches::open_if_any(&key::open(&path)?)?;
-                Box::new(move |name| watches.as_mut().map_or(Ok(false), |own| own.remove(name)))
+                let stop = stop_flag();
+                Box::new(move |name| match watches.as_mut() {
+                    Some(own) => own.remove(name, &stop).map(|(is_removed, _)| is_removed),
+                    None => Ok(false),
+                })
             }
             Target::Service(client) => Box::new(move |name| match client.remove_watch(name) {
                 Err(error) if error.reason() == Reason::UnknownId => Ok(false),
@@ -369,17 +373,20 @@ impl Events {
         for event in &found.events {
             let hit = &event.hit;
             out.write(event, |out| {
-                let passages = hit.passages.as_deref().unwrap_or_default();
-                let matched: u64 = passages.iter().map(|passage| u64::from(passage.matched)).sum();
+                // Without texts, or after a withdrawal, an event has none: that is not zero.
+                let found = hit.passages.as_deref().map_or(String::new(), |passages| {
+                    let matched: u64 =
+                        passages.iter().map(|passage| u64::from(passage.matched)).sum();
+                    let passages = counted(passages.len() as u64, "passage");
+                    format!(", {} in {passages}", counted(matched, "token"))
+                });
                 line!(
                     out,
-                    "{}  {}  {}  {} of watch, {} in {}",
+                    "{}  {}  {}  {} of watch{found}",
                     event.cursor,
                     Id(&event.watch),
                     Id(&hit.id),
                     output::share(hit.similarity.containment_of_query, hit.similarity.exact),
-                    counted(matched, "token"),
-                    counted(passages.len() as u64, "passage"),
                 )
             })?;
         }

@@ -113,12 +113,27 @@ impl Matching {
         }
     }
 
-    /// Removes a watch; returns whether there was one.
+    /// Removes a watch, after the commits before have been matched; returns whether there was one.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// When these cannot be matched; when the store cannot be written.
     pub fn remove(&self, name: &str) -> Result<bool> {
-        locked(&self.watches).as_mut().map_or(Ok(false), |watches| watches.remove(name))
+        let removed = match locked(&self.watches).as_mut() {
+            Some(watches) => watches.remove(name, &self.stop)?,
+            None => return Ok(false),
+        };
+        self.tell_of(removed.1);
+        Ok(removed.0)
+    }
+
+    /// Tells those who wait of this number of new events.
+    fn tell_of(&self, events: u64) {
+        if events > 0 {
+            self.next.send_replace(self.reader().map_or(0, |reader| reader.log().next()));
+            if let Some(listener) = self.listener.get() {
+                listener();
+            }
+        }
     }
 
     /// Returns a receiver of the cursor of the next event.
@@ -181,12 +196,7 @@ impl Matching {
                 }
                 Err(_) => {}
             }
-            if matches!(matched, Ok(events) if events > 0) {
-                self.next.send_replace(self.reader().map_or(0, |reader| reader.log().next()));
-                if let Some(listener) = self.listener.get() {
-                    listener();
-                }
-            }
+            self.tell_of(*matched.as_ref().unwrap_or(&0));
             let mut turn = locked(&self.turn);
             turn.done = requested;
             turn.is_failing = matched.is_err();

@@ -19,7 +19,7 @@ use super::matching::Matching;
 use cento::runtime::replace;
 use cento::watch::WatchReader;
 use cento::{Error, Result, Stop};
-use cento_api::{WatchEvent, Webhook};
+use cento_api::{Refusal, WatchEvent, Webhook};
 
 /// Sends posts to receivers.
 pub trait Poster: Send + Sync {
@@ -27,7 +27,7 @@ pub trait Poster: Send + Sync {
     ///
     /// # Errors
     /// The reason, as a clause.
-    fn check(&self, url: &str) -> std::result::Result<(), String>;
+    fn check(&self, url: &str) -> std::result::Result<(), Refusal>;
 
     /// Posts JSON with one more header, and returns the status; it follows no redirect, and takes a
     /// bounded time, whatever the receiver does.
@@ -251,10 +251,10 @@ impl Dispatcher {
         webhook: &Webhook,
         accepted: u64,
     ) -> Result<std::result::Result<u64, String>> {
-        let Some(watch) = reader.get(name) else { return Ok(Ok(accepted)) };
-        let mut found = reader.log().read(accepted, Some(name), EVENTS_MAX)?;
-        // Those of another watch that had the name before.
-        found.events.retain(|event| event.commit > watch.commit);
+        if reader.get(name).is_none() {
+            return Ok(Ok(accepted));
+        }
+        let found = reader.events(accepted, Some(name), EVENTS_MAX)?;
         if found.missed && accepted > 0 {
             tracing::warn!(watch = name, "events were not posted before they were forgotten");
         }

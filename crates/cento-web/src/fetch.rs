@@ -292,7 +292,7 @@ impl Poster {
     /// # Errors
     /// The reason, as a clause.
     pub fn post(&self, url: &str, header: (&str, &str), body: &[u8]) -> Result<u16, String> {
-        check_address(url)?;
+        check_address(url).map_err(|refusal| refusal.what)?;
         let request = self.agent.post(url).header(CONTENT_TYPE, "application/json");
         match request.header(header.0, header.1).send(body) {
             Ok(response) => Ok(response.status().as_u16()),
@@ -307,28 +307,28 @@ impl Poster {
     ///
     /// # Errors
     /// The reason, as a clause.
-    pub fn check(&self, url: &str, is_allowed: &dyn Fn(IpAddr) -> bool) -> Result<(), String> {
+    pub fn check(&self, url: &str, is_allowed: &dyn Fn(IpAddr) -> bool) -> Result<(), Refusal> {
         check_address(url)?;
-        let uri: Uri = url.parse().map_err(|_| "it is not an address".to_owned())?;
+        let uri: Uri = url.parse().map_err(|_| Refusal::from("it is not an address"))?;
         let host = uri.host().unwrap_or_default();
         let host = host.trim_start_matches('[').trim_end_matches(']');
         match host.parse::<IpAddr>() {
             Ok(address) if !is_public(address) && !is_allowed(address) => {
-                Err(format!("its address {address} is not public"))
+                Err(format!("its address {address} is not public").into())
             }
             _ => Ok(()),
         }
     }
 }
 
-fn check_address(url: &str) -> Result<(), String> {
+fn check_address(url: &str) -> Result<(), Refusal> {
     if parts(url).is_none() {
         return Err("it is no plain address of http or https".into());
     }
     if url.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("https"))
         && !cfg!(feature = "tls")
     {
-        return Err(Refusal::unsupported("https", "tls", "cento-web").what);
+        return Err(Refusal::unsupported("https", "tls", "cento-web"));
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ fn add(log: &mut EventLog, commit: u64) {
 }
 
 fn cursors(reader: &EventReader, after: u64, watch: Option<&str>, limit: usize) -> Vec<u64> {
-    let read = reader.read(after, watch, limit).unwrap();
+    let read = reader.read(after, watch.map(|name| (name, 0)), limit).unwrap();
     read.events.iter().map(|event| event.cursor).collect()
 }
 
@@ -36,9 +36,12 @@ fn events_are_read_after_a_cursor_and_the_next_one_passes_those_of_other_watches
         assert_eq!(cursors(&reader, 0, None, 100), [1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(cursors(&reader, 3, None, 2), [4, 5]);
         assert_eq!(cursors(&reader, 2, Some("b"), 100), [4, 6, 8]);
-        let read = reader.read(2, Some("b"), 2).unwrap();
+        let read = reader.read(2, Some(("b", 0)), 2).unwrap();
         assert_eq!((read.next, read.more, read.missed), (6, true, false));
-        let read = reader.read(0, Some("nobody"), 2).unwrap();
+        // Those of a watch of that name before.
+        let read = reader.read(0, Some(("b", 9)), 100).unwrap();
+        assert!(read.events.iter().map(|event| event.cursor).eq([6, 8]), "{read:?}");
+        let read = reader.read(0, Some(("nobody", 0)), 2).unwrap();
         assert_eq!((read.events.len(), read.next, read.more), (0, 8, false));
         // A cursor that no event has had.
         let read = reader.read(100, None, 2).unwrap();

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use cento_testing::http::LINES;
 use cento_testing::wait_until;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
@@ -416,6 +417,53 @@ fn a_follower_posts_nothing() {
     assert!(find("meta.json").contains("meta.json") && find(".watches").is_empty());
     assert_eq!(posted(), both);
     assert!(both.is_sorted_by(|one, next| one < next), "{both:?}");
+}
+
+#[test]
+fn a_watch_that_is_removed_has_the_events_of_all_commits_before() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    dir.write("mine.txt", words(1, 80));
+    dir.write("other.txt", words(2, 80));
+    assert_eq!(dir.run(&["watch", "add", "idx", "mine.txt", "--name", "desk"]).status, 0);
+    dir.write("new.jsonl", line("copy", &words(1, 80), json!({})));
+    dir.json(&["add", "idx", "new.jsonl"]);
+    // Not matched before.
+    assert_eq!(dir.run(&["watch", "remove", "idx", "desk"]).status, 0);
+    assert_eq!(found(&dir, &[]), [("desk".to_owned(), "copy".to_owned())]);
+    // Another watch of this name has its own events only.
+    assert_eq!(dir.run(&["watch", "add", "idx", "other.txt", "--name", "desk"]).status, 0);
+    assert!(found(&dir, &["--watch", "desk"]).is_empty());
+    let service = Service::start(&dir, &[]);
+    let own = || get(&service, "/v1/watches/desk/events").json()["events"].clone();
+    assert_eq!(own(), json!([]));
+    let all = || get(&service, "/v1/events").json()["events"].as_array().unwrap().len();
+    assert_eq!(all(), 1);
+    // Documents that were acknowledged while it was there, and a removal at once.
+    let lines: String = (0..50)
+        .map(|n| {
+            line(&format!("d{n}"), &format!("{} {}", words(n + 9, 9), words(2, 80)), json!({}))
+        })
+        .collect();
+    let added = service.ask("POST", "/v1/documents?commit=wait", LINES, &lines);
+    assert_eq!(added.status, 200, "{added:?}");
+    assert_eq!(service.ask("DELETE", "/v1/watches/desk", "", "").status, 200);
+    assert_eq!(all(), 51);
+}
+
+#[test]
+fn a_watch_of_a_document_that_is_gone_says_so() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("mine", &words(1, 80), json!({})));
+    dir.json(&["add", "idx", "in.jsonl"]);
+    let added = dir.run(&["watch", "add", "idx", "--id", "mine", "--name", "w"]);
+    assert_eq!(added.status, 0, "{}", added.err);
+    let listed = || jsons(&dir.run(&["watch", "list", "idx", "--format", "json"]).out).remove(0);
+    assert_eq!(listed()["problem"], Value::Null);
+    assert_eq!(dir.run(&["remove", "idx", "mine"]).status, 0);
+    assert!(listed()["problem"].as_str().unwrap().contains("no text with this id"));
+    dir.json(&["add", "idx", "in.jsonl"]);
+    assert_eq!(listed()["problem"], Value::Null);
 }
 
 #[test]

@@ -84,7 +84,13 @@ pub async fn add_watch(
             let message = "this service posts no events";
             return Err(Failure::new(StatusCode::FORBIDDEN, "not_allowed", message));
         };
-        poster.check(&webhook.url).map_err(|why| Failure::argument("webhook", why))?;
+        poster.check(&webhook.url).map_err(|refusal| {
+            let place = format!("the webhook {}", webhook.url);
+            match refusal.reason {
+                Some(_) => cento::Error::input(place, refusal).into(),
+                None => Failure::argument("webhook", format!("{place}: {refusal}")),
+            }
+        })?;
     }
     let matching = matching(&app)?.clone();
     if matching.reader().is_none() {
@@ -216,11 +222,19 @@ async fn read(
 ) -> Result<Response, Failure> {
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let is_stream = accept.is_some_and(|accept| accept.split(',').any(is_event_stream));
-    let last = headers.get("last-event-id").and_then(|last| last.to_str().ok()?.parse().ok());
+    let last = match headers.get("last-event-id").filter(|_| is_stream) {
+        Some(last) => {
+            Some(last.to_str().ok().and_then(|last| last.parse().ok()).ok_or_else(|| {
+                let what = "the header `Last-Event-ID` is no cursor, a whole number";
+                Failure::bad_request(what)
+            })?)
+        }
+        None => None,
+    };
     let limit = limit_of(request.limit)?;
     let mut reading = Reading {
         subscriber: matching(&app)?.subscribe(),
-        after: last.filter(|_| is_stream).or(request.after).unwrap_or(0),
+        after: last.or(request.after).unwrap_or(0),
         app,
         watch,
         limit,
@@ -287,7 +301,8 @@ impl Reading {
             return Ok(WatchEvents { events: Vec::new(), next: 0, more: false, missed: false });
         };
         let (after, watch, limit) = (self.after, self.watch.clone(), self.limit);
-        self.app.run(move |_| reader.log().read(after, watch.as_deref(), limit)).await
+        // A stream of a watch that is removed ends.
+        self.app.run(move |_| reader.events(after, watch.as_deref(), limit)).await
     }
 
     fn is_stopping(&self) -> bool {

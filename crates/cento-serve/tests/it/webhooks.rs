@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use cento::Refusal;
 use cento_api::PartText;
 use cento_client::api::{Commit, DocumentOfParts, EventsRequest, WatchRequest};
 use cento_serve::Poster;
@@ -48,7 +49,7 @@ impl Receivers {
 }
 
 impl Poster for Receivers {
-    fn check(&self, _: &str) -> Result<(), String> {
+    fn check(&self, _: &str) -> Result<(), Refusal> {
         Ok(())
     }
 
