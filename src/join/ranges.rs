@@ -14,7 +14,7 @@ pub fn joined(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     joined
 }
 
-/// Returns what is left of ascending ranges that do not touch, without others of that kind.
+/// Returns the places of ascending ranges that do not touch, without those of others.
 pub fn without(ranges: &[Range<usize>], others: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut left = Vec::new();
     let mut others = others.iter().peekable();

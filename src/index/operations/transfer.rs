@@ -329,8 +329,8 @@ impl Receiver {
         if self.current.as_ref() != Some(list) {
             // Cut off before the next step, the files of the old list are a writer's to collect.
             let old = self.current.iter().flat_map(FileList::files);
-            // The directory keeps the withdrawals itself: what is managed and not of a segment is
-            // collected by the first commit.
+            // The directory keeps the withdrawals itself: the first commit collects managed files
+            // of no segment.
             let withdrawals = [Some(list), self.current.as_ref()];
             let withdrawals = withdrawals.map(|list| list.and_then(FileList::withdrawals));
             let names = list.files().chain(old).map(|file| file.name).chain([META]);

@@ -103,7 +103,7 @@ fn a_log_that_is_put_back_gives_no_cursor_again() {
     drop(log);
     fs::write(&path, copy).unwrap();
     let mut log = EventLog::open(dir.path(), 0).unwrap();
-    // The reader had seen all; it is told, and has what comes.
+    // The reader had seen all events: it learns that, and reads the next ones.
     assert!(log.reader().read(2003, None, 100).unwrap().missed);
     add_at(&mut log, 2, 3000, 1);
     let read = log.reader().read(2003, None, 100).unwrap();

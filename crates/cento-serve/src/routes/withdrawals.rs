@@ -41,7 +41,7 @@ pub async fn withdraw(
     let request: WithdrawRequest = app.write_body(request).await?.json()?;
     request.options.check()?;
     if request.dry_run {
-        // What was accepted is in the index when the withdrawal begins.
+        // Accepted changes are in the index when the withdrawal begins.
         app.command(Command::Commit).await?;
         let searcher = app.searcher();
         let found = app.run(move |stop| {
