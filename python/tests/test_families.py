@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import Any
 
@@ -63,7 +64,12 @@ def test_later_documents_alone_are_searched_for(dated: cento.Index) -> None:
     assert family.documents == 3
     assert len(dated.families(document="new", min_documents=4)) == 0
     (same,) = dated.families(document="new", limit=1, threads=1)
-    assert same.to_json() == family.to_json()
+    expected = json.loads(family.to_json())
+    for carrier in expected["carriers"]:
+        # Without dates nobody knows who had it before the document that was asked for.
+        if carrier["id"] != "new":
+            carrier["relation"] = "unknown"
+    assert json.loads(same.to_json()) == expected
 
 
 def test_versions_have_their_ancestors(dated: cento.Index) -> None:

@@ -70,9 +70,12 @@ def table(made: Made) -> Any:
 
 @pytest.fixture
 def cli_with_tables(cli: str, tmp_path: Path) -> str:
-    (tmp_path / "none").mkdir()
-    call = [cli, "dedup", f"{tmp_path}/none", "--out", f"{tmp_path}/no/"]
-    if "feature" in subprocess.run(call, capture_output=True, text=True, check=False).stderr:
+    (tmp_path / "none.parquet").write_bytes(b"PAR1")
+    call = [cli, "add", f"{tmp_path}/none.idx", f"{tmp_path}/none.parquet"]
+    if (
+        "the feature `parquet`"
+        in subprocess.run(call, capture_output=True, text=True, check=False).stderr
+    ):
         pytest.skip("the command was built without Parquet")
     return cli
 
