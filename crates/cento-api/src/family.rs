@@ -146,14 +146,15 @@ pub struct Family {
     pub family: u64,
     /// The number of documents that carry the passage.
     pub documents: u64,
-    /// The words of the passage in its first carrier.
+    /// The words of the passage in its first carrier, as the analyzer of the index counts them.
     pub tokens: u32,
     /// The order of the carriers.
     pub order: TimeOrder,
     /// Whether the first carrier is the earliest by its date: all carriers have a date, and
     /// no other has the same one.
     pub first_is_certain: bool,
-    /// The number of different wordings. Case, punctuation and layout make no difference.
+    /// The number of different wordings, as the analyzer of the index compares words: it folds case,
+    /// punctuation and layout, and spellings if it is to.
     pub versions: u64,
     /// Whether no search for passages of its documents was cut short. If one was, in long texts,
     /// carriers may be missing. Not all pairs of documents are compared, so carriers can be missing

@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use super::Settled;
-use super::settle::{cut, tokens};
-use super::version;
+use super::ends::{Excerpt, settled_versions};
+use super::link::Place;
+use super::places::length;
+use super::version::words;
 use crate::compare::place::places_in_parts;
 use crate::error::Result;
 use crate::index::{Snapshot, StoredDocument};
 use crate::join::chronology::{Chronology, TimeOrder};
 use crate::runtime::Stop;
-use crate::text::Analyzer;
 
 use cento_api::part::part_at;
 use cento_api::{Carrier, DateRelation, DirectionBy, Family};
@@ -34,17 +35,21 @@ impl Describing<'_> {
     /// `stop`.
     pub fn family(&self, settled: &Settled) -> Result<Family> {
         let Describing { snapshot, documents, cut_short, stop, .. } = *self;
-        let (mut carriers, mut texts) = (Vec::new(), Vec::new());
+        let analyzer = snapshot.config().analyzer.of_passages();
+        let longest = settled.iter().map(|&(_, place)| length(place)).max().unwrap_or(0);
+        let (mut carriers, mut excerpts) = (Vec::new(), Vec::new());
         for of_document in settled.chunk_by(|one, other| one.0 == other.0) {
             stop.check()?;
             let rank = of_document[0].0;
             let address = documents.address(rank);
             let StoredDocument { id, text, parts, .. } = snapshot.document(address)?;
             let (text, date) = (text.unwrap_or_default(), documents.date(snapshot, rank)?);
-            let starts: Vec<u32> = of_document.iter().map(|&(_, place)| place.0).collect();
-            let its_places = places_in_parts((&text, &parts), &starts);
-            for (&(_, place), (page, line)) in of_document.iter().zip(its_places) {
-                texts.push(cut(&text, place).to_owned());
+            let places: Vec<Place> = of_document.iter().map(|&(_, place)| place).collect();
+            let starts: Vec<u32> = places.iter().map(|place| place.0).collect();
+            let on_pages = places_in_parts((&text, &parts), &starts);
+            for (at, (&place, (page, line))) in places.iter().zip(on_pages).enumerate() {
+                let beside = (at.checked_sub(1).map(|at| places[at]), places.get(at + 1).copied());
+                excerpts.push(Excerpt::new((&text, &parts), place, longest / 2, beside));
                 carriers.push(Carrier {
                     id: id.clone(),
                     index: snapshot.name_of(address).map(str::to_owned),
@@ -65,7 +70,7 @@ impl Describing<'_> {
             }
         }
         let mut versions = 0;
-        let found = version::versions(&texts, stop)?;
+        let found = settled_versions(&mut excerpts, &analyzer, stop)?;
         for ((carrier, found), &(rank, _)) in carriers.iter_mut().zip(found).zip(settled) {
             versions = versions.max(found.number);
             carrier.version = found.number;
@@ -74,11 +79,14 @@ impl Describing<'_> {
             carrier.direction_by = nearest.and_then(|nearest| self.direction(nearest, rank));
             (carrier.similarity, carrier.changes) = (found.similarity, found.changes);
         }
-        let text = texts.swap_remove(0);
+        for ((carrier, excerpt), &(rank, _)) in carriers.iter_mut().zip(&excerpts).zip(settled) {
+            self.set_place(carrier, rank, excerpt.place)?;
+        }
+        let text = excerpts[0].text().to_owned();
         Ok(Family {
             family: 0,
             documents: document_count(settled),
-            tokens: tokens(&Analyzer::default(), &text, stop)?.hashes.len() as u32,
+            tokens: words(&analyzer, &text, stop)?.hashes.len() as u32,
             order: documents.order,
             first_is_certain: is_first_certain(documents, settled),
             versions,
@@ -86,6 +94,18 @@ impl Describing<'_> {
             text,
             carriers,
         })
+    }
+
+    /// Sets the place of a carrier, which may begin earlier than it did.
+    fn set_place(&self, carrier: &mut Carrier, rank: u32, place: Place) -> Result<()> {
+        if carrier.start != place.0 {
+            let document = self.snapshot.document(self.documents.address(rank))?;
+            let text = document.text.unwrap_or_default();
+            let on_pages = places_in_parts((&text, &document.parts), &[place.0]);
+            (carrier.page, carrier.line) = on_pages.first().copied().unwrap_or_default();
+        }
+        (carrier.start, carrier.end) = place;
+        Ok(())
     }
 
     /// Returns how the date of a document relates to that of the requested one.

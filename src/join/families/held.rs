@@ -8,9 +8,9 @@ use super::places::length;
 use crate::runtime::ordered::results_max;
 use cento_api::Carrier;
 
-/// Describing a family takes its passages this many times: the texts, the hashes of their words,
-/// those in order, and the words that were changed.
-const DESCRIBED_TIMES: usize = 8;
+/// Describing a family takes its passages this many times: the texts, with as much text on both
+/// sides, the hashes of their words, those in order, and the words that were changed.
+const DESCRIBED_TIMES: usize = 10;
 
 /// A described family has its passages at most this many times: the first, and in each other
 /// carrier the words that it changed, those before and those after.

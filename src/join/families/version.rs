@@ -1,10 +1,13 @@
 //! The versions of a passage, and the words that each changed.
+//!
+//! Words are those of the analyzer of the index: what it takes for equal is no change.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use similar::DiffOp;
 
+use super::ends::Ends;
 use super::settle::tokens;
 use crate::compare::difference::Comparisons;
 use crate::error::Result;
@@ -32,6 +35,16 @@ pub struct Version {
     /// The similarity of both; `None` if the wordings are too long to be compared.
     pub similarity: Option<f64>,
     pub changes: Vec<Change>,
+    /// The words at the ends of both wordings that the other does not have, if they were compared.
+    pub ends: Option<Ends>,
+}
+
+impl Version {
+    /// Creates a version that was not compared with another.
+    fn alone(number: usize, nearest: Option<usize>, similarity: Option<f64>) -> Version {
+        let number = number as u64 + 1;
+        Version { number, nearest, similarity, changes: Vec::new(), ends: None }
+    }
 }
 
 /// A wording and the first carrier that has it.
@@ -43,23 +56,21 @@ struct Wording<'a> {
     sorted: Vec<u64>,
 }
 
-/// Returns the versions of the texts of a passage, in the order of the carriers.
+/// Returns the versions of the texts of a passage, in the order of the carriers, by the words of
+/// this analyzer.
 ///
 /// # Errors
 /// When a text is too large to be analyzed; [`Error::Cancelled`](crate::Error::Cancelled) soon
 /// after `stop`.
-pub fn versions(texts: &[String], stop: &Stop) -> Result<Vec<Version>> {
-    let analyzer = Analyzer::default();
+pub fn versions(texts: &[&str], analyzer: &Analyzer, stop: &Stop) -> Result<Vec<Version>> {
     let mut numbers: HashMap<Vec<u64>, usize> = HashMap::new();
     let mut wordings: Vec<Wording<'_>> = Vec::new();
     let mut versions = Vec::with_capacity(texts.len());
-    for (carrier, text) in texts.iter().enumerate() {
+    for (carrier, &text) in texts.iter().enumerate() {
         stop.check()?;
-        let tokens = tokens(&analyzer, text, stop)?;
+        let tokens = words(analyzer, text, stop)?;
         if let Some(&number) = numbers.get(&tokens.hashes) {
-            let (nearest, similarity) = (Some(wordings[number].carrier), Some(1.0));
-            let number = number as u64 + 1;
-            versions.push(Version { number, nearest, similarity, changes: Vec::new() });
+            versions.push(Version::alone(number, Some(wordings[number].carrier), Some(1.0)));
             continue;
         }
         numbers.insert(tokens.hashes.clone(), wordings.len());
@@ -72,10 +83,24 @@ pub fn versions(texts: &[String], stop: &Stop) -> Result<Vec<Version>> {
     Ok(versions)
 }
 
+/// Returns the words of a text: the tokens of this analyzer, without the breaks between paragraphs
+/// of a program, which have no bytes.
+///
+/// # Errors
+/// As those of [`versions`].
+pub fn words(analyzer: &Analyzer, text: &str, stop: &Stop) -> Result<Tokens> {
+    let mut tokens = tokens(analyzer, text, stop)?;
+    let is_word: Vec<bool> = tokens.spans.iter().map(|span| span.start < span.end).collect();
+    let mut each = is_word.iter();
+    tokens.hashes.retain(|_| each.next() == Some(&true));
+    tokens.spans.retain(|span| span.start < span.end);
+    Ok(tokens)
+}
+
 impl Wording<'_> {
     /// Compares a new wording with those before it.
     fn version(&self, earlier: &[Wording<'_>], stop: &Stop) -> Result<Version> {
-        let number = earlier.len() as u64 + 1;
+        let number = earlier.len();
         let mut likely: Vec<(usize, f64)> = Vec::new();
         for (at, other) in
             earlier.iter().enumerate().skip(earlier.len().saturating_sub(EARLIER_MAX))
@@ -103,25 +128,31 @@ impl Wording<'_> {
         }
         let Some((alike, at, found)) = best else {
             let nearest = likely.first().map(|&(at, _)| earlier[at].carrier);
-            return Ok(Version { number, nearest, similarity: None, changes: Vec::new() });
+            return Ok(Version::alone(number, nearest, None));
         };
         let other = &earlier[at];
         let changes = found.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
         let changes = changes.map(|op| Change {
-            removed: words(other.text, &other.tokens, op.old_range()),
-            added: words(self.text, &self.tokens, op.new_range()),
+            removed: text_of(other.text, &other.tokens, op.old_range()),
+            added: text_of(self.text, &self.tokens, op.new_range()),
         });
-        let (nearest, changes) = (Some(other.carrier), changes.collect());
-        Ok(Version { number, nearest, similarity: Some(alike), changes })
+        let ends = Ends::new(&found, (&other.tokens.hashes, &self.tokens.hashes));
+        Ok(Version {
+            changes: changes.collect(),
+            ends: Some(ends),
+            ..Version::alone(number, Some(other.carrier), Some(alike))
+        })
     }
 }
 
-/// Returns the text from the first of some tokens to the last.
-fn words(text: &str, tokens: &Tokens, range: Range<usize>) -> String {
+/// Returns the text from the first of some tokens to the last, of whole characters: a token can be
+/// a byte.
+fn text_of(text: &str, tokens: &Tokens, range: Range<usize>) -> String {
     let spans = &tokens.spans[range];
-    let place = spans.first().zip(spans.last()).map(|(first, last)| first.start..last.end);
-    let place = place.map(|place| place.start as usize..place.end as usize);
-    place.and_then(|place| text.get(place)).unwrap_or_default().to_owned()
+    let Some((first, last)) = spans.first().zip(spans.last()) else { return String::new() };
+    let start = text.floor_char_boundary(first.start as usize);
+    let end = text.ceil_char_boundary(last.end as usize);
+    text[start..end].to_owned()
 }
 
 /// Counts the values that two ascending lists have in common, each as often as both have it.
@@ -145,9 +176,12 @@ fn similarity(common: usize, a: usize, b: usize) -> f64 {
 mod tests {
     use super::*;
 
+    fn by(analyzer: &str, texts: &[&str]) -> Vec<Version> {
+        versions(texts, &analyzer.parse().unwrap(), Stop::NEVER).unwrap()
+    }
+
     fn of(texts: &[&str]) -> Vec<Version> {
-        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
-        versions(&texts, Stop::NEVER).unwrap()
+        by("words", texts)
     }
 
     fn change(removed: &str, added: &str) -> Change {
@@ -177,6 +211,27 @@ mod tests {
         assert_eq!(numbers, [1, 1, 2, 2]);
         assert_eq!((found[3].nearest, found[3].similarity), (Some(2), Some(1.0)));
         assert!(found[3].changes.is_empty());
+    }
+
+    #[test]
+    fn what_the_analyzer_takes_for_equal_makes_no_version() {
+        let check = |analyzer: &str, texts: [&str; 2], changes: &[Change]| {
+            let found = &by(analyzer, &texts)[1];
+            assert_eq!(found.changes, changes, "{analyzer}");
+            assert_eq!(found.number, if changes.is_empty() { 1 } else { 2 }, "{analyzer}");
+        };
+        let latin = ["ET VACVA ERAT SVPER", "et uacua erat super"];
+        check("words(folds=uv)", latin, &[]);
+        check("words", latin, &[change("VACVA", "uacua"), change("SVPER", "super")]);
+        check("words(folds=uv)", ["VACVA ERAT", "uacua est"], &[change("ERAT", "est")]);
+        check("words(folds=hyphens)", ["a di-\nvided word", "a divided word"], &[]);
+        check("words(fold=0)", ["One word", "one word"], &[change("One", "one")]);
+        // Bytes of half a character are shown as a whole one.
+        check("bytes", ["caf\u{e9}", "caf\u{e8}"], &[change("\u{e9}", "\u{e8}")]);
+        // Names are equal in programs, and so are comments and paragraphs.
+        let programs = ["int a = b + 1; // one", "int x = y + 1;\n\n"];
+        check("code(language=c)", programs, &[]);
+        check("code(language=c)", ["a = b + 1;", "a = b - 1;"], &[change("+", "-")]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod dedup;
 mod documents;
 mod documents_of;
 mod doors;
+mod editions;
 mod exchanged;
 mod families;
 #[cfg(all(feature = "remote", feature = "serve"))]
