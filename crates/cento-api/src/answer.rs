@@ -157,7 +157,8 @@ pub struct Hit {
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
     /// Whether these are all the passages, if they were requested: if not, looking for all would
-    /// have taken more steps or memory than it may. Equal texts have equal answers.
+    /// have taken more steps or memory than it may. Equal texts have equal answers. Other places of
+    /// a text that the hit has several times are no passages of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,

@@ -66,7 +66,8 @@ pub struct PairReport {
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<PairPassage>>,
     /// Whether these are all, if they were requested: if not, looking for all would have taken more
-    /// steps or memory than it may. Equal texts have equal answers.
+    /// steps or memory than it may. Equal texts have equal answers. Other places of a text that `b`
+    /// has several times are no passages of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,

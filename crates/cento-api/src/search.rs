@@ -80,7 +80,8 @@ pub struct SearchOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub counts_only: bool,
-    /// Show the passages that the query shares with each hit.
+    /// Show the passages that the query shares with each hit: each part of the query once, beside
+    /// the place of the hit that fits best.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub passages: bool,

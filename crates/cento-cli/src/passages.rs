@@ -23,8 +23,11 @@ use cento::{Error, MaxDf, PairPassage, Unit};
 /// One row for each passage of each pair of documents: its place in both, its text there, and the
 /// text around it. The texts of both may differ in white space, in punctuation and, where one was
 /// rewritten, in words. Pairs are in the order of their documents in the index, passages in the
-/// order of the first document. A row says whether all passages of its pair were found
-/// (`passages_complete`): the search of long texts may be cut short. The index must store texts.
+/// order of the first document. Each part of the first document is in one row with a pair, beside
+/// the place of the other document that fits best: a text that only the second document has twice
+/// is listed once; `cento families` lists all its places. A row says whether all passages of its
+/// pair were found (`passages_complete`): the search of long texts may be cut short. The index must
+/// store texts.
 #[derive(Debug, Args)]
 pub struct PassageList {
     /// Directory of the index; several are taken as one, if they have the same scheme and analyzer.

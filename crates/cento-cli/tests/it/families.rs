@@ -65,6 +65,27 @@ fn families_are_told_with_who_was_first_and_what_each_changed() {
 }
 
 #[test]
+fn places_that_only_the_second_document_has_are_in_the_family_and_in_no_other_row_of_passages() {
+    let (story, between) = (words(1, 30), words(2, 30));
+    let article = line("article", &story, json!({}));
+    let volume = line("volume", &format!("{story}.\n{between}.\n{story}."), json!({}));
+    let lines = |out: &str| -> Vec<Value> {
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    for (texts, rows) in [([&article, &volume], 1), ([&volume, &article], 2)] {
+        let dir = Dir::new();
+        dir.write("in.jsonl", format!("{}{}", texts[0], texts[1]));
+        assert_eq!(dir.json(&["add", "idx", "in.jsonl"])["added"], 2);
+        let passages = lines(&dir.run(&["passages", "idx", "--format", "json"]).out);
+        assert_eq!(passages.len(), rows, "{passages:?}");
+        let families = lines(&dir.run(&["families", "idx", "--format", "json"]).out);
+        let in_volume = carriers(&families[0]).iter().filter(|carrier| carrier["id"] == "volume");
+        let in_volume: Vec<&Value> = in_volume.map(|carrier| &carrier["line"]).collect();
+        assert_eq!((families.len(), in_volume), (1, vec![&json!(1), &json!(3)]), "{families:?}");
+    }
+}
+
+#[test]
 fn carriers_are_rows_of_a_table() {
     let dir = press();
     let expected: Vec<Value> =
