@@ -5,7 +5,8 @@
 use std::ops::Range;
 
 use super::align::{
-    self, Aligned, Side, TILE_TOKENS_MIN, align_prepared, breaks, within, words_of_both,
+    self, Aligned, Side, TILE_TOKENS_MIN, align_prepared, breaks, within, words_by_letters,
+    words_of_both,
 };
 pub(crate) use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
 use super::place::{self, Parted};
@@ -63,7 +64,8 @@ impl Passages {
     pub(crate) fn in_words_of(mut self, query: Side<'_>) -> Passages {
         for (words, place) in self.words.iter_mut().zip(&self.places) {
             let place = place.start as usize..place.end as usize;
-            *words = (word_parts(query, place) / WORD) as u32;
+            let by_letters = words_by_letters(query, place.clone()).map(|words| words as u32);
+            *words = by_letters.unwrap_or_else(|| (word_parts(query, place) / WORD) as u32);
         }
         self
     }

@@ -26,8 +26,9 @@ pub(crate) struct Letters {
     starts: Vec<u32>,
 }
 
-/// The number of letters of a token that are kept: a longer one is hardly a word.
-const TOKEN_LETTERS_MAX: usize = 24;
+/// The number of letters of a token that are kept, unless words were joined: a longer one is hardly
+/// a word.
+pub(crate) const TOKEN_LETTERS_MAX: usize = 24;
 
 /// No letter: a character between words.
 const NONE: u16 = 0;
@@ -69,16 +70,16 @@ fn letter_of(c: char, normalizer: &mut Normalizer<'_>) -> u16 {
 }
 
 impl Letters {
-    /// Returns the letters of the first tokens of a text, about `letters_max`, and whether they are
-    /// all tokens. A token that is left out has one letter, of the code `instead`, which is like
-    /// none of another text.
+    /// Returns the letters of the first tokens of a text, about `letters_max`, the first
+    /// `of_token_max` of each, and whether they are of all tokens. A token that is left out has one
+    /// letter, of the code `instead`, which is like none of another text.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub(crate) fn new(
         side: Side<'_>,
         (is_left_out, instead): (&dyn Fn(usize) -> bool, u16),
-        letters_max: usize,
+        (of_token_max, letters_max): (usize, usize),
         stop: &Stop,
     ) -> Result<(Letters, bool)> {
         debug_assert!(instead < CODES_MIN, "{instead}");
@@ -112,7 +113,7 @@ impl Letters {
                     OTHERS => letters.push_all(c, &mut normalizer),
                     letter => letters.codes.push(letter),
                 }
-                if letters.codes.len() >= first + TOKEN_LETTERS_MAX {
+                if letters.codes.len() >= first.saturating_add(of_token_max) {
                     break;
                 }
             }
@@ -156,8 +157,13 @@ mod tests {
 
     fn letters(text: &str) -> String {
         let text = Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap();
-        let (letters, is_complete) =
-            Letters::new(text.side(), (&|_| false, 2), usize::MAX, Stop::NEVER).unwrap();
+        let (letters, is_complete) = Letters::new(
+            text.side(),
+            (&|_| false, 2),
+            (TOKEN_LETTERS_MAX, usize::MAX),
+            Stop::NEVER,
+        )
+        .unwrap();
         assert!(is_complete);
         // Every letter is in one token, and tokens follow each other.
         let count = text.tokens.hashes.len();
@@ -192,7 +198,13 @@ mod tests {
         let text =
             Analyzed::new("one two three".into(), &Analyzer::default(), Stop::NEVER).unwrap();
         let of = |letters_max| {
-            Letters::new(text.side(), (&|at| at == 1, 2), letters_max, Stop::NEVER).unwrap()
+            Letters::new(
+                text.side(),
+                (&|at| at == 1, 2),
+                (TOKEN_LETTERS_MAX, letters_max),
+                Stop::NEVER,
+            )
+            .unwrap()
         };
         let (some, is_complete) = of(usize::MAX);
         assert_eq!(String::from_utf16(&some.codes).unwrap(), "one\u{2}three");

@@ -27,7 +27,7 @@ use crate::runtime::Stop;
 
 pub use analyzer::{Analyzer, PART_TOKENS};
 pub use family::Family;
-pub(crate) use letters::Letters;
+pub(crate) use letters::{Letters, TOKEN_LETTERS_MAX};
 pub(crate) use unicode::is_letter;
 pub use unicode::is_white_space;
 pub(crate) use word_share::{WORD, word_parts};

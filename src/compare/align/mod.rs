@@ -23,6 +23,7 @@ mod groups;
 mod hash_filter;
 #[cfg(test)]
 mod hostile;
+mod joined;
 mod letter_runs;
 mod local;
 mod noise;
@@ -32,6 +33,7 @@ mod places;
 mod rewritten;
 mod scan;
 mod sentences;
+mod spacing;
 mod summarised;
 mod sums;
 mod tiles;
@@ -57,6 +59,7 @@ use copied::Copied;
 pub(crate) use copied::runs_bytes;
 use noisy::QueryNoise;
 pub(crate) use parted::{breaks, within};
+pub(crate) use spacing::words_by_letters;
 use summarised::{FirstLook, Open};
 use sums::Bags;
 pub(crate) use tiles::TILE_TOKENS_MIN;
@@ -286,6 +289,9 @@ fn chosen(
     let (rewritten, mut inside) = Around::new(&summaries).parted(rewritten, steps)?;
     for at in 0..noisy.len() {
         let passage = &mut noisy[at];
+        if passage.similarity > 0.0 {
+            continue;
+        }
         if !steps.take(similarity_steps(&passage.query, &passage.hit))? {
             noisy.truncate(at);
             break;
@@ -335,7 +341,8 @@ fn chosen(
             continue;
         }
         if is_joined {
-            passage = aligned(passage.query, passage.hit);
+            let (query, hit) = (passage.query.clone(), passage.hit.clone());
+            passage.similarity = aligned(query, hit).similarity;
         }
         if is_changed {
             let place = passage.query.clone();

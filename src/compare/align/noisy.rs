@@ -7,7 +7,10 @@
 //! words are equal or others is that of `copied` and `rewritten`. Spaces are not compared, so words
 //! that were joined or cut change nothing.
 //!
-//! Whether letters are aligned at all, [`Words::are_noisy`] decides.
+//! Whether letters are aligned at all, [`Words::are_noisy`] decides. Words whose spaces are lost,
+//! or that are cut into letters, are no words of the other text: where `spacing` finds such a
+//! stretch, letters are aligned outside of the long copied passages, and `joined` makes passages
+//! of them.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -15,14 +18,16 @@ use std::ops::Range;
 
 use super::chain::{CoveredRanges, TAKING_STEPS};
 use super::copied::Copied;
+use super::joined::{Lettered, MATCHED_IN_TEN, add, joined};
 use super::letter_runs::LetterRuns;
 use super::local::{Aligner, Pair};
 use super::noise::Words;
-use super::{Aligned, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
+use super::spacing::{self, IDEOGRAPHS_MIN};
+use super::{Aligned, COPIED_TOKENS_MIN, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
 use crate::compare::runs::{Place, is_hidden};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
-use crate::text::Letters;
+use crate::text::{Letters, TOKEN_LETTERS_MAX};
 
 /// The minimum score of a passage: letters that are the same, less those that are not. No
 /// alignment of 3,133 pairs of different pages in German had a score of 16.
@@ -49,6 +54,14 @@ const LETTERS_MAX: usize = 3 << 19;
 /// The maximum number of tokens in all alignments, for each token of the query.
 const ALIGNED_TOKENS_MAX: usize = 8;
 
+/// The maximum number of letters where words were joined, for each token and at least: their runs
+/// of words take little memory.
+const JOINED_LETTERS_MAX: (usize, usize) = (50, 1 << 16);
+
+/// Of the letters of a passage that are the same in both texts, at least one in this many is in a
+/// word that was joined or cut: such words are a quarter where one space in eight is lost.
+const JOINED_ONE_IN: usize = 4;
+
 /// The number of steps to look up a run of letters that both texts may have.
 const LOOKUP_STEPS: u64 = 4;
 
@@ -70,16 +83,32 @@ impl QueryNoise {
     }
 }
 
-/// Returns the letters of a text, and whether they are all.
-fn letters(side: Side<'_>, place: Place, stop: &Stop) -> Result<(Letters, bool)> {
+/// Returns the letters of a text, and whether they are all. Tokens in the ranges `but` are
+/// left out.
+fn letters(
+    side: Side<'_>,
+    (place, but): (Place, Option<&CoveredRanges>),
+    stop: &Stop,
+) -> Result<(Letters, bool)> {
     let tokens = &side.tokens.hashes;
-    let is_left_out = |at: usize| is_hidden(tokens[at], at, place);
+    let is_left_out = |at: usize| {
+        is_hidden(tokens[at], at, place)
+            || but.is_some_and(|covered| covered.covered(&(at..at + 1)) > 0)
+    };
     let instead = HIDDEN[usize::from(place == Place::Document)];
-    Letters::new(side, (&is_left_out, instead), LETTERS_MAX, stop)
+    let (of_token, letters_max) = match but {
+        None => (TOKEN_LETTERS_MAX, LETTERS_MAX),
+        Some(_) => {
+            let (a_token, least) = JOINED_LETTERS_MAX;
+            let letters_max = tokens.len().saturating_mul(a_token).max(least).min(LETTERS_MAX);
+            (letters_max, letters_max)
+        }
+    };
+    Letters::new(side, (&is_left_out, instead), (of_token, letters_max), stop)
 }
 
-/// Returns the noisy passages of two texts, in ascending order of the query; their similarity is
-/// yet to be computed.
+/// Returns the noisy passages of two texts, in ascending order of the query. Their similarity is
+/// yet to be computed if it is 0.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -90,17 +119,31 @@ pub fn passages(
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Aligned>> {
     let (tokens, stop) = ([query, document].map(|side| &side.tokens.hashes[..]), steps.stop());
+    // One with gaps has words that were joined, too.
+    let is_clean = |copied: &&Copied| {
+        let matched: usize = copied.matched.iter().map(Range::len).sum();
+        let len = copied.query.len().max(copied.hit.len());
+        copied.in_runs >= COPIED_TOKENS_MIN && matched * 10 >= len * MATCHED_IN_TEN
+    };
+    let clean = |place: fn(&Copied) -> &Range<usize>| {
+        let mut covered = CoveredRanges::default();
+        copied.iter().filter(is_clean).for_each(|copied| covered.insert(place(copied).clone()));
+        covered
+    };
+    let but = [clean(|copied| &copied.query), clean(|copied| &copied.hit)];
+    let are_joined = !tokens.iter().any(|tokens| tokens.is_empty())
+        && (spacing::is_odd(query, &but[0], steps)? || spacing::is_odd(document, &but[1], steps)?);
     let is_long = |run: &Range<usize>| run.len() >= CLEAN_TOKENS_MIN;
-    let is_clean = copied.iter().any(|copied| copied.matched.iter().any(is_long));
-    if is_clean || tokens[0].len().min(tokens[1].len()) < PASSAGE_TOKENS_MIN {
+    let is_clean = copied.iter().any(|copied| copied.matched.iter().any(is_long))
+        || tokens[0].len().min(tokens[1].len()) < PASSAGE_TOKENS_MIN;
+    let are_noisy = !is_clean && noise.words(tokens[0], stop)?.are_noisy(query, document, steps)?;
+    if !are_joined && !are_noisy {
         return Ok(Vec::new());
     }
-    let words = noise.words(tokens[0], stop)?;
-    if !words.are_noisy(query, document, steps)? {
-        return Ok(Vec::new());
-    }
-    let (of_query, is_all) = letters(query, Place::Query, stop)?;
-    let (of_document, is_whole) = letters(document, Place::Document, stop)?;
+    let kinds = Kinds { are_joined, are_noisy };
+    let but = but.each_ref().map(|covered| are_joined.then_some(covered));
+    let (of_query, is_all) = letters(query, (Place::Query, but[0]), stop)?;
+    let (of_document, is_whole) = letters(document, (Place::Document, but[1]), stop)?;
     if !(is_all && is_whole) {
         steps.cut();
     }
@@ -108,7 +151,7 @@ pub fn passages(
     let query = Lettered { letters: &of_query, tokens: tokens[0] };
     let document = Lettered { letters: &of_document, tokens: tokens[1] };
     steps.begin_stage();
-    let mut found = alignments((&query, &runs), &document, steps)?;
+    let mut found = alignments((&query, &runs), &document, kinds, steps)?;
     found.sort_by_key(|(score, _)| Reverse(*score));
     let mut taken = CoveredRanges::default();
     let mut passages = Vec::new();
@@ -124,16 +167,27 @@ pub fn passages(
     Ok(passages)
 }
 
-/// A text as letters, and as tokens.
-struct Lettered<'a> {
-    letters: &'a Letters,
-    tokens: &'a [u64],
+/// The kinds of passages that two texts may have.
+#[derive(Clone, Copy)]
+struct Kinds {
+    /// Words of either text were joined or cut.
+    are_joined: bool,
+    /// Words have wrong letters.
+    are_noisy: bool,
+}
+
+impl Kinds {
+    /// Returns the minimum score of a passage.
+    fn score_min(self) -> u32 {
+        if self.are_joined { IDEOGRAPHS_MIN as u32 } else { SCORE_MIN }
+    }
 }
 
 /// Returns the alignments that are passages, each with its score.
 fn alignments(
     (query, runs): (&Lettered<'_>, &LetterRuns),
     document: &Lettered<'_>,
+    kinds: Kinds,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<(u32, Aligned)>> {
     let (q, d) = (&query.letters.codes[..], &document.letters.codes[..]);
@@ -159,8 +213,10 @@ fn alignments(
                 return Ok(found);
             };
             pairs.iter().for_each(|&pair| bands.pass(pair));
-            let passage = Some(&pairs).filter(|_| score >= SCORE_MIN);
-            if let Some(aligned) = passage.and_then(|pairs| passage_of(pairs, query, document)) {
+            if score < kinds.score_min() {
+                continue;
+            }
+            if let Some(aligned) = passage_of((&pairs, score), query, document, kinds) {
                 if aligned.query.len() > left {
                     steps.cut();
                     return Ok(found);
@@ -222,12 +278,17 @@ impl Bands {
     }
 }
 
-/// Returns the passage of an alignment of letters, if it is noisy.
-fn passage_of(pairs: &[Pair], query: &Lettered<'_>, document: &Lettered<'_>) -> Option<Aligned> {
+/// Returns the passage of an alignment of letters with this score, if it is of one of these kinds.
+fn passage_of(
+    (pairs, score): (&[Pair], u32),
+    query: &Lettered<'_>,
+    document: &Lettered<'_>,
+    kinds: Kinds,
+) -> Option<Aligned> {
     let (first, last) = (pairs.first()?, pairs.last()?);
     let in_query = whole_tokens(query.letters, first.0 as usize..last.0 as usize + 1);
     let hit = whole_tokens(document.letters, first.1 as usize..last.1 as usize + 1);
-    if in_query.len().min(hit.len()) < PASSAGE_TOKENS_MIN {
+    if in_query.is_empty() || hit.is_empty() {
         return None;
     }
     let mut matched: Vec<Range<usize>> = Vec::new();
@@ -248,25 +309,29 @@ fn passage_of(pairs: &[Pair], query: &Lettered<'_>, document: &Lettered<'_>) -> 
     let start = (of_query(in_query.start).start, of_document(hit.start).start);
     let is_inside = |&&(i, j): &&Pair| i as usize >= start.0 && j as usize >= start.1;
     let inside: Vec<(usize, usize)> = pairs.iter().filter(is_inside).map(tokens_of).collect();
+    let mut in_joined = 0;
     for common in inside.chunk_by(|one, other| one == other) {
         let (a, b) = common[0];
         if query.tokens[a] != document.tokens[b] {
-            let letters = of_query(a).len().max(of_document(b).len());
-            nearly_equal += usize::from(super::noise::are_nearly_equal(common.len(), letters));
-        } else if in_query.contains(&a) && matched.last().is_none_or(|last| last.end <= a) {
-            match matched.last_mut() {
-                Some(last) if last.end == a => last.end += 1,
-                _ => matched.push(a..a + 1),
+            let (one, other) = (of_query(a).len(), of_document(b).len());
+            let (less, letters) = (one.min(other), one.max(other));
+            let is_near = super::noise::are_nearly_equal(common.len(), letters);
+            nearly_equal += usize::from(is_near);
+            if !is_near && common.len() * 10 >= less * MATCHED_IN_TEN {
+                in_joined += common.len();
             }
+        } else if in_query.contains(&a) && matched.last().is_none_or(|last| last.end <= a) {
+            add(&mut matched, a);
         }
     }
+    let is_long = in_query.len().min(hit.len()) >= PASSAGE_TOKENS_MIN && score >= SCORE_MIN;
     let equal: usize = matched.iter().map(Range::len).sum();
-    (nearly_equal * NEARLY_EQUAL_ONE_IN >= nearly_equal + equal).then_some(Aligned {
-        query: in_query,
-        hit,
-        similarity: 0.0,
-        matched,
-    })
+    if kinds.are_joined && in_joined * JOINED_ONE_IN >= inside.len() {
+        return joined((pairs, score), (query, in_query), (document, hit));
+    }
+    let is_noisy =
+        kinds.are_noisy && is_long && nearly_equal * NEARLY_EQUAL_ONE_IN >= nearly_equal + equal;
+    is_noisy.then_some(Aligned { query: in_query, hit, similarity: 0.0, matched })
 }
 
 /// Returns the tokens that have at least half of their letters in a range.
@@ -328,6 +393,7 @@ pub mod testing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::joined::testing::aligned;
     use super::super::{Genre, align};
     use super::testing::{misread, text};
     use super::*;
@@ -420,12 +486,16 @@ mod tests {
             assert!(passages(&a, &b).is_empty(), "{seed}");
             // Not even if noise is expected.
             let [q, d] = [(&a, Place::Query), (&b, Place::Document)].map(|(text, place)| {
-                (letters(text.side(), place, Stop::NEVER).unwrap().0, &text.tokens.hashes[..])
+                (
+                    letters(text.side(), (place, None), Stop::NEVER).unwrap().0,
+                    &text.tokens.hashes[..],
+                )
             });
             let runs = LetterRuns::new(&q.0.codes, Stop::NEVER).unwrap();
             let [q, d] = [&q, &d].map(|(letters, tokens)| Lettered { letters, tokens });
             let steps = &mut Steps::unbounded(Stop::NEVER);
-            assert!(alignments((&q, &runs), &d, steps).unwrap().is_empty(), "{seed}");
+            let kinds = Kinds { are_joined: true, are_noisy: true };
+            assert!(alignments((&q, &runs), &d, kinds, steps).unwrap().is_empty(), "{seed}");
         }
     }
 
@@ -440,6 +510,18 @@ mod tests {
         let words = words.map(|(at, (own, other))| if at % 6 == 1 { other } else { own });
         let changed = words.collect::<Vec<_>>().join(" ");
         assert!(passages(&a, &analyzed(&changed)).is_empty());
+    }
+
+    #[test]
+    fn a_noisy_passage_beside_a_copied_one_is_joined_with_it() {
+        // The joined passage lost its matched words, and was dropped as one without any.
+        for seed in 0..10 {
+            let (noisy, clean) = (text(seed, 120), text(seed + 50, 30));
+            let other = format!("{} {clean}", misread(&noisy, 12, seed));
+            let (found, shares) = aligned(&format!("{noisy} {clean}"), &other);
+            assert!(shares.iter().all(|&share| share > 0.9), "{seed}: {found:?}");
+            assert!(found.iter().all(|found| found.matched_tokens() > 0), "{seed}: {found:?}");
+        }
     }
 
     #[test]

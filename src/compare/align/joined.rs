@@ -1,0 +1,187 @@
+//! Passages whose words were joined, or cut into letters.
+//!
+//! Their letters are those of the other text, and their words are not, so the letters decide how
+//! similar the sides are, and which words of the query are matched.
+
+use std::ops::Range;
+
+use super::Aligned;
+use super::local::Pair;
+use super::spacing::{IDEOGRAPHS_MIN, LETTERS_MIN};
+use crate::text::Letters;
+
+/// Of the letters of a word that was joined or cut, and is matched, as many in ten are in the other
+/// text.
+pub const MATCHED_IN_TEN: usize = 9;
+
+/// The first code of ideographs, kana and syllables.
+const IDEOGRAPHS: u16 = 0x2e80;
+
+/// A text as letters, and as tokens.
+pub struct Lettered<'a> {
+    /// The letters.
+    pub letters: &'a Letters,
+    /// The tokens.
+    pub tokens: &'a [u64],
+}
+
+/// Returns the passage of an alignment with this score of words that were joined or cut. As many of
+/// its letters are equal as its similarity says, and its matched words are those that have all
+/// letters in the other text, or nearly all.
+pub fn joined(
+    (pairs, score): (&[Pair], u32),
+    (query, in_query): (&Lettered<'_>, Range<usize>),
+    (document, hit): (&Lettered<'_>, Range<usize>),
+) -> Option<Aligned> {
+    let ideographs =
+        pairs.iter().filter(|pair| query.letters.codes[pair.0 as usize] >= IDEOGRAPHS).count();
+    let score_min = if 2 * ideographs > pairs.len() { IDEOGRAPHS_MIN } else { LETTERS_MIN };
+    if (score as usize) < score_min {
+        return None;
+    }
+    let letters = |of: &Lettered<'_>, tokens: &Range<usize>| {
+        of.letters.of_token(tokens.start).start..of.letters.of_token(tokens.end - 1).end
+    };
+    let (of_query, of_hit) = (letters(query, &in_query), letters(document, &hit));
+    let is_inside =
+        |&&(i, j): &&Pair| of_query.contains(&(i as usize)) && of_hit.contains(&(j as usize));
+    let inside: Vec<usize> = pairs.iter().filter(is_inside).map(|pair| pair.0 as usize).collect();
+    let mut matched: Vec<Range<usize>> = Vec::new();
+    let mut left = &inside[..];
+    for token in in_query.clone() {
+        let its = query.letters.of_token(token);
+        let equal = left.partition_point(|&letter| letter < its.end);
+        left = &left[equal..];
+        // A pair of ideographs has no letter of its own after another that has the same.
+        let goes_on = || matched.last().is_some_and(|last| last.end == token);
+        if equal * 10 >= its.len() * MATCHED_IN_TEN && (equal > 0 || goes_on()) {
+            add(&mut matched, token);
+        }
+    }
+    let similarity = 2.0 * inside.len() as f64 / (of_query.len() + of_hit.len()) as f64;
+    let is_passage = !matched.is_empty();
+    is_passage.then_some(Aligned { query: in_query, hit, similarity, matched })
+}
+
+/// Adds a token after ascending ranges.
+pub fn add(matched: &mut Vec<Range<usize>>, token: usize) {
+    match matched.last_mut() {
+        Some(last) if last.end == token => last.end += 1,
+        _ => matched.push(token..token + 1),
+    }
+}
+
+#[cfg(test)]
+pub mod testing {
+    use super::super::chain::CoveredRanges;
+    use super::super::{Aligned, Genre, align};
+    use crate::runtime::Stop;
+    use crate::text::{Analyzed, Analyzer};
+    use std::ops::Range;
+
+    /// Analyzes a text.
+    pub fn analyzed(text: &str) -> Analyzed {
+        Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap()
+    }
+
+    /// The passages of two texts, with the shares of both that are in them.
+    pub fn aligned(a: &str, b: &str) -> (Vec<Aligned>, [f64; 2]) {
+        let [a, b] = [a, b].map(analyzed);
+        let found = align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages;
+        let share = |place: fn(&Aligned) -> &Range<usize>, of: &Analyzed| {
+            let mut covered = CoveredRanges::default();
+            found.iter().for_each(|aligned| covered.insert(place(aligned).clone()));
+            let count = of.tokens.hashes.len();
+            covered.covered(&(0..count)) as f64 / count as f64
+        };
+        let shares = [share(|found| &found.query, &a), share(|found| &found.hit, &b)];
+        (found, shares)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::noisy::testing::text;
+    use super::testing::{aligned, analyzed};
+    use super::*;
+    use crate::hash::mix64;
+
+    /// Returns a text without this share of its spaces, in a hundred.
+    fn without_spaces(text: &str, share: u64, seed: u64) -> String {
+        let mut joined = String::new();
+        for (at, word) in (0u64..).zip(text.split(' ')) {
+            let is_lost = mix64(seed << 32 | at) % 100 < share;
+            joined.push_str(if at == 0 || is_lost { "" } else { " " });
+            joined.push_str(word);
+        }
+        joined
+    }
+
+    fn spaced(text: &str) -> String {
+        text.chars().flat_map(|c| [c, ' ']).collect()
+    }
+
+    #[test]
+    fn text_whose_spaces_are_lost_is_a_passage() {
+        // The same letters had a resemblance of 1, no passage, and an originality of 1.
+        for seed in 0..4 {
+            let own = text(seed, 300);
+            for share in [50, 60, 80, 100] {
+                let other = without_spaces(&own, share, seed);
+                for (a, b) in [(&own, &other), (&other, &own)] {
+                    let (found, shares) = aligned(a, b);
+                    assert_eq!(found.len(), 1, "{seed} {share}: {found:?}");
+                    assert!(shares.iter().all(|&share| share > 0.97), "{seed} {share}: {shares:?}");
+                    assert!(found[0].similarity > 0.99, "{seed} {share}: {found:?}");
+                    assert!(found[0].matched_tokens() * 10 >= found[0].query.len() * 9);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_cut_into_letters_is_a_passage_between_other_text() {
+        let own = text(1, 80);
+        let other = format!("{} {} {}", text(2, 60), spaced(&own), text(3, 60));
+        for (a, b) in [(&own, &other), (&other, &own)] {
+            let (found, _) = aligned(a, b);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].similarity > 0.9, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_of_joined_words_in_a_clean_copy_is_in_its_passage() {
+        let own = text(1, 200);
+        let words: Vec<&str> = own.split(' ').collect();
+        let middle = words[80..120].concat();
+        let other = format!("{} {middle} {}", words[..80].join(" "), words[120..].join(" "));
+        for (a, b) in [(&own, &other), (&other, &own)] {
+            let (found, shares) = aligned(a, b);
+            assert_eq!(shares, [1.0; 2], "{found:?}");
+            let matched: usize = found.iter().map(Aligned::matched_tokens).sum();
+            assert_eq!(matched, analyzed(a).tokens.hashes.len(), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn ideographs_with_spaces_between_them_are_those_without() {
+        let own: String = (0..60).map(|at| char::from_u32(0x4e00 + at * 37).unwrap()).collect();
+        let (found, shares) = aligned(&own, &spaced(&own));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(shares.iter().all(|&share| share > 0.9), "{shares:?}");
+    }
+
+    #[test]
+    fn other_text_without_spaces_has_no_passage() {
+        for seed in 0..10 {
+            let (own, other) = (text(seed, 300), text(seed + 100, 300));
+            for other in
+                [without_spaces(&other, 100, 1), without_spaces(&other, 50, 1), spaced(&other)]
+            {
+                assert_eq!(aligned(&own, &other).0, [], "{seed}");
+                assert_eq!(aligned(&other, &own).0, [], "{seed}");
+            }
+        }
+    }
+}
