@@ -11,7 +11,7 @@ use crate::link::link;
 use crate::omission::NotCompared;
 use crate::parted_text::PartedText;
 use crate::run::Run;
-use crate::shares::{CountedBytes, Ranges, Share, cover};
+use crate::shares::{CountedText, Ranges, Share, cover};
 
 /// A report of documents that were searched for.
 #[derive(Debug, Clone, Serialize)]
@@ -51,7 +51,8 @@ pub struct Counting {
     /// The bytes that are boilerplate, which do not count. The search knew them and found no
     /// passage there.
     pub boilerplate: Vec<(u32, u32)>,
-    /// For a program, the first byte of each token: tokens count, not bytes, so comments do not,
+    /// For a program, the first byte of each token: tokens count, not characters, so comments do
+    /// not,
     /// and a long string counts as much as a short one. `None` for prose.
     pub tokens: Option<Vec<u32>>,
 }
@@ -60,9 +61,9 @@ pub struct Counting {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CountUnit {
-    /// Bytes that are not white space.
+    /// Characters that are not white space.
     #[default]
-    Bytes,
+    Characters,
     /// Tokens of a program.
     Tokens,
 }
@@ -181,9 +182,9 @@ impl Place {
 pub struct DocumentReport {
     /// Its name for the reader.
     pub name: String,
-    /// The number of bytes or tokens that count: not excluded, nor white space.
+    /// The number of characters or tokens that count: not excluded, nor white space.
     pub size: u64,
-    /// The unit of `size` and `excluded`: tokens of a program, otherwise bytes.
+    /// The unit of `size` and `excluded`: tokens of a program, otherwise characters.
     pub unit: CountUnit,
     /// The share that some source has, 0 to 1. Only matched words of passages count: edited words
     /// within a passage are not reused.
@@ -195,7 +196,7 @@ pub struct DocumentReport {
     pub sources: Vec<Source>,
     /// Hits of the search that are not sources, because none of their passages counts.
     pub without_passages: u64,
-    /// The number of bytes or tokens that do not count, by reason.
+    /// The number of characters or tokens that do not count, by reason.
     pub excluded: Excluded,
     /// Whether further documents share fingerprints with it and the search left them out, because
     /// of its limit or because too many documents before them had no passage: they may be sources.
@@ -208,7 +209,7 @@ pub struct DocumentReport {
     pub(crate) stretches: Vec<Stretch>,
 }
 
-/// Bytes or tokens that do not count, without white space. Each is counted once, for the first
+/// Characters or tokens that do not count, without white space. Each is counted once, for the first
 /// reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Excluded {
@@ -243,7 +244,7 @@ pub struct Source {
     pub complete: bool,
     #[serde(skip)]
     pub(crate) text: Option<PartedText>,
-    /// The places of its passages, in bytes or tokens that count.
+    /// The places of its passages, in characters or tokens that count.
     #[serde(skip)]
     pub(crate) counted: Ranges,
 }
@@ -287,13 +288,14 @@ impl DocumentReport {
             check(&name, &text, found)?;
         }
         let count = |excluded: &[Range<u32>]| match &counting.tokens {
-            Some(starts) => CountedBytes::of_tokens(starts, excluded),
-            None => CountedBytes::new(&text, excluded),
+            Some(starts) => CountedText::of_tokens(starts, excluded),
+            None => CountedText::new(&text, excluded),
         };
         let boilerplate = ranges(&counting.boilerplate);
         let (excluded, cut) = exclude(&text, &count(&[]), &boilerplate, exclusions);
         let counted = count(cut.as_slice());
-        let unit = if counting.tokens.is_some() { CountUnit::Tokens } else { CountUnit::Bytes };
+        let unit =
+            if counting.tokens.is_some() { CountUnit::Tokens } else { CountUnit::Characters };
         let of = u64::from(counted.total());
         let found_count = sources.len();
         let (sources, ranges): (Vec<ReuseSource>, Vec<Ranges>) = sources
@@ -306,7 +308,7 @@ impl DocumentReport {
             sources.into_iter().zip(ranges.iter().cloned()).map(Some).collect();
         let ordered = (1..).zip(cover(&ranges)).filter_map(|(number, (at, adds))| {
             let (found, counted) = sources[at].take()?;
-            let share = |bytes: u32| Share { bytes: bytes.into(), of };
+            let share = |part: u32| Share { part: part.into(), of };
             Some(Source {
                 number,
                 link: link(&found.id).map(str::to_owned),
@@ -321,14 +323,14 @@ impl DocumentReport {
             })
         });
         let sources: Vec<Source> = ordered.collect();
-        let reused = sources.iter().map(|source| source.share_in_report.bytes).sum();
+        let reused = sources.iter().map(|source| source.share_in_report.part).sum();
         let stretches = stretches(&text, &sources, &cut, &boilerplate);
         Ok(DocumentReport {
             name,
             size: of,
             unit,
-            reused: Share { bytes: reused, of },
-            originality: Share { bytes: of - reused, of },
+            reused: Share { part: reused, of },
+            originality: Share { part: of - reused, of },
             sources,
             without_passages,
             excluded,
@@ -363,10 +365,10 @@ fn check(name: &str, text: &str, found: &ReuseSource) -> Result<()> {
     Ok(())
 }
 
-/// Finds the parts that do not count, and counts their bytes or tokens.
+/// Finds the parts that do not count, and counts their characters or tokens.
 fn exclude(
     text: &str,
-    all: &CountedBytes,
+    all: &CountedText,
     boilerplate: &Ranges,
     exclusions: Exclusions,
 ) -> (Excluded, Ranges) {
@@ -392,8 +394,8 @@ fn ranges(pairs: &[(u32, u32)]) -> Ranges {
     Ranges::new(pairs.iter().map(|&(start, end)| start..end).collect())
 }
 
-/// The passages that count, and their matched parts in bytes that count.
-fn with_counted(mut found: ReuseSource, counted: &CountedBytes) -> (ReuseSource, Ranges) {
+/// The passages that count, and their matched parts in characters that count.
+fn with_counted(mut found: ReuseSource, counted: &CountedText) -> (ReuseSource, Ranges) {
     let matched = |passage: &Place| -> Vec<Range<u32>> {
         let place = |&(start, end): &(u32, u32)| counted.before(start)..counted.before(end);
         let ranges = passage.matched_in_document().iter().map(place);

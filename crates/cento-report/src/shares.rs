@@ -1,6 +1,7 @@
 //! Shares of a text that its sources account for.
 //!
-//! In prose, the bytes count that are neither white space nor excluded; in a program, the tokens.
+//! In prose, the characters count that are neither white space nor excluded, however many bytes
+//! each takes; in a program, the tokens.
 //! Sources are in cover order: the next one is always the one that adds most to the sources before
 //! it (the greedy cover).
 
@@ -10,12 +11,12 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-/// A part of a whole, both in bytes or tokens that count.
+/// A part of a whole, both in characters or tokens that count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
-    /// Bytes of the part.
-    pub bytes: u64,
-    /// Bytes of the whole.
+    /// Characters or tokens of the part.
+    pub part: u64,
+    /// Those of the whole.
     pub of: u64,
 }
 
@@ -28,9 +29,9 @@ impl Share {
     pub fn thousandths(self) -> u64 {
         match self.of {
             0 => 0,
-            _ if self.bytes == 0 => 0,
-            of if self.bytes >= of => 1000,
-            of => ((self.bytes * 1000 + of / 2) / of).clamp(1, 999),
+            _ if self.part == 0 => 0,
+            of if self.part >= of => 1000,
+            of => ((self.part * 1000 + of / 2) / of).clamp(1, 999),
         }
     }
 
@@ -39,7 +40,7 @@ impl Share {
     pub fn ratio(self) -> f64 {
         match self.of {
             0 => 0.0,
-            of => self.bytes as f64 / of as f64,
+            of => self.part as f64 / of as f64,
         }
     }
 }
@@ -50,80 +51,75 @@ impl Serialize for Share {
     }
 }
 
-/// The bytes of a text that count.
+/// The characters of a text that count, or the tokens of a program.
 #[derive(Debug, Clone, Default)]
-pub struct CountedBytes {
-    /// Ranges that do not count, ascending and disjoint, each with the bytes that count before it.
-    gaps: Vec<(Range<u32>, u32)>,
-    /// Bytes that count.
+pub struct CountedText {
+    /// Of 64 bytes of the text at a time, those that a character begins at that counts, from the
+    /// lowest bit, and the number of characters that count before them.
+    characters: Vec<(u64, u32)>,
+    /// The characters or tokens that count.
     total: u32,
-    len: u32,
     /// For a program, the first byte of each token that counts, ascending; these are counted
     /// instead.
     tokens: Option<Vec<u32>>,
 }
 
-impl CountedBytes {
-    /// Finds the bytes of `text` that count, outside of `excluded`, which is ascending and
+impl CountedText {
+    /// Finds the characters of `text` that count, outside of `excluded`, which is ascending and
     /// disjoint.
     #[must_use]
-    pub fn new(text: &str, excluded: &[Range<u32>]) -> CountedBytes {
-        let len = text.len() as u32;
-        let mut counted = CountedBytes { gaps: Vec::new(), total: 0, len, tokens: None };
+    pub fn new(text: &str, excluded: &[Range<u32>]) -> CountedText {
+        let mut characters = vec![(0u64, 0); text.len() / BLOCK + 1];
         let mut excluded = excluded.iter().peekable();
-        let mut at = 0;
         for (place, c) in text.char_indices() {
-            let place = place as u32;
-            while excluded.next_if(|range| range.end <= place).is_some() {}
-            let is_excluded = excluded.peek().is_some_and(|range| range.start <= place);
-            let end = place + c.len_utf8() as u32;
-            if is_excluded || c.is_whitespace() {
-                match counted.gaps.last_mut() {
-                    Some((gap, _)) if gap.end == place => gap.end = end,
-                    _ => {
-                        counted.total += place - at;
-                        counted.gaps.push((place..end, counted.total));
-                    }
-                }
-                at = end;
+            let at = place as u32;
+            while excluded.next_if(|range| range.end <= at).is_some() {}
+            let is_excluded = excluded.peek().is_some_and(|range| range.start <= at);
+            if !is_excluded && !c.is_whitespace() {
+                characters[place / BLOCK].0 |= 1 << (place % BLOCK);
             }
         }
-        counted.total += len - at;
-        counted
+        let mut total = 0;
+        for (begins, before) in &mut characters {
+            *before = total;
+            total += begins.count_ones();
+        }
+        CountedText { characters, total, tokens: None }
     }
 
     /// Counts the tokens that begin at these ascending places, outside of `excluded`, which is
     /// ascending and disjoint.
     #[must_use]
-    pub fn of_tokens(starts: &[u32], excluded: &[Range<u32>]) -> CountedBytes {
+    pub fn of_tokens(starts: &[u32], excluded: &[Range<u32>]) -> CountedText {
         let is_excluded = |start: u32| {
             let at = excluded.partition_point(|range| range.end <= start);
             excluded.get(at).is_some_and(|range| range.start <= start)
         };
         let tokens: Vec<u32> = starts.iter().copied().filter(|&at| !is_excluded(at)).collect();
-        CountedBytes { total: tokens.len() as u32, tokens: Some(tokens), ..CountedBytes::default() }
+        CountedText { total: tokens.len() as u32, tokens: Some(tokens), ..CountedText::default() }
     }
 
-    /// Returns the number of bytes or tokens that count.
+    /// Returns the number of characters or tokens that count.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.total
     }
 
-    /// Returns the number of bytes or tokens that count before this byte.
+    /// Returns the number of characters or tokens that count and begin before this byte.
     #[must_use]
     pub fn before(&self, offset: u32) -> u32 {
         if let Some(tokens) = &self.tokens {
             return tokens.partition_point(|&start| start < offset) as u32;
         }
-        let offset = offset.min(self.len);
-        let after = self.gaps.partition_point(|(gap, _)| gap.start < offset);
-        match after.checked_sub(1).map(|last| &self.gaps[last]) {
-            None => offset,
-            Some((gap, before)) => before + offset.saturating_sub(gap.end),
-        }
+        let offset = offset as usize;
+        self.characters.get(offset / BLOCK).map_or(self.total, |(begins, before)| {
+            before + (begins & ((1 << (offset % BLOCK)) - 1)).count_ones()
+        })
     }
 }
+
+/// The number of bytes that are counted at a time.
+const BLOCK: usize = 64;
 
 /// Ranges that are ascending, disjoint, not adjacent and not empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -197,9 +193,9 @@ impl Ranges {
     }
 }
 
-/// Returns the places of `sources` in cover order, each with the number of bytes that it is the
-/// first to have. Of equal sources, the first in `sources` comes first; those that add nothing come
-/// last.
+/// Returns the places of `sources` in cover order, each with the number of characters that it is
+/// the first to have. Of equal sources, the first in `sources` comes first; those that add nothing
+/// come last.
 #[must_use]
 pub fn cover(sources: &[Ranges]) -> Vec<(usize, u32)> {
     let mut open: BinaryHeap<(u32, Reverse<usize>)> =
@@ -229,18 +225,18 @@ mod tests {
 
     #[test]
     fn white_space_and_excluded_text_do_not_count() {
-        let counted = CountedBytes::new(" ab  cd \u{e9}\u{a0}", &[]);
-        assert_eq!(counted.total(), 6);
+        let counted = CountedText::new(" ab  cd \u{e9}\u{a0}", &[]);
+        assert_eq!(counted.total(), 5);
         let before: Vec<u32> =
             [0, 1, 2, 3, 5, 6, 8, 10, 12, 99].map(|at| counted.before(at)).into();
-        assert_eq!(before, [0, 0, 1, 2, 2, 3, 4, 6, 6, 6]);
-        let counted = CountedBytes::new("abcdefgh", &[2..4, 6..7]);
+        assert_eq!(before, [0, 0, 1, 2, 2, 3, 4, 5, 5, 5]);
+        let counted = CountedText::new("abcdefgh", &[2..4, 6..7]);
         assert_eq!((counted.total(), counted.before(3), counted.before(5)), (5, 2, 3));
     }
 
     #[test]
     fn tokens_of_a_program_count_alike() {
-        let counted = CountedBytes::of_tokens(&[0, 4, 9, 30], &[4..6, 20..30]);
+        let counted = CountedText::of_tokens(&[0, 4, 9, 30], &[4..6, 20..30]);
         assert_eq!(counted.total(), 3);
         let before: Vec<u32> = [0, 1, 5, 9, 10, 30, 31, 99].map(|at| counted.before(at)).into();
         assert_eq!(before, [0, 1, 1, 1, 2, 2, 3, 3]);
@@ -248,8 +244,8 @@ mod tests {
 
     #[test]
     fn a_share_is_rounded_half_up() {
-        let check = |bytes, of, expected| {
-            assert_eq!(Share { bytes, of }.thousandths(), expected, "{bytes} of {of}");
+        let check = |part, of, expected| {
+            assert_eq!(Share { part, of }.thousandths(), expected, "{part} of {of}");
         };
         check(0, 0, 0);
         check(1, 2000, 1);
@@ -301,18 +297,20 @@ mod tests {
         }
 
         #[test]
-        fn bytes_count_one_by_one(text in "[a \n\u{e9}\u{3000}]{0,40}", cut in ranges()) {
+        fn characters_count_one_by_one(
+            text in "[a \n\u{e9}\u{3000}\u{4eba}]{0,40}", cut in ranges(),
+        ) {
             let excluded = Ranges::new(cut);
             let counts = |(at, c): (usize, char)| {
                 let is_in = excluded.as_slice().iter().any(|range| range.contains(&(at as u32)));
-                (!is_in && !c.is_whitespace()).then_some(c.len_utf8() as u32)
+                u32::from(!is_in && !c.is_whitespace())
             };
-            let counted = CountedBytes::new(&text, excluded.as_slice());
+            let counted = CountedText::new(&text, excluded.as_slice());
             for (at, _) in text.char_indices() {
-                let expected: u32 = text[..at].char_indices().filter_map(counts).sum();
+                let expected: u32 = text[..at].char_indices().map(counts).sum();
                 prop_assert_eq!(counted.before(at as u32), expected);
             }
-            prop_assert_eq!(counted.total(), text.char_indices().filter_map(counts).sum::<u32>());
+            prop_assert_eq!(counted.total(), text.char_indices().map(counts).sum::<u32>());
         }
     }
 }

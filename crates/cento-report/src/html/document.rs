@@ -100,16 +100,16 @@ fn section(
 fn bar(document: &DocumentReport) -> Markup {
     let label = format!("{} reused", percent(document.reused.thousandths()));
     // Places are rounded, not widths: so the bar ends where the reused share does.
-    let mut bytes = 0;
+    let mut before = 0;
     let mut place = |more: u64| {
-        bytes += more;
-        (bytes * 1000 + document.size / 2).checked_div(document.size).unwrap_or(0)
+        before += more;
+        (before * 1000 + document.size / 2).checked_div(document.size).unwrap_or(0)
     };
     html! {
         svg.bar viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label=(label) {
             rect.rest x="0" y="0" width="1000" height="16" {}
             @for source in &document.sources {
-                @let (from, to) = (place(0), place(source.share_in_report.bytes));
+                @let (from, to) = (place(0), place(source.share_in_report.part));
                 rect class=(colour(source.number)) data-n=(source.number) x=(from) y="0" width=(to - from) height="16" {}
             }
         }
@@ -119,13 +119,13 @@ fn bar(document: &DocumentReport) -> Markup {
 fn notes(document: &DocumentReport) -> Markup {
     let Excluded { quotations, bibliography, boilerplate } = document.excluded;
     let counts = match document.unit {
-        CountUnit::Bytes => "Shares are of all characters but white space",
+        CountUnit::Characters => "Shares are of all characters but white space",
         CountUnit::Tokens => {
             "Shares are of all words and signs of the program; comments do not count"
         }
     };
     let of = document.size + quotations + bibliography + boilerplate;
-    let part = |bytes: u64| percent(Share { bytes, of }.thousandths());
+    let part = |part: u64| percent(Share { part, of }.thousandths());
     html! { div.notes {
         @if boilerplate > 0 {
             p.note {
@@ -142,7 +142,9 @@ fn notes(document: &DocumentReport) -> Markup {
                 " " (counted(document.without_passages, "hit"))
                 " of the search " @if document.without_passages == 1 { "has" } @else { "have" }
                 " no passage that counts, and " @if document.without_passages == 1 { "is" } @else { "are" }
-                " not shown."
+                " not shown: text in common with "
+                @if document.without_passages == 1 { "it" } @else { "them" }
+                " counts as original, because its place is unknown."
             }
             @if document.more {
                 " Further documents share text with this one; the search left them out because of "

@@ -12,7 +12,7 @@ use super::{colour, count, counted, linked, not_compared, not_compared_note, per
 use crate::MORE_PASSAGES;
 use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
-use crate::shares::Share;
+use crate::shares::{CountedText, Share};
 use cento_api::Sources;
 
 /// Writes the body of the page.
@@ -137,7 +137,7 @@ fn table(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
 /// Shows what each new document has from where.
 fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     let share = |one: &Sources, tokens: u32| {
-        percent(Share { bytes: tokens.into(), of: one.tokens.into() }.thousandths())
+        percent(Share { part: tokens.into(), of: one.tokens.into() }.thousandths())
     };
     let has_boilerplate = report.sources.iter().any(|one| one.boilerplate > 0);
     let member = |one: &Sources| report.documents.iter().find(|document| document.name == one.name);
@@ -200,11 +200,13 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     }
 }
 
-/// Returns the share of a document that is boilerplate, in thousandths of its bytes.
+/// Returns the share of a document that is boilerplate, in thousandths of its characters.
 fn boilerplate(document: &Member) -> u64 {
-    let bytes = document.boilerplate.iter().map(|(start, end)| u64::from(end - start)).sum();
-    let of = document.text.as_ref().map_or(0, |text| text.len() as u64);
-    Share { bytes, of }.thousandths()
+    let Some(text) = &document.text else { return 0 };
+    let counted = CountedText::new(text, &[]);
+    let places = document.boilerplate.iter();
+    let part = places.map(|&(start, end)| counted.before(end) - counted.before(start));
+    Share { part: part.map(u64::from).sum(), of: counted.total().into() }.thousandths()
 }
 
 /// Returns the name for the tokens of documents.

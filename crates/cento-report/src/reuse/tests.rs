@@ -68,10 +68,10 @@ fn excluded_text_neither_counts_nor_is_reused() {
     let text = "aaaa \"bbbb\" cccc";
     let sources = || vec![found("quoted", &[(6, 10)]), found("both", &[(0, 11)])];
     let all = report(text, sources(), Exclusions::default());
-    assert_eq!((all.size, all.reused.bytes, all.sources.len()), (14, 10, 2));
+    assert_eq!((all.size, all.reused.part, all.sources.len()), (14, 10, 2));
     let by = Exclusions { quotations: true, bibliography: false };
     let less = report(text, sources(), by);
-    assert_eq!((less.size, less.reused.bytes, less.excluded.quotations), (8, 4, 6));
+    assert_eq!((less.size, less.reused.part, less.excluded.quotations), (8, 4, 6));
     assert_eq!((less.sources.len(), less.without_passages), (1, 1));
 }
 
@@ -97,7 +97,17 @@ fn changed_words_of_a_passage_are_not_reused() {
     source.passages[0].matched_ranges = vec![(0, 4), (10, 14)];
     let report = report(text, vec![source], Exclusions::default());
     assert_eq!((report.reused.thousandths(), report.originality.thousandths()), (500, 500));
-    assert_eq!(report.sources[0].share_in_text.bytes, 8);
+    assert_eq!(report.sources[0].share_in_text.part, 8);
+}
+
+#[test]
+fn shares_are_of_characters_however_many_bytes_each_has() {
+    // A Chinese line and an English one: the shares were of bytes, .5 here.
+    let text = "\u{4eba}\u{4eba}\u{751f}\u{800c}\n twelve bytes";
+    let report = report(text, vec![found("one", &[(0, 12)])], Exclusions::default());
+    assert_eq!((report.size, report.reused.part), (15, 4));
+    assert_eq!(report.reused.ratio(), 4.0 / 15.0);
+    assert_eq!(serde_json::to_value(&report).unwrap()["unit"], "characters");
 }
 
 #[test]
@@ -108,8 +118,8 @@ fn boilerplate_does_not_count() {
     let by = Exclusions { quotations: true, bibliography: false };
     let report = report_without(text, sources(), counting, by);
     let Excluded { boilerplate, quotations, .. } = report.excluded;
-    assert_eq!((boilerplate, quotations, report.unit), (4, 6, CountUnit::Bytes));
-    assert_eq!((report.size, report.reused.bytes), (8, 4));
+    assert_eq!((boilerplate, quotations, report.unit), (4, 6, CountUnit::Characters));
+    assert_eq!((report.size, report.reused.part), (8, 4));
     assert_eq!((report.sources.len(), report.without_passages), (1, 1));
     let grey: Vec<_> = report
         .stretches
@@ -182,16 +192,17 @@ proptest! {
             counts[byte] && matched.into_iter().any(|part| is_within(byte, &part))
         };
         let mut owned = vec![false; text.len()];
+        let characters = || (0..text.len()).filter(|&byte| text.is_char_boundary(byte));
         for source in &report.sources {
-            let mine = (0..text.len()).filter(|&byte| has(source, byte));
-            prop_assert_eq!(source.share_in_text.bytes, mine.clone().count() as u64);
+            let mine = characters().filter(|&byte| has(source, byte));
+            prop_assert_eq!(source.share_in_text.part, mine.clone().count() as u64);
             let first = mine.filter(|&byte| !owned[byte]).collect::<Vec<_>>();
-            prop_assert_eq!(source.share_in_report.bytes, first.len() as u64);
+            prop_assert_eq!(source.share_in_report.part, first.len() as u64);
             first.into_iter().for_each(|byte| owned[byte] = true);
         }
-        let total = counts.iter().filter(|&&counts| counts).count() as u64;
+        let total = characters().filter(|&byte| counts[byte]).count() as u64;
         let reused = owned.iter().filter(|&&owned| owned).count() as u64;
-        prop_assert_eq!((report.reused.bytes, report.reused.of), (reused, total));
+        prop_assert_eq!((report.reused.part, report.reused.of), (reused, total));
         // The stretches are the text, and each names the sources that have it.
         let mut end = 0;
         for part in &report.stretches {

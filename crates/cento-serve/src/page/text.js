@@ -73,7 +73,7 @@ export function shareInPassages(text, passages, words) {
     return joined.reduce((sum, [start, end]) => sum + end - start, 0) / Math.max(words, 1);
   }
   const indices = indicesOfBytes(text, joined.flat());
-  const size = (part) => new TextEncoder().encode(part.replace(/\s+/gu, "")).length;
+  const size = (part) => [...part.replace(/\s+/gu, "")].length;
   const found = joined.reduce((sum, [start, end]) => sum + size(text.slice(indices.get(start), indices.get(end))), 0);
   return found / Math.max(size(text), 1);
 }
