@@ -29,6 +29,7 @@ static FORMATS: &[&FileFormat] = &[
     ),
     &format("table", TABLES, "each row", ALWAYS, b"id\ttext\n1\tx\n"),
     &format("parquet", COLUMNS, "each row of a Parquet or Arrow file", PARQUET, b"PAR1\x15\0"),
+    &crate::hocr::FORMAT,
     &crate::html::FORMAT,
     &format("office", DOCUMENTS, "the text of the document", OFFICE, b"{\\rtf1 x}"),
     &crate::xml::FORMAT,

@@ -29,6 +29,7 @@ mod formats;
 mod grouped;
 mod grouping;
 mod headers;
+mod hocr;
 mod html;
 mod ignored;
 mod jsonl;

@@ -1,0 +1,211 @@
+//! Text of recognised pages (hOCR).
+//!
+//! hOCR is HTML whose classes name pages, areas, paragraphs, lines and words. As a web page it
+//! would lose the parts with few words to their tags; here all text of the body is read, with the
+//! lines of the page, as that of ALTO and PAGE is. A hyphen at a line end stays: the fold `hyphens`
+//! joins the word.
+
+use html5gum::emitters::default::DefaultEmitter;
+use html5gum::{StartTag, Token, Tokenizer};
+
+use crate::extracted::Extracted;
+use crate::format::{FileFormat, Markup, TextOf};
+use crate::{charset, html};
+
+/// Recognised pages as HTML.
+pub static FORMAT: FileFormat = FileFormat {
+    name: "hocr",
+    endings: &[".hocr"],
+    documents: "the text of a recognised page (hOCR)",
+    feature: None,
+    is_built: true,
+    keeps_lines: false,
+    example: b"<html><head><meta name='ocr-system' content='x'></head>\
+        <body><div class='ocr_page'><span class='ocr_line'>Twice a day</span>\
+        <span class='ocr_line'>the sea rises.</span></div></body></html>\n",
+    markup: Some(Markup {
+        is: "it is a recognised page",
+        begins: |start| is_hocr(start.text),
+        named_begins: None,
+        text_of: TextOf::Bytes(|bytes, options| {
+            let declared = options.encoding.clone().or_else(|| html::declared(bytes));
+            let page = charset::decode(bytes, declared.as_deref()).text;
+            Ok((Extracted { text: text_of(&page), ..Extracted::default() }, None))
+        }),
+        has_source: true,
+    }),
+};
+
+/// The class of a page.
+const PAGE: &str = "ocr_page";
+
+/// The names of `meta` elements that only hOCR has.
+const METAS: [&[u8]; 2] = [b"ocr-system", b"ocr-capabilities"];
+
+/// The classes of lines; a heading or caption may be one line.
+const LINES: [&str; 6] =
+    ["ocr_line", "ocrx_line", "ocr_header", "ocr_footer", "ocr_caption", "ocr_textfloat"];
+
+/// The classes of paragraphs and what holds them.
+const BLOCKS: [&str; 4] = ["ocr_par", "ocr_carea", "ocrx_block", "ocr_column"];
+
+/// The class of words, which need no space between them.
+const WORD: &str = "ocrx_word";
+
+/// Elements that are no lines of their own.
+const WITHIN_LINES: [&[u8]; 10] =
+    [b"span", b"a", b"b", b"em", b"i", b"strong", b"sub", b"sup", b"u", b"font"];
+
+/// Returns whether a text begins as hOCR: it has the class of a page, or a `meta` element of hOCR.
+/// A page about hOCR has these in its text.
+fn is_hocr(start: &[u8]) -> bool {
+    let has = |mark: &[u8]| memchr::memmem::find(start, mark).is_some();
+    if !start.starts_with(b"<") || !(has(PAGE.as_bytes()) || METAS.iter().any(|meta| has(meta))) {
+        return false;
+    }
+    let start = String::from_utf8_lossy(start);
+    let mut emitter = DefaultEmitter::<usize>::new_with_span();
+    emitter.naively_switch_states(true);
+    Tokenizer::new_with_emitter(&*start, emitter).flatten().any(|token| match token {
+        Token::StartTag(tag) => {
+            let name = tag.attributes.get(&b"name"[..]).map(|name| name.to_vec());
+            let is_meta = tag.name.as_slice() == b"meta"
+                && name.is_some_and(|name| METAS.contains(&name.as_slice()));
+            is_meta || has_class(&tag, &[PAGE])
+        }
+        _ => false,
+    })
+}
+
+/// Returns whether an element has one of these classes.
+fn has_class<S: html5gum::SpanBound>(tag: &StartTag<S>, names: &[&str]) -> bool {
+    let Some(class) = tag.attributes.get(&b"class"[..]) else { return false };
+    let class = class.to_vec();
+    let class = String::from_utf8_lossy(&class);
+    class.split_ascii_whitespace().any(|found| names.contains(&found))
+}
+
+/// The separator of two words; of several, the greatest counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    None,
+    Space,
+    Line,
+    Block,
+    Page,
+}
+
+impl Gap {
+    /// Returns the gap before an element.
+    fn before<S: html5gum::SpanBound>(tag: &StartTag<S>) -> Gap {
+        match tag.name.as_slice() {
+            _ if has_class(tag, &[PAGE]) => Gap::Page,
+            _ if has_class(tag, &BLOCKS) => Gap::Block,
+            _ if has_class(tag, &LINES) => Gap::Line,
+            _ if has_class(tag, &[WORD]) => Gap::Space,
+            name => Gap::around(name),
+        }
+    }
+
+    /// Returns the gap around an element without a class.
+    fn around(name: &[u8]) -> Gap {
+        match name {
+            b"p" => Gap::Block,
+            name if WITHIN_LINES.contains(&name) => Gap::None,
+            _ => Gap::Line,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Gap::None => "",
+            Gap::Space => " ",
+            Gap::Line => "\n",
+            Gap::Block => "\n\n",
+            Gap::Page => "\u{c}",
+        }
+    }
+}
+
+/// Returns the text of the pages.
+fn text_of(page: &str) -> String {
+    let mut text = String::new();
+    let mut gap = Gap::None;
+    // The element whose contents are no text of the page.
+    let mut hidden: Option<Vec<u8>> = None;
+    let mut emitter = DefaultEmitter::<usize>::new_with_span();
+    emitter.naively_switch_states(true);
+    for token in Tokenizer::new_with_emitter(page, emitter).flatten() {
+        match token {
+            Token::StartTag(tag) => {
+                gap = gap.max(Gap::before(&tag));
+                let is_hidden = [&b"title"[..], b"style", b"script"].contains(&tag.name.as_slice());
+                if hidden.is_none() && is_hidden && !tag.self_closing {
+                    hidden = Some(tag.name.to_vec());
+                }
+            }
+            Token::EndTag(tag) => {
+                gap = gap.max(Gap::around(&tag.name));
+                hidden = hidden.filter(|name| *name != tag.name.to_vec());
+            }
+            Token::String(found) if hidden.is_none() => {
+                let found = found.value.to_vec();
+                for piece in String::from_utf8_lossy(&found).split_inclusive(char::is_whitespace) {
+                    let word = piece.trim_end();
+                    if !word.is_empty() {
+                        if !text.is_empty() {
+                            text.push_str(gap.text());
+                        }
+                        text.push_str(word);
+                        gap = Gap::None;
+                    }
+                    if word.len() < piece.len() {
+                        gap = gap.max(Gap::Space);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_a_recognised_page_is_read() {
+        // As a web page it lost its first line.
+        let page = "<html><body><div class='ocr_page'><p class='ocr_par'><span class='ocr_line'>\
+            <span class='ocrx_word'>The</span> <span class='ocrx_word'>steamer</span> \
+            <span class='ocrx_word'>Albion</span> \
+            <span class='ocrx_word'>bound from Liver-</span></span>\n\
+            <span class='ocr_line'><span class='ocrx_word'>pool</span> \
+            <span class='ocrx_word'>for the river Plate</span></span></p></div></body></html>";
+        assert!(is_hocr(page.as_bytes()));
+        assert_eq!(text_of(page), "The steamer Albion bound from Liver-\npool for the river Plate");
+    }
+
+    #[test]
+    fn pages_areas_and_paragraphs_are_apart_and_the_head_is_no_text() {
+        let page = "<?xml version='1.0'?><html><head><title>scan</title><style>p {}</style>\
+            <meta name='ocr-system' content='tesseract'/></head><body>\
+            <div class='ocr_page' title='bbox 0 0 9 9'><div class='ocr_carea'>\
+            <p class='ocr_par'><span class='ocr_header' title='bbox'><span class='ocrx_word'>\
+            THE</span><span class='ocrx_word'>TIMES</span></span></p></div>\
+            <div class='ocr_carea'><p class='ocr_par'>\
+            <span class='ocr_line'>Births &amp; <strong>d</strong>eaths</span></p></div></div>\
+            <div class='ocr_page'><span class='ocr_line'>two</span></div></body></html>";
+        assert!(is_hocr(page.as_bytes()));
+        assert_eq!(text_of(page), "THE TIMES\n\nBirths & deaths\u{c}two");
+    }
+
+    #[test]
+    fn a_page_about_the_format_is_a_web_page() {
+        let page = "<html><p>The class <code>ocr_page</code>: &lt;div class='ocr_page'&gt;, with \
+            <a href='ocr-system'>ocr-system</a></html>";
+        assert!(!is_hocr(page.as_bytes()));
+        assert!(!is_hocr(b"class='ocr_page'"));
+    }
+}
