@@ -1,7 +1,8 @@
 //! Words that a line end divides.
 //!
-//! A hyphen directly after a letter, at the end of a line, divides a word if the next line begins
-//! with a lower-case letter: `Nord-` before `Amerika` is a compound. Transcriptions write the not
+//! A hyphen directly after a letter, at the end of a line or page, divides a word if the next line
+//! begins with a lower-case letter: `Nord-` before `Amerika` is a compound. In capitals, as
+//! headlines are, compounds look like other words, and all are joined. Transcriptions write the not
 //! sign (U+00AC) or the soft hyphen for such hyphens alone, so these join letters also where the
 //! line end is lost, and before letters of either case.
 
@@ -65,14 +66,37 @@ impl Kind {
             return None;
         }
         let space = &after[..after.len() - rest.len()];
-        // A blank line ends a paragraph, a form feed a page; a word may go on after the latter.
-        let ends = space.matches('\n').count();
+        let ends = line_ends(space);
         let joins = match self {
-            Kind::Hyphen => ends == 1 && !is_upper_case(next),
+            Kind::Hyphen if is_upper_case(next) => {
+                ends == 1 && are_capitals(before.chars().rev()) && are_capitals(rest.chars())
+            }
+            Kind::Hyphen => ends == 1,
             Kind::Division => ends <= 1 && (ends == 1 || space.is_empty()),
         };
         joins.then_some(space.len())
     }
+}
+
+/// Returns the number of line ends in white space: LF, CR LF or CR. A blank line ends a paragraph,
+/// a form feed a page; a word may go on after the latter, with a line end beside it or alone.
+fn line_ends(space: &str) -> usize {
+    let ends =
+        space.matches('\n').count() + space.matches('\r').count() - space.matches("\r\n").count();
+    if ends == 0 && space.contains('\u{c}') { 1 } else { ends }
+}
+
+/// Returns whether the word at the start of these characters is all in capitals, at least two: one
+/// is an initial.
+fn are_capitals(chars: impl Iterator<Item = char>) -> bool {
+    let mut letters = 0;
+    for c in chars.filter(|&c| !is_mark(c)).take_while(|&c| is_letter(c)) {
+        if !is_upper_case(c) {
+            return false;
+        }
+        letters += 1;
+    }
+    letters >= 2
 }
 
 #[cfg(test)]
@@ -93,6 +117,27 @@ mod tests {
         check("re\u{301}-\npe\u{301}te\u{301}", "re\u{301}pe\u{301}te\u{301}");
         for hyphen in ["\u{2010}", "\u{2e17}", "\u{ac}", "\u{ad}"] {
             check(&format!("Frank{hyphen}\nreich"), "Frankreich");
+        }
+    }
+
+    #[test]
+    fn a_word_in_capitals_goes_on_in_capitals() {
+        // Headlines in capitals had no word in common with those of whole words.
+        check("CONSTAN-\nTINOPLE WAS YESTER-\nDAY", "CONSTANTINOPLE WAS YESTERDAY");
+        check("E\u{301}PE\u{301}-\nE\u{301}S", "E\u{301}PE\u{301}E\u{301}S");
+        for text in ["S\u{fc}d-\nAmerika", "SUED-\nAmerika", "Sued-\nAMERIKA", "U-\nBOOT", "AB-\nC"]
+        {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn a_line_ends_with_cr_or_with_the_page() {
+        check("Frank-\rreich", "Frankreich");
+        check("Frank-\u{c}reich", "Frankreich");
+        check("Frank-\n\u{c}reich", "Frankreich");
+        for text in ["Ein-\r\rund", "Ein-\r\n\r\nund", "so -\rund"] {
+            check(text, text);
         }
     }
 
