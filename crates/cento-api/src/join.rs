@@ -434,7 +434,8 @@ impl fmt::Display for Prefer {
 #[setters(into)]
 pub struct DedupOptions {
     /// Minimum resemblance of the text of a duplicate to that of an earlier document, 0 to 1.
-    /// Default: that of the preset of the index, or 0.8.
+    /// Default: that of the preset of the index for duplicates, or 0.8. For ocr and prints it is
+    /// 0.6, more than for pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     pub min_resemblance: Option<f64>,

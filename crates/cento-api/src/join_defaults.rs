@@ -62,7 +62,7 @@ impl DedupOptions {
     #[must_use]
     pub fn with_defaults(mut self, preset: &mut PresetUse) -> DedupOptions {
         if self.min_resemblance.is_none() && !self.exact {
-            self.min_resemblance = preset.min_resemblance();
+            self.min_resemblance = preset.dedup_min_resemblance();
         }
         self
     }
@@ -117,7 +117,11 @@ mod tests {
             (options.with_defaults(&mut used).resemblance(), least(used.defaults()))
         };
         let plain = DedupOptions::default();
-        assert_eq!(dedup(plain), (Some(0.05), Some(0.05)));
+        // What two pages share is no reason to drop one of them.
+        assert_eq!(dedup(plain), (Some(0.6), Some(0.6)));
+        for preset in Preset::ALL {
+            assert!(preset.dedup_min_resemblance() >= preset.min_resemblance(), "{preset}");
+        }
         assert_eq!(dedup(plain.min_resemblance(0.0)), (Some(0.0), None));
         assert_eq!(dedup(plain.exact(true)), (None, None));
         assert_eq!(plain.with_defaults(&mut PresetUse::of(None)).resemblance(), Some(0.8));

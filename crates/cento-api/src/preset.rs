@@ -74,6 +74,7 @@ struct Settings {
     analyzer: &'static str,
     rank: Option<PresetRank>,
     min_resemblance: Option<f64>,
+    dedup_min_resemblance: Option<f64>,
 }
 
 /// The specification of the default scheme.
@@ -88,6 +89,12 @@ pub const DEFAULT_SPEC: &str = "winnow(k=5,w=10)";
 /// most three times the bytes of those of the default scheme. research/RESULTS.md has the figures.
 const LETTERS_SPEC: &str = "mod(k=7,p=9)";
 
+/// The least resemblance of a document with wrong letters to one that it is dropped for: at least
+/// as much of either text is in the other. Pairs are found by far less, which an item that two
+/// pages share has, too, and the rest of a dropped page is lost. Of 752 different pages, 0.05 drops
+/// 152, 0.5 two, 0.6 none (QUALITY.md).
+const NOISY_DUPLICATES: f64 = 0.6;
+
 /// The default analyzer.
 const WORDS: &str = "words";
 
@@ -100,6 +107,7 @@ const SETTINGS: [Settings; 8] = [
         analyzer: WORDS,
         rank: None,
         min_resemblance: None,
+        dedup_min_resemblance: None,
     },
     Settings {
         name: "web",
@@ -108,6 +116,7 @@ const SETTINGS: [Settings; 8] = [
         analyzer: WORDS,
         rank: None,
         min_resemblance: Some(0.8),
+        dedup_min_resemblance: Some(0.8),
     },
     Settings {
         name: "corpus",
@@ -116,6 +125,7 @@ const SETTINGS: [Settings; 8] = [
         analyzer: WORDS,
         rank: None,
         min_resemblance: Some(0.8),
+        dedup_min_resemblance: Some(0.8),
     },
     Settings {
         name: "code",
@@ -124,6 +134,7 @@ const SETTINGS: [Settings; 8] = [
         analyzer: "code",
         rank: Some(PresetRank::Score),
         min_resemblance: None,
+        dedup_min_resemblance: None,
     },
     Settings {
         name: "ocr",
@@ -132,6 +143,7 @@ const SETTINGS: [Settings; 8] = [
         analyzer: "letters(folds=marks+uv+ij+ligatures+forms+hyphens)",
         rank: None,
         min_resemblance: Some(0.05),
+        dedup_min_resemblance: Some(NOISY_DUPLICATES),
     },
     Settings {
         name: "prints",
@@ -140,6 +152,7 @@ const SETTINGS: [Settings; 8] = [
         analyzer: "letters(folds=marks+uv+ij+ligatures+forms+umlauts+hyphens)",
         rank: None,
         min_resemblance: Some(0.05),
+        dedup_min_resemblance: Some(NOISY_DUPLICATES),
     },
     Settings {
         name: "rewritten",
@@ -148,6 +161,7 @@ const SETTINGS: [Settings; 8] = [
         analyzer: REUSE_ANALYZER,
         rank: Some(PresetRank::Weight),
         min_resemblance: None,
+        dedup_min_resemblance: None,
     },
     Settings {
         name: "titles",
@@ -156,6 +170,7 @@ const SETTINGS: [Settings; 8] = [
         analyzer: WORDS,
         rank: None,
         min_resemblance: None,
+        dedup_min_resemblance: None,
     },
 ];
 
@@ -211,6 +226,13 @@ impl Preset {
     #[must_use]
     pub fn min_resemblance(self) -> Option<f64> {
         self.settings().min_resemblance
+    }
+
+    /// Returns the least resemblance of a document that is dropped as a duplicate, if it sets one:
+    /// at least that of near-duplicates.
+    #[must_use]
+    pub fn dedup_min_resemblance(self) -> Option<f64> {
+        self.settings().dedup_min_resemblance
     }
 
     /// Returns the scheme of a new index: `given`, else that of the preset, else the default.
@@ -320,6 +342,14 @@ impl PresetUse {
     pub fn min_resemblance(&mut self) -> Option<f64> {
         let preset = self.preset?;
         let least = preset.min_resemblance()?;
+        self.noted(preset).min_resemblance = Some(least);
+        Some(least)
+    }
+
+    /// Uses the threshold of duplicates that are dropped.
+    pub fn dedup_min_resemblance(&mut self) -> Option<f64> {
+        let preset = self.preset?;
+        let least = preset.dedup_min_resemblance()?;
         self.noted(preset).min_resemblance = Some(least);
         Some(least)
     }

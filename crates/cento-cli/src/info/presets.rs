@@ -13,8 +13,8 @@ use cento::{Preset, PresetRank};
 /// List the presets: what --for sets.
 ///
 /// Shows the scheme and the analyzer of each, and its defaults: the ranking of searches and pairs,
-/// and the least resemblance of near-duplicates, for `pairs`, `cluster` and `dedup`. Searches have
-/// no threshold by default.
+/// and the least resemblance of near-duplicates, for `pairs` and `cluster`, and of duplicates that
+/// `dedup` drops. Searches have no threshold by default.
 #[derive(Debug, Args)]
 pub struct Presets {
     /// Show only these names.
@@ -25,7 +25,8 @@ pub struct Presets {
 }
 
 /// The columns of a table of presets.
-const COLUMNS: &[&str] = &["name", "purpose", "scheme", "analyzer", "rank", "min_resemblance"];
+const COLUMNS: &[&str] =
+    &["name", "purpose", "scheme", "analyzer", "rank", "min_resemblance", "dedup_min_resemblance"];
 
 /// A preset as JSON.
 #[derive(Serialize)]
@@ -37,6 +38,8 @@ struct Entry {
     analyzer: &'static str,
     rank: Option<PresetRank>,
     min_resemblance: Option<f64>,
+    /// That of `dedup`.
+    dedup_min_resemblance: Option<f64>,
 }
 
 impl Entry {
@@ -48,6 +51,7 @@ impl Entry {
             analyzer: preset.analyzer(),
             rank: preset.rank(),
             min_resemblance: preset.min_resemblance(),
+            dedup_min_resemblance: preset.dedup_min_resemblance(),
         }
     }
 
@@ -59,6 +63,10 @@ impl Entry {
         }
         if let Some(least) = self.min_resemblance {
             said += &format!("; near-duplicates by --min-resemblance {least}");
+            let of_dedup = self.dedup_min_resemblance.filter(|of_dedup| *of_dedup != least);
+            if let Some(of_dedup) = of_dedup {
+                said += &format!(", in dedup {of_dedup}");
+            }
         }
         said
     }

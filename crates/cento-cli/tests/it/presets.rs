@@ -148,9 +148,35 @@ fn its_threshold_decides_about_near_duplicates_until_another_is_given() {
 }
 
 #[test]
+fn dedup_of_recognised_text_keeps_pages_that_share_an_item() {
+    // Two pages of a newspaper with one sentence in common were near: the rest of one was lost.
+    let words = |seed: usize| {
+        let word =
+            move |at: usize| format!("{}{}", ["ka", "lo", "mi", "ru"][at % 4], seed * 131 + at);
+        (0..100).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let item = "the steamer albion bound from liverpool for the river plate with a general cargo \
+                went ashore last night near the point in a fog";
+    let dir = Dir::new();
+    let page = |id: &str, seed| json!({"id": id, "text": format!("{} {item}", words(seed))});
+    dir.write("pages.jsonl", format!("{}\n{}\n", page("one", 1), page("two", 2)));
+    for preset in ["ocr", "prints"] {
+        let dedup =
+            ["dedup", "pages.jsonl", "--for", preset, "--out", "kept.jsonl", "--format", "json"];
+        let run = dir.run(&dedup);
+        fs::remove_file(dir.path("kept.jsonl")).unwrap();
+        assert_eq!(run.json()["kept"], json!(2), "{}", run.err);
+        let pairs = dir.run(&["pairs", "pages.jsonl", "--for", preset, "--format", "json"]);
+        assert_eq!(pairs.status, 0, "{}", pairs.err);
+    }
+}
+
+#[test]
 fn dedup_takes_the_threshold_of_for_and_of_the_preset_of_its_index() {
     let dir = Dir::new();
-    dir.write("alike.jsonl", alike());
+    // Three quarters of their text are in both.
+    let (a, b) = (words(1, 200), format!("{} {}", words(2, 20), words(1, 170)));
+    dir.write("alike.jsonl", line("a", &a, json!({})) + &line("b", &b, json!({})));
     let summary = |args: &[&str]| {
         let fixed = ["dedup", "alike.jsonl", "--out", "kept.jsonl", "--format", "json"];
         let run = dir.run(&[&fixed, args].concat());
@@ -162,8 +188,8 @@ fn dedup_takes_the_threshold_of_for_and_of_the_preset_of_its_index() {
     assert_eq!((&plain["kept"], plain.get("defaults")), (&json!(2), None));
     let (ocr, told) = summary(&["--for", "ocr"]);
     assert_eq!((&ocr["kept"], &ocr["near"]), (&json!(1), &json!(1)));
-    assert_eq!(ocr["defaults"], json!({"preset": "ocr", "min_resemblance": 0.05}));
-    assert!(told.contains("--for ocr: min_resemblance 0.05"), "{told}");
+    assert_eq!(ocr["defaults"], json!({"preset": "ocr", "min_resemblance": 0.6}));
+    assert!(told.contains("--for ocr: min_resemblance 0.6"), "{told}");
     let (given, _) = summary(&["--for", "ocr", "--min-resemblance", "0.99"]);
     assert_eq!((&given["kept"], given.get("defaults")), (&json!(2), None));
     let (exact, _) = summary(&["--for", "ocr", "--exact"]);

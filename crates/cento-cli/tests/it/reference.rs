@@ -169,7 +169,11 @@ fn presets_schemes_analyzers_and_measures_are_those_of_info() {
             let _ = write!(made, " Ranking `{rank}`.");
         }
         if let Some(least) = entry["min_resemblance"].as_f64() {
-            let _ = write!(made, " Least resemblance of near-duplicates {least}.");
+            let _ = write!(made, " Least resemblance of near-duplicates {least}");
+            match entry["dedup_min_resemblance"].as_f64().filter(|of_dedup| *of_dedup != least) {
+                Some(of_dedup) => _ = write!(made, ", in dedup {of_dedup}."),
+                None => made.push('.'),
+            }
         }
         made.push('\n');
     }
