@@ -7,7 +7,7 @@
 
 mod pattern;
 
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use serde::Serialize;
 
@@ -32,8 +32,11 @@ pub struct ReuseStatistics {
     pub documents: u64,
     /// The categories from C1 to C6.
     pub categories: Vec<CategoryStatistics>,
-    /// All categories together.
+    /// All categories together: each kind has the pairs of all categories that it is estimated to
+    /// have, by its share of those examined.
     pub total: CategoryStatistics,
+    /// Whether the kinds in `total` are estimated: of a category not all pairs were examined.
+    pub estimated: bool,
     /// The effect of the limit of document frequency.
     pub stopped: StopCounts,
 }
@@ -54,11 +57,11 @@ pub struct CategoryStatistics {
     pub share: f64,
     /// The mean number of documents that each of them is in a pair with.
     pub siblings: f64,
-    /// The patterns of the examined pairs, with the number of pairs of each; empty if the index
-    /// stores no texts.
+    /// The patterns of the examined pairs, with the number of pairs of each; of all categories the
+    /// number of pairs that they stand for. Empty if the index stores no texts.
     pub patterns: Vec<(Pattern, u64)>,
-    /// The number of pairs of the sample that differ in too many places for their pattern to be
-    /// found.
+    /// The number of examined pairs that differ in too many places for their pattern to be found;
+    /// of all categories the number of pairs that they stand for.
     pub unclassified: u64,
 }
 
@@ -146,7 +149,10 @@ pub fn reuse_statistics(
     let documents = snapshot.documents();
     let total = total.statistics(None, documents);
     let stopped = searcher.stop_counts(options.max_df, stop)?;
-    let mut statistics = ReuseStatistics { documents, categories: Vec::new(), total, stopped };
+    let estimated = snapshot.config().store_text
+        && counts.iter().any(|counts| counts.pairs > counts.sample.len() as u64);
+    let mut statistics =
+        ReuseStatistics { documents, categories: Vec::new(), total, estimated, stopped };
     for (counts, category) in counts.iter().zip(CATEGORIES) {
         let mut of_category = counts.statistics(Some(category), documents);
         if snapshot.config().store_text {
@@ -154,23 +160,91 @@ pub fn reuse_statistics(
             for (_, a, b) in sample {
                 let Some(pattern) = pattern::of(searcher, a, b, stop)? else {
                     of_category.unclassified += 1;
-                    statistics.total.unclassified += 1;
                     continue;
                 };
                 add(&mut of_category.patterns, pattern, 1);
-                add(&mut statistics.total.patterns, pattern, 1);
             }
             of_category.patterns.sort_unstable();
         }
         statistics.categories.push(of_category);
     }
-    statistics.total.patterns.sort_unstable();
+    let (patterns, unclassified) = all_kinds(&statistics.categories);
+    statistics.total.patterns = patterns;
+    statistics.total.unclassified = unclassified;
     Ok(statistics)
+}
+
+/// Returns the pairs of all categories by their patterns, and those without one: the examined pairs
+/// of a category stand for all its pairs. The numbers add up to that of the pairs.
+fn all_kinds(categories: &[CategoryStatistics]) -> (Vec<(Pattern, u64)>, u64) {
+    let mut shares: BTreeMap<Option<Pattern>, f64> = BTreeMap::new();
+    let mut pairs = 0;
+    for CategoryStatistics { pairs: of_category, patterns, unclassified, .. } in categories {
+        let classified = patterns.iter().map(|&(pattern, count)| (Some(pattern), count));
+        let kinds = || classified.clone().chain([(None, *unclassified)]);
+        let examined: u64 = kinds().map(|(_, count)| count).sum();
+        if examined == 0 {
+            continue;
+        }
+        pairs += of_category;
+        for (kind, count) in kinds().filter(|(_, count)| *count > 0) {
+            *shares.entry(kind).or_default() +=
+                *of_category as f64 * count as f64 / examined as f64;
+        }
+    }
+    // Rounded down, and then up where most is missing, until none is.
+    let mut whole: Vec<(Option<Pattern>, u64, f64)> = shares
+        .into_iter()
+        .map(|(kind, share)| (kind, share.floor() as u64, share - share.floor()))
+        .collect();
+    let lacking = pairs.saturating_sub(whole.iter().map(|(_, count, _)| count).sum());
+    let mut by_loss: Vec<usize> = (0..whole.len()).collect();
+    by_loss.sort_by(|&a, &b| whole[b].2.total_cmp(&whole[a].2).then(a.cmp(&b)));
+    for place in by_loss.into_iter().take(lacking as usize) {
+        whole[place].1 += 1;
+    }
+    let unclassified = whole.iter().find(|(kind, ..)| kind.is_none()).map_or(0, |found| found.1);
+    let patterns = whole.into_iter().filter_map(|(kind, count, _)| Some((kind?, count))).collect();
+    (patterns, unclassified)
 }
 
 fn add(patterns: &mut Vec<(Pattern, u64)>, pattern: Pattern, count: u64) {
     match patterns.iter_mut().find(|(other, _)| *other == pattern) {
         Some((_, sum)) => *sum += count,
         None => patterns.push((pattern, count)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Pattern::{ExactAlias, Template, TextReuse};
+
+    #[test]
+    fn each_category_counts_by_its_pairs_and_not_by_its_sample() {
+        let category = |pairs, patterns: &[(Pattern, u64)], unclassified| CategoryStatistics {
+            category: None,
+            pairs,
+            documents: 0,
+            share: 0.0,
+            siblings: 0.0,
+            patterns: patterns.to_vec(),
+            unclassified,
+        };
+        let check = |categories: &[CategoryStatistics], expected: &[(Pattern, u64)], none| {
+            assert_eq!(all_kinds(categories), (expected.to_vec(), none));
+        };
+        // All of ten copies, and a few of 66 pairs.
+        for (copies, reused) in [(10, 66), (10, 50), (5, 5), (1, 1)] {
+            let categories =
+                [category(10, &[(ExactAlias, copies)], 0), category(66, &[(TextReuse, reused)], 0)];
+            check(&categories, &[(ExactAlias, 10), (TextReuse, 66)], 0);
+        }
+        check(&[category(0, &[], 0)], &[], 0);
+        // 10 / 3 each, and 7 of 2 and 1: the numbers add up to the pairs.
+        let thirds = [(ExactAlias, 1), (Template, 1), (TextReuse, 1)];
+        check(&[category(10, &thirds, 0)], &[(ExactAlias, 4), (Template, 3), (TextReuse, 3)], 0);
+        check(&[category(9, &[(Template, 2)], 1)], &[(Template, 6)], 3);
+        check(&[category(7, &[], 2)], &[], 7);
     }
 }

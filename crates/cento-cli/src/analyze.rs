@@ -16,8 +16,21 @@ use cento::join::reuse::{
 /// Analyze how much of a collection is reused text, and which kinds.
 ///
 /// Counts the documents that share text by the six categories of Seo and Croft (2008), and
-/// determines from a sample of each category the kind of shared text: reused text, templates,
-/// frames, common phrases, or the whole document.
+/// determines from a sample of each category the kind of shared text, the first of these:
+///
+/// alias: the whole document, all words are equal;
+///
+/// template: half of the shorter document or more, in which at least three places differ, one in 60
+/// words or more, by one to three words in either, and these have 60 % of the differing words;
+///
+/// frame: all passages are in the first or last 15 % of both documents, and at least eight
+/// documents have the fingerprints in common (by their median);
+///
+/// phrase: no passage of 40 words, and eight documents have these fingerprints, or no passage;
+///
+/// reuse: any other text.
+///
+/// The total weighs the sample of each category by its pairs.
 #[derive(Debug, Args)]
 pub struct Analyze {
     /// Directory of the index.
@@ -58,7 +71,8 @@ impl Analyze {
 }
 
 fn print(out: &mut impl Write, statistics: &ReuseStatistics) -> io::Result<()> {
-    let ReuseStatistics { documents, categories, total, stopped: stops, .. } = statistics;
+    let ReuseStatistics { documents, categories, total, estimated, stopped: stops, .. } =
+        statistics;
     writeln!(out, "{} documents\n", count(*documents))?;
     write!(out, "{:5} {:>12} {:>10} {:>7} {:>9}", "", "pairs", "documents", "share", "siblings")?;
     let has_patterns = !total.patterns.is_empty();
@@ -69,9 +83,15 @@ fn print(out: &mut impl Write, statistics: &ReuseStatistics) -> io::Result<()> {
     for row in categories.iter().chain([total]) {
         print_row(out, row, has_patterns)?;
     }
-    if total.unclassified > 0 {
+    if *estimated {
+        let what =
+            "The kinds of the total are an estimate from samples, weighed by pairs; --sample";
+        writeln!(out, "\n{what} sets their size")?;
+    }
+    let unclassified = categories.iter().map(|row| row.unclassified).sum::<u64>();
+    if unclassified > 0 {
         let what = "differ in too many places to find their pattern";
-        writeln!(out, "\n{} of the pairs looked at {what}", count(total.unclassified))?;
+        writeln!(out, "\n{} of the pairs looked at {what}", count(unclassified))?;
     }
     if let Some(said) = stopped(stops) {
         writeln!(out, "\n{said}")?;

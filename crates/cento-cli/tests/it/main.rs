@@ -51,6 +51,7 @@ mod hand_ins;
 #[cfg(feature = "tls")]
 mod https;
 mod intake;
+mod kinds_of_reuse;
 mod limits;
 mod lineage;
 mod lists;
