@@ -10,14 +10,14 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::copies;
 use super::numbering::Numbering;
 use super::pairs::{DocumentPairs, pairs};
-use super::series::field_of;
+use super::preference::Preference;
 use super::sets::Sets;
 use super::thresholds::PairThresholds;
 use super::verify::{Own, Verifier};
@@ -25,7 +25,7 @@ use super::weights::{Weights, candidates};
 pub use super::{ClusterOptions, Linkage, Prefer};
 use super::{PairOptions, WeightedPair};
 use crate::error::Result;
-use crate::index::{DocAddress, Snapshot};
+use crate::index::DocAddress;
 use crate::runtime::Stop;
 use crate::runtime::ordered::{Ordered, in_order};
 use crate::search::{Neighbour, Searcher, WeightedOverlap, kept_runs};
@@ -68,21 +68,27 @@ pub struct Member {
 /// is dropped.
 ///
 /// # Errors
-/// The iterator gives an error, and ends, when an option is out of bounds or a file is damaged;
-/// [`Error::Cancelled`](crate::Error::Cancelled) after it was stopped.
+/// The iterator gives an error, and ends, when an option is out of bounds, no document has the
+/// field of the preference, or a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled)
+/// after it was stopped.
 pub fn clusters(searcher: &Searcher, options: &ClusterOptions) -> Clusters {
-    Clusters(Stage::Planned(Plan {
+    let stage = Stage::Planned(Plan {
         searcher: searcher.clone(),
         options: options.clone(),
         threads: crate::available_threads(),
         stop: Stop::default(),
         progress: Box::new(|_| {}),
-    }))
+    });
+    Clusters { stage, without_field: Arc::default() }
 }
 
 /// The clusters of a collection: [`clusters`].
 #[must_use = "an iterator finds nothing before the first call of `next`"]
-pub struct Clusters(Stage);
+pub struct Clusters {
+    stage: Stage,
+    /// The number of documents without the field of the preference, once it is known.
+    without_field: Arc<OnceLock<u64>>,
+}
 
 enum Stage {
     Planned(Plan),
@@ -123,8 +129,15 @@ impl Clusters {
         self.with(|plan| plan.progress = Box::new(progress))
     }
 
+    /// Returns the number of documents that do not have the field of the preference, which are
+    /// preferred last; it is known after the first call of [`next`](Iterator::next).
+    #[must_use]
+    pub fn documents_without_field(&self) -> u64 {
+        self.without_field.get().copied().unwrap_or(0)
+    }
+
     fn with(mut self, set: impl FnOnce(&mut Plan)) -> Clusters {
-        if let Stage::Planned(plan) = &mut self.0 {
+        if let Stage::Planned(plan) = &mut self.stage {
             set(plan);
         }
         self
@@ -132,13 +145,14 @@ impl Clusters {
 }
 
 impl Plan {
-    fn begin(self) -> Ordered<Cluster> {
+    fn begin(self, without_field: Arc<OnceLock<u64>>) -> Ordered<Cluster> {
         let Plan { searcher, options, threads, stop, mut progress } = self;
         Ordered::start(threads, &stop, move |stop, begin| {
             options.check()?;
             let thresholds = options.effective_thresholds();
             let options = ClusterOptions { thresholds, ..options };
             let documents = Documents::new(&searcher, &options, stop)?;
+            let _ = without_field.set(documents.without_field);
             let groups = match options.linkage {
                 Linkage::Star => stars(&documents, &options, threads, &mut progress)?,
                 Linkage::Single => components(&documents, &options, threads, &mut progress)?,
@@ -171,11 +185,13 @@ impl Iterator for Clusters {
 
     fn next(&mut self) -> Option<Result<Cluster>> {
         loop {
-            match std::mem::replace(&mut self.0, Stage::Beginning) {
-                Stage::Planned(plan) => self.0 = Stage::Begun(plan.begin()),
+            match std::mem::replace(&mut self.stage, Stage::Beginning) {
+                Stage::Planned(plan) => {
+                    self.stage = Stage::Begun(plan.begin(self.without_field.clone()));
+                }
                 Stage::Begun(mut found) => {
                     let cluster = found.next().map(|found| found.map(|(_, cluster)| cluster));
-                    self.0 = Stage::Begun(found);
+                    self.stage = Stage::Begun(found);
                     return cluster;
                 }
                 Stage::Beginning => return None,
@@ -196,6 +212,8 @@ struct Documents<'a> {
     numbering: Numbering,
     /// The numbers of the documents, the most preferred first.
     order: Vec<u64>,
+    /// The number of documents without the field of the preference.
+    without_field: u64,
     /// The place of each number in the order.
     places: Vec<u32>,
     /// The weights, if the thresholds weigh fingerprints.
@@ -207,31 +225,16 @@ struct Documents<'a> {
     stop: &'a Stop,
 }
 
-/// The rank of a document by preference; less is better.
-type Rank = (u8, i64, i128, Option<String>);
-
 impl<'a> Documents<'a> {
     fn new(
         searcher: &'a Searcher,
         options: &ClusterOptions,
         stop: &'a Stop,
     ) -> Result<Documents<'a>> {
-        let prefer = &options.prefer;
         let snapshot = searcher.snapshot();
         let numbering = Numbering::new(snapshot);
-        let mut ranked: Vec<(Rank, String, u64)> = Vec::new();
-        for (at, address) in snapshot.live().enumerate() {
-            stop.check_at(at)?;
-            let rank = rank(snapshot, address, prefer)?;
-            ranked.push((rank, snapshot.id(address)?, numbering.number(address)));
-        }
-        let descends = matches!(prefer, Prefer::Greatest(_));
-        ranked.sort_unstable_by(|(a, a_id, _), (b, b_id, _)| {
-            let by_value = (a.1, a.2, &a.3).cmp(&(b.1, b.2, &b.3));
-            let by_value = if descends { by_value.reverse() } else { by_value };
-            a.0.cmp(&b.0).then(by_value).then_with(|| a_id.cmp(b_id))
-        });
-        let order: Vec<u64> = ranked.into_iter().map(|(_, _, number)| number).collect();
+        let Preference { order, without_field } =
+            Preference::new(snapshot, &numbering, &options.prefer, stop)?;
         let mut places = vec![u32::MAX; numbering.end() as usize];
         for (place, &number) in (0u32..).zip(&order) {
             places[number as usize] = place;
@@ -246,7 +249,17 @@ impl<'a> Documents<'a> {
             let first = group.remove(0);
             copies.insert(first, group);
         }
-        Ok(Documents { searcher, numbering, order, places, weights, verifier, copies, stop })
+        Ok(Documents {
+            searcher,
+            numbering,
+            order,
+            without_field,
+            places,
+            weights,
+            verifier,
+            copies,
+            stop,
+        })
     }
 
     /// Returns the documents similar to the one at this place, with their places.
@@ -350,34 +363,6 @@ impl<'a> Documents<'a> {
     }
 }
 
-fn rank(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Rank> {
-    let segment = snapshot.segment(address);
-    Ok(match prefer {
-        Prefer::Oldest => (0, segment.added_micros(address.doc)?, 0, None),
-        Prefer::Longest => {
-            let tokens = segment.signatures.document(address.doc)?.tokens;
-            (0, -i64::from(tokens), 0, None)
-        }
-        Prefer::Least(field) | Prefer::Greatest(field) => {
-            let meta = snapshot.meta(address)?;
-            match field_of(&meta, field) {
-                None | Some(Value::Null) => (2, 0, 0, None),
-                Some(Value::Number(value)) => {
-                    // The bits of a number in the order of the numbers, both zeros the same; of
-                    // whole ones that are too large to be distinguished that way, themselves.
-                    let float = value.as_f64().unwrap_or(0.0) + 0.0;
-                    let bits = float.to_bits() as i64;
-                    let order = bits ^ ((bits >> 63) as u64 >> 1) as i64;
-                    let whole = value.as_i128().unwrap_or(float as i128);
-                    (0, order, whole, None)
-                }
-                Some(Value::String(text)) => (1, 0, 0, Some(text.clone())),
-                Some(other) => (1, 0, 0, Some(other.to_string())),
-            }
-        }
-    })
-}
-
 fn stars(
     documents: &Documents<'_>,
     options: &ClusterOptions,
@@ -444,7 +429,7 @@ mod tests {
     use crate::index::{Config, Document, Index, MaxDf, WriterOptions};
     use crate::join::Thresholds;
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     /// Returns a searcher over documents with these ids, texts and values of the field `of.n`.
     fn searcher(documents: &[(String, String, Option<Value>)]) -> Searcher {
@@ -523,8 +508,17 @@ mod tests {
                 false => Prefer::Least("of.n".into()),
             };
             let searcher = searcher(&documents);
+            // A field that no document has is misspelled.
+            let has_field = drawn.iter().any(|&(rank, _)| rank != 18);
             for linkage in [Linkage::Star, Linkage::Single] {
                 let options = options().prefer(prefer.clone()).linkage(linkage);
+                if !has_field {
+                    let refused = clusters(&searcher, &options).next().unwrap();
+                    let is_named =
+                        refused.is_err_and(|error| error.to_string().contains("field `of.n`"));
+                    prop_assert!(is_named);
+                    continue;
+                }
                 let clusters = found(&searcher, &options);
                 prop_assert_eq!(clusters.len(), 1);
                 prop_assert_eq!(&clusters[0].representative, &expected.1.0, "{:?}", documents);

@@ -29,6 +29,7 @@ mod numbering;
 mod pair;
 mod pair_search;
 pub mod pairs;
+mod preference;
 mod program_texts;
 mod ranges;
 mod ranked;

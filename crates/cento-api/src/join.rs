@@ -296,7 +296,8 @@ pub struct ClusterOptions {
     pub thresholds: Thresholds,
     /// The document that represents a cluster: `oldest`, the one added first; `longest`; `FIELD`,
     /// the one with the least value of this field of `meta`, such as a date; `-FIELD`, the
-    /// greatest. Of equal ones, that with the first id.
+    /// greatest. Documents without the field come last; a field that no document has is refused.
+    /// Of equal ones, that with the first id.
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true,)

@@ -13,7 +13,7 @@ use super::progress::{Progress, stop_flag};
 use super::terminal::{Id, line, note};
 use super::{Outcome, Result};
 use cento::PresetUse;
-use cento::join::cluster::{self, ClusterOptions, Member};
+use cento::join::cluster::{self, ClusterOptions, Member, Prefer};
 
 /// Find the clusters of documents that are versions of one another.
 ///
@@ -43,10 +43,16 @@ impl Cluster {
         let options = self.options.clone().with_defaults(&mut preset);
         let progress = Progress::new(searcher.snapshot().documents(), "documents");
         let found = cluster::clusters(&searcher, &options).threads(self.join.threads());
-        let found = found.stop(&stop).progress(progress.setter());
-        let clusters = found.collect::<cento::Result<Vec<_>>>();
+        let mut found = found.stop(&stop).progress(progress.setter());
+        let clusters = found.by_ref().collect::<cento::Result<Vec<_>>>();
         progress.finish();
         let clusters = clusters?;
+        if let (Prefer::Least(field) | Prefer::Greatest(field), without @ 1..) =
+            (&options.prefer, found.documents_without_field())
+        {
+            let without = counted(without, "document");
+            note!("cento: {without} without the field `{field}`: preferred last");
+        }
         let mut out = ListOut::new(io::BufWriter::new(io::stdout().lock()), self.format, COLUMNS)?;
         for cluster in &clusters {
             write_cluster(&mut out, cluster)?;

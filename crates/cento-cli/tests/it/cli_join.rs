@@ -386,6 +386,12 @@ fn clusters_have_no_chains() {
     let dated = clusters(&["--prefer", "date"]);
     assert_eq!((&dated[0]["representative"], &dated[0]["size"]), (&json!("a2"), &json!(3)));
     assert_eq!(clusters(&["--prefer", "-date"])[0]["representative"], "a1");
+    for prefer in ["dat", "-dat"] {
+        let run = dir.run(&["cluster", "idx", "--prefer", prefer]);
+        assert_eq!((run.status, &*run.out), (2, ""), "{prefer}");
+        let said = "no document has the field `dat` in its `meta`; the fields there are `date`";
+        assert!(run.err.contains(said), "{}", run.err);
+    }
     assert_eq!(clusters(&["--prefer", "longest"])[0]["representative"], "a1");
     // Large numbers are distinguished.
     let stamped =
@@ -539,13 +545,13 @@ fn repeated_passages_of_a_collection_are_reported() {
     assert_eq!(statistics["total"]["pairs"], pairs);
     assert_eq!(statistics["total"]["siblings"], 2.0 * pairs as f64 / 9.0);
     assert!(dir.run(&["analyze", "idx"]).out.contains("siblings"));
+    assert_eq!(statistics["estimated"], false);
     dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
     assert_eq!(dir.json(&["analyze", "bare"])["total"]["patterns"], json!([]));
 }
 
 #[test]
 fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
-    assert_eq!(statistics["estimated"], false);
     // A tenth of containment applied all the same, and the pair was missing.
     let dir = Dir::new();
     let (shared, text) = (words(1, 20), |seed| words(seed, 600));

@@ -60,6 +60,7 @@ mod nginx_page;
 #[cfg(all(feature = "remote", target_os = "linux"))]
 mod observed;
 mod outputs;
+mod preference;
 mod presets;
 mod readers;
 mod recovered;
