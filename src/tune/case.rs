@@ -1,12 +1,12 @@
 //! The queries of a run, with the documents that each is to find.
 
-use std::collections::{BTreeMap, HashMap};
+use cento_api::number::counted;
 
+use super::copies::{first_of_each_text, split_off_texts};
 use super::edit::{Change, Edit, Editor, Extent};
 use super::random::Random;
 use super::words::{split, words};
 use crate::error::{Error, Result};
-use crate::hash::Digest;
 use crate::index::{Document, Preset};
 use crate::runtime::Stop;
 use crate::text::Analyzer;
@@ -18,11 +18,12 @@ pub struct Case {
     pub query: String,
     /// The kind of the query; results are grouped by it.
     pub kind: String,
-    /// The documents that it is to find.
+    /// The documents that it is to find; each is also found by another one with the same text.
     pub same: Vec<String>,
-    /// Documents that are false hits.
+    /// Documents that are false hits, as are others with the same text.
     pub different: Vec<String>,
-    /// The document that is the query itself, which is no hit.
+    /// The document that is the query itself, which is no hit, nor are those with the same text
+    /// that no label names.
     pub itself: Option<String>,
     /// The text whose copies are no false hits; `None` for the query.
     pub unedited: Option<String>,
@@ -94,36 +95,43 @@ const OTHERS_MAX: usize = 20_000;
 /// Plants edits: copies of `documents`, each with one of `edits`, and documents that are not in the
 /// index. `programs` is the analyzer of programs, for the edits of names.
 ///
-/// All queries from one document are for choosing thresholds, or all are for judging them.
+/// All queries from one document are for choosing thresholds, or all are for judging them. Of
+/// documents with the same text one is edited; none is in the index if one is left out.
 ///
 /// # Errors
-/// When there are too few documents; [`Error::Cancelled`] soon after `stop`.
+/// When there are too few documents with different texts; [`Error::Cancelled`] soon after `stop`.
 pub fn planted(
-    mut documents: Vec<Document>,
+    documents: Vec<Document>,
     edits: &[Edit],
     programs: Option<&Analyzer>,
     seed: u64,
     stop: &Stop,
 ) -> Result<Cases> {
-    if documents.len() < DOCUMENTS_MIN {
-        let what = format!(
-            "{} documents to plant edits in; at least {DOCUMENTS_MIN} are needed",
-            documents.len()
-        );
+    let texts = first_of_each_text(&documents).len();
+    if texts < DOCUMENTS_MIN {
+        let number = counted(documents.len() as u64, "document");
+        let of = if texts < documents.len() {
+            format!(" with {}", counted(texts as u64, "different text"))
+        } else {
+            String::new()
+        };
+        let what = format!("{number}{of} to plant edits in; at least {DOCUMENTS_MIN} are needed");
         return Err(Error::argument("paths", what));
     }
-    let left_out = (documents.len() / LEFT_OUT_EVERY).clamp(2, LEFT_OUT_MAX);
-    let left_out = documents.split_off(documents.len() - left_out);
+    let left_out = (texts / LEFT_OUT_EVERY).clamp(2, LEFT_OUT_MAX);
+    let (documents, left_out) = split_off_texts(documents, left_out);
+    let planted_in: Vec<&Document> =
+        first_of_each_text(&documents).into_iter().map(|at| &documents[at]).collect();
     let others = other_words(&left_out, stop)?;
     let editor = Editor { others: &others, programs };
     let mut cases = Vec::new();
     'planting: for round in 0..edits.len() {
-        for (number, document) in documents.iter().enumerate() {
+        for (number, &document) in planted_in.iter().enumerate() {
             if cases.len() == PLANTED_MAX {
                 break 'planting;
             }
             let edit = edits[(number / 2 + round) % edits.len()];
-            let random = &mut Random::new(seed, (round * documents.len() + number) as u64);
+            let random = &mut Random::new(seed, (round * planted_in.len() + number) as u64);
             let host = &left_out[random.below(left_out.len())].text;
             let Some(copy) = editor.copy(&document.text, host, edit, random, stop)? else {
                 continue;
@@ -165,84 +173,10 @@ fn other_words(documents: &[Document], stop: &Stop) -> Result<Vec<String>> {
     Ok(all)
 }
 
-/// A text of a pair.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PairText {
-    /// The text of the document with this id.
-    Id(String),
-    /// This text.
-    Text(String),
-}
-
-/// Two texts, and whether the one was made from the other.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabelledPair {
-    /// The text to search for.
-    pub a: PairText,
-    /// The text to be found, or not.
-    pub b: PairText,
-    /// Whether it is to be found.
-    pub is_same: bool,
-    /// The kind of the pair; results are grouped by it.
-    pub kind: Option<String>,
-}
-
-/// The kind of a query of a pair that names none.
-const LABELLED: &str = "labelled pair";
-
-/// Makes the queries of labelled pairs: one for each first text. Texts that are no documents are
-/// added to `documents`. Half of the queries are for choosing thresholds.
-///
-/// # Errors
-/// [`Error::UnknownId`] when no document has an id.
-pub fn labelled(mut documents: Vec<Document>, pairs: &[LabelledPair], seed: u64) -> Result<Cases> {
-    let texts: HashMap<String, usize> =
-        documents.iter().enumerate().map(|(at, document)| (document.id.clone(), at)).collect();
-    let known =
-        |id: &String| texts.get(id).copied().ok_or_else(|| Error::UnknownId { id: id.clone() });
-    let mut added: HashMap<Digest, String> = HashMap::new();
-    let mut cases: BTreeMap<(bool, Digest), Case> = BTreeMap::new();
-    for pair in pairs {
-        let (query, itself) = match &pair.a {
-            PairText::Id(id) => (documents[known(id)?].text.clone(), Some(id.clone())),
-            PairText::Text(text) => (text.clone(), None),
-        };
-        let other = match &pair.b {
-            PairText::Id(id) => known(id).map(|_| id.clone())?,
-            PairText::Text(text) => {
-                let number = added.len() + 1;
-                let digest = Digest::of(text.as_bytes());
-                let id = added.entry(digest).or_insert_with(|| {
-                    let id = format!("text {number} of the pairs");
-                    documents.push(Document::new(id.clone(), text.clone()));
-                    id
-                });
-                id.clone()
-            }
-        };
-        let key = itself.as_deref().unwrap_or(&query);
-        let digest = Digest::of(key.as_bytes());
-        let case = cases.entry((itself.is_none(), digest)).or_insert_with(|| Case {
-            query,
-            kind: pair.kind.clone().unwrap_or_else(|| LABELLED.to_owned()),
-            same: Vec::new(),
-            different: Vec::new(),
-            itself,
-            unedited: None,
-            is_for_choosing: Random::new(seed, digest.low).percent(50),
-        });
-        let list = if pair.is_same { &mut case.same } else { &mut case.different };
-        if !list.contains(&other) {
-            list.push(other);
-        }
-    }
-    let has_different = pairs.iter().any(|pair| !pair.is_same);
-    Ok(Cases { documents, cases: cases.into_values().collect(), has_different })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     fn documents(number: usize) -> Vec<Document> {
         let text = |of: usize| {
@@ -279,28 +213,38 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_more_queries_than_a_run_may_have() {
-        let found = planted(documents(900), &edits(None), None, 1, Stop::NEVER).unwrap();
-        assert_eq!(found.cases.len(), PLANTED_MAX + LEFT_OUT_MAX);
+    fn edits_are_planted_in_one_of_identical_documents() {
+        let once = documents(40);
+        let copy = |document: &Document, of: usize| {
+            Document::new(format!("{}-{of}", document.id), document.text.clone())
+        };
+        // The copies are anywhere among the others, also after the last new text.
+        let copies = once.iter().flat_map(|document| (0..3).map(|of| copy(document, of)));
+        let all: Vec<Document> = once.iter().cloned().chain(copies).collect();
+        let edits = edits(None);
+        let expected = planted(once, &edits, None, 1, Stop::NEVER).unwrap();
+        let found = planted(all.clone(), &edits, None, 1, Stop::NEVER).unwrap();
+        assert_eq!(found.cases, expected.cases);
+        assert_eq!(found.documents.len(), 4 * expected.documents.len());
+        let unrelated = found.cases.iter().filter(|case| case.kind == UNRELATED);
+        for case in unrelated {
+            assert!(found.documents.iter().all(|document| document.text != case.query));
+        }
+        // Nine texts are too few, in however many documents.
+        let few = planted(
+            all[..9].iter().chain(&all[40..67]).cloned().collect(),
+            &edits,
+            None,
+            1,
+            Stop::NEVER,
+        );
+        let error = few.unwrap_err().to_string();
+        assert!(error.contains("36 documents with 9 different texts"), "{error}");
     }
 
     #[test]
-    fn the_pairs_of_one_text_are_one_query() {
-        let id = |id: &str| PairText::Id(id.into());
-        let text = |text: &str| PairText::Text(text.into());
-        let pair = |a: PairText, b: PairText, is_same| LabelledPair { a, b, is_same, kind: None };
-        let pairs = [
-            pair(id("d1"), id("d2"), true),
-            pair(id("d1"), id("d3"), false),
-            pair(text("a query"), text("its copy"), true),
-            pair(text("another query"), text("its copy"), false),
-        ];
-        let found = labelled(documents(4), &pairs, 1).unwrap();
-        assert_eq!((found.documents.len(), found.cases.len()), (5, 3));
-        let of_id = found.cases.iter().find(|case| case.itself.is_some()).unwrap();
-        assert_eq!((&*of_id.same, &*of_id.different), (&["d2".into()][..], &["d3".into()][..]));
-        assert!(found.has_different);
-        let unknown = labelled(documents(4), &[pair(id("d1"), id("e"), true)], 1);
-        assert!(matches!(unknown, Err(Error::UnknownId { .. })));
+    fn there_are_no_more_queries_than_a_run_may_have() {
+        let found = planted(documents(900), &edits(None), None, 1, Stop::NEVER).unwrap();
+        assert_eq!(found.cases.len(), PLANTED_MAX + LEFT_OUT_MAX);
     }
 }

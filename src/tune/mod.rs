@@ -9,8 +9,11 @@
 //! same. It is *false* if a label says that it is different. If no label says of any pair that it
 //! is different, a hit is false if it is not right and has no text in common with the query as it
 //! was before the edit: no twelve words in a row, or, of texts with fewer than 24 words, no half of
-//! the shorter one. So a second copy in the collection, or a quotation, is no false hit. Of a
-//! planted query the ten hits that a search shows are judged, of a labelled one 200.
+//! the shorter one. So a quotation is no false hit.
+//!
+//! Documents with the same text count as one: each is judged as the others, and the hits that are
+//! judged have different texts. Of a query whose labels call no document different, as of a planted
+//! one, they are the first ten, which a search shows; of other labelled queries the first 200.
 //!
 //! The threshold is the strictest one whose F1 is at most .01 below the best, and the best setting
 //! is the one with fewest fingerprints whose F1 is at most .01 below the best: neither depends on
@@ -35,8 +38,10 @@
 
 mod case;
 mod common_text;
+mod copies;
 mod edit;
 mod interval;
+mod labels;
 mod random;
 mod report;
 mod sample;
@@ -48,16 +53,20 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use cento_api::number::counted;
+
 use crate::error::{Error, Result};
 use crate::reason::Reason;
 use crate::runtime::Stop;
 use common_text::CommonTexts;
+use copies::Texts;
 use threshold::{LOSS, Scores};
 use trial::{Answers, Trial, TrialIndex};
 
-pub use case::{Case, Cases, LabelledPair, PairText, UNRELATED, edits, labelled, planted};
+pub use case::{Case, Cases, UNRELATED, edits, planted};
 pub use edit::{Change, Edit, Extent};
 pub use interval::Share;
+pub use labels::{LabelledPair, PairText, labelled};
 pub use report::{By, CurveBin, KindReport, NotTried, SettingReport, TuneReport};
 pub use sample::Sample;
 pub use setting::{Setting, settings};
@@ -113,9 +122,10 @@ pub fn tune(
     let fewest = halves[0].min(halves[1]);
     if fewest < ORIGINALS_MIN {
         let what = format!(
-            "too few originals: {} queries have {} in all, and one half of the queries has \
-             {fewest}; each half needs at least {ORIGINALS_MIN}",
-            cases.cases.len(),
+            "too few originals: {} {} {} in all, and one half of the queries has {fewest}; each \
+             half needs at least {ORIGINALS_MIN}",
+            counted(cases.cases.len() as u64, "query"),
+            if cases.cases.len() == 1 { "has" } else { "have" },
             halves[0] + halves[1],
         );
         return Err(Error::arguments(what));
@@ -129,6 +139,7 @@ pub fn tune(
         queries_to_choose: number(true),
         queries_to_judge: number(false),
         by: options.by,
+        hits_judged: trial::texts_max(cases) as u64,
         judged_by_labels: cases.has_different,
         best: None,
         warnings: Vec::new(),
@@ -137,10 +148,12 @@ pub fn tune(
     };
     if fewest < WANTED_MIN {
         report.warnings.push(format!(
-            "only {fewest} originals in a half of the queries: too few to tell settings apart, \
-             and the intervals of the shares are wide"
+            "only {} in a half of the queries: too few to tell settings apart, and the intervals \
+             of the shares are wide",
+            counted(fewest, "original"),
         ));
     }
+    let texts = Texts::of(&cases.documents);
     let mut common = CommonTexts::default();
     let mut shared: Option<(&Setting, TrialIndex, PathBuf)> = None;
     let mut done = 0;
@@ -164,7 +177,8 @@ pub fn tune(
             }
         }
         let Some((_, index, _)) = &shared else { continue };
-        let trial = Trial { setting, by: options.by, index, cases, stop: &options.stop };
+        let trial =
+            Trial { setting, by: options.by, index, cases, texts: &texts, stop: &options.stop };
         let found = trial_report(&trial, report.settings.first(), &mut common, &mut || {
             done += 1;
             searched(done);

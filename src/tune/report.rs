@@ -52,6 +52,8 @@ pub struct TuneReport {
     pub queries_to_judge: u64,
     /// The measure that thresholds apply to.
     pub by: By,
+    /// The maximum number of hits of a query that are judged, each with another text.
+    pub hits_judged: u64,
     /// Whether the hits that are neither wanted nor named by a label are left out of the false
     /// hits; if not, those without text in common with the query are false.
     pub judged_by_labels: bool,

@@ -79,10 +79,10 @@ fn planted_copies_are_found_and_a_run_repeats_itself() {
 #[test]
 fn a_copy_that_was_not_planted_is_no_false_hit_and_a_chance_hit_is_one() {
     let mut all = documents(40);
-    // Every document is there twice.
+    // Every document is there twice, once with a word more.
     let twice: Vec<Document> = all
         .iter()
-        .map(|document| Document::new(format!("{}-again", document.id), document.text.clone()))
+        .map(|Document { id, text, .. }| Document::new(format!("{id}-again"), format!("{text}end")))
         .collect();
     all.extend(twice);
     let edits = edits(Some(crate::index::Preset::Web));
@@ -94,6 +94,107 @@ fn a_copy_that_was_not_planted_is_no_false_hit_and_a_chance_hit_is_one() {
     let least = single.thresholds.first().unwrap();
     assert!(least.false_hits > 5 * report.queries_to_judge, "{least:?}");
     assert!(single.threshold > 0.5, "{}", single.threshold);
+}
+
+/// Each document with copies, as many as none to fourteen.
+fn copied(documents: &[Document]) -> Vec<Document> {
+    let copies = |(at, document): (usize, &Document)| {
+        let copy = |of: usize| match of {
+            0 => document.clone(),
+            _ => Document::new(format!("{}-{of}", document.id), document.text.clone()),
+        };
+        (0..=at * 7 % 15).map(copy).collect::<Vec<_>>()
+    };
+    documents.iter().enumerate().flat_map(copies).collect()
+}
+
+#[test]
+fn copies_of_the_original_are_the_original() {
+    // A training corpus that is not deduplicated: ten hits were the copies of one document, and
+    // the original was the first of them by chance.
+    let (once, edits) = (documents(40), edits(Some(crate::index::Preset::Web)));
+    let settings = [words("kgram(k=3)"), words("winnow(k=5,w=10)"), words("kgram(k=1)")];
+    let expected = planted(once.clone(), &edits, None, 1, Stop::NEVER).unwrap();
+    let expected = run(&expected, &settings, By::Resemblance);
+    let cases = planted(copied(&once), &edits, None, 1, Stop::NEVER).unwrap();
+    let found = run(&cases, &settings, By::Resemblance);
+    assert!(found.documents > 4 * expected.documents);
+    for (found, expected) in found.settings.iter().zip(&expected.settings) {
+        // Also what ten hits show beyond the original.
+        let figures = |report: &SettingReport| {
+            let SettingReport { threshold, f1, recall, first, false_hits, .. } = report;
+            (*threshold, *f1, *recall, *first, *false_hits, report.curve.clone())
+        };
+        assert_eq!(figures(found), figures(expected));
+        assert!(found.first.value > 0.9, "{found:?}");
+    }
+    // The reference: every different text of the index compared with every query.
+    let setting = &found.settings[2];
+    let measure: Measure = "resemblance(k=1)".parse().unwrap();
+    let analyzed =
+        |text: &str| Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap();
+    let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for document in &cases.documents {
+        texts.entry(&document.text).or_default().push(&document.id);
+    }
+    let (mut right, mut wrong, mut first, mut wanted) = (0, 0, 0, 0);
+    for case in cases.cases.iter().filter(|case| !case.is_for_choosing) {
+        let query = analyzed(&case.query);
+        let unedited = case.unedited.as_ref().unwrap_or(&case.query);
+        let mut all: Vec<(f64, bool, bool)> = texts
+            .iter()
+            .map(|(text, ids)| {
+                let is_same = case.same.iter().any(|id| ids.contains(&&**id));
+                let is_common = common_text::is_common(unedited, text, Stop::NEVER).unwrap();
+                (measure.of(query.side(), analyzed(text).side()), is_same, is_common)
+            })
+            .collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0));
+        first += u64::from(!case.same.is_empty() && all[0].1);
+        wanted += case.same.len() as u64;
+        all.truncate(10);
+        let passing = || all.iter().filter(|(score, ..)| *score >= setting.threshold);
+        right += passing().filter(|(_, is_same, _)| *is_same).count() as u64;
+        wrong += passing().filter(|(_, is_same, common)| !is_same && !common).count() as u64;
+    }
+    let figures = (setting.recall.part, setting.false_hits, setting.first.part);
+    assert_eq!((figures, setting.recall.of), ((right, wrong, first), wanted));
+    assert_eq!(setting.f1, threshold::f1(right, wrong, wanted));
+}
+
+#[test]
+fn copies_of_labelled_documents_count_as_these() {
+    let all = copied(&documents(50));
+    let id = |id: &str| PairText::Id(id.to_owned());
+    let pair = |a: &str, b: &str, is_same| LabelledPair { a: id(a), b: id(b), is_same, kind: None };
+    // d8 has eleven copies, its query is one of them, and ten hits would be the others.
+    let mut documents = all;
+    let mut pairs = Vec::new();
+    for of in 0..40 {
+        let text = documents.iter().find(|document| document.id == format!("d{of}")).unwrap();
+        let text = format!("{} end", text.text);
+        for copy in 0..20 {
+            documents.push(Document::new(format!("q{of}-{copy}"), text.clone()));
+        }
+        pairs.push(pair(&format!("q{of}-0"), &format!("d{of}"), true));
+    }
+    let cases = labelled(documents.clone(), &pairs, 3).unwrap();
+    let report = run(&cases, &[words("kgram(k=3)")], By::Resemblance);
+    let found = &report.settings[0];
+    assert!(found.recall.value == 1.0 && found.first.value == 1.0, "{found:?}");
+    assert_eq!((report.judged_by_labels, report.hits_judged), (false, 10));
+    // A copy of a document that a label calls different is different, once.
+    let labels: Vec<LabelledPair> = (0..40)
+        .flat_map(|of| {
+            let query = format!("q{of}-0");
+            [pair(&query, &format!("d{of}"), true), pair(&query, &format!("q{of}-1"), false)]
+        })
+        .collect();
+    let cases = labelled(documents, &labels, 3).unwrap();
+    let report = run(&cases, &[words("kgram(k=3)")], By::Resemblance);
+    let found = &report.settings[0];
+    assert_eq!((found.false_hits, found.recall.value), (found.recall.of, 1.0), "{found:?}");
+    assert_eq!((report.judged_by_labels, report.hits_judged), (true, 200));
 }
 
 #[test]
@@ -180,6 +281,7 @@ fn too_few_queries_are_refused_or_warned_of() {
     let cases = labelled(documents(20), &[pair(1)], 1).unwrap();
     let error = tune(&cases, &options, &mut |_| {}).unwrap_err();
     assert!(matches!(error, Error::InvalidArgument { .. }), "{error}");
+    assert!(error.to_string().contains("1 query has 1 in all"), "{error}");
     let pairs: Vec<LabelledPair> = (0..20).map(pair).collect();
     let report = run(&labelled(documents(20), &pairs, 1).unwrap(), &settings, By::Resemblance);
     assert!(report.warnings[0].starts_with("only "), "{:?}", report.warnings);

@@ -1,10 +1,12 @@
 //! One setting on trial: an index of the documents, and the answers to the queries.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Instant;
 
 use super::case::{Case, Cases};
 use super::common_text::CommonTexts;
+use super::copies::Texts;
 use super::report::By;
 use super::setting::Setting;
 use super::threshold::Scores;
@@ -20,11 +22,17 @@ use crate::text::Tokens;
 /// The memory of the writer of a trial.
 const MEMORY_BYTES: usize = 128 << 20;
 
-/// The hits of a planted query that are judged: those that a search shows.
+/// The different texts among the hits of a planted query that are judged: as many hits as a search
+/// shows.
 const HITS_MAX: usize = Query::HITS;
 
-/// The hits of a labelled query that are judged: its labels name documents far down the list.
+/// Those of a labelled query: its labels name documents far down the list.
 const LABELLED_HITS_MAX: usize = 200;
+
+/// Returns the maximum number of hits of a query that are judged, each with another text.
+pub(super) fn texts_max(cases: &Cases) -> usize {
+    if cases.has_different { LABELLED_HITS_MAX } else { HITS_MAX }
+}
 
 /// An index of the documents of a trial.
 pub(super) struct TrialIndex {
@@ -84,6 +92,8 @@ pub(super) struct Trial<'a> {
     pub by: By,
     pub index: &'a TrialIndex,
     pub cases: &'a Cases,
+    /// The texts of the documents.
+    pub texts: &'a Texts,
     pub stop: &'a Stop,
 }
 
@@ -108,23 +118,33 @@ impl Trial<'_> {
             self.stop.check()?;
             let answer = self.index.searcher.search(&self.query(case, threshold))?;
             answers.took_us.push(answer.took_us);
+            let hits = self.of_different_texts(case, answer.hits);
+            let is_of = |ids: &[String], text| ids.iter().any(|id| self.texts.number(id) == text);
+            // One text may be that of several wanted documents.
+            let wanted_of = |text: Option<usize>| {
+                case.same.iter().filter(|id| self.texts.number(id) == text).count()
+            };
             let mut scores = Scores { wanted: case.same.len() as u64, ..Scores::default() };
             let mut unjudged = 0;
-            let is_same = |hit: &Hit| case.same.contains(&hit.id);
-            for hit in &answer.hits {
-                if is_same(hit) {
-                    scores.right.push(self.score(hit));
-                } else if case.different.contains(&hit.id) {
-                    scores.wrong.push(self.score(hit));
+            for (text, hit) in &hits {
+                let score = self.score(hit);
+                let wanted = wanted_of(*text);
+                if wanted > 0 {
+                    scores.right.extend(std::iter::repeat_n(score, wanted));
+                } else if is_of(&case.different, *text) {
+                    scores.wrong.push(score);
                 } else if self.cases.has_different {
                     unjudged += 1;
                 } else if !self.is_common((number, case), hit, common)? {
-                    scores.wrong.push(self.score(hit));
+                    scores.wrong.push(score);
                 }
             }
-            let first = answer.hits.iter().take(case.same.len()).filter(|hit| is_same(hit)).count();
+            let texts: HashSet<_> = case.same.iter().map(|id| self.texts.number(id)).collect();
+            let first: usize =
+                hits.iter().take(texts.len()).map(|(text, _)| wanted_of(*text)).sum();
             for id in &case.same {
-                let is_found = answer.hits.iter().any(|hit| hit.id == *id);
+                let text = self.texts.number(id);
+                let is_found = hits.iter().any(|(of_hit, _)| *of_hit == text);
                 answers.wanted.push((self.similarity(maker.as_ref(), case, id)?, is_found));
             }
             answers.scores.push(scores);
@@ -135,8 +155,27 @@ impl Trial<'_> {
         Ok(answers)
     }
 
+    /// Returns the number of the text of the document that is the query itself.
+    fn text_of_itself(&self, case: &Case) -> Option<usize> {
+        self.texts.number(case.itself.as_ref()?)
+    }
+
+    /// Returns the first hit of each text, with the number of the text. Copies of the document that
+    /// is the query are no hits, as the document is none, unless a label names one.
+    fn of_different_texts(&self, case: &Case, hits: Vec<Hit>) -> Vec<(Option<usize>, Hit)> {
+        let mut seen = HashSet::new();
+        if let Some(text) = self.text_of_itself(case) {
+            let mut named = case.same.iter().chain(&case.different);
+            if !named.any(|id| self.texts.number(id) == Some(text)) {
+                seen.insert(Some(text));
+            }
+        }
+        let hits = hits.into_iter().map(|hit| (self.texts.number(&hit.id), hit));
+        hits.filter(|(text, _)| seen.insert(*text)).take(texts_max(self.cases)).collect()
+    }
+
     fn query(&self, case: &Case, threshold: Option<f64>) -> Query {
-        let limit = if self.cases.has_different { LABELLED_HITS_MAX } else { HITS_MAX };
+        let limit = self.texts.hits(texts_max(self.cases), self.text_of_itself(case));
         let query = Query::text(case.query.clone()).rank(self.setting.rank).limit(limit);
         let itself: Vec<String> = case.itself.iter().cloned().collect();
         let mut query = query.exclude_id(itself);

@@ -28,6 +28,7 @@ mod lineage;
 mod max_df;
 mod merge;
 mod name_pattern;
+pub mod number;
 pub mod overlap;
 mod pair;
 mod pair_passage;

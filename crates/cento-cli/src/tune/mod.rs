@@ -46,9 +46,9 @@ use pairs::ReadPair;
 ///
 /// A false hit is a hit that a label calls different. Without such labels it is one that is not the
 /// original, and has no twelve words in a row in common with the query as it was before the edit
-/// (in texts with fewer than 24 words: half of the words of the shorter one). Of planted queries
-/// the ten hits that a search shows are judged, of pairs 200. More documents bring more false hits
-/// than a sample shows.
+/// (in texts with fewer than 24 words: half of the words of the shorter one). Documents with the
+/// same text count as one. The ten best hits with different texts are judged; if a label calls any
+/// pair different, the 200 best. More documents bring more false hits than a sample shows.
 ///
 /// Pairs are JSON lines with `a` and `b`, ids of documents, or `text_a` and `text_b`, and `same`,
 /// which is true if the one text was made of the other, and may be left out then; or lines of two

@@ -6,7 +6,7 @@ use cento::search::Rank;
 use cento::tune::{By, SettingReport, TuneReport};
 use cento_report::decimals;
 
-use crate::output::{bytes, count, similarity};
+use crate::output::{bytes, count, counted, similarity};
 use crate::terminal::line;
 
 /// The longest bar.
@@ -72,11 +72,11 @@ pub fn print(out: &mut impl Write, report: &TuneReport, commands: &[String]) -> 
     line!(out)?;
     line!(
         out,
-        "Best: {}; F1 {}, {} of fingerprints in {} documents",
+        "Best: {}; F1 {}, {} of fingerprints in {}",
         described(best),
         similarity(best.f1),
         bytes(best.bytes),
-        count(report.documents)
+        counted(report.documents, "document")
     )?;
     commands.iter().try_for_each(|command| line!(out, "    {command}"))
 }
@@ -104,7 +104,7 @@ fn print_kinds(out: &mut impl Write, report: &TuneReport) -> io::Result<()> {
     line!(out, "Recall by kind of query:")?;
     let letters = || ('a'..='z').map(String::from);
     for (letter, kind) in letters().zip(&first.kinds) {
-        line!(out, "  {letter}  {}, {} originals", kind.kind, count(kind.recall.of))?;
+        line!(out, "  {letter}  {}, {}", kind.kind, counted(kind.recall.of, "original"))?;
     }
     let columns = |all: &mut dyn Iterator<Item = String>| {
         all.map(|cell| format!("{cell:>5}  ")).collect::<String>()

@@ -139,6 +139,25 @@ fn renamed_programs_are_the_same_by_their_code_and_others_by_their_words() {
 }
 
 #[test]
+fn copies_of_the_original_are_the_original() {
+    let dir = Dir::new();
+    let copies = (0..20u64).flat_map(|of| {
+        (0..25).map(move |copy| line(&format!("{of}-{copy}"), &words(of, 120), json!({})))
+    });
+    dir.write("rep.jsonl", copies.collect::<String>());
+    let report = dir.json(&["tune", "rep.jsonl", "--for", "web"]);
+    assert_eq!(report["documents"], 18 * 25);
+    let best = &settings(&report)[report["best"].as_u64().unwrap() as usize];
+    assert_eq!((&best["recall"]["value"], &best["first"]["value"]), (&json!(1.0), &json!(1.0)));
+    dir.write(
+        "few.jsonl",
+        (0..30).map(|of| line(&of.to_string(), &words(of % 3, 90), json!({}))).collect::<String>(),
+    );
+    let few = dir.run(&["tune", "few.jsonl"]);
+    assert!(few.err.contains("30 documents with 3 different texts"), "{}", few.err);
+}
+
+#[test]
 fn a_report_is_written_in_each_form() {
     let dir = collection(20, 60);
     let reports = ["t.html", "t.csv", "t.json"];

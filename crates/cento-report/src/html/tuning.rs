@@ -69,7 +69,10 @@ pub fn body(report: &TuningReport) -> Markup {
             }
             section {
                 h2 { "What a threshold does" }
-                p.note { (best.threshold_option) ", by estimated similarities of the ten hits without a threshold." }
+                p.note {
+                    (best.threshold_option) ", by estimated similarities of the first " (count(tuning.hits_judged)) " hits with different texts, "
+                    "without a threshold."
+                }
                 (thresholds(best))
             }
         }
