@@ -1,20 +1,31 @@
 //! The queries of pairs that a person has labelled.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 
 use super::case::{Case, Cases};
+use super::copies::Texts;
 use super::random::Random;
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::index::Document;
 
 /// A text of a pair.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PairText {
     /// The text of the document with this id.
     Id(String),
     /// This text.
     Text(String),
+}
+
+impl fmt::Display for PairText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PairText::Id(id) => write!(f, "`{id}`"),
+            PairText::Text(_) => f.write_str("a text"),
+        }
+    }
 }
 
 /// Two texts, and whether the one was made from the other.
@@ -30,6 +41,61 @@ pub struct LabelledPair {
     pub kind: Option<String>,
 }
 
+/// What is wrong with the labels of some pairs. Pairs are numbered in their order, from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LabelFault {
+    /// A document is paired with itself, which is no hit of its own search.
+    Itself {
+        /// The number of the pair.
+        pair: usize,
+        /// The document.
+        id: String,
+    },
+    /// Two texts are labelled the same and different, in either order.
+    Both {
+        /// The number of the pair with the one label.
+        first: usize,
+        /// The number of the first pair after it with the other.
+        second: usize,
+        /// The texts.
+        texts: [PairText; 2],
+    },
+}
+
+impl fmt::Display for LabelFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LabelFault::Itself { id, .. } => write!(
+                f,
+                "`{id}` is paired with itself: a search for a document never finds the document"
+            ),
+            LabelFault::Both { texts: [a, b], .. } => {
+                write!(f, "{a} and {b} are labelled the same and different; keep one label")
+            }
+        }
+    }
+}
+
+/// Returns the first fault of the labels: no search can do right by such pairs.
+pub fn label_fault<'a>(pairs: impl IntoIterator<Item = &'a LabelledPair>) -> Option<LabelFault> {
+    let mut labels: HashMap<[&PairText; 2], (usize, bool)> = HashMap::new();
+    for (number, pair) in pairs.into_iter().enumerate() {
+        let LabelledPair { a, b, is_same, .. } = pair;
+        if let (PairText::Id(one), PairText::Id(other)) = (a, b)
+            && one == other
+        {
+            return Some(LabelFault::Itself { pair: number, id: one.clone() });
+        }
+        let key = if a <= b { [a, b] } else { [b, a] };
+        let &mut (first, label) = labels.entry(key).or_insert((number, *is_same));
+        if label != *is_same {
+            let texts = [a.clone(), b.clone()];
+            return Some(LabelFault::Both { first, second: number, texts });
+        }
+    }
+    None
+}
+
 /// The kind of a query of a pair that names none.
 const LABELLED: &str = "labelled pair";
 
@@ -37,8 +103,12 @@ const LABELLED: &str = "labelled pair";
 /// added to `documents`. Half of the queries are for choosing thresholds.
 ///
 /// # Errors
-/// [`Error::UnknownId`] when no document has an id.
+/// [`Error::UnknownId`] when no document has an id. When a pair is of a document and itself, or has
+/// both labels ([`label_fault`]), also by another document with the same text.
 pub fn labelled(mut documents: Vec<Document>, pairs: &[LabelledPair], seed: u64) -> Result<Cases> {
+    if let Some(fault) = label_fault(pairs) {
+        return Err(Error::argument("pairs", fault.to_string()));
+    }
     let texts: HashMap<String, usize> =
         documents.iter().enumerate().map(|(at, document)| (document.id.clone(), at)).collect();
     let known =
@@ -80,7 +150,29 @@ pub fn labelled(mut documents: Vec<Document>, pairs: &[LabelledPair], seed: u64)
         }
     }
     let has_different = pairs.iter().any(|pair| !pair.is_same);
-    Ok(Cases { documents, cases: cases.into_values().collect(), has_different })
+    let cases = Cases { documents, cases: cases.into_values().collect(), has_different };
+    check_copies(&cases)?;
+    Ok(cases)
+}
+
+/// Refuses labels that call one of two documents with the same text the same as a query, and the
+/// other different: a search cannot tell them apart.
+fn check_copies(cases: &Cases) -> Result<()> {
+    let texts = Texts::of(&cases.documents);
+    for Case { same, different, itself, .. } in &cases.cases {
+        for other in different {
+            let text = texts.number(other);
+            if let Some(one) = same.iter().find(|one| texts.number(one) == text) {
+                let query = itself.as_ref().map_or("a text".to_owned(), |id| format!("`{id}`"));
+                let what = format!(
+                    "{query} is labelled the same as `{one}` and different from `{other}`, which \
+                     have one text; keep one label"
+                );
+                return Err(Error::argument("pairs", what));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -118,6 +210,33 @@ mod tests {
         assert!(found.has_different);
         let unknown = labelled(documents(4), &[pair(id("d1"), id("e"), true)], 1);
         assert!(matches!(unknown, Err(Error::UnknownId { .. })));
+    }
+
+    #[test]
+    fn a_pair_with_both_labels_or_with_itself_is_refused() {
+        let check = |pairs: &[LabelledPair], expected: Option<&str>| {
+            let found = labelled(documents(4), pairs, 1).err().map(|error| error.to_string());
+            assert_eq!(found.is_some(), expected.is_some(), "{found:?}");
+            let found = found.unwrap_or_default();
+            assert!(found.contains(expected.unwrap_or_default()), "{found}");
+        };
+        let [one, other] = [true, false].map(|is_same| pair(id("d1"), id("d2"), is_same));
+        let turned = pair(id("d2"), id("d1"), false);
+        let both = Some("`d1` and `d2` are labelled the same and different");
+        check(&[one.clone(), other.clone()], both);
+        check(&[other, one.clone()], both);
+        check(&[one.clone(), turned], Some("`d2` and `d1` are labelled the same and different"));
+        let by_text = [true, false].map(|is_same| pair(text("text 1"), id("d2"), is_same));
+        check(&by_text, Some("a text and `d2`"));
+        check(&[one.clone(), pair(id("d1"), id("d1"), true)], Some("`d1` is paired with itself"));
+        check(&[one.clone(), one.clone(), pair(id("d2"), id("d1"), true)], None);
+        let mut copies = documents(3);
+        copies.push(Document::new("copy", "text 2"));
+        let pairs = [one.clone(), pair(id("d1"), id("copy"), false)];
+        let error = labelled(copies.clone(), &pairs, 1).unwrap_err().to_string();
+        assert!(error.contains("as `d2` and different from `copy`"), "{error}");
+        let pairs = [one, pair(id("d1"), id("copy"), true)];
+        assert_eq!(labelled(copies, &pairs, 1).unwrap().cases[0].same.len(), 2);
     }
 
     #[test]

@@ -66,7 +66,7 @@ use trial::{Answers, Trial, TrialIndex};
 pub use case::{Case, Cases, UNRELATED, edits, planted};
 pub use edit::{Change, Edit, Extent};
 pub use interval::Share;
-pub use labels::{LabelledPair, PairText, labelled};
+pub use labels::{LabelFault, LabelledPair, PairText, label_fault, labelled};
 pub use report::{By, CurveBin, KindReport, NotTried, SettingReport, TuneReport};
 pub use sample::Sample;
 pub use setting::{Setting, settings};

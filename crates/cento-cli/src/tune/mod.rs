@@ -50,9 +50,10 @@ use pairs::ReadPair;
 /// same text count as one. The ten best hits with different texts are judged; if a label calls any
 /// pair different, the 200 best. More documents bring more false hits than a sample shows.
 ///
-/// Pairs are JSON lines with `a` and `b`, ids of documents, or `text_a` and `text_b`, and `same`,
-/// which is true if the one text was made of the other, and may be left out then; or lines of two
-/// ids and a label (1 or 0) with tabs between them.
+/// Pairs are JSON lines with `a` and `b`, ids of documents, or `text_a` and `text_b`, and `same`
+/// (or `label`), which is true if the one text was made of the other, and may be left out then; or
+/// lines of two ids and a label (1 or 0) with tabs between them. Labels that contradict each other
+/// are refused.
 #[derive(Debug, Args)]
 pub struct Tune {
     /// Files and directories as for `cento add`, or indexes that store text.

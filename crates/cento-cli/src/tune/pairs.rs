@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use cento::tune::{LabelledPair, PairText};
+use cento::tune::{LabelFault, LabelledPair, PairText, label_fault};
 use cento::{Error, Result};
 
 /// The maximum length of the file, which is in memory as a whole.
@@ -22,20 +22,30 @@ pub struct ReadPair {
 
 /// A line of JSON: ids or texts, and the label.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Line {
     a: Option<String>,
     b: Option<String>,
     text_a: Option<String>,
     text_b: Option<String>,
+    #[serde(default, deserialize_with = "given")]
     same: Option<Value>,
+    #[serde(default, deserialize_with = "given")]
+    label: Option<Value>,
     kind: Option<String>,
+}
+
+/// Reads a label as it is: `null` is one that nobody gave, and not a missing one, which means that
+/// the pair is the same.
+fn given<'de, D: Deserializer<'de>>(reader: D) -> std::result::Result<Option<Value>, D::Error> {
+    Value::deserialize(reader).map(Some)
 }
 
 /// Reads pairs: JSON lines, or a table whose columns are separated by tabs. Other lines
 /// are passed to `refused`.
 ///
 /// # Errors
-/// When the file cannot be read, or is too long.
+/// When the file cannot be read, is too long, has a pair with itself, or one with both labels.
 pub fn read(path: &Path, refused: &mut dyn FnMut(Error)) -> Result<Vec<ReadPair>> {
     let failed = |e| Error::io("read", path, e);
     if path.metadata().map_err(failed)?.len() > BYTES_MAX {
@@ -59,7 +69,20 @@ pub fn read(path: &Path, refused: &mut dyn FnMut(Error)) -> Result<Vec<ReadPair>
             Err(what) => refused(Error::input(place, what)),
         }
     }
+    check_labels(&pairs)?;
     Ok(pairs)
+}
+
+/// Refuses a pair with itself, and a pair with both labels, of which none can be right.
+fn check_labels(pairs: &[ReadPair]) -> Result<()> {
+    let Some(fault) = label_fault(pairs.iter().map(|read| &read.pair)) else { return Ok(()) };
+    let (number, what) = match fault {
+        LabelFault::Itself { pair, .. } => (pair, fault.to_string()),
+        LabelFault::Both { first, second, .. } => {
+            (second, format!("{fault}; the other label is at {}", pairs[first].place))
+        }
+    };
+    Err(Error::input(pairs[number].place.clone(), what))
 }
 
 /// Returns the ids that the pairs name.
@@ -73,7 +96,12 @@ pub fn ids(pairs: &[ReadPair]) -> impl Iterator<Item = &str> {
 }
 
 fn of_json(line: &str) -> std::result::Result<LabelledPair, String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| format!("not a pair: {error}"))?;
+    let line: Line = serde_json::from_str(line).map_err(|error| {
+        // The number of the line is that of the file, which the place has.
+        let what = error.to_string();
+        let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what);
+        format!("not a pair: {what} at column {}", error.column())
+    })?;
     let side = |id: Option<String>, text: Option<String>, name: &str| match (id, text) {
         (Some(id), None) => Ok(PairText::Id(id)),
         (None, Some(text)) => Ok(PairText::Text(text)),
@@ -81,10 +109,15 @@ fn of_json(line: &str) -> std::result::Result<LabelledPair, String> {
             "not a pair: it needs either `{name}`, the id of a document, or `text_{name}`, a text"
         )),
     };
-    let is_same = match &line.same {
+    let label = match (line.same, line.label) {
+        (Some(_), Some(_)) => {
+            return Err("not a pair: it has both `same` and `label`; give one label".to_owned());
+        }
+        (same, label) => same.or(label),
+    };
+    let is_same = match label {
         None => true,
-        Some(Value::Bool(same)) => *same,
-        Some(Value::String(label)) => label_of(label).ok_or_else(|| unknown(label))?,
+        Some(Value::String(label)) => label_of(&label).ok_or_else(|| unknown(&label))?,
         Some(other) => label_of(&other.to_string()).ok_or_else(|| unknown(&other.to_string()))?,
     };
     let (a, b) = (side(line.a, line.text_a, "a")?, side(line.b, line.text_b, "b")?);
@@ -105,10 +138,11 @@ fn of_row(line: &str) -> std::result::Result<LabelledPair, String> {
     Ok(LabelledPair { a: PairText::Id(a.into()), b: PairText::Id(b.into()), is_same, kind })
 }
 
-/// Tells whether the first line of a table has the names of its columns, and no label.
+/// Tells whether the first line of a table has the names of its columns, and no label. A number is
+/// no name: it is a label, if an unknown one.
 fn has_names(line: &str) -> bool {
-    let label = line.split('\t').nth(2);
-    label.is_some_and(|label| label_of(label.trim()).is_none())
+    let label = line.split('\t').nth(2).map(str::trim);
+    label.is_some_and(|label| label_of(label).is_none() && label.parse::<f64>().is_err())
 }
 
 fn label_of(label: &str) -> Option<bool> {
@@ -171,9 +205,63 @@ mod tests {
     fn what_is_no_pair_is_refused_with_its_line() {
         let (pairs, refused) = check("a\tb\t1\nonly one\nc\td\tmaybe\n");
         assert_eq!(pairs.len(), 1);
+        let (_, numbered) = check("a\tb\t2\nc\td\t1\n");
+        assert!(numbered[0].contains("pairs:1") && numbered[0].contains("unknown label `2`"));
         assert!(refused[0].contains("pairs:2") && refused[1].contains("unknown label `maybe`"));
         let (pairs, refused) =
             check("{\"a\":\"a\"}\n{\"a\":\"a\",\"text_a\":\"x\",\"b\":\"b\"}\n{\n");
         assert!(pairs.is_empty() && refused.len() == 3, "{refused:?}");
+    }
+    #[test]
+    fn a_label_of_json_is_read_as_that_of_a_table_and_no_unknown_field_is_ignored() {
+        let labelled =
+            |field: &str| check(&format!("{{\"a\":\"a.txt\",\"b\":\"b.txt\",{field}}}\n"));
+        for (label, is_same) in [
+            ("1", true),
+            ("0", false),
+            ("true", true),
+            ("false", false),
+            ("\"yes\"", true),
+            ("\"different\"", false),
+        ] {
+            for name in ["label", "same"] {
+                let found = labelled(&format!("\"{name}\":{label}"));
+                assert_eq!(found, (vec![pair("a.txt", "b.txt", is_same)], Vec::new()), "{name}");
+            }
+        }
+        let refuses = |field: &str, parts: &[&str]| {
+            let (pairs, refused) = labelled(field);
+            assert!(pairs.is_empty() && refused.len() == 1, "{field}: {refused:?}");
+            assert!(refused[0].contains("pairs:1"), "{refused:?}");
+            assert!(parts.iter().all(|part| refused[0].contains(part)), "{refused:?}");
+        };
+        let there = "`a`, `b`, `text_a`, `text_b`, `same`, `label`, `kind` at column 32";
+        refuses("\"Same\":false", &["unknown field `Same`", there]);
+        refuses("\"score\":0", &["unknown field `score`"]);
+        refuses("\"same\":true,\"label\":1", &["both `same` and `label`"]);
+        // Nobody has judged the pair.
+        refuses("\"label\":null", &["unknown label `null`"]);
+        refuses("\"label\":2", &["unknown label `2`"]);
+    }
+
+    #[test]
+    fn labels_that_contradict_each_other_are_refused_with_both_lines() {
+        let refuses = |text: &str, parts: &[&str]| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("pairs");
+            std::fs::write(&path, text).unwrap();
+            let error = read(&path, &mut |error| panic!("{error}")).unwrap_err().to_string();
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        };
+        let both = ["`c0` and `o0` are labelled the same and different"];
+        refuses("c0\to0\t1\nc1\to1\t1\nc0\to0\t0\n", &[both[0], "pairs:1", "pairs:3"]);
+        refuses("c0\to0\t0\nc0\to0\t1\n", &[both[0], "pairs:1", "pairs:2"]);
+        refuses("o0\tc0\t1\nc0\to0\t0\n", &[both[0], "pairs:1", "pairs:2"]);
+        refuses("c0\to0\t1\nc1\tc1\t1\n", &["`c1` is paired with itself", "pairs:2"]);
+        let text =
+            "{\"text_a\":\"x y\",\"b\":\"b\"}\n{\"b\":\"b\",\"text_a\":\"x y\",\"same\":0}\n";
+        refuses(text, &["a text and `b`", "pairs:1", "pairs:2"]);
+        // A repeated label is no other label.
+        assert_eq!(check("c0\to0\t1\nc0\to0\t1\no0\tc0\t1\n").0.len(), 3);
     }
 }

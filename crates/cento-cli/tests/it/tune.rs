@@ -139,6 +139,44 @@ fn renamed_programs_are_the_same_by_their_code_and_others_by_their_words() {
 }
 
 #[test]
+fn labels_of_json_are_read_as_those_of_a_table() {
+    let dir = collection(60, 80);
+    let (mut table, mut lines, mut copies) = (String::new(), String::new(), String::new());
+    for of in 0..30 {
+        let text = words(of, 80);
+        copies += &line(&format!("c{of}"), &format!("{text} end"), json!({}));
+        for (other, label) in [(of, 1), (of + 30, 0)] {
+            table += &format!("c{of}\td{other}\t{label}\n");
+            lines += &(json!({"a": format!("c{of}"), "b": format!("d{other}"), "label": label})
+                .to_string()
+                + "\n");
+        }
+    }
+    dir.write("copies.jsonl", copies);
+    dir.write("pairs.tsv", &table);
+    dir.write("pairs.jsonl", &lines);
+    let judged = |pairs: &str| {
+        let report = dir.json(&["tune", "all.jsonl", "copies.jsonl", "--pairs", pairs]);
+        let recall = |setting: &Value| (setting["recall"].clone(), setting["false_hits"].clone());
+        let all = settings(&report).iter().map(recall).collect::<Vec<_>>();
+        (report["judged_by_labels"].clone(), all)
+    };
+    let of_table = judged("pairs.tsv");
+    assert_eq!(of_table.0, true);
+    assert_eq!(judged("pairs.jsonl"), of_table);
+    let refused = |pairs: &str, parts: &[&str]| {
+        dir.write("wrong", pairs);
+        let run = dir.run(&["tune", "all.jsonl", "copies.jsonl", "--pairs", "wrong"]);
+        assert_eq!((run.status, &*run.out), (2, ""), "{}", run.err);
+        assert!(parts.iter().all(|part| run.err.contains(part)), "{}", run.err);
+    };
+    refused("{\"a\":\"c1\",\"b\":\"d1\",\"Same\":false}\n", &["wrong:1", "`Same`", "`same`"]);
+    let both = "labelled the same and different";
+    refused(&format!("{table}d2\tc2\t0\n"), &["wrong:61", "wrong:5", both]);
+    refused(&format!("{table}c2\tc2\t1\n"), &["wrong:61", "`c2` is paired with itself"]);
+}
+
+#[test]
 fn copies_of_the_original_are_the_original() {
     let dir = Dir::new();
     let copies = (0..20u64).flat_map(|of| {
