@@ -37,12 +37,20 @@ pub fn commonest(
     inputs: &[PathBuf],
     options: &SourceOptions,
 ) -> cento::Result<String> {
+    commonest_of(analyzer, document_names(inputs, options))
+}
+
+/// Returns such a specification for documents of these names.
+///
+/// # Errors
+/// When no name tells a language.
+pub fn commonest_of(analyzer: &str, names: impl Iterator<Item = String>) -> cento::Result<String> {
     if !lacks_language(analyzer) {
         return Ok(analyzer.to_owned());
     }
     // In the order of their first appearance; one that several names agree on has a higher count.
     let mut counts: Vec<(&str, u64)> = Vec::new();
-    for name in document_names(inputs, options) {
+    for name in names {
         for language in languages_of(&name) {
             match counts.iter_mut().find(|(known, _)| *known == language) {
                 Some((_, count)) => *count += 1,

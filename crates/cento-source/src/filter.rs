@@ -62,7 +62,8 @@ const BY_EXCLUDE: &str = "--exclude leaves it out";
 const BY_INCLUDE: &str = "no pattern of --include is for it";
 const LIBRARY: &str = "it is a library, or made by a program";
 const DATA: &str = "it holds data, by its name";
-const LANGUAGE: &str = "its name is not that of a program in the language";
+/// Why a file or a record is left out where programs in one language are read.
+pub const OTHER_LANGUAGE: &str = "its name is not that of a program in the language";
 
 /// A pattern that is not for all files leaves out the others.
 const READ_ALL: &str = "--include '*' reads it";
@@ -75,7 +76,7 @@ const ADVICE: [(&str, &str); 7] = [
     (NO_TEXT_FIELD, "name that with --text-field, or read the file as it is with --html source"),
     (LIBRARY, READ_ALL),
     (DATA, READ_ALL),
-    (LANGUAGE, READ_ALL),
+    (OTHER_LANGUAGE, READ_ALL),
 ];
 
 /// Names of directories that never hold the authors' own work.
@@ -133,7 +134,7 @@ const ARCHIVES: &[&str] = &[".tar", ".tgz", ".zip"];
 /// document.
 #[must_use]
 pub fn is_by_name(why: &str) -> bool {
-    [EMPTY_PART, HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, LANGUAGE].contains(&why)
+    [EMPTY_PART, HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, OTHER_LANGUAGE].contains(&why)
 }
 
 /// Returns what a user of the command can do about a file that is left out for this reason, if
@@ -258,7 +259,7 @@ impl PathFilter {
         let why = match &self.language {
             _ if self.libraries.is_some() && has_ending(file, WRITTEN) => LIBRARY,
             _ if self.leaves_out_data && PathFilter::is_data(file) => DATA,
-            Some((language, _)) if is_other(file, language) => LANGUAGE,
+            Some((language, _)) if is_other(file, language) => OTHER_LANGUAGE,
             _ => return None,
         };
         Some((text.into_owned(), why))
@@ -293,7 +294,7 @@ impl PathFilter {
             _ if self.exclude.is_match(&*name) => Some(BY_EXCLUDE),
             _ if is_archive => None,
             (Some(include), _) => (!includes(include)).then_some(BY_INCLUDE),
-            (None, Some((language, true))) if is_other(&name, language) => Some(LANGUAGE),
+            (None, Some((language, true))) if is_other(&name, language) => Some(OTHER_LANGUAGE),
             _ => None,
         }
     }
@@ -382,7 +383,7 @@ mod tests {
         let filter = PathFilter::default().without_data().in_language("java", false);
         check(&filter, "ann/stock.json", Some(("ann/stock.json", DATA)));
         check(&filter, "ann/stock.csv.gz", Some(("ann/stock.csv.gz", DATA)));
-        check(&filter, "ann/README", Some(("ann/README", LANGUAGE)));
+        check(&filter, "ann/README", Some(("ann/README", OTHER_LANGUAGE)));
         check(&filter, "ann/A.java", None);
         check(&filter, "ann.tar.gz", None);
         assert_eq!(filter.why_not_named(Path::new("README")), None);

@@ -88,7 +88,7 @@ pub use documents::{Chunks, Documents, documents, read, read_bytes};
 pub use extract::serve as serve_extraction;
 pub use extract::{Extraction, WORKER_VERB};
 pub use extracted::Extracted;
-pub use filter::{PathFilter, advice, is_by_name};
+pub use filter::{OTHER_LANGUAGE, PathFilter, advice, is_by_name};
 pub use format::{FileFormat, Markup};
 pub use formats::formats;
 pub use grouping::{By, GroupedFiles, Grouping, ListedFiles, Remark};

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::add::SourceArgs;
 use super::advice::left_out;
-use super::left_out::FilterArgs;
+use super::left_out::{FilterArgs, LeftOut, LeftOuts};
 use super::messages::Messages;
 use super::output::{Format, count, counted, print_json};
 use super::progress::{Progress, stop_flag_and};
@@ -20,14 +20,16 @@ use super::terminal::{note, tell};
 use super::{Outcome, Result, language};
 use crate::key;
 use cento::index::{Document, Index, Preset};
-use cento::text::code::language_in;
+use cento::text::code::{language_in, languages_of};
 use cento::tune::{
     By, Cases, LabelledPair, Sample, TuneOptions, TuneReport, edits, labelled, planted, searches,
     settings, tune,
 };
 use cento::{Analyzer, Error, Stop};
 use cento_report::{NotCompared, TuningReport};
-use cento_source::{ReadError, SourceOptions, check_there, documents, is_by_name};
+use cento_source::{
+    OTHER_LANGUAGE, ReadError, SourceOptions, check_there, document_names, documents, is_by_name,
+};
 use pairs::ReadPair;
 
 /// Find the setting that suits a collection: recall, false hits, size and time of a dozen.
@@ -54,6 +56,9 @@ use pairs::ReadPair;
 /// (or `label`), which is true if the one text was made of the other, and may be left out then; or
 /// lines of two ids and a label (1 or 0) with tabs between them. Labels that contradict each other
 /// are refused.
+///
+/// With --for code, programs in the commonest language are read, by their names; other files are
+/// left out, unless --include matches them.
 #[derive(Debug, Args)]
 pub struct Tune {
     /// Files and directories as for `cento add`, or indexes that store text.
@@ -114,12 +119,17 @@ struct Findings<'a> {
     commands: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     not_compared: &'a [NotCompared],
+    /// The files that were left out by their names.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    left_out: &'a [LeftOut],
 }
 
 /// The inputs that are not used.
 #[derive(Default)]
 struct Unused {
     list: Vec<NotCompared>,
+    /// Those that are left out by their names.
+    by_name: LeftOuts,
     messages: Messages,
     /// Whether any was refused, and not only left out.
     is_any_refused: bool,
@@ -145,8 +155,10 @@ impl Tune {
         check_there(&self.paths)?;
         let mut unused = Unused::default();
         let pairs = self.read_pairs(&mut unused)?;
-        let (language, source) = self.language_and_source()?;
-        let documents = self.sample(pairs.as_deref(), &source, &mut unused, &stop)?;
+        let (language, source) = self.language_and_source(&stop)?;
+        let read = Read { source: &source, language: language.as_deref() };
+        let documents = self.sample(pairs.as_deref(), &read, &mut unused, &stop)?;
+        unused.by_name.tell();
         let cases = self.cases(documents, pairs, language.as_deref(), &mut unused, &stop)?;
         unused.messages.finish();
         let settings = settings(self.preset, language.as_deref());
@@ -174,44 +186,60 @@ impl Tune {
         Ok(Some(pairs))
     }
 
-    /// Returns the language of programs, and how documents are read.
-    fn language_and_source(&self) -> cento::Result<(Option<String>, SourceOptions)> {
+    /// Returns the language of programs, that of most names, and how documents are read: files in
+    /// other languages are left out.
+    fn language_and_source(&self, stop: &Stop) -> cento::Result<(Option<String>, SourceOptions)> {
         let filter = self.filter.filter()?;
-        let options = SourceOptions { filter, ..self.source.options() };
+        let options = SourceOptions { filter, stop: stop.clone(), ..self.source.options() };
         if self.preset != Some(Preset::Code) {
             return Ok((None, options));
         }
         let filter = options.filter.clone().without_libraries(false, true);
         let options = SourceOptions { filter, ..options };
-        let analyzer = Preset::analyzer_or(self.preset, None);
-        let analyzer = language::commonest(analyzer, &self.paths, &options)?;
+        let (indexes, files) = self.indexes_and_files();
+        let mut ids = Vec::new();
+        for path in &indexes {
+            let snapshot = key::open(path)?.snapshot()?;
+            for address in snapshot.live() {
+                stop.check()?;
+                ids.push(snapshot.id(address)?);
+            }
+        }
+        let names = document_names(&files, &options).chain(ids);
+        let analyzer = language::commonest_of(Preset::analyzer_or(self.preset, None), names)?;
         let language = language_in(&analyzer).map(str::to_owned);
-        Ok((language, options))
+        let filter = match &language {
+            Some(language) => options.filter.clone().in_language(language, true),
+            None => options.filter.clone(),
+        };
+        Ok((language, SourceOptions { filter, ..options }))
+    }
+
+    fn indexes_and_files(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        self.paths.iter().cloned().partition(|path| Index::exists(path))
     }
 
     /// Reads the documents, and keeps a sample of them and those that the pairs name.
     fn sample(
         &self,
         pairs: Option<&[ReadPair]>,
-        source: &SourceOptions,
+        read: &Read<'_>,
         unused: &mut Unused,
         stop: &Stop,
     ) -> cento::Result<Vec<Document>> {
         let named = pairs.into_iter().flat_map(pairs::ids).map(str::to_owned);
         let sample = Sample::new(self.sample as usize, SAMPLE_BYTES_MAX, self.seed);
         let mut sample = sample.keeping(named);
-        let (indexes, files): (Vec<PathBuf>, Vec<PathBuf>) =
-            self.paths.iter().cloned().partition(|path| Index::exists(path));
+        let (indexes, files) = self.indexes_and_files();
         for path in &indexes {
-            offer_index(path, &mut sample, unused, stop)?;
+            offer_index(path, &mut sample, read, unused, stop)?;
         }
-        let source = SourceOptions { stop: stop.clone(), ..source.clone() };
-        for read in documents(&files, &source) {
+        for found in documents(&files, read.source) {
             stop.check()?;
-            match read {
-                Ok((document, _)) => offer(document, &mut sample, unused)?,
+            match found {
+                Ok((document, _)) => offer(document, &mut sample, read, unused)?,
                 Err(ReadError::LeftOut { place, why, .. }) if is_by_name(why) => {
-                    unused.list.push(left_out(place, why));
+                    unused.by_name.note(&place, why, &self.paths, &read.source.filter);
                 }
                 Err(ReadError::LeftOut { place, why, .. }) => unused.leave_out(&place, why),
                 Err(ReadError::Refused(error) | ReadError::Unread(error)) => unused.refuse(&error),
@@ -274,8 +302,9 @@ impl Tune {
         let commands = best.map(|best| output::commands(best, report.by)).unwrap_or_default();
         match self.format {
             Format::Json => {
-                let not_compared = &unused.list;
-                print_json(&Findings { report: &report, commands: &commands, not_compared })?;
+                let (not_compared, left_out) = (&unused.list, unused.by_name.list());
+                let report = &report;
+                print_json(&Findings { report, commands: &commands, not_compared, left_out })?;
             }
             Format::Human => {
                 let mut out = io::BufWriter::new(io::stdout().lock());
@@ -297,6 +326,12 @@ impl Tune {
             let run = run.with("sample", self.sample);
             let run = self.preset.into_iter().fold(run, |run, preset| run.with("for", preset));
             let run = self.pairs.iter().fold(run, |run, path| run.with("pairs", path.display()));
+            let run = match unused.by_name.summary() {
+                Some((count, names)) => {
+                    run.with_names("left out by name", format!("{count}: {names}"), count)
+                }
+                None => run,
+            };
             let not_compared = unused.list;
             self.report.write_tuning(&TuningReport {
                 run,
@@ -309,8 +344,36 @@ impl Tune {
     }
 }
 
+/// How documents are read.
+struct Read<'a> {
+    source: &'a SourceOptions,
+    /// The language of programs, with --for code.
+    language: Option<&'a str>,
+}
+
+impl Read<'_> {
+    /// Tells whether a record or a stored document is a program in another language by its id;
+    /// files have been left out by their names. A pattern of --include may ask for all.
+    fn is_in_other_language(&self, id: &str) -> bool {
+        let [included, _] = self.source.filter.patterns();
+        self.language.is_some_and(|language| {
+            let languages = languages_of(id);
+            included.is_empty() && !languages.is_empty() && !languages.contains(&language)
+        })
+    }
+}
+
 /// Considers a document for the sample.
-fn offer(document: Document, sample: &mut Sample, unused: &mut Unused) -> cento::Result<()> {
+fn offer(
+    document: Document,
+    sample: &mut Sample,
+    read: &Read<'_>,
+    unused: &mut Unused,
+) -> cento::Result<()> {
+    if read.is_in_other_language(&document.id) {
+        unused.by_name.note(&document.id, OTHER_LANGUAGE, &[], &read.source.filter);
+        return Ok(());
+    }
     let id = document.id.clone();
     if !sample.offer(document)? {
         unused.leave_out(&id, TOO_LONG);
@@ -322,6 +385,7 @@ fn offer(document: Document, sample: &mut Sample, unused: &mut Unused) -> cento:
 fn offer_index(
     path: &Path,
     sample: &mut Sample,
+    read: &Read<'_>,
     unused: &mut Unused,
     stop: &Stop,
 ) -> cento::Result<()> {
@@ -333,7 +397,7 @@ fn offer_index(
     for address in snapshot.live() {
         stop.check()?;
         let stored = snapshot.document(address)?;
-        offer(Document::new(stored.id, stored.text.unwrap_or_default()), sample, unused)?;
+        offer(Document::new(stored.id, stored.text.unwrap_or_default()), sample, read, unused)?;
     }
     Ok(())
 }

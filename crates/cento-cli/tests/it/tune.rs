@@ -196,6 +196,59 @@ fn copies_of_the_original_are_the_original() {
 }
 
 #[test]
+fn programs_in_other_languages_are_left_out_and_named() {
+    let dir = Dir::new();
+    let java = |of: usize| {
+        let lines: String =
+            (0..12).map(|at| format!("    int v{at} = w{} * {of};\n", at % 5)).collect();
+        format!(
+            "class P{of} {{\n  int run{of}(int w0, int w1) {{\n{lines}    return v0;\n  }}\n}}\n"
+        )
+    };
+    let mut records = String::new();
+    for of in 0..12 {
+        dir.write(&format!("TM/P{of}.java"), java(of));
+        records += &line(&format!("P{of}.java"), &java(of), json!({}));
+    }
+    dir.write("TM/a.py", "def f(x):\n    return x\n");
+    dir.write("TM/b.c", "int f(int x) { return x; }\n");
+    records += &line("a.py", "def f(x):\n    return x\n", json!({}));
+    let args = ["tune", "TM", "--for", "code", "--report", "r.json"];
+    let run = dir.run(&[&args[..], &["--format", "json"]].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    for name in ["TM/a.py", "TM/b.c"] {
+        assert!(run.err.contains(&format!("{name}: left out: its name is not")), "{}", run.err);
+    }
+    let report = run.json();
+    let names = |report: &Value| {
+        let all = report["left_out"].as_array().unwrap().iter();
+        all.map(|left| left["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (names(&report), &report["documents"]),
+        (vec!["TM/a.py".into(), "TM/b.c".into()], &json!(10))
+    );
+    let written: Value =
+        serde_json::from_str(&fs::read_to_string(dir.path("r.json")).unwrap()).unwrap();
+    let left_out = &written["run"]["parameters"]["left out by name"];
+    assert_eq!(left_out, "2 files: TM/a.py, TM/b.c");
+    // A record, and a stored document, have the name of their id.
+    dir.write("records.jsonl", records);
+    dir.json(&["add", "idx", "records.jsonl"]);
+    for input in ["records.jsonl", "idx"] {
+        let report = dir.json(&["tune", input, "--for", "code"]);
+        assert_eq!(
+            (names(&report), &report["documents"]),
+            (vec!["a.py".into()], &json!(10)),
+            "{input}"
+        );
+        assert_eq!(settings(&report)[1]["create"][3], "code(language=java)");
+    }
+    let all = dir.json(&["tune", "TM", "--for", "code", "--include", "*"]);
+    assert_eq!((all.get("left_out"), &all["documents"]), (None, &json!(12)));
+}
+
+#[test]
 fn a_report_is_written_in_each_form() {
     let dir = collection(20, 60);
     let reports = ["t.html", "t.csv", "t.json"];
