@@ -58,10 +58,10 @@ pub struct CategoryStatistics {
     /// The mean number of documents that each of them is in a pair with.
     pub siblings: f64,
     /// The patterns of the examined pairs, with the number of pairs of each; of all categories the
-    /// number of pairs that they stand for. Empty if the index stores no texts.
+    /// number of pairs that they represent. Empty if the index stores no texts.
     pub patterns: Vec<(Pattern, u64)>,
     /// The number of examined pairs that differ in too many places for their pattern to be found;
-    /// of all categories the number of pairs that they stand for.
+    /// of all categories the number of pairs that they represent.
     pub unclassified: u64,
 }
 
@@ -175,7 +175,7 @@ pub fn reuse_statistics(
 }
 
 /// Returns the pairs of all categories by their patterns, and those without one: the examined pairs
-/// of a category stand for all its pairs. The numbers add up to that of the pairs.
+/// of a category represent all its pairs. The numbers add up to that of the pairs.
 fn all_kinds(categories: &[CategoryStatistics]) -> (Vec<(Pattern, u64)>, u64) {
     let mut shares: BTreeMap<Option<Pattern>, f64> = BTreeMap::new();
     let mut pairs = 0;

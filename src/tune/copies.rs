@@ -54,8 +54,8 @@ impl Texts {
     }
 }
 
-/// Returns the documents, the last of which have these digests, in two parts: those with other
-/// texts, and one with each of the last `count` texts. Copies of the latter are in neither part.
+/// Splits the documents into one with each of the last `count` texts, the second part, and those
+/// with other texts. Copies of the second part are in neither.
 pub(super) fn split_off_texts(
     documents: Vec<Document>,
     count: usize,

@@ -41,7 +41,7 @@ pub struct LabelledPair {
     pub kind: Option<String>,
 }
 
-/// What is wrong with the labels of some pairs. Pairs are numbered in their order, from 0.
+/// A fault of the labels of some pairs. Pairs are numbered in their order, from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LabelFault {
     /// A document is paired with itself, which is no hit of its own search.

@@ -161,7 +161,7 @@ impl Trial<'_> {
     }
 
     /// Returns the first hit of each text, with the number of the text. Copies of the document that
-    /// is the query are no hits, as the document is none, unless a label names one.
+    /// is the query are no hits, as the document itself, unless a label names one.
     fn of_different_texts(&self, case: &Case, hits: Vec<Hit>) -> Vec<(Option<usize>, Hit)> {
         let mut seen = HashSet::new();
         if let Some(text) = self.text_of_itself(case) {

@@ -20,8 +20,8 @@ use cento::join::reuse::{
 ///
 /// alias: the whole document, all words are equal;
 ///
-/// template: half of the shorter document or more, in which at least three places differ, one in 60
-/// words or more, by one to three words in either, and these have 60 % of the differing words;
+/// template: half of the shorter document or more, with at least three places, one in 60 words or
+/// more, that differ by one to three words in either, and have 60 % of the differing words;
 ///
 /// frame: all passages are in the first or last 15 % of both documents, and at least eight
 /// documents have the fingerprints in common (by their median);

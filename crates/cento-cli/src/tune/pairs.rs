@@ -35,8 +35,8 @@ struct Line {
     kind: Option<String>,
 }
 
-/// Reads a label as it is: `null` is one that nobody gave, and not a missing one, which means that
-/// the pair is the same.
+/// Reads a label as it is: `null` is no label, but not a missing one either, which means that the
+/// pair is the same.
 fn given<'de, D: Deserializer<'de>>(reader: D) -> std::result::Result<Option<Value>, D::Error> {
     Value::deserialize(reader).map(Some)
 }
@@ -73,7 +73,7 @@ pub fn read(path: &Path, refused: &mut dyn FnMut(Error)) -> Result<Vec<ReadPair>
     Ok(pairs)
 }
 
-/// Refuses a pair with itself, and a pair with both labels, of which none can be right.
+/// Refuses a pair with itself, and a pair with both labels.
 fn check_labels(pairs: &[ReadPair]) -> Result<()> {
     let Some(fault) = label_fault(pairs.iter().map(|read| &read.pair)) else { return Ok(()) };
     let (number, what) = match fault {
@@ -239,7 +239,7 @@ mod tests {
         refuses("\"Same\":false", &["unknown field `Same`", there]);
         refuses("\"score\":0", &["unknown field `score`"]);
         refuses("\"same\":true,\"label\":1", &["both `same` and `label`"]);
-        // Nobody has judged the pair.
+        // The pair has not been judged.
         refuses("\"label\":null", &["unknown label `null`"]);
         refuses("\"label\":2", &["unknown label `2`"]);
     }
