@@ -147,6 +147,36 @@ pub(super) struct Margins<'a> {
 }
 
 impl<'a> Margins<'a> {
+    /// Returns the number of documents among which a pair has its margin: of two indexes, those of
+    /// the smaller one. A series counts once.
+    pub(super) fn documents(
+        searcher: &Searcher,
+        against: Option<&Searcher>,
+        series: Option<&Arc<Series>>,
+    ) -> u64 {
+        let count = |searcher: &Searcher| searcher.snapshot().documents();
+        match (against, series) {
+            (None, Some(series)) if !series.is_within() => series.count(),
+            (None, _) => count(searcher),
+            (Some(against), _) => count(searcher).min(count(against)),
+        }
+    }
+
+    /// Says why pairs have no margins.
+    pub(super) fn too_few(
+        searcher: &Searcher,
+        against: Option<&Searcher>,
+        series: Option<&Arc<Series>>,
+    ) -> String {
+        let least = MARGIN_DOCUMENTS_MIN - u64::from(against.is_some());
+        let of = if against.is_some() { " of each side" } else { "" };
+        format!(
+            "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}: it needs at \
+             least {least} documents{of}, and there are {}",
+            Margins::documents(searcher, against, series)
+        )
+    }
+
     /// Creates the margins for pairs of `searcher`, or of one document of it and one of `against`;
     /// `None` if there are too few documents for the rank.
     pub(super) fn new(
@@ -155,15 +185,9 @@ impl<'a> Margins<'a> {
         max_df: Option<MaxDf>,
         series: Option<&Arc<Series>>,
     ) -> Option<Margins<'a>> {
-        let count = |searcher: &Searcher| match series {
-            Some(series) if against.is_none() && !series.is_within() => series.count(),
-            _ => searcher.snapshot().documents(),
-        };
-        let is_enough = match against {
-            None => count(searcher) >= MARGIN_DOCUMENTS_MIN,
-            // One document of a pair is of the other index.
-            Some(against) => count(searcher).min(count(against)) + 1 >= MARGIN_DOCUMENTS_MIN,
-        };
+        let count = Margins::documents(searcher, against, series);
+        // One document of a pair is of the other index.
+        let is_enough = count + u64::from(against.is_some()) >= MARGIN_DOCUMENTS_MIN;
         let keys = Arc::new(SeriesKeys::new(searcher, against, series));
         is_enough.then(|| {
             let (is_own, other) = (against.is_none(), against.unwrap_or(searcher));

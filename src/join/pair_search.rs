@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::contenders::{Archive, Candidate, Contenders, Ranked, Seen, is_met};
 use super::copies::Copies;
-use super::margin::{MARGIN_RANK, Margins};
+use super::margin::Margins;
 use super::numbering::Numbering;
 use super::pair::{PROGRAM_TOKENS_MIN, Pair};
 use super::program_texts::{ProgramTexts, ScoredTexts};
@@ -278,10 +278,7 @@ impl<'a> PairSearch<'a> {
             has_margins.then(|| Margins::new(searcher, against, wanted.max_df, series.as_ref()));
         let margins = margins.flatten();
         if wanted.min_margin.is_some() && margins.is_none() {
-            let what = format!(
-                "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}, and there \
-                 are not as many documents beside the two"
-            );
+            let what = Margins::too_few(searcher, against, series.as_ref());
             return Err(Error::argument("min_margin", what));
         }
         let scores = |texts: &ScoredTexts| {

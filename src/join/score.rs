@@ -187,9 +187,7 @@ impl Scores {
         stop: &Stop,
     ) -> Result<Scores> {
         if !has_scores(texts.a.searcher()) || !has_scores(texts.other().searcher()) {
-            let what = "the score is that of programs with their texts, and an index has another \
-                        analyzer than `code` or stores no texts";
-            return Err(Error::argument("rank", what));
+            return Err(Error::argument("rank", no_scores(&texts)));
         }
         let ScoredTexts { a: own, b: other } = texts.clone();
         let (a, b) = (Programs::new(own), other.map(Programs::new));
@@ -317,6 +315,20 @@ impl Scores {
         let of_second = self.level((other, one, side), (b, &second), stop)?;
         let second = of_second.without(self.keys.of(0, a));
         Ok(Some(reduced((first.0.max(second.0), first.1.max(second.1)))))
+    }
+}
+
+/// Says why the pairs of these texts have no scores.
+fn no_scores(texts: &ScoredTexts) -> String {
+    let mut configs =
+        [&texts.a, texts.other()].map(|texts| texts.searcher().snapshot().config()).into_iter();
+    match configs.find(|config| !config.analyzer.is_of_programs()) {
+        Some(config) => format!(
+            "the score is that of programs, and the texts are read by the analyzer `{}`: read them \
+             as programs, with `--for code`",
+            config.analyzer
+        ),
+        None => "the score is that of programs by their texts, and an index stores none".into(),
     }
 }
 

@@ -50,7 +50,9 @@ pub fn commonest_of(analyzer: &str, names: impl Iterator<Item = String>) -> cent
     }
     // In the order of their first appearance; one that several names agree on has a higher count.
     let mut counts: Vec<(&str, u64)> = Vec::new();
+    let mut first = None;
     for name in names {
+        first.get_or_insert_with(|| name.clone());
         for language in languages_of(&name) {
             match counts.iter_mut().find(|(known, _)| *known == language) {
                 Some((_, count)) => *count += 1,
@@ -65,7 +67,17 @@ pub fn commonest_of(analyzer: &str, names: impl Iterator<Item = String>) -> cent
     let found = common().find(|(language, _)| is_built(language)).or_else(|| common().next());
     match found {
         Some((language, _)) => Ok(with_language(analyzer, language)),
-        None => Err(unnamed(analyzer, "there are no files whose names would say it")),
+        None => Err(unnamed(analyzer, &no_language(first.as_deref()))),
+    }
+}
+
+/// Says why no name of some files, of which this is the first, tells a language.
+fn no_language(first: Option<&str>) -> String {
+    match first {
+        None => "there are no files whose names would say it".into(),
+        Some(name) => {
+            format!("the names of the files, such as `{name}`, end as those of no language do")
+        }
     }
 }
 
