@@ -140,9 +140,12 @@ impl Analyzer {
         }
     }
 
-    /// Returns the first byte of each token of a program, ascending, for shares of programs, which
-    /// count tokens: names and strings of any length are one token each. None if it does not read
+    /// Returns a byte of each token of a program, ascending, for shares of programs, which count
+    /// tokens: names and strings of any length are one token each. None if it does not read
     /// programs.
+    ///
+    /// A token has its first byte; the break between paragraphs, which has none, is with the token
+    /// that it follows without a gap, or with the next one, so that it counts in a stretch of both.
     ///
     /// # Errors
     /// As [`analyze`](Self::analyze).
@@ -152,9 +155,15 @@ impl Analyzer {
         }
         let mut tokens = Tokens::default();
         self.analyze(text, &mut tokens, Stop::NEVER)?;
-        // The breaks between paragraphs have no bytes.
-        let spans = tokens.spans.into_iter().filter(|span| span.start < span.end);
-        Ok(Some(spans.map(|span| span.start).collect()))
+        let (mut places, mut last) = (Vec::with_capacity(tokens.spans.len()), (0, 0));
+        for span in &tokens.spans {
+            let is_after_last = span.start == span.end && span.start == last.1;
+            places.push(if is_after_last { last.0 } else { span.start });
+            if span.start < span.end {
+                last = (span.start, span.end);
+            }
+        }
+        Ok(Some(places))
     }
 
     /// Returns the bytes that are the tokens of a text of ASCII, one each, in their order; `None`

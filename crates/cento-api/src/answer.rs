@@ -138,7 +138,7 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub weighted: Option<Weighted>,
-    /// The tokens of the query in passages in common, if hits are ranked by them.
+    /// The words of the query in passages in common, if hits are ranked by them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,

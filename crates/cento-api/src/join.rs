@@ -124,7 +124,7 @@ pub enum PairRank {
     Similarity,
     /// By weighted resemblance, where rare fingerprints count for more.
     Weight,
-    /// By the tokens in passages in common, which takes about a millisecond per pair.
+    /// By the words in passages in common, which takes about a millisecond per pair.
     Passages,
     /// By the margin: how far a pair stands out from its collection.
     Margin,

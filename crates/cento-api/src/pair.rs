@@ -54,7 +54,7 @@ pub struct PairReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub weighted: Option<WeightedPair>,
-    /// The tokens of `a` in passages in common, if pairs are ranked by them.
+    /// The words of `a` in passages in common, if pairs are ranked by them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,

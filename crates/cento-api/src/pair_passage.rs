@@ -20,7 +20,7 @@ pub struct PairPassage {
     /// What the two ranges, which are half-open, count.
     #[serde(default, skip_serializing_if = "Unit::is_bytes")]
     pub unit: Unit,
-    /// The number of tokens of `a` in it.
+    /// The number of words of `a` in it; see [`Passage::tokens`].
     pub tokens: u32,
     /// The number of these that `b` has too, in its range; see [`Passage::matched`].
     #[serde(default)]

@@ -129,7 +129,7 @@ pub enum Rank {
     /// root of the document's number of fingerprints: best for reused text among many documents
     /// that share common phrases.
     Weight,
-    /// By the tokens in passages in common, for the best documents by weight: best for text that
+    /// By the words in passages in common, for the best documents by weight: best for text that
     /// was rewritten. It takes the time of finding passages for as many documents as `candidates`
     /// says.
     Passages,

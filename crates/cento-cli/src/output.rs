@@ -53,7 +53,7 @@ pub fn print_json_to(out: &mut impl Write, value: &impl Serialize) -> io::Result
 /// Returns the size of a passage: its tokens, and those that the document has too unless it has
 /// all.
 pub fn tokens_of(tokens: u32, matched: u32) -> String {
-    let all = counted(tokens.into(), "token");
+    let all = counted(tokens.into(), "word");
     match matched < tokens {
         true => format!("{all}, {} of them matched", count(matched.into())),
         false => all,

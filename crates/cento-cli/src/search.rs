@@ -535,7 +535,7 @@ fn print_hits(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
             )?;
         }
         if let Some(tokens) = hit.passage_tokens {
-            line!(out, "{:>11} in passages", output::counted(tokens.into(), "token"))?;
+            line!(out, "{:>11} in passages", output::counted(tokens.into(), "word"))?;
         }
         if let Some(verified) = &hit.verified {
             line!(out, "{:>11} by {}", similarity(verified.similarity), verified.measure)?;

@@ -108,7 +108,7 @@ class PairOptions(Thresholds, total=False):
 
     rank: PairRank | None
     """Give the best pairs first, by the overlap, the symmetric similarity, the weighted
-    resemblance, the tokens in passages or the margin; all are found before the first is given.
+    resemblance, the words in passages or the margin; all are found before the first is given.
     Default: if there is a ``limit``, that of the preset of the index, or by overlap; else in the
     order of the documents."""
 

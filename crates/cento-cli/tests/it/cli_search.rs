@@ -372,7 +372,7 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     let shown = dir.json(&[&ranked[..], &["--passages", "--limit", "1"]].concat());
     assert!(!shown["hits"][0]["passages"].as_array().unwrap().is_empty());
     let human = dir.run(&ranked).out;
-    assert!(human.contains("weighted") && human.contains("tokens in passages"), "{human}");
+    assert!(human.contains("weighted") && human.contains("words in passages"), "{human}");
     let refused = dir.run(&["search", "idx", "--text", "x", "--rank", "weight", "--goal", "cover"]);
     assert_eq!(refused.status, 2);
 }
