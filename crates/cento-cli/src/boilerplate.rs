@@ -245,18 +245,31 @@ pub fn texts_noting(
     unread: &mut Unread,
 ) -> cento::Result<Vec<String>> {
     let (mut texts, messages) = (Vec::new(), Messages::default());
-    for document in documents(paths, options) {
-        match document {
-            Ok((document, _)) => texts.push(document.text),
-            Err(ReadError::Unread(error)) => return Err(error),
-            Err(no_document) => {
-                messages.tell_no_document(&no_document);
-                unread.note("boilerplate", no_document);
+    for path in paths {
+        let mut is_empty = true;
+        for document in documents(std::slice::from_ref(path), options) {
+            is_empty = false;
+            match document {
+                Ok((document, _)) => texts.push(document.text),
+                Err(ReadError::Unread(error)) => return Err(error),
+                Err(no_document) => {
+                    messages.tell_no_document(&no_document);
+                    unread.note("boilerplate", no_document);
+                }
             }
         }
+        check_any(path, is_empty)?;
     }
     messages.finish();
     Ok(texts)
+}
+
+/// Refuses a path of boilerplate where there is nothing: all of the texts would count.
+fn check_any(path: &Path, is_empty: bool) -> cento::Result<()> {
+    match is_empty {
+        true => Err(Error::input(path.display().to_string(), "there is no text in it to ignore")),
+        false => Ok(()),
+    }
 }
 
 /// Adds the documents at `path`, or those of the index there.
@@ -280,12 +293,14 @@ fn add(
     }
     cento_source::check_there([&path.to_owned()])?;
     let name = path.display().to_string();
+    let mut is_empty = true;
     for document in documents(&[path.to_owned()], &source_options()) {
+        is_empty = false;
         match document {
             Ok((document, _)) => boilerplate.add_text(&document.text, Stop::NEVER)?,
             Err(ReadError::Unread(error)) => return Err(error),
             Err(no_document) => skipped(&name, no_document),
         }
     }
-    Ok(())
+    check_any(path, is_empty)
 }
