@@ -42,7 +42,7 @@ fn passages_are_shown_on_request() {
     assert_eq!(passage["hit"], json!([0, words(1, 150).len()]));
     assert_eq!((&passage["tokens"], &passage["similarity"]), (&json!(150), &json!(1.0)));
     let human = dir.run(&["search", "idx", "--text", &query, "--passages"]).out;
-    assert!(human.contains("150 tokens, similarity 1.000"), "{human}");
+    assert!(human.contains("150 words, similarity 1.000"), "{human}");
 }
 
 #[test]
