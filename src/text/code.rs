@@ -3,9 +3,15 @@
 #[cfg(feature = "code")]
 mod grammar;
 #[cfg(feature = "code")]
+mod kinds;
+#[cfg(feature = "code")]
 mod meter;
 #[cfg(feature = "code")]
 mod parse;
+#[cfg(feature = "code")]
+mod reading;
+#[cfg(feature = "code")]
+mod sample;
 #[cfg(feature = "code")]
 mod tree;
 

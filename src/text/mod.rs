@@ -19,6 +19,7 @@ mod prepared;
 mod tokenize;
 mod unicode;
 mod word_share;
+pub(crate) mod written;
 
 use cento_api::Part;
 

@@ -2,25 +2,28 @@
 //!
 //! Finkel et al. (2002), section 2.1: "each token is replaced by a single letter indicating its
 //! function": identifiers become `i`, numbers `0`, strings `s`; keywords and punctuation stay,
-//! white space and comments go. (A text that is too long or too deep to be parsed is cut into words
-//! and signs.) With `names=1` identifiers, numbers and strings stay too. Each subroutine is a
-//! *paragraph*: an additional token, [`paragraph_break`], marks where one begins or ends, and the
-//! scheme `syntax` cuts there. The grammars are those of tree-sitter, which read broken programs as
-//! well.
+//! white space and comments go. (A text that is too long or too deep to be parsed, or that the
+//! parser reads through errors, as prose, is cut into words and signs as they are written.) With
+//! `names=1` identifiers, numbers and strings stay too. Each subroutine is a *paragraph*: an
+//! additional token, [`paragraph_break`], marks where one begins or ends, and the scheme `syntax`
+//! cuts there. The grammars are those of tree-sitter, which read broken programs as well.
 
-use super::grammar::{Grammar, Kind, breaks_ruby, grammar};
+use super::grammar::{Kind, breaks_ruby, grammar};
+use super::kinds::{end_of, kinds, start_of};
 use super::parse::{STACK_BYTES_A_BYTE, STACK_RESERVE, parsed};
+use super::reading::is_program;
+use super::sample::{MORE, OF_EVERY_BUILD, PROGRAM, SCANNED, own_sample};
 use super::{LANGUAGES, NAMES};
 use crate::Result;
 use crate::hash::hash_bytes;
 use crate::runtime::Stop;
 use crate::spec::Spec;
 use crate::text::family::{SAMPLE, Tokenize};
-use crate::text::unicode::{is_letter, is_mark, is_number, is_white_space};
+use crate::text::unicode::is_white_space;
+use crate::text::written::pieces;
 use crate::text::{Span, Take, paragraph_break};
 use std::borrow::Cow;
-use std::sync::OnceLock;
-use tree_sitter::{Language, Node};
+use tree_sitter::Node;
 
 /// The number of bytes that a tree takes for each byte of a text.
 const TREE_BYTES_A_BYTE: usize = 100;
@@ -31,28 +34,6 @@ const PARSED_BYTES_MAX: usize = 4 << 20;
 /// Texts with more nested brackets are not parsed: some grammars take time and memory that grow
 /// with the square of the depth.
 const DEPTH_MAX: usize = 500;
-
-/// A text that is another program in each language.
-const PROGRAM: &str = "class A { public: int f(int x) { return x + 1; /* c */ } };\n\
-    # comment or not\ndef g(x):\n    return f'{x}'\nfn h(x: &'a str) -> u8 { 'b'; r#\"s\"#; 1 }\n\
-    struct B { virtual void m() = 0; }; A() { super(); } void f(final int y) { auto z = 1'000; }\n";
-
-/// The number of languages, the first ones, that are in every build with the feature.
-const OF_EVERY_BUILD: usize = 5;
-
-/// Programs on which the scanners of two grammars ask the C library whether a character is a letter
-/// or white space; C libraries differ in the answer.
-const SCANNED: [&str; 2] = [
-    "fn f() { 1.\u{e9}(); 1.\u{4e2d} ; x\u{85}r\"s\"; \u{2003}1.5; }",
-    "auto s = R\"\u{2003}(x)\u{2003}\"; auto t = R\"\u{e9}(x)\u{e9}\"; int y;",
-];
-
-/// Programs for the languages that are not in every build: a text that is another program in each
-/// of them, with the characters about which their scanners ask the C library.
-const MORE: &str = "package p; /* <?php */ function f(x) { return `a${x}` + /r/u; } \n\
-    $a = <<<E\nb\nE; func (t *T) g(n int) { n := 'x' } fun h(x: Int) = x\n\
-    def i(y)\n  @z = :s; <<~W\n  t\n  W\nend\n<?php echo \"b\"; ?>\nclass C { string s = $\"{1}\"; }\n\
-    let\u{2003}\u{e9} = 1\u{85}; <T>\u{e9}</T>; %w(\u{e9}\u{2003}b) !is\u{e9} \u{4e2d}: \u{4e2d}\n";
 
 /// `code(language,names)`: the tokens of programs.
 #[derive(Debug)]
@@ -82,6 +63,7 @@ impl Tokenize for Program {
         let too_deep = format!("{}{SAMPLE}{PROGRAM}", "(".repeat(DEPTH_MAX + 1));
         let mut samples = [PROGRAM, SAMPLE, SCANNED[0], SCANNED[1]].map(Cow::from).to_vec();
         samples.push(too_deep.into());
+        samples.push(own_sample(self.language).into());
         if LANGUAGES[..OF_EVERY_BUILD].iter().all(|language| language.name != self.language) {
             samples.push(MORE.into());
         }
@@ -102,13 +84,16 @@ fn tokenize(
     let tokens = &mut TreeTokens { tokens, ends_with_break: true };
     let is_dangerous = || language == "ruby" && breaks_ruby(text);
     if text.len() > PARSED_BYTES_MAX || depth(text) > DEPTH_MAX || is_dangerous() {
-        return signs(text, keeps_names, tokens, stop);
+        return signs(text, tokens, stop);
     }
     let grammar = grammar(language);
     let Some(tree) = parsed(text, &grammar, stop)? else {
-        return signs(text, keeps_names, tokens, stop);
+        return signs(text, tokens, stop);
     };
     let kinds = kinds(language);
+    if !is_program(&tree, kinds, text, stop)? {
+        return signs(text, tokens, stop);
+    }
     let mut cursor = tree.walk();
     for nodes in 0usize.. {
         stop.check_at(nodes)?;
@@ -154,36 +139,6 @@ impl<T: Take> TreeTokens<'_, T> {
     }
 }
 
-/// The kinds of the nodes of a grammar, so that no name is looked through for each node.
-struct Kinds {
-    grammar: Grammar,
-    /// By the number of the kind.
-    all: Vec<Kind>,
-}
-
-impl Kinds {
-    fn new(grammar: Grammar) -> Kinds {
-        let language = Language::from(grammar.language);
-        let name = |number: usize| language.node_kind_for_id(number as u16).unwrap_or_default();
-        let all = (0..language.node_kind_count()).map(|number| grammar.kind(name(number)));
-        Kinds { grammar, all: all.collect() }
-    }
-
-    /// Returns the kind of a node.
-    fn of(&self, node: Node<'_>) -> Kind {
-        // The kind of errors has a number of its own.
-        let kind = self.all.get(usize::from(node.kind_id()));
-        kind.copied().unwrap_or_else(|| self.grammar.kind(node.kind()))
-    }
-}
-
-/// Returns the kinds of the grammar of a language of this name that the build has.
-fn kinds(name: &str) -> &'static Kinds {
-    static ALL: [OnceLock<Kinds>; LANGUAGES.len()] = [const { OnceLock::new() }; LANGUAGES.len()];
-    let number = NAMES.iter().position(|known| *known == name).expect("a language has a number");
-    ALL[number].get_or_init(|| Kinds::new(grammar(name)))
-}
-
 /// Returns the maximum number of brackets that are open at once. An angle bracket ends with its
 /// statement if not before: mostly it means "less than".
 fn depth(text: &str) -> usize {
@@ -204,42 +159,12 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-/// Returns where a node begins in the text.
-fn start_of(text: &str, node: Node<'_>) -> usize {
-    node.start_byte().min(text.len())
-}
-
-/// Returns where a node ends in the text, which the parser may see as longer ([`Grammar::tail`]).
-fn end_of(text: &str, node: Node<'_>) -> usize {
-    node.end_byte().min(text.len())
-}
-
-/// Appends the words and signs of a program that is not parsed, in one paragraph: words are
-/// identifiers or numbers by their first letter.
-fn signs(
-    text: &str,
-    keeps_names: bool,
-    tokens: &mut TreeTokens<'_, impl Take>,
-    stop: &Stop,
-) -> Result<()> {
-    let is_word = |c: char| is_letter(c) || is_number(c) || is_mark(c) || c == '_';
-    let mut rest = text.char_indices().peekable();
-    for place in 0usize.. {
+/// Appends the words and signs of a text that is no program, or is not parsed, as they are written:
+/// in one paragraph.
+fn signs(text: &str, tokens: &mut TreeTokens<'_, impl Take>, stop: &Stop) -> Result<()> {
+    for (place, span) in pieces(text).enumerate() {
         stop.check_at(place)?;
-        let Some((start, c)) = rest.next() else { break };
-        if is_white_space(c) {
-            continue;
-        }
-        let mut end = start + c.len_utf8();
-        while let Some((at, next)) = rest.next_if(|&(_, next)| is_word(c) && is_word(next)) {
-            end = at + next.len_utf8();
-        }
-        let letter = match c {
-            c if !is_word(c) || keeps_names => &text[start..end],
-            c if c.is_ascii_digit() => "0",
-            _ => "i",
-        };
-        tokens.take(letter, Span { start: start as u32, end: end as u32 });
+        tokens.take(&text[span.start as usize..span.end as usize], span);
     }
     Ok(())
 }
@@ -344,6 +269,50 @@ mod tests {
             "/// doc\nfn f(x: u8) -> u8 { x + 1_u8 }\nstruct S;",
             "| fn i ( i : u8 ) -> u8 { i + 0 } | struct i ;".trim_start_matches("| "),
         );
+    }
+
+    fn is_program(language: &str, text: &str) -> bool {
+        let tree = parsed(text, &grammar(language), Stop::NEVER).unwrap().unwrap();
+        super::is_program(&tree, kinds(language), text, Stop::NEVER).unwrap()
+    }
+
+    #[test]
+    fn a_text_that_is_read_through_errors_becomes_words_and_signs() {
+        let prose = "The ship, which had left the harbour on Monday, didn't come back: nobody knew \
+                     why it was late, or where the captain (an old friend of ours) had gone.";
+        let mut wrong = Vec::new();
+        for language in languages() {
+            let mut expected = Tokens::default();
+            for span in pieces(prose) {
+                let word = &prose[span.start as usize..span.end as usize];
+                expected.take(hash_bytes(word.as_bytes()), span);
+            }
+            let mut found = Tokens::default();
+            tokenize(prose, language, false, &mut found);
+            if found != expected {
+                wrong.push(language);
+            }
+        }
+        assert_eq!(wrong, [""; 0]);
+        // Two words in a row can be a declaration that lacks its end.
+        for language in ["c", "cpp", "java", "rust", "python"] {
+            assert!(!is_program(language, &"fgokem pbhine ".repeat(100)), "{language}");
+        }
+    }
+
+    #[test]
+    fn a_program_with_errors_is_a_program() {
+        let program = "class A { int f(int x) { int y = x + 1; return g(y, 17); } }\n";
+        for language in ["cpp", "java"] {
+            assert!(is_program(language, program));
+            for (from, to) in [("; }", " }"), ("(int", "int"), ("} }", ""), ("=", "= =")] {
+                let broken = program.replacen(from, to, 1);
+                assert!(is_program(language, &broken), "{language}: {broken}");
+            }
+        }
+        for language in languages() {
+            assert!(is_program(language, &own_sample(language)), "{language}");
+        }
     }
 
     #[test]

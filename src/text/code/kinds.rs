@@ -1,0 +1,46 @@
+//! What are the nodes of a tree, and where are they in the text?
+
+use super::grammar::{Grammar, Kind, grammar};
+use super::{LANGUAGES, NAMES};
+use std::sync::OnceLock;
+use tree_sitter::{Language, Node};
+
+/// The kinds of the nodes of a grammar, so that no name is looked through for each node.
+pub(super) struct Kinds {
+    grammar: Grammar,
+    /// By the number of the kind.
+    all: Vec<Kind>,
+}
+
+impl Kinds {
+    fn new(grammar: Grammar) -> Kinds {
+        let language = Language::from(grammar.language);
+        let name = |number: usize| language.node_kind_for_id(number as u16).unwrap_or_default();
+        let all = (0..language.node_kind_count()).map(|number| grammar.kind(name(number)));
+        Kinds { grammar, all: all.collect() }
+    }
+
+    /// Returns the kind of a node.
+    pub(super) fn of(&self, node: Node<'_>) -> Kind {
+        // The kind of errors has a number of its own.
+        let kind = self.all.get(usize::from(node.kind_id()));
+        kind.copied().unwrap_or_else(|| self.grammar.kind(node.kind()))
+    }
+}
+
+/// Returns the kinds of the grammar of a language of this name that the build has.
+pub(super) fn kinds(name: &str) -> &'static Kinds {
+    static ALL: [OnceLock<Kinds>; LANGUAGES.len()] = [const { OnceLock::new() }; LANGUAGES.len()];
+    let number = NAMES.iter().position(|known| *known == name).expect("a language has a number");
+    ALL[number].get_or_init(|| Kinds::new(grammar(name)))
+}
+
+/// Returns where a node begins in the text.
+pub(super) fn start_of(text: &str, node: Node<'_>) -> usize {
+    node.start_byte().min(text.len())
+}
+
+/// Returns where a node ends in the text, which the parser may see as longer ([`Grammar::tail`]).
+pub(super) fn end_of(text: &str, node: Node<'_>) -> usize {
+    node.end_byte().min(text.len())
+}
